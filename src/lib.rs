@@ -1,0 +1,5 @@
+#![doc = include_str!("ARCHITECTURE.md")]
+
+// words
+pub mod clock;
+pub mod model;

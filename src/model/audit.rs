@@ -1,0 +1,58 @@
+//! The audit chain's hash, a pure function: each line's hash covers the one before, so an edited or missing line shows.
+
+use sha2::{Digest, Sha256};
+
+use super::{Instant, ids::hex};
+
+/// One act, before it is chained.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditEntry {
+    pub at: Instant,
+    pub account: String,
+    pub who: String,
+    pub act: String,
+    /// What it was done to: a task, an action, a mail.
+    pub subject: String,
+    pub detail: String,
+}
+
+/// What the first line is chained to.
+pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+pub fn chain_hash(previous: &str, seq: i64, entry: &AuditEntry) -> String {
+    let mut hash = Sha256::new();
+    hash.update(previous.as_bytes());
+    hash.update(seq.to_be_bytes());
+    let at = entry.at.to_string();
+    for field in [&at, &entry.account, &entry.who, &entry.act, &entry.subject, &entry.detail] {
+        hash.update((field.len() as u64).to_be_bytes());
+        hash.update(field.as_bytes());
+    }
+    hex(&hash.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_counts() {
+        let entry = AuditEntry {
+            at: "2025-06-23T03:15:00Z".parse().unwrap(),
+            account: "a".into(),
+            who: "b".into(),
+            act: "c".into(),
+            subject: "d".into(),
+            detail: "e".into(),
+        };
+        let base = chain_hash(GENESIS, 1, &entry);
+        let changed = [
+            AuditEntry { who: "x".into(), ..entry.clone() },
+            AuditEntry { detail: String::new(), ..entry.clone() },
+            AuditEntry { account: "ab".into(), who: String::new(), ..entry.clone() },
+        ];
+        assert!(changed.iter().all(|other| chain_hash(GENESIS, 1, other) != base));
+        assert_ne!(chain_hash(GENESIS, 2, &entry), base);
+        assert_ne!(chain_hash(&base, 1, &entry), base);
+    }
+}

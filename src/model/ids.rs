@@ -1,0 +1,159 @@
+//! Identifiers as newtypes. Each has one canonical text form, the one stored in the database.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use ulid::Ulid;
+
+use super::Instant;
+
+macro_rules! ulid_id {
+    ($(#[$meta:meta])* $name:ident) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub Ulid);
+
+        impl $name {
+            /// An id that anyone who knows `at` and `parts` computes again: creating twice is creating once.
+            pub fn derive(at: Instant, parts: &[&str]) -> Self {
+                Self(derived_ulid(at, parts))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.0.array_to_str(&mut [0; ulid::ULID_LEN]))
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = BadId;
+
+            fn from_str(text: &str) -> Result<Self, BadId> {
+                Ulid::from_string(text).map(Self).map_err(|_| BadId { text: text.to_owned(), what: stringify!($name) })
+            }
+        }
+    };
+}
+
+ulid_id!(
+    /// A task. Derived from the mail's arrival and (account, source, ordinal).
+    TaskId
+);
+ulid_id!(
+    /// One journey through the graph.
+    RunId
+);
+ulid_id!(
+    /// One effect in the outbox. Derived from (task, step, generation).
+    ActionId
+);
+ulid_id!(
+    /// Something a person must look at.
+    ItemId
+);
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{text}' is not a {what}: expected 26 characters like 01JY4Z7Q8X9W3V5T6R2P0N1M4K")]
+pub struct BadId {
+    pub text: String,
+    pub what: &'static str,
+}
+
+macro_rules! name_id {
+    ($(#[$meta:meta])* $name:ident) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub String);
+
+        impl $name {
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+    };
+}
+
+name_id!(
+    /// A mailbox, by the name the person gave it.
+    AccountId
+);
+name_id!(
+    /// A person who owns accounts and tasks.
+    UserId
+);
+
+/// The number of a mail in the ledger, as a person types it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MailId(pub i64);
+
+impl fmt::Display for MailId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+fn derived_ulid(at: Instant, parts: &[&str]) -> Ulid {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part.as_bytes());
+    }
+    let digest: [u8; 32] = hash.finalize().into();
+    let random = digest.iter().take(10).fold(0_u128, |acc, byte| (acc << 8) | u128::from(*byte));
+    Ulid::from_parts(at.unix_ms(), random)
+}
+
+/// Lower-case hexadecimal SHA-256 of `bytes`.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Lower-case hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| char::from(DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0'));
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derived_ids_repeat_and_keep_the_time() {
+        let at: Instant = "2025-06-23T03:15:00Z".parse().unwrap();
+        let one = TaskId::derive(at, &["samples", "email:a", "0"]);
+        assert_eq!(one, TaskId::derive(at, &["samples", "email:a", "0"]));
+        assert_ne!(one, TaskId::derive(at, &["samples", "email:a", "1"]));
+        assert_ne!(one, TaskId::derive(at, &["samples", "email:", "a0"]), "parts are framed");
+        assert_eq!(one.0.timestamp_ms(), at.unix_ms());
+        assert_eq!(one.to_string().parse::<TaskId>().unwrap(), one);
+    }
+
+    #[test]
+    fn bad_ids_say_what_was_expected() {
+        assert!("seven".parse::<TaskId>().unwrap_err().to_string().contains("26 characters"));
+    }
+
+    #[test]
+    fn hex_is_lower_case() {
+        assert_eq!(hex(&[0x00, 0xaf]), "00af");
+    }
+}

@@ -1,0 +1,22 @@
+//! Items for people: whatever the program will not decide alone.
+
+use super::words::words;
+
+words! {
+    ItemKind {
+        /// An effect that needs approval.
+        Action = "action",
+        FailedStep = "failed_step",
+        RuleProposal = "rule_proposal",
+        Question = "question",
+    }
+}
+
+words! {
+    ItemState {
+        Open = "open",
+        Decided = "decided",
+        Void = "void",
+        Expired = "expired",
+    }
+}

@@ -1,0 +1,36 @@
+//! The words of the program: values with their rules, and no I/O.
+//!
+//! Everything that crosses a module border or reaches the disk is defined here, so that `store` can be replaced by
+//! another engine without touching a node. Nothing in here reads a clock, a file or the environment.
+
+pub mod action;
+pub mod audit;
+pub mod facts;
+pub mod ids;
+pub mod instant;
+pub mod item;
+pub mod ledger;
+pub mod lifecycle;
+pub mod mail;
+pub mod me;
+pub mod plan;
+pub mod priority;
+pub mod reflection;
+pub mod run;
+pub mod task;
+pub mod words;
+
+pub use action::{Action, Effect, OutboxState, RiskClass};
+pub use facts::{Addressed, Facts, UrgencyOrigin};
+pub use ids::{AccountId, ActionId, ItemId, MailId, RunId, TaskId, UserId};
+pub use instant::Instant;
+pub use item::{ItemKind, ItemState};
+pub use ledger::MailState;
+pub use lifecycle::Status;
+pub use mail::{Address, Attachment, Direction, Mail};
+pub use me::Me;
+pub use plan::{PlannedTask, Reading, TaskKind};
+pub use priority::Priority;
+pub use reflection::Reflection;
+pub use run::{Change, ContextDoc, Move, NodeName, RunKind, RunState, RunStatus};
+pub use task::{Context, Subtask, Task};

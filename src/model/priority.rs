@@ -1,0 +1,13 @@
+//! The four levels of urgency, in order.
+
+use super::words::words;
+
+words! {
+    /// low < med < high < critical.
+    Priority {
+        Low = "low",
+        Med = "med",
+        High = "high",
+        Critical = "critical",
+    }
+}

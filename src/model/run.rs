@@ -1,0 +1,207 @@
+//! A run: one journey through the graph, as values. Its state on arrival is stored once, then only what each node changed.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Facts, MailId, MailState, Priority, Status, Subtask, Task, TaskId, words::words};
+
+/// The version of every stored state and change. An older one is read or parked, never guessed at.
+pub const STATE_SCHEMA: u32 = 1;
+
+words! {
+    NodeName {
+        PlanStep = "plan_step",
+        Prioritise = "prioritise",
+        RetrieveContext = "retrieve_context",
+        ExecuteTool = "execute_tool",
+        GenerateResponse = "generate_response",
+    }
+}
+
+words! {
+    RunKind {
+        /// Reads a mail; ends after plan_step.
+        Mail = "mail",
+        /// Works one task from prioritise on.
+        Task = "task",
+        /// Ranks a task again after a follow-up, a new version of the rules or a new day.
+        Rank = "rank",
+        /// Goes on with a task after a person decided.
+        Decision = "decision",
+    }
+}
+
+words! {
+    RunStatus {
+        Running = "running",
+        /// A person must look: the reason says at what.
+        Parked = "parked",
+        Skipped = "skipped",
+        Done = "done",
+        /// The task changed under the run so that there was nothing left to do.
+        Overtaken = "overtaken",
+    }
+}
+
+/// What kind of move comes next. The node says the kind, the graph says where to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "move", rename_all = "snake_case")]
+pub enum Move {
+    Next,
+    /// The same node again, for the next subtask.
+    Again,
+    /// For the effect just wished for.
+    Wait,
+    /// A person must decide; ends the run.
+    Park {
+        reason: String,
+    },
+    /// Nothing to do here; ends the run.
+    Skip {
+        reason: String,
+    },
+    Done,
+}
+
+impl Move {
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Move::Next => "next",
+            Move::Again => "again",
+            Move::Wait => "wait",
+            Move::Park { .. } => "park",
+            Move::Skip { .. } => "skip",
+            Move::Done => "done",
+        }
+    }
+}
+
+/// Something found that may help with the task. Its text is untrusted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ContextDoc {
+    /// `task:<ulid>` or `mail:<n>`.
+    pub doc: String,
+    pub title: String,
+    /// Why it was found: `thread`, `person` or `words`.
+    pub found_by: String,
+    pub score: f64,
+}
+
+/// The typed state of a run. The mail it is about is kept once, in the store, and handed to nodes beside this.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunState {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mail_id: Option<MailId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<Task>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<Facts>,
+    /// The rule that decided the priority.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context_docs: Vec<ContextDoc>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opened: Vec<TaskId>,
+}
+
+/// One change a node makes. Applied to the state by [`RunState::apply`], projected to tables by the store.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum Change {
+    OpenTask {
+        task: Box<Task>,
+        facts: Box<Facts>,
+    },
+    /// The mail is a follow-up to a task.
+    LinkMail {
+        task_id: TaskId,
+        facts: Box<Facts>,
+    },
+    /// What the ledger says about the mail.
+    Settle {
+        state: MailState,
+        reason: String,
+    },
+    Priority {
+        priority: Priority,
+        rule: String,
+    },
+    Status {
+        to: Status,
+        why: String,
+    },
+    Documents {
+        documents: Vec<ContextDoc>,
+    },
+    StepDone {
+        index: usize,
+    },
+    /// A step the person must do, because the agent's could not be.
+    AddStep {
+        subtask: Subtask,
+    },
+    Output {
+        step: String,
+        value: Value,
+    },
+    Summary {
+        text: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadChange {
+    #[error("the run has no task to change")]
+    NoTask,
+    #[error("the task has no step {0}")]
+    NoStep(usize),
+    #[error(transparent)]
+    Transition(#[from] super::lifecycle::IllegalTransition),
+}
+
+impl Change {
+    /// The field it writes, in the words of the node contracts.
+    pub const fn writes(&self) -> &'static str {
+        match self {
+            Change::OpenTask { .. } | Change::LinkMail { .. } => "state.tasks",
+            Change::Settle { .. } => "ledger",
+            Change::Priority { .. } => "task.priority",
+            Change::Status { .. } => "task.status",
+            Change::Documents { .. } => "state.context_docs",
+            Change::StepDone { .. } | Change::AddStep { .. } => "task.subtasks",
+            Change::Output { .. } => "task.tool_output",
+            Change::Summary { .. } => "task.result_summary",
+        }
+    }
+}
+
+impl RunState {
+    pub fn apply(&mut self, change: &Change, at: super::Instant) -> Result<(), BadChange> {
+        match change {
+            Change::OpenTask { task, .. } => self.opened.push(task.task_id),
+            Change::LinkMail { .. } | Change::Settle { .. } => {}
+            Change::Documents { documents } => self.context_docs.clone_from(documents),
+            Change::Priority { priority, rule } => {
+                self.rule = Some(rule.clone());
+                self.touch(at)?.priority = *priority;
+            }
+            Change::Status { to, .. } => self.touch(at)?.transition(*to, at)?,
+            Change::StepDone { index } => {
+                self.touch(at)?.subtasks.get_mut(*index).ok_or(BadChange::NoStep(*index))?.done = true;
+            }
+            Change::AddStep { subtask } => self.touch(at)?.subtasks.push(subtask.clone()),
+            Change::Output { step, value } => {
+                self.touch(at)?.tool_output.get_or_insert_default().insert(step.clone(), value.clone());
+            }
+            Change::Summary { text } => self.touch(at)?.result_summary = Some(text.clone()),
+        }
+        Ok(())
+    }
+
+    fn touch(&mut self, at: super::Instant) -> Result<&mut Task, BadChange> {
+        let task = self.task.as_mut().ok_or(BadChange::NoTask)?;
+        task.last_updated = at;
+        Ok(task)
+    }
+}

@@ -1,0 +1,49 @@
+//! One macro for closed sets: an enum variant, its text in JSON, in SQL and on the screen are one word.
+
+/// A text that is not a member of a closed set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{text}' is not a {set}; expected one of: {expected}")]
+pub struct UnknownWord {
+    pub text: String,
+    pub set: &'static str,
+    pub expected: String,
+}
+
+/// Defines an enum whose members have exactly one spelling everywhere.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        pub enum $name { $($(#[$vmeta])* #[serde(rename = $word)] $variant),+ }
+
+        impl $name {
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            pub const fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $word),+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::model::words::UnknownWord;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                match text {
+                    $($word => Ok($name::$variant),)+
+                    _ => Err($crate::model::words::UnknownWord {
+                        text: text.to_owned(),
+                        set: stringify!($name),
+                        expected: [$($word),+].join(", "),
+                    }),
+                }
+            }
+        }
+    };
+}
+pub(crate) use words;
