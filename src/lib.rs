@@ -3,3 +3,6 @@
 // words
 pub mod clock;
 pub mod model;
+
+// what a run leaves behind
+pub mod store;

@@ -3,6 +3,7 @@
 //! Everything that crosses a module border or reaches the disk is defined here, so that `store` can be replaced by
 //! another engine without touching a node. Nothing in here reads a clock, a file or the environment.
 
+pub mod account;
 pub mod action;
 pub mod audit;
 pub mod facts;
@@ -20,6 +21,7 @@ pub mod run;
 pub mod task;
 pub mod words;
 
+pub use account::AccountMode;
 pub use action::{Action, Effect, OutboxState, RiskClass};
 pub use facts::{Addressed, Facts, UrgencyOrigin};
 pub use ids::{AccountId, ActionId, ItemId, MailId, RunId, TaskId, UserId};

@@ -99,6 +99,12 @@ pub struct RunState {
     /// The rule that decided the priority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// A person said that this mail is a task, whatever reading it says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forced: bool,
+    /// Counts the attempts at an effect that a person asked for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub generation: u32,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context_docs: Vec<ContextDoc>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -118,10 +124,11 @@ pub enum Change {
         task_id: TaskId,
         facts: Box<Facts>,
     },
-    /// What the ledger says about the mail.
+    /// What the ledger says about the mail, and what was read in it.
     Settle {
         state: MailState,
         reason: String,
+        facts: Box<Facts>,
     },
     Priority {
         priority: Priority,
@@ -174,6 +181,11 @@ impl Change {
             Change::Summary { .. } => "task.result_summary",
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl RunState {

@@ -1,0 +1,67 @@
+//! Opening a connection: file modes, pragmas, and the oldest SQLite that is safe.
+
+use std::{
+    fs::{DirBuilder, OpenOptions},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::Path,
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::{Context, Result, StoreError};
+
+/// Another command may hold the write lock for one short transaction; ten seconds of that is a fault, not a queue.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Older ones can corrupt a WAL that is reset while another connection checkpoints.
+const OLDEST_SAFE: (i32, &str) = (3_051_003, "3.51.3");
+/// All statements of the writer fit, so none is compiled twice.
+const CACHED_STATEMENTS: usize = 128;
+
+pub(super) fn check_version() -> Result<()> {
+    if rusqlite::version_number() < OLDEST_SAFE.0 {
+        return Err(StoreError::OldSqlite { found: rusqlite::version().to_owned(), needed: OLDEST_SAFE.1 });
+    }
+    Ok(())
+}
+
+/// The one connection that writes. Creates the file 0600 in a folder 0700 when there is none.
+pub(super) fn writer(path: &Path) -> Result<Connection> {
+    create_private(path)?;
+    let connection =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .context("opening the database")?;
+    common(&connection)?;
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+             PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY;",
+        )
+        .context("preparing the database")?;
+    Ok(connection)
+}
+
+pub(super) fn reader(path: &Path) -> Result<Connection> {
+    let connection =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .context("opening the database to read")?;
+    common(&connection)?;
+    connection.execute_batch("PRAGMA query_only = ON;").context("preparing to read")?;
+    Ok(connection)
+}
+
+fn common(connection: &Connection) -> Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT).context("setting the busy timeout")?;
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    Ok(())
+}
+
+fn create_private(path: &Path) -> Result<()> {
+    let refuse =
+        |error: std::io::Error| StoreError::ReadOnly { path: path.display().to_string(), why: error.to_string() };
+    if let Some(folder) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(refuse)?;
+    }
+    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path).map_err(refuse)?;
+    Ok(())
+}

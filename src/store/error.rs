@@ -1,0 +1,92 @@
+//! What can go wrong in the store, in terms a caller branches on. Causes are kept, rusqlite's types are not.
+
+use rusqlite::ErrorCode;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The database said no: an illegal transition, an unknown state.
+    #[error("refused: {0}")]
+    Refused(String),
+    /// Somebody changed the row first. Read again and decide again.
+    #[error("overtaken: {0}")]
+    Overtaken(String),
+    #[error("there is no {0}")]
+    NotFound(String),
+    #[error(
+        "the database has schema {found}, this program knows {known}: it was written by a newer version. Nothing was changed; use that version, or restore a backup from data/backups"
+    )]
+    Newer { found: u32, known: u32 },
+    #[error("SQLite {found} is older than {needed}, which can corrupt a database in WAL mode")]
+    OldSqlite { found: String, needed: &'static str },
+    #[error(
+        "the disk is full: nothing of this step was stored, everything before it is safe. Free some space and run again"
+    )]
+    Full,
+    #[error("{path} cannot be written: {why}. Make it writable for this user, or choose another place with --home")]
+    ReadOnly { path: String, why: String },
+    #[error("the database is busy: another program has kept it locked for {seconds} s")]
+    Busy { seconds: u64 },
+    #[error("{context}")]
+    Sqlite { context: String, source: Box<dyn std::error::Error + Send + Sync> },
+    #[error("stored text could not be read: {context}")]
+    Decode { context: String, source: Box<dyn std::error::Error + Send + Sync> },
+    #[error("the store has stopped")]
+    Stopped,
+}
+
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+impl StoreError {
+    /// Worth trying again later without a person.
+    pub const fn is_passing(&self) -> bool {
+        matches!(self, StoreError::Full | StoreError::Busy { .. })
+    }
+
+    /// For the others of a batch whose commit failed.
+    pub(super) fn share(&self) -> Self {
+        match self {
+            StoreError::Full => StoreError::Full,
+            StoreError::Busy { seconds } => StoreError::Busy { seconds: *seconds },
+            StoreError::ReadOnly { path, why } => StoreError::ReadOnly { path: path.clone(), why: why.clone() },
+            other => StoreError::Sqlite { context: "committing".into(), source: other.to_string().into() },
+        }
+    }
+}
+
+/// Says what was being done when SQLite refused.
+pub(super) trait Context<T> {
+    fn context(self, doing: &str) -> Result<T>;
+}
+
+impl<T> Context<T> for rusqlite::Result<T> {
+    fn context(self, doing: &str) -> Result<T> {
+        self.map_err(|error| translate(error, doing))
+    }
+}
+
+impl<T> Context<T> for serde_json::Result<T> {
+    fn context(self, doing: &str) -> Result<T> {
+        self.map_err(|error| StoreError::Decode { context: doing.to_owned(), source: Box::new(error) })
+    }
+}
+
+fn translate(error: rusqlite::Error, doing: &str) -> StoreError {
+    match &error {
+        rusqlite::Error::QueryReturnedNoRows => StoreError::NotFound(format!("row ({doing})")),
+        rusqlite::Error::SqliteFailure(failure, message) => match failure.code {
+            ErrorCode::DiskFull => StoreError::Full,
+            ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => StoreError::ReadOnly {
+                path: "the data folder".into(),
+                why: message.clone().unwrap_or_else(|| failure.to_string()),
+            },
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+                StoreError::Busy { seconds: super::connect::BUSY_TIMEOUT.as_secs() }
+            }
+            ErrorCode::ConstraintViolation => {
+                StoreError::Refused(message.clone().unwrap_or_else(|| format!("{doing}: {failure}")))
+            }
+            _ => StoreError::Sqlite { context: doing.to_owned(), source: Box::new(error) },
+        },
+        _ => StoreError::Sqlite { context: doing.to_owned(), source: Box::new(error) },
+    }
+}

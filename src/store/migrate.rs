@@ -1,0 +1,144 @@
+//! Migrations: embedded, append-only, each in one transaction with its version, so a kill leaves the old schema or the new.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::error::{Context, Result, StoreError};
+
+/// A migration's name and its text, in order; the position is the schema version.
+pub(super) type Migrations<'a> = &'a [(&'a str, &'a str)];
+
+pub(super) const MIGRATIONS: Migrations<'static> = &[("0001_ground", include_str!("../../migrations/0001_ground.sql"))];
+
+/// Brings the file to the newest schema. Before each step on a file with content, a copy goes to `backups`.
+pub(super) fn migrate(connection: &Connection, migrations: Migrations<'_>, backups: &Path) -> Result<()> {
+    let known = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
+    loop {
+        let found = version(connection)?;
+        if found > known {
+            return Err(StoreError::Newer { found, known });
+        }
+        let Some((name, sql)) = migrations.get(found as usize) else { return Ok(()) };
+        if found > 0 {
+            back_up(connection, &backup_path(backups, found, name))?;
+        }
+        step(connection, found, name, sql)?;
+    }
+}
+
+fn version(connection: &Connection) -> Result<u32> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).context("reading the schema version")
+}
+
+fn backup_path(backups: &Path, found: u32, name: &str) -> PathBuf {
+    backups.join(format!("tasks-schema{found}-before-{name}.db"))
+}
+
+fn back_up(connection: &Connection, target: &Path) -> Result<()> {
+    let refuse =
+        |error: std::io::Error| StoreError::ReadOnly { path: target.display().to_string(), why: error.to_string() };
+    if let Some(folder) = target.parent() {
+        use std::os::unix::fs::DirBuilderExt;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(refuse)?;
+    }
+    // A copy left by a run that was killed half-way may itself be half a copy: make it anew.
+    match std::fs::remove_file(target) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(refuse(error)),
+        _ => {}
+    }
+    let text = target.to_string_lossy().into_owned();
+    connection.execute("VACUUM INTO ?1", [text]).context("backing the database up before a migration")?;
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(target, std::fs::Permissions::from_mode(0o600)).map_err(refuse)
+}
+
+fn step(connection: &Connection, found: u32, name: &str, sql: &str) -> Result<()> {
+    connection.execute_batch("BEGIN EXCLUSIVE").context("starting a migration")?;
+    let outcome = (|| {
+        // Another process may have been first while this one waited for the lock.
+        if version(connection)? == found {
+            connection.execute_batch(sql).context(name)?;
+            connection.execute_batch(&format!("PRAGMA user_version = {}", found + 1)).context(name)?;
+        }
+        connection.execute_batch("COMMIT").context(name)
+    })();
+    if outcome.is_err() && !connection.is_autocommit() {
+        connection.execute_batch("ROLLBACK").context("taking a failed migration back")?;
+    }
+    outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO: Migrations<'static> =
+        &[("0001_a", "CREATE TABLE a (x TEXT) STRICT;"), ("0002_b", "CREATE TABLE b (x TEXT) STRICT;")];
+
+    fn open(folder: &Path) -> Connection {
+        Connection::open(folder.join("tasks.db")).unwrap()
+    }
+
+    fn tables(connection: &Connection) -> Vec<String> {
+        let mut rows = connection.prepare("SELECT name FROM sqlite_master ORDER BY name").unwrap();
+        rows.query_map([], |row| row.get(0)).unwrap().map(|name| name.unwrap()).collect()
+    }
+
+    #[test]
+    fn a_newer_schema_is_refused_and_untouched() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = open(folder.path());
+        connection.execute_batch("PRAGMA user_version = 7").unwrap();
+        let error = migrate(&connection, TWO, folder.path()).unwrap_err();
+        assert!(matches!(error, StoreError::Newer { found: 7, known: 2 }), "{error}");
+        assert!(error.to_string().contains("newer version"));
+        assert_eq!(tables(&connection), [""; 0]);
+    }
+
+    #[test]
+    fn a_backup_precedes_each_migration_of_a_file_with_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = open(folder.path());
+        migrate(&connection, &TWO[..1], folder.path()).unwrap();
+        connection.execute_batch("INSERT INTO a VALUES ('kept')").unwrap();
+        migrate(&connection, TWO, folder.path()).unwrap();
+        assert_eq!(tables(&connection), ["a", "b"]);
+        let copy = Connection::open(folder.path().join("tasks-schema1-before-0002_b.db")).unwrap();
+        assert_eq!(tables(&copy), ["a"]);
+        assert_eq!(copy.query_row("SELECT x FROM a", [], |row| row.get::<_, String>(0)).unwrap(), "kept");
+    }
+
+    #[test]
+    fn a_migration_that_fails_half_way_leaves_the_old_schema() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = open(folder.path());
+        let broken: Migrations<'_> = &[TWO[0], ("0002_b", "CREATE TABLE b (x TEXT) STRICT; CREATE TABLE b (x TEXT);")];
+        assert!(migrate(&connection, broken, folder.path()).is_err());
+        assert_eq!(tables(&connection), ["a"]);
+        assert_eq!(version(&connection).unwrap(), 1);
+        migrate(&connection, TWO, folder.path()).unwrap();
+        assert_eq!(tables(&connection), ["a", "b"]);
+    }
+
+    #[test]
+    fn every_statement_of_every_migration_can_be_the_last() {
+        let (_, sql) = MIGRATIONS[0];
+        let cuts = sql.match_indices(";\n").count();
+        assert!(cuts > 40, "{cuts} statements");
+        for cut in (0..cuts).step_by(7) {
+            let folder = tempfile::tempdir().unwrap();
+            {
+                let connection = open(folder.path());
+                connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
+                let end = sql.match_indices(";\n").nth(cut).unwrap().0 + 2;
+                // A cut inside a trigger is no statement: SQLite says so, and the transaction is dropped all the same.
+                drop(connection.execute_batch(&sql[..end]));
+                // Dropped here as a kill would: nothing was committed.
+            }
+            let connection = open(folder.path());
+            migrate(&connection, MIGRATIONS, folder.path()).unwrap();
+            assert_eq!(version(&connection).unwrap(), 1);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The only rusqlite in the program: one writer with group commit, many readers, one file per table.
+//!
+//! Owns `data/tasks.db`. Takes and gives plain values; no rusqlite type and no transaction ever leaves it, and nothing
+//! is acknowledged before it is on the disk.
+
+mod connect;
+mod error;
+mod migrate;
+mod table;
+mod text;
+pub mod value;
+mod write;
+mod writer;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    thread::JoinHandle,
+};
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+pub use error::{Result, StoreError};
+pub use table::{facts::Rankable, mail::Relation};
+pub use text::{query_words, tokens};
+pub use write::{Receipt, Write};
+
+/// A cheap handle; the last one to go closes the database.
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+struct Inner {
+    path: PathBuf,
+    orders: Option<mpsc::Sender<writer::Order>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    idle_readers: Mutex<Vec<Connection>>,
+}
+
+impl Store {
+    /// Opens `path`, brings its schema up to date and starts the writer. Backups go to `backups`.
+    pub fn open(path: &Path, backups: &Path) -> Result<Self> {
+        connect::check_version()?;
+        let connection = connect::writer(path)?;
+        migrate::migrate(&connection, migrate::MIGRATIONS, backups)?;
+        let (orders, queue) = mpsc::channel();
+        let thread = std::thread::Builder::new()
+            .name("store-writer".into())
+            .spawn(move || writer::run(connection, &queue))
+            .map_err(|error| StoreError::Sqlite { context: "starting the writer".into(), source: Box::new(error) })?;
+        Ok(Self(Arc::new(Inner {
+            path: path.to_owned(),
+            orders: Some(orders),
+            thread: Mutex::new(Some(thread)),
+            idle_readers: Mutex::default(),
+        })))
+    }
+
+    /// Hands a value to the writer and waits until it is on the disk, or refused.
+    pub async fn write(&self, write: Write) -> Result<Receipt> {
+        let (reply, answer) = oneshot::channel();
+        let orders = self.0.orders.as_ref().ok_or(StoreError::Stopped)?;
+        orders.send(writer::Order { write, reply }).map_err(|_| StoreError::Stopped)?;
+        answer.await.map_err(|_| StoreError::Stopped)?
+    }
+
+    /// Runs a query on a reader, off the async threads.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Reader<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let store = self.clone();
+        tokio::task::spawn_blocking(move || store.read_now(query)).await.map_err(|_| StoreError::Stopped)?
+    }
+
+    fn read_now<T>(&self, query: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
+        let idle = self.0.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = idle.map_or_else(|| connect::reader(&self.0.path), Ok)?;
+        let outcome = query(&Reader(&connection));
+        self.0.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        outcome
+    }
+}
+
+/// What a query sees: one connection that cannot write.
+pub struct Reader<'a>(&'a Connection);
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.orders.take();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // A panic of the writer was already answered with `Stopped`.
+            drop(thread.join());
+        }
+    }
+}

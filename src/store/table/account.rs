@@ -1,0 +1,81 @@
+//! Accounts and the people they belong to.
+
+use rusqlite::{Connection, Row};
+
+use super::{audit, execute, many, one, parsed, parsed_option};
+use crate::{
+    model::{AccountId, AccountMode, Instant, UserId, audit::AuditEntry},
+    store::{
+        Reader,
+        error::{Result, StoreError},
+        value::Account,
+    },
+};
+
+/// Opens an account, or finds it open already: then nothing changes.
+pub(in crate::store) fn open(connection: &Connection, account: &Account) -> Result<()> {
+    let at = account.created_at.to_string();
+    let sql = "INSERT INTO user (user_id, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    execute(connection, sql, (account.user.as_str(), &at), "adding a user")?;
+    let sql = "INSERT INTO account (account, user_id, kind, mode, cursor, created_at, polled_at) VALUES (?1, ?2, ?3, ?4, NULL, ?5, NULL)
+               ON CONFLICT DO NOTHING";
+    let values = (account.account.as_str(), account.user.as_str(), &account.kind, account.mode.as_str(), &at);
+    if execute(connection, sql, values, "adding an account")? == 0 {
+        return Ok(());
+    }
+    record(connection, &account.account, account.mode, account.created_at, "account_opened")
+}
+
+pub(in crate::store) fn set_mode(
+    connection: &Connection,
+    account: &AccountId,
+    mode: AccountMode,
+    at: Instant,
+) -> Result<()> {
+    let sql = "UPDATE account SET mode = ?2 WHERE account = ?1";
+    if execute(connection, sql, (account.as_str(), mode.as_str()), "changing an account's mode")? == 0 {
+        return Err(StoreError::NotFound(format!("account {account}")));
+    }
+    record(connection, account, mode, at, "account_mode")
+}
+
+pub(in crate::store) fn polled(connection: &Connection, account: &AccountId, cursor: &str, at: Instant) -> Result<()> {
+    let sql = "UPDATE account SET cursor = ?2, polled_at = ?3 WHERE account = ?1";
+    execute(connection, sql, (account.as_str(), cursor, at.to_string()), "moving an account's cursor").map(drop)
+}
+
+fn record(connection: &Connection, account: &AccountId, mode: AccountMode, at: Instant, act: &str) -> Result<()> {
+    let entry = AuditEntry {
+        at,
+        account: account.to_string(),
+        who: "person".into(),
+        act: act.into(),
+        subject: format!("account:{account}"),
+        detail: mode.to_string(),
+    };
+    audit::append(connection, &entry)
+}
+
+const COLUMNS: &str = "SELECT account, user_id, kind, mode, cursor, created_at, polled_at FROM account";
+
+fn account(row: &Row<'_>) -> rusqlite::Result<Account> {
+    Ok(Account {
+        account: AccountId(row.get(0)?),
+        user: UserId(row.get(1)?),
+        kind: row.get(2)?,
+        mode: parsed(row, 3)?,
+        cursor: row.get(4)?,
+        created_at: parsed(row, 5)?,
+        polled_at: parsed_option(row, 6)?,
+    })
+}
+
+impl Reader<'_> {
+    pub fn accounts(&self) -> Result<Vec<Account>> {
+        many(self.0, &format!("{COLUMNS} ORDER BY created_at, account"), [], "listing accounts", account)
+    }
+
+    pub fn account(&self, id: &AccountId) -> Result<Option<Account>> {
+        one(self.0, &format!("{COLUMNS} WHERE account = ?1"), [id.as_str()], "reading an account", account)
+    }
+}

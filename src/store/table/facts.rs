@@ -1,0 +1,113 @@
+//! Facts of mails and of tasks: two tables of one shape.
+
+use rusqlite::{Connection, Row, ToSql, params};
+
+use super::{execute, many, one, parsed, parsed_option};
+use crate::{
+    model::{Facts, MailId, TaskId},
+    store::{Reader, error::Result},
+};
+
+const FIELDS: &str = "sender, sender_domain, sender_verified, known_contact, addressed, list_id, subject, objective, kind, language, amount, \
+                      due_at, urgency, urgency_origin, attachment, thread_mine, account";
+
+pub(in crate::store) fn put_mail(connection: &Connection, mail_id: MailId, facts: &Facts) -> Result<()> {
+    put(connection, "mail_facts", "mail_id", &mail_id.0, facts)
+}
+
+pub(in crate::store) fn put_task(connection: &Connection, task_id: TaskId, facts: &Facts) -> Result<()> {
+    put(connection, "task_facts", "task_id", &task_id.to_string(), facts)
+}
+
+fn put(connection: &Connection, table: &str, key: &str, id: &dyn ToSql, facts: &Facts) -> Result<()> {
+    let sql = format!(
+        "INSERT OR REPLACE INTO {table} ({key}, {FIELDS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+    );
+    let values = params![
+        id,
+        facts.sender,
+        facts.sender_domain,
+        facts.sender_verified,
+        facts.known_contact,
+        facts.addressed.as_str(),
+        facts.list_id,
+        facts.subject,
+        facts.objective,
+        facts.kind,
+        facts.language,
+        facts.amount,
+        facts.due_at.map(|at| at.to_string()),
+        facts.urgency,
+        facts.urgency_origin.as_str(),
+        facts.attachment,
+        facts.thread_mine,
+        facts.account,
+    ];
+    execute(connection, &sql, values, "storing facts").map(drop)
+}
+
+pub(in crate::store) fn of_task(connection: &Connection, task_id: TaskId) -> Result<Option<Facts>> {
+    let sql = format!("SELECT {FIELDS} FROM task_facts WHERE task_id = ?1");
+    one(connection, &sql, [task_id.to_string()], "reading a task's facts", |row| facts(row, 0))
+}
+
+fn facts(row: &Row<'_>, first: usize) -> rusqlite::Result<Facts> {
+    Ok(Facts {
+        sender: row.get(first)?,
+        sender_domain: row.get(first + 1)?,
+        sender_verified: row.get(first + 2)?,
+        known_contact: row.get(first + 3)?,
+        addressed: parsed(row, first + 4)?,
+        list_id: row.get(first + 5)?,
+        subject: row.get(first + 6)?,
+        objective: row.get(first + 7)?,
+        kind: row.get(first + 8)?,
+        language: row.get(first + 9)?,
+        amount: row.get(first + 10)?,
+        due_at: parsed_option(row, first + 11)?,
+        urgency: row.get(first + 12)?,
+        urgency_origin: parsed(row, first + 13)?,
+        attachment: row.get(first + 14)?,
+        thread_mine: row.get(first + 15)?,
+        account: row.get(first + 16)?,
+    })
+}
+
+/// An open task that rules may rank again: its facts, its level and the revision they were read at.
+pub struct Rankable {
+    pub task_id: TaskId,
+    pub revision: i64,
+    pub priority: crate::model::Priority,
+    pub rule: String,
+    pub facts: Facts,
+}
+
+impl Reader<'_> {
+    pub fn task_facts(&self, task_id: TaskId) -> Result<Option<Facts>> {
+        of_task(self.0, task_id)
+    }
+
+    pub fn mail_facts(&self, mail_id: MailId) -> Result<Option<Facts>> {
+        let sql = format!("SELECT {FIELDS} FROM mail_facts WHERE mail_id = ?1");
+        one(self.0, &sql, [mail_id.0], "reading a mail's facts", |row| facts(row, 0))
+    }
+
+    /// Open tasks whose priority no person has set.
+    pub fn rankable(&self) -> Result<Vec<Rankable>> {
+        let fields: Vec<String> = FIELDS.split(", ").map(|field| format!("f.{}", field.trim())).collect();
+        let sql = format!(
+            "SELECT t.task_id, o.revision, t.priority, o.rule, {} FROM tasks t JOIN task_owner o USING (task_id) JOIN task_facts f USING (task_id)
+             WHERE t.status NOT IN ('DONE', 'CANCELLED', 'NEW') AND o.hand_ranked = 0",
+            fields.join(", ")
+        );
+        many(self.0, &sql, [], "listing tasks to rank", |row| {
+            Ok(Rankable {
+                task_id: parsed(row, 0)?,
+                revision: row.get(1)?,
+                priority: parsed(row, 2)?,
+                rule: row.get(3)?,
+                facts: facts(row, 4)?,
+            })
+        })
+    }
+}

@@ -1,0 +1,240 @@
+//! The ledger: every message id ever seen, and what became of it. Rows are added and moved, never removed.
+
+use rusqlite::Connection;
+
+use super::{
+    audit, execute,
+    mail::{self, Twin},
+    one, parsed, parsed_option, run, task_edit,
+};
+use crate::{
+    model::{
+        AccountId, Instant, MailId, MailState, NodeName, RunId, RunKind, RunState, Status, TaskId, UserId,
+        audit::AuditEntry,
+    },
+    store::{
+        error::{Result, StoreError},
+        value::{Arrival, ArrivalContent, Arrivals, Arrived, MailEdit, MailWish, NewRun},
+    },
+};
+
+pub(in crate::store) fn arrive(connection: &Connection, batch: &Arrivals) -> Result<Vec<Arrived>> {
+    let mut arrived = Vec::with_capacity(batch.arrivals.len());
+    for arrival in &batch.arrivals {
+        if let Some(entry) = enter(connection, batch, arrival)? {
+            arrived.push(entry);
+        }
+    }
+    for key in &batch.gone {
+        gone(connection, &batch.account, key, batch.at)?;
+    }
+    if let Some(cursor) = &batch.cursor {
+        super::account::polled(connection, &batch.account, cursor, batch.at)?;
+    }
+    Ok(arrived)
+}
+
+/// None when the ledger has an answer for it already.
+fn enter(connection: &Connection, batch: &Arrivals, arrival: &Arrival) -> Result<Option<Arrived>> {
+    let sql = "INSERT INTO ledger (account, source_key, folder, direction, arrived_at, size, state, reason, task_id, retries, updated_at)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', '', NULL, 0, ?7)
+               ON CONFLICT (account, source_key) DO UPDATE SET state = 'pending', reason = '', retries = retries + 1, size = ?6, updated_at = ?7
+               WHERE state IN ('failed', 'parked', 'gone') RETURNING mail_id, retries";
+    let values = (
+        batch.account.as_str(),
+        &arrival.source_key,
+        &arrival.folder,
+        arrival.direction.as_str(),
+        arrival.arrived_at.to_string(),
+        i64::try_from(arrival.size).unwrap_or(i64::MAX),
+        batch.at.to_string(),
+    );
+    let row = one(connection, sql, values, "entering a mail into the ledger", |row| {
+        Ok((MailId(row.get(0)?), row.get::<_, u32>(1)?))
+    })?;
+    let Some((mail_id, retries)) = row else { return Ok(None) };
+    let (state, reason, run) = account_for(connection, batch, arrival, mail_id, retries)?;
+    if state != MailState::Pending || !reason.is_empty() {
+        settle(connection, mail_id, state, &reason, None, batch.at)?;
+    }
+    Ok(Some(Arrived { mail_id, state, run }))
+}
+
+fn account_for(
+    connection: &Connection,
+    batch: &Arrivals,
+    arrival: &Arrival,
+    mail_id: MailId,
+    retries: u32,
+) -> Result<(MailState, String, Option<RunId>)> {
+    let mail = match &arrival.content {
+        ArrivalContent::Failed { reason } => return Ok((MailState::Failed, reason.clone(), None)),
+        ArrivalContent::Parked { reason } => return Ok((MailState::Parked, reason.clone(), None)),
+        ArrivalContent::Work(mail) | ArrivalContent::Keep { mail, .. } => mail,
+    };
+    let twin = mail::twin(connection, &batch.account, mail_id, mail)?;
+    mail::put(connection, &batch.account, mail_id, arrival, mail)?;
+    if let Twin::Same(first) = twin {
+        return Ok((MailState::Duplicate, format!("the same mail as {first}"), None));
+    }
+    if let ArrivalContent::Keep { reason, .. } = &arrival.content {
+        return Ok((MailState::NoTask, reason.clone(), None));
+    }
+    let flag = match twin {
+        Twin::Forged(other) => format!("flagged: carries the Message-ID of mail {other} over other content"),
+        _ => String::new(),
+    };
+    let run = mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
+    run::open(connection, &run, batch.at)?;
+    Ok((MailState::Pending, flag, Some(run.run_id)))
+}
+
+fn mail_run(
+    account: &AccountId,
+    user: &UserId,
+    mail_id: MailId,
+    key: &str,
+    arrived_at: Instant,
+    retries: u32,
+) -> NewRun {
+    NewRun {
+        run_id: RunId::derive(arrived_at, &[account.as_str(), key, "mail", &retries.to_string()]),
+        account: account.clone(),
+        user: user.clone(),
+        kind: RunKind::Mail,
+        parent_run: None,
+        fork: None,
+        node: NodeName::PlanStep,
+        state: RunState { mail_id: Some(mail_id), ..RunState::default() },
+    }
+}
+
+/// Only what was still owed an answer is accounted for as gone; the rest has one.
+fn gone(connection: &Connection, account: &AccountId, key: &str, at: Instant) -> Result<()> {
+    let sql = "UPDATE ledger SET state = 'gone', reason = 'left the mailbox before it was read', updated_at = ?3
+               WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked')";
+    execute(connection, sql, (account.as_str(), key, at.to_string()), "accounting for a mail that is gone").map(drop)
+}
+
+/// Writes the ledger's answer. A flag that was there before stays in front of the reason.
+pub(in crate::store) fn settle(
+    connection: &Connection,
+    mail_id: MailId,
+    state: MailState,
+    reason: &str,
+    task: Option<TaskId>,
+    at: Instant,
+) -> Result<()> {
+    let sql = "UPDATE ledger SET state = ?2, task_id = coalesce(?4, task_id), updated_at = ?5,
+               reason = CASE WHEN reason LIKE 'flagged: %' AND ?3 <> '' THEN reason || '; ' || ?3 ELSE ?3 END WHERE mail_id = ?1";
+    let values = (mail_id.0, state.as_str(), reason, task.map(|id| id.to_string()), at.to_string());
+    execute(connection, sql, values, "settling a mail").map(drop)
+}
+
+/// One ledger row as far as decisions need it.
+pub(in crate::store) struct Entry {
+    pub(in crate::store) account: AccountId,
+    pub(in crate::store) source_key: String,
+    pub(in crate::store) arrived_at: Instant,
+    pub(in crate::store) state: MailState,
+    pub(in crate::store) task_id: Option<TaskId>,
+    pub(in crate::store) retries: u32,
+}
+
+pub(in crate::store) fn entry(connection: &Connection, mail_id: MailId) -> Result<Entry> {
+    let sql = "SELECT account, source_key, arrived_at, state, task_id, retries FROM ledger WHERE mail_id = ?1";
+    one(connection, sql, [mail_id.0], "reading the ledger", |row| {
+        Ok(Entry {
+            account: AccountId(row.get(0)?),
+            source_key: row.get(1)?,
+            arrived_at: parsed(row, 2)?,
+            state: parsed(row, 3)?,
+            task_id: parsed_option(row, 4)?,
+            retries: row.get(5)?,
+        })
+    })?
+    .ok_or_else(|| StoreError::NotFound(format!("mail {mail_id}")))
+}
+
+/// Works a parked mail once more, as if it had just come.
+pub(in crate::store) fn again(connection: &Connection, mail_id: MailId, user: &UserId, at: Instant) -> Result<RunId> {
+    let entry = entry(connection, mail_id)?;
+    let sql =
+        "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, updated_at = ?2 WHERE mail_id = ?1";
+    execute(connection, sql, (mail_id.0, at.to_string()), "working a mail again")?;
+    let run = mail_run(&entry.account, user, mail_id, &entry.source_key, entry.arrived_at, entry.retries + 1);
+    run::open(connection, &run, at)?;
+    Ok(run.run_id)
+}
+
+/// A person overrules what was made of a mail.
+pub(in crate::store) fn edit(connection: &Connection, edit: &MailEdit) -> Result<Vec<RunId>> {
+    let entry = entry(connection, edit.mail_id)?;
+    let mut runs = Vec::new();
+    let (kind, from, to) = match &edit.wish {
+        MailWish::NotATask => {
+            not_a_task(connection, edit, &entry)?;
+            ("not_a_task", entry.state.as_str(), "no_task")
+        }
+        MailWish::MakeTask(run) => {
+            run::open(connection, run, edit.at)?;
+            runs.push(run.run_id);
+            ("make_task", entry.state.as_str(), "task")
+        }
+        MailWish::Mute => {
+            let sql = "INSERT INTO muted (account, address, at) SELECT account, sender, ?2 FROM mail WHERE mail_id = ?1 ON CONFLICT DO NOTHING";
+            execute(connection, sql, (edit.mail_id.0, edit.at.to_string()), "muting a sender")?;
+            ("mute", "", "muted")
+        }
+        MailWish::Unmute => {
+            let sql =
+                "DELETE FROM muted WHERE (account, address) IN (SELECT account, sender FROM mail WHERE mail_id = ?1)";
+            execute(connection, sql, [edit.mail_id.0], "unmuting a sender")?;
+            ("mute", "muted", "")
+        }
+    };
+    correct(connection, edit, &entry, kind, from, to)?;
+    Ok(runs)
+}
+
+fn not_a_task(connection: &Connection, edit: &MailEdit, entry: &Entry) -> Result<()> {
+    if !matches!(entry.state, MailState::Task | MailState::Linked | MailState::Parked) {
+        return Err(StoreError::Refused(format!(
+            "mail {} is {}: there is no task to take back",
+            edit.mail_id, entry.state
+        )));
+    }
+    for task in super::task::of_mail(connection, edit.mail_id)? {
+        if !task.task.status.is_terminal() {
+            task_edit::walk(connection, &task, Status::Cancelled, "person", "not a task", edit.at)?;
+        }
+    }
+    settle(connection, edit.mail_id, MailState::NoTask, "a person said: not a task", None, edit.at)
+}
+
+fn correct(connection: &Connection, edit: &MailEdit, entry: &Entry, kind: &str, from: &str, to: &str) -> Result<()> {
+    let sql = "INSERT INTO correction (account, user_id, kind, task_id, mail_id, from_value, to_value, why, at)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    let task = entry.task_id.map(|id| id.to_string());
+    let values = (
+        entry.account.as_str(),
+        edit.user.as_str(),
+        kind,
+        task,
+        edit.mail_id.0,
+        from,
+        to,
+        &edit.why,
+        edit.at.to_string(),
+    );
+    execute(connection, sql, values, "noting a correction")?;
+    let audit = AuditEntry {
+        at: edit.at,
+        account: entry.account.to_string(),
+        who: "person".into(),
+        act: kind.into(),
+        subject: format!("mail:{}", edit.mail_id),
+        detail: edit.why.clone(),
+    };
+    audit::append(connection, &audit)
+}

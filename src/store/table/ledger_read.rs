@@ -1,0 +1,78 @@
+//! Reading the ledger.
+
+use std::collections::HashSet;
+
+use rusqlite::Row;
+
+use super::{many, one, parsed, parsed_option};
+use crate::{
+    model::{AccountId, MailId, MailState},
+    store::{Reader, error::Result, value::LedgerRow},
+};
+
+const COLUMNS: &str = "SELECT l.mail_id, l.account, l.source_key, l.folder, l.direction, l.arrived_at, l.size, l.state, l.reason, l.task_id, \
+                       l.retries, coalesce(m.sender, ''), coalesce(m.subject, '') FROM ledger l LEFT JOIN mail m USING (mail_id)";
+
+fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
+    Ok(LedgerRow {
+        mail_id: MailId(row.get(0)?),
+        account: AccountId(row.get(1)?),
+        source_key: row.get(2)?,
+        folder: row.get(3)?,
+        direction: parsed(row, 4)?,
+        arrived_at: parsed(row, 5)?,
+        size: row.get::<_, i64>(6)?.unsigned_abs(),
+        state: parsed(row, 7)?,
+        reason: row.get(8)?,
+        task_id: parsed_option(row, 9)?,
+        retries: row.get(10)?,
+        sender: row.get(11)?,
+        subject: row.get(12)?,
+    })
+}
+
+impl Reader<'_> {
+    /// The newest first.
+    pub fn ledger(&self, state: Option<MailState>, limit: usize) -> Result<Vec<LedgerRow>> {
+        let sql = format!("{COLUMNS} WHERE ?1 IS NULL OR l.state = ?1 ORDER BY l.mail_id DESC LIMIT ?2");
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        many(self.0, &sql, (state.map(MailState::as_str), limit), "listing the ledger", ledger_row)
+    }
+
+    pub fn ledger_entry(&self, mail_id: MailId) -> Result<Option<LedgerRow>> {
+        one(self.0, &format!("{COLUMNS} WHERE l.mail_id = ?1"), [mail_id.0], "reading the ledger", ledger_row)
+    }
+
+    /// The keys that need no second look: everything but what failed or was given up because it could not be read.
+    pub fn known_keys(&self, account: &AccountId) -> Result<HashSet<String>> {
+        let sql = "SELECT source_key FROM ledger WHERE account = ?1 AND state NOT IN ('failed', 'gone')";
+        Ok(many(self.0, sql, [account.as_str()], "listing known mail", |row| row.get(0))?.into_iter().collect())
+    }
+
+    /// Mails that could not be read so far, with their size then and how often they were tried.
+    pub fn unread_keys(&self, account: &AccountId) -> Result<Vec<(String, u64, u32, MailState)>> {
+        let sql = "SELECT l.source_key, l.size, l.retries, l.state FROM ledger l LEFT JOIN mail m USING (mail_id)
+                   WHERE l.account = ?1 AND l.state IN ('failed', 'parked') AND m.mail_id IS NULL";
+        many(self.0, sql, [account.as_str()], "listing unread mail", |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs(), row.get(2)?, parsed(row, 3)?))
+        })
+    }
+
+    /// How many mails are in each state.
+    pub fn ledger_counts(&self) -> Result<Vec<(AccountId, MailState, u64)>> {
+        let sql = "SELECT account, state, count(*) FROM ledger GROUP BY account, state ORDER BY account, state";
+        many(self.0, sql, [], "counting the ledger", |row| {
+            Ok((AccountId(row.get(0)?), parsed(row, 1)?, row.get::<_, i64>(2)?.unsigned_abs()))
+        })
+    }
+
+    /// Mails nobody owes an answer any more to, yet without one: pending with no run that works them, or worked into a
+    /// task that is not there.
+    pub fn unaccounted(&self) -> Result<u64> {
+        let sql = "SELECT count(*) FROM ledger l WHERE
+                     (l.state = 'pending' AND NOT EXISTS (SELECT 1 FROM run r WHERE r.mail_id = l.mail_id AND r.task_id IS NULL AND r.status = 'running'))
+                     OR (l.state IN ('task', 'linked') AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.task_id = l.task_id))";
+        one(self.0, sql, [], "looking for unaccounted mail", |row| row.get::<_, i64>(0))
+            .map(|n| n.unwrap_or_default().unsigned_abs())
+    }
+}

@@ -1,0 +1,148 @@
+//! What was read in a mail, and what is known about its people.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::{execute, json, many, one, parsed};
+use crate::{
+    model::{AccountId, Direction, Instant, Mail, MailId},
+    store::{
+        Reader,
+        error::{Context, Result},
+        value::{Acquaintance, Arrival, Hit, ThreadTask},
+    },
+};
+
+pub(in crate::store) fn put(
+    connection: &Connection,
+    account: &AccountId,
+    mail_id: MailId,
+    arrival: &Arrival,
+    mail: &Mail,
+) -> Result<()> {
+    let body = serde_json::to_string(mail).context("encoding a mail")?;
+    let sent_at = mail.date.unwrap_or(arrival.arrived_at);
+    let message_id = mail.message_id.as_deref().unwrap_or("");
+    let sql = "INSERT OR REPLACE INTO mail (mail_id, account, message_id, thread, sender, subject, sent_at, content_sha256, direction, body)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    let (sha, direction) = (&mail.content_sha256, arrival.direction.as_str());
+    let values = (
+        mail_id.0,
+        account.as_str(),
+        message_id,
+        &mail.thread,
+        &mail.from.addr,
+        &mail.subject,
+        sent_at.to_string(),
+        sha,
+        direction,
+        body,
+    );
+    execute(connection, sql, values, "storing a mail")?;
+    if arrival.direction == Direction::Out {
+        written_to(connection, account, mail, sent_at)?;
+    }
+    super::search::put_mail(connection, account, mail_id.0, mail, sent_at)
+}
+
+fn written_to(connection: &Connection, account: &AccountId, mail: &Mail, at: Instant) -> Result<()> {
+    for address in mail.to.iter().chain(&mail.cc) {
+        let sql = "INSERT INTO contact (account, address, first_sent) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        execute(connection, sql, (account.as_str(), &address.addr, at.to_string()), "adding a contact")?;
+    }
+    Ok(())
+}
+
+/// How a mail relates to one with the same Message-ID that is already here.
+pub(in crate::store) enum Twin {
+    None,
+    Same(MailId),
+    /// The same id over other content: worked, and flagged, because anyone can forge an id to bury a mail.
+    Forged(MailId),
+}
+
+pub(in crate::store) fn twin(connection: &Connection, account: &AccountId, own: MailId, mail: &Mail) -> Result<Twin> {
+    let Some(message_id) = &mail.message_id else { return Ok(Twin::None) };
+    let sql = "SELECT mail_id, content_sha256 FROM mail WHERE account = ?1 AND message_id = ?2 AND mail_id <> ?3 ORDER BY content_sha256 <> ?4";
+    let found = connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| {
+            let values = (account.as_str(), message_id, own.0, &mail.content_sha256);
+            statement.query_row(values, |row| Ok((MailId(row.get(0)?), row.get::<_, String>(1)?))).optional()
+        })
+        .context("looking for a duplicate")?;
+    Ok(match found {
+        None => Twin::None,
+        Some((id, sha)) if sha == mail.content_sha256 => Twin::Same(id),
+        Some((id, _)) => Twin::Forged(id),
+    })
+}
+
+impl Reader<'_> {
+    pub fn mail(&self, mail_id: MailId) -> Result<Option<Mail>> {
+        one(self.0, "SELECT body FROM mail WHERE mail_id = ?1", [mail_id.0], "reading a mail", |row| json(row, 0))
+    }
+
+    pub fn acquaintance(&self, mail_id: MailId) -> Result<Option<Acquaintance>> {
+        let sql = "SELECT l.source_key, l.direction, l.arrived_at, l.account, m.thread,
+                          EXISTS (SELECT 1 FROM contact c WHERE c.account = l.account AND c.address = m.sender),
+                          EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.direction = 'out'),
+                          EXISTS (SELECT 1 FROM muted u WHERE u.account = l.account AND u.address = m.sender)
+                   FROM ledger l JOIN mail m USING (mail_id) WHERE l.mail_id = ?1";
+        let found = one(self.0, sql, [mail_id.0], "asking who wrote", |row| {
+            let known = Acquaintance {
+                source_key: row.get(0)?,
+                direction: parsed(row, 1)?,
+                arrived_at: parsed(row, 2)?,
+                known_contact: row.get(5)?,
+                thread_mine: row.get(6)?,
+                muted: row.get(7)?,
+                tasks: Vec::new(),
+            };
+            Ok((known, row.get::<_, String>(3)?, row.get::<_, String>(4)?))
+        })?;
+        let Some((mut known, account, thread)) = found else { return Ok(None) };
+        let sql = "SELECT t.task_id, t.objective, f.kind FROM task_thread h JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id)
+                   WHERE h.account = ?1 AND h.thread = ?2 AND t.status NOT IN ('DONE', 'CANCELLED') ORDER BY t.task_id LIMIT 20";
+        known.tasks = many(self.0, sql, (account, thread), "finding the thread's tasks", |row| {
+            Ok(ThreadTask { task_id: parsed(row, 0)?, objective: row.get(1)?, kind: row.get(2)? })
+        })?;
+        Ok(Some(known))
+    }
+
+    /// The mails of a conversation, newest first.
+    pub fn thread_mails(&self, account: &AccountId, thread: &str, limit: usize) -> Result<Vec<(MailId, Mail)>> {
+        let sql = "SELECT mail_id, body FROM mail WHERE account = ?1 AND thread = ?2 ORDER BY sent_at DESC, mail_id DESC LIMIT ?3";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        many(self.0, sql, (account.as_str(), thread, limit), "reading a thread", |row| {
+            Ok((MailId(row.get(0)?), json(row, 1)?))
+        })
+    }
+
+    /// The newest mails of the same conversation or sender, as search results.
+    pub fn related_mails(&self, account: &AccountId, column: Relation, value: &str, limit: usize) -> Result<Vec<Hit>> {
+        let sql = match column {
+            Relation::Thread => {
+                "SELECT mail_id, subject, sent_at FROM mail WHERE account = ?1 AND thread = ?2 ORDER BY mail_id DESC LIMIT ?3"
+            }
+            Relation::Sender => {
+                "SELECT mail_id, subject, sent_at FROM mail WHERE account = ?1 AND sender = ?2 ORDER BY mail_id DESC LIMIT ?3"
+            }
+        };
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        many(self.0, sql, (account.as_str(), value, limit), "finding related mail", |row| {
+            Ok(Hit {
+                doc: format!("mail:{}", row.get::<_, i64>(0)?),
+                title: row.get(1)?,
+                at: parsed(row, 2)?,
+                score: 0.0,
+            })
+        })
+    }
+}
+
+/// How two mails belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    Thread,
+    Sender,
+}

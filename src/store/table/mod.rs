@@ -1,0 +1,82 @@
+//! All SQL, one file per concern. Functions are named after intent.
+
+pub(super) mod account;
+pub(super) mod audit;
+pub(super) mod decision;
+pub(super) mod facts;
+pub(super) mod history;
+pub(super) mod item;
+pub(super) mod ledger;
+pub(super) mod ledger_read;
+pub(super) mod mail;
+pub(super) mod outbox;
+pub(super) mod reminder;
+pub(super) mod request;
+pub(super) mod run;
+pub(super) mod run_read;
+pub(super) mod search;
+pub(super) mod setting;
+pub(super) mod task;
+pub(super) mod task_edit;
+
+use std::str::FromStr;
+
+use rusqlite::{Connection, Params, Row, types::Type};
+use serde::de::DeserializeOwned;
+
+use super::error::{Context, Result};
+
+/// A text column as the type it stands for.
+fn parsed<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<T>
+where
+    T: FromStr,
+    T::Err: std::error::Error + Send + Sync + 'static,
+{
+    row.get_ref(column)?.as_str()?.parse().map_err(|error| unreadable(column, error))
+}
+
+fn parsed_option<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>>
+where
+    T: FromStr,
+    T::Err: std::error::Error + Send + Sync + 'static,
+{
+    let text = row.get_ref(column)?.as_str_or_null()?;
+    text.map(|text| text.parse().map_err(|error| unreadable(column, error))).transpose()
+}
+
+/// A text column that holds JSON.
+fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|error| unreadable(column, error))
+}
+
+fn unreadable(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
+}
+
+/// One statement, compiled once per connection; the count of rows it changed.
+fn execute(connection: &Connection, sql: &str, params: impl Params, doing: &str) -> Result<usize> {
+    connection.prepare_cached(sql).and_then(|mut statement| statement.execute(params)).context(doing)
+}
+
+fn one<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    doing: &str,
+    map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Option<T>> {
+    let mut statement = connection.prepare_cached(sql).context(doing)?;
+    let mut rows = statement.query_map(params, map).context(doing)?;
+    rows.next().transpose().context(doing)
+}
+
+fn many<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    doing: &str,
+    map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = connection.prepare_cached(sql).context(doing)?;
+    statement.query_map(params, map).context(doing)?.collect::<rusqlite::Result<_>>().context(doing)
+}

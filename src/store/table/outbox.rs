@@ -1,0 +1,148 @@
+//! The outbox: every effect, planned before it happens. Its key is (task, step, generation), never the run.
+
+use rusqlite::{Connection, Row};
+
+use super::{audit, execute, json, many, one, parsed, reminder};
+use crate::{
+    model::{Action, ActionId, Effect, Instant, RunId, TaskId, audit::AuditEntry},
+    store::{
+        Reader,
+        error::{Context, Result, StoreError},
+        value::{ActionMove, NewAction, OutboxRow, TaskRow},
+    },
+};
+
+pub(in crate::store) fn plan(
+    connection: &Connection,
+    new: &NewAction,
+    run_id: RunId,
+    who: &str,
+    at: Instant,
+) -> Result<()> {
+    let NewAction { action, class, state, reason } = new;
+    let sql = "INSERT INTO outbox (action_id, task_id, step, generation, run_id, account, user_id, class, action, sha256, state, result, \
+               created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13)";
+    let sha = action.sha256();
+    let values = (
+        action.action_id.to_string(),
+        action.task_id.to_string(),
+        &action.step,
+        action.generation,
+        run_id.to_string(),
+        action.account.as_str(),
+        action.user.as_str(),
+        class.as_str(),
+        serde_json::to_string(action).context("encoding an action")?,
+        &sha,
+        state.as_str(),
+        reason,
+        at.to_string(),
+    );
+    execute(connection, sql, values, "planning an effect")?;
+    note(connection, action, &format!("{} {} → {state} ({sha})", action.tool, class), who, "effect_planned", at)
+}
+
+/// One move. Refused when the row is no longer where the mover thought.
+pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Result<()> {
+    let row = get(connection, mv.action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {}", mv.action_id)))?;
+    let sql =
+        "UPDATE outbox SET state = ?3, result = ?4, handle = CASE WHEN ?5 = '' THEN handle ELSE ?5 END, updated_at = ?6
+               WHERE action_id = ?1 AND state = ?2";
+    let values =
+        (mv.action_id.to_string(), mv.from.as_str(), mv.to.as_str(), &mv.result, &mv.handle, mv.at.to_string());
+    if execute(connection, sql, values, "moving an effect")? == 0 {
+        return Err(StoreError::Overtaken(format!("action {} is {}, no longer {}", mv.action_id, row.state, mv.from)));
+    }
+    if mv.here {
+        take_effect(connection, &row.action, mv.at)?;
+    }
+    note(connection, &row.action, &format!("{} → {}: {}", mv.from, mv.to, mv.result), &mv.who, "effect_moved", mv.at)
+}
+
+/// The effects that are rows of ours.
+fn take_effect(connection: &Connection, action: &Action, at: Instant) -> Result<()> {
+    match &action.effect {
+        Effect::Label { label } => {
+            let Some(mail) = action.mail_id else { return Err(StoreError::Refused("a label needs a mail".into())) };
+            let sql = "INSERT INTO label (mail_id, label, at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+            execute(connection, sql, (mail.0, label, at.to_string()), "labelling").map(drop)
+        }
+        Effect::Remind { at: due, text } => reminder::remind(connection, action, *due, text),
+        Effect::RecordInvoice { invoice } => reminder::invoice(connection, action, invoice, at),
+        Effect::Archive | Effect::Draft { .. } | Effect::CreateFolder { .. } => {
+            Err(StoreError::Refused("this effect is not a row of the database".into()))
+        }
+    }
+}
+
+pub(in crate::store) fn void_of_task(connection: &Connection, row: &TaskRow, why: &str, at: Instant) -> Result<()> {
+    let sql = "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3
+               WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held') RETURNING action";
+    let id = row.task.task_id.to_string();
+    let voided: Vec<Action> =
+        many(connection, sql, (id, why, at.to_string()), "voiding effects", |found| json(found, 0))?;
+    for action in &voided {
+        note(connection, action, &format!("→ void: {why}"), "person", "effect_moved", at)?;
+    }
+    Ok(())
+}
+
+/// The generation a new attempt at a step gets.
+pub(in crate::store) fn next_generation(connection: &Connection, task_id: TaskId, step: &str) -> Result<u32> {
+    let sql = "SELECT coalesce(max(generation) + 1, 0) FROM outbox WHERE task_id = ?1 AND step = ?2";
+    one(connection, sql, (task_id.to_string(), step), "counting attempts", |row| row.get(0))
+        .map(Option::unwrap_or_default)
+}
+
+fn note(connection: &Connection, action: &Action, detail: &str, who: &str, act: &str, at: Instant) -> Result<()> {
+    let entry = AuditEntry {
+        at,
+        account: action.account.to_string(),
+        who: who.to_owned(),
+        act: act.to_owned(),
+        subject: format!("action:{}", action.action_id),
+        detail: detail.to_owned(),
+    };
+    audit::append(connection, &entry)
+}
+
+const COLUMNS: &str = "SELECT action, class, state, result, sha256, run_id, updated_at FROM outbox";
+
+fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
+    Ok(OutboxRow {
+        action: json(row, 0)?,
+        class: parsed(row, 1)?,
+        state: parsed(row, 2)?,
+        result: row.get(3)?,
+        sha256: row.get(4)?,
+        run_id: parsed(row, 5)?,
+        updated_at: parsed(row, 6)?,
+    })
+}
+
+pub(in crate::store) fn get(connection: &Connection, action_id: ActionId) -> Result<Option<OutboxRow>> {
+    one(
+        connection,
+        &format!("{COLUMNS} WHERE action_id = ?1"),
+        [action_id.to_string()],
+        "reading an effect",
+        outbox_row,
+    )
+}
+
+impl Reader<'_> {
+    pub fn action(&self, action_id: ActionId) -> Result<Option<OutboxRow>> {
+        get(self.0, action_id)
+    }
+
+    pub fn actions_of_task(&self, task_id: TaskId) -> Result<Vec<OutboxRow>> {
+        let sql = format!("{COLUMNS} WHERE task_id = ?1 ORDER BY created_at, action_id");
+        many(self.0, &sql, [task_id.to_string()], "listing effects", outbox_row)
+    }
+
+    /// How many effects are in each state.
+    pub fn outbox_counts(&self) -> Result<Vec<(String, u64)>> {
+        let sql = "SELECT state, count(*) FROM outbox GROUP BY state ORDER BY state";
+        many(self.0, sql, [], "counting effects", |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))
+    }
+}

@@ -1,0 +1,35 @@
+//! Requests other commands leave for the running daemon.
+
+use rusqlite::Connection;
+
+use super::{execute, many, one, parsed};
+use crate::{
+    model::Instant,
+    store::{Reader, error::Result},
+};
+
+pub(in crate::store) fn ask(connection: &Connection, kind: &str, at: Instant) -> Result<i64> {
+    let sql = "INSERT INTO request (kind, state, asked_at) VALUES (?1, 'asked', ?2)";
+    execute(connection, sql, (kind, at.to_string()), "leaving a request")?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// With an answer the request is settled; without one it is being worked.
+pub(in crate::store) fn answer(connection: &Connection, request: i64, answer: Option<&str>) -> Result<()> {
+    let state = if answer.is_some() { "answered" } else { "working" };
+    let sql = "UPDATE request SET state = ?2, answer = ?3 WHERE request = ?1";
+    execute(connection, sql, (request, state, answer.unwrap_or("")), "answering a request").map(drop)
+}
+
+impl Reader<'_> {
+    /// What other commands asked for and nobody has answered.
+    pub fn open_requests(&self) -> Result<Vec<(i64, String, Instant)>> {
+        let sql = "SELECT request, kind, asked_at FROM request WHERE state IN ('asked', 'working') ORDER BY request";
+        many(self.0, sql, [], "listing requests", |row| Ok((row.get(0)?, row.get(1)?, parsed(row, 2)?)))
+    }
+
+    pub fn request_answer(&self, request: i64) -> Result<Option<String>> {
+        let sql = "SELECT answer FROM request WHERE request = ?1 AND state = 'answered'";
+        one(self.0, sql, [request], "reading an answer", |row| row.get(0))
+    }
+}

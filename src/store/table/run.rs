@@ -1,0 +1,215 @@
+//! Runs: opened with their state, advanced by checkpoints, ended once.
+
+use rusqlite::Connection;
+
+use super::{execute, facts, history, item, ledger, outbox, task};
+use crate::{
+    model::{Change, Facts, Instant, MailState, RunId, RunStatus, Status, TaskId, run::STATE_SCHEMA},
+    store::{
+        error::{Context, Result, StoreError},
+        value::{Checkpoint, NewRun, RecordedReply},
+    },
+};
+
+pub(in crate::store) fn open(connection: &Connection, new: &NewRun, at: Instant) -> Result<()> {
+    let sql = "INSERT INTO run (run_id, account, user_id, kind, mail_id, task_id, parent_run, fork_of, fork_seq, schema, status, reason, node, seq, \
+               created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'running', '', ?11, ?12, ?13, ?13) ON CONFLICT DO NOTHING";
+    let (fork_of, fork_seq) = new.fork.map(|(run, seq)| (run.to_string(), seq)).unzip();
+    let values = rusqlite::params![
+        new.run_id.to_string(),
+        new.account.as_str(),
+        new.user.as_str(),
+        new.kind.as_str(),
+        new.state.mail_id.map(|id| id.0),
+        new.state.task.as_ref().map(|task| task.task_id.to_string()),
+        new.parent_run.map(|id| id.to_string()),
+        fork_of,
+        fork_seq,
+        STATE_SCHEMA,
+        new.node.as_str(),
+        fork_seq.unwrap_or(0),
+        at.to_string(),
+    ];
+    if execute(connection, sql, values, "opening a run")? == 0 {
+        return Ok(());
+    }
+    let state = serde_json::to_string(&new.state).context("encoding a state")?;
+    execute(
+        connection,
+        "INSERT INTO run_input (run_id, state) VALUES (?1, ?2)",
+        (new.run_id.to_string(), state),
+        "storing a state",
+    )
+    .map(drop)
+}
+
+pub(in crate::store) fn record(
+    connection: &Connection,
+    run_id: RunId,
+    seq: u32,
+    replies: &[RecordedReply],
+) -> Result<()> {
+    for reply in replies {
+        let sql = "INSERT INTO reply (run_id, node, input_hash, ordinal, seq, reply) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
+        let text = serde_json::to_string(&reply.reply).context("encoding a reply")?;
+        let values = (run_id.to_string(), reply.node.as_str(), &reply.input_hash, reply.ordinal, seq, text);
+        execute(connection, sql, values, "recording a reply")?;
+    }
+    Ok(())
+}
+
+pub(in crate::store) fn checkpoint(connection: &Connection, point: &Checkpoint) -> Result<()> {
+    advance(connection, point)?;
+    let sql = "INSERT INTO checkpoint (run_id, seq, node, move, next_node, changes, entered_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let changes = serde_json::to_string(&point.changes).context("encoding changes")?;
+    let next = point.next.map(|node| node.as_str());
+    let at = point.entered_at.to_string();
+    let values = (point.run_id.to_string(), point.seq, point.node.as_str(), point.mv.word(), next, changes, at);
+    execute(connection, sql, values, "storing a checkpoint")?;
+    record(connection, point.run_id, point.seq, &point.replies)?;
+    if point.fork {
+        return fork_effect(connection, point);
+    }
+    project(connection, point)?;
+    if let Some(action) = &point.action {
+        outbox::plan(connection, action, point.run_id, point.node.as_str(), point.entered_at)?;
+    }
+    if let Some(new) = &point.item {
+        item::open(connection, new, &point.account, &point.user, Some(point.run_id), point.entered_at)?;
+    }
+    for run in &point.runs {
+        open(connection, run, point.entered_at)?;
+    }
+    if let Some((day, reflection)) = &point.reflection {
+        let line = serde_json::to_string(reflection).context("encoding a reflection")?;
+        let sql = "INSERT INTO reflection (day, run_id, line) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        execute(connection, sql, (day, point.run_id.to_string(), line), "storing a reflection")?;
+    }
+    Ok(())
+}
+
+/// Moves the run, unless it was ended or advanced by somebody else.
+fn advance(connection: &Connection, point: &Checkpoint) -> Result<()> {
+    let (status, reason) = match &point.end {
+        Some((status, reason)) => (*status, reason.as_str()),
+        None => (RunStatus::Running, ""),
+    };
+    let sql = "UPDATE run SET seq = ?2, node = ?3, status = ?4, reason = ?5, updated_at = ?6
+               WHERE run_id = ?1 AND seq = ?2 - 1 AND status = 'running'";
+    let node = point.next.unwrap_or(point.node).as_str();
+    let values = (point.run_id.to_string(), point.seq, node, status.as_str(), reason, point.entered_at.to_string());
+    if execute(connection, sql, values, "advancing a run")? == 0 {
+        return Err(StoreError::Overtaken(format!(
+            "run {} is not at checkpoint {} any more",
+            point.run_id,
+            point.seq - 1
+        )));
+    }
+    Ok(())
+}
+
+pub(in crate::store) fn end(
+    connection: &Connection,
+    run_id: RunId,
+    status: RunStatus,
+    reason: &str,
+    at: Instant,
+) -> Result<()> {
+    let sql = "UPDATE run SET status = ?2, reason = ?3, updated_at = ?4 WHERE run_id = ?1 AND status = 'running'";
+    execute(connection, sql, (run_id.to_string(), status.as_str(), reason, at.to_string()), "ending a run").map(drop)
+}
+
+fn fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()> {
+    let Some(new) = &point.action else { return Ok(()) };
+    let action = serde_json::to_string(&new.action).context("encoding an action")?;
+    let sql = "INSERT INTO fork_effect (run_id, seq, class, action, state) VALUES (?1, ?2, ?3, ?4, 'void')";
+    execute(
+        connection,
+        sql,
+        (point.run_id.to_string(), point.seq, new.class.as_str(), action),
+        "recording a fork's effect",
+    )
+    .map(drop)
+}
+
+/// Lets the changes reach the tables they are about.
+fn project(connection: &Connection, point: &Checkpoint) -> Result<()> {
+    let who = point.node.as_str();
+    let mut concerned = None;
+    let mut rule = None;
+    for change in &point.changes {
+        match change {
+            Change::OpenTask { task, facts } => {
+                let owner = task::Owner { account: &point.account, user: &point.user, mail_id: point.mail_id, who };
+                task::open(connection, task, facts, &owner, point.entered_at)?;
+                concerned.get_or_insert(task.task_id);
+            }
+            Change::LinkMail { task_id, facts } => {
+                link(connection, *task_id, facts, point)?;
+                concerned.get_or_insert(*task_id);
+            }
+            Change::Settle { state, reason, facts } => settle(connection, *state, reason, facts, concerned, point)?,
+            Change::Priority { priority, rule: decided } => {
+                rank(connection, point, priority.as_str(), decided)?;
+                rule = Some(decided.as_str());
+            }
+            Change::Status { to, why } => status(connection, point, *to, why)?,
+            Change::StepDone { .. }
+            | Change::AddStep { .. }
+            | Change::Output { .. }
+            | Change::Summary { .. }
+            | Change::Documents { .. } => {}
+        }
+    }
+    let touched = point.changes.iter().any(|change| change.writes().starts_with("task."));
+    match &point.task {
+        Some((after, revision)) if touched => task::update(connection, after, *revision, rule),
+        _ => Ok(()),
+    }
+}
+
+fn settle(
+    connection: &Connection,
+    state: MailState,
+    reason: &str,
+    known: &Facts,
+    task_id: Option<TaskId>,
+    point: &Checkpoint,
+) -> Result<()> {
+    let Some(mail_id) = point.mail_id else { return Ok(()) };
+    facts::put_mail(connection, mail_id, known)?;
+    ledger::settle(connection, mail_id, state, reason, task_id, point.entered_at)
+}
+
+fn link(connection: &Connection, task_id: TaskId, later: &Facts, point: &Checkpoint) -> Result<()> {
+    let mut known =
+        facts::of_task(connection, task_id)?.ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))?;
+    known.absorb(later);
+    facts::put_task(connection, task_id, &known)?;
+    let mail = point.mail_id.map_or_else(String::new, |id| format!("mail:{id}"));
+    let entry = history::Entry {
+        field: "follow_up",
+        from: "",
+        to: &mail,
+        who: point.node.as_str(),
+        why: "another mail of the same thread",
+    };
+    history::record(connection, task_id, &entry, point.entered_at)
+}
+
+fn rank(connection: &Connection, point: &Checkpoint, level: &str, rule: &str) -> Result<()> {
+    let Some((after, _)) = &point.task else { return Ok(()) };
+    let before = task::get(connection, after.task_id)?.task.priority;
+    if before.as_str() == level {
+        return Ok(());
+    }
+    let entry =
+        history::Entry { field: "priority", from: before.as_str(), to: level, who: point.node.as_str(), why: rule };
+    history::record(connection, after.task_id, &entry, point.entered_at)
+}
+
+fn status(connection: &Connection, point: &Checkpoint, to: Status, why: &str) -> Result<()> {
+    let Some((after, _)) = &point.task else { return Ok(()) };
+    let row = task::get(connection, after.task_id)?;
+    task::set_status(connection, &row, to, point.node.as_str(), why, point.entered_at)
+}

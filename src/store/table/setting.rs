@@ -1,0 +1,22 @@
+//! Small values the program remembers about itself.
+
+use rusqlite::Connection;
+
+use super::{execute, one};
+use crate::store::{Reader, error::Result};
+
+pub(in crate::store) fn set(connection: &Connection, name: &str, value: &str) -> Result<()> {
+    let sql = "INSERT INTO setting (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2";
+    execute(connection, sql, (name, value), "remembering a setting").map(drop)
+}
+
+impl Reader<'_> {
+    pub fn setting(&self, name: &str) -> Result<Option<String>> {
+        one(self.0, "SELECT value FROM setting WHERE name = ?1", [name], "reading a setting", |row| row.get(0))
+    }
+
+    /// Changes whenever another connection has committed.
+    pub fn data_version(&self) -> Result<i64> {
+        one(self.0, "PRAGMA data_version", [], "looking for changes", |row| row.get(0)).map(Option::unwrap_or_default)
+    }
+}

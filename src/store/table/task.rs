@@ -1,0 +1,210 @@
+//! Tasks as rows: exactly the twelve fields, and the owner beside them.
+
+use rusqlite::{Connection, Row};
+
+use super::{audit, execute, facts, history, json, many, one, parsed, parsed_option, search};
+use crate::{
+    model::{AccountId, Facts, Instant, MailId, Status, Task, TaskId, UserId, audit::AuditEntry},
+    store::{
+        Reader,
+        error::{Context, Result, StoreError},
+        value::TaskRow,
+    },
+};
+
+pub(in crate::store) const COLUMNS: &str = "SELECT t.task_id, t.created_at, t.source, t.objective, t.context, t.priority, t.status, t.subtasks, \
+     t.assigned_agent, t.last_updated, t.tool_output, t.result_summary, o.number, o.account, o.user_id, o.mail_id, o.revision, o.rule, \
+     o.hand_ranked, o.snooze_until FROM tasks t JOIN task_owner o USING (task_id)";
+
+pub(in crate::store) fn task_row(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
+    let output = row.get_ref(10)?.as_str_or_null()?.is_some();
+    Ok(TaskRow {
+        task: Task {
+            task_id: parsed(row, 0)?,
+            created_at: parsed(row, 1)?,
+            source: row.get(2)?,
+            objective: row.get(3)?,
+            context: json(row, 4)?,
+            priority: parsed(row, 5)?,
+            status: parsed(row, 6)?,
+            subtasks: json(row, 7)?,
+            assigned_agent: row.get(8)?,
+            last_updated: parsed(row, 9)?,
+            tool_output: output.then(|| json(row, 10)).transpose()?,
+            result_summary: row.get(11)?,
+        },
+        number: row.get(12)?,
+        account: AccountId(row.get(13)?),
+        user: UserId(row.get(14)?),
+        mail_id: row.get::<_, Option<i64>>(15)?.map(MailId),
+        revision: row.get(16)?,
+        rule: row.get(17)?,
+        hand_ranked: row.get(18)?,
+        snooze_until: parsed_option(row, 19)?,
+    })
+}
+
+/// Whose task it is and what it came from.
+pub(in crate::store) struct Owner<'a> {
+    pub(in crate::store) account: &'a AccountId,
+    pub(in crate::store) user: &'a UserId,
+    pub(in crate::store) mail_id: Option<MailId>,
+    pub(in crate::store) who: &'a str,
+}
+
+/// Creates a task; creating it twice is creating it once.
+pub(in crate::store) fn open(
+    connection: &Connection,
+    task: &Task,
+    of: &Facts,
+    owner: &Owner<'_>,
+    at: Instant,
+) -> Result<()> {
+    let id = task.task_id.to_string();
+    let sql = "INSERT INTO tasks (task_id, created_at, source, objective, context, priority, status, subtasks, assigned_agent, last_updated, \
+               tool_output, result_summary) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, NULL, NULL) ON CONFLICT DO NOTHING";
+    let values = (
+        &id,
+        task.created_at.to_string(),
+        &task.source,
+        &task.objective,
+        serde_json::to_string(&task.context).context("encoding a context")?,
+        task.priority.as_str(),
+        task.status.as_str(),
+        serde_json::to_string(&task.subtasks).context("encoding subtasks")?,
+        &task.assigned_agent,
+        task.last_updated.to_string(),
+    );
+    if execute(connection, sql, values, "opening a task")? == 0 {
+        return Ok(());
+    }
+    let sql = "INSERT INTO task_owner (task_id, account, user_id, number, mail_id)
+               VALUES (?1, ?2, ?3, (SELECT coalesce(max(number), 0) + 1 FROM task_owner WHERE user_id = ?3), ?4)";
+    execute(
+        connection,
+        sql,
+        (&id, owner.account.as_str(), owner.user.as_str(), owner.mail_id.map(|m| m.0)),
+        "owning a task",
+    )?;
+    for thread in &task.context.threads {
+        let sql = "INSERT INTO task_thread (account, thread, task_id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        execute(connection, sql, (owner.account.as_str(), thread, &id), "threading a task")?;
+    }
+    facts::put_task(connection, task.task_id, of)?;
+    search::put_task(connection, owner.account, task)?;
+    note_status(connection, task.task_id, owner.account, "", Status::New.as_str(), owner.who, &task.source, at)
+}
+
+/// One legal step of the life cycle, with its history and audit lines. The database refuses any other.
+pub(in crate::store) fn set_status(
+    connection: &Connection,
+    row: &TaskRow,
+    to: Status,
+    who: &str,
+    why: &str,
+    at: Instant,
+) -> Result<()> {
+    let from = row.task.status;
+    let id = row.task.task_id;
+    let sql = "UPDATE tasks SET status = ?2, last_updated = ?3 WHERE task_id = ?1";
+    execute(connection, sql, (id.to_string(), to.as_str(), at.to_string()), "moving a task")?;
+    note_status(connection, id, &row.account, from.as_str(), to.as_str(), who, why, at)
+}
+
+#[expect(clippy::too_many_arguments, reason = "one line of history and audit, spelled out")]
+pub(in crate::store) fn note_status(
+    connection: &Connection,
+    task_id: TaskId,
+    account: &AccountId,
+    from: &str,
+    to: &str,
+    who: &str,
+    why: &str,
+    at: Instant,
+) -> Result<()> {
+    history::record(connection, task_id, &history::Entry { field: "status", from, to, who, why }, at)?;
+    let entry = AuditEntry {
+        at,
+        account: account.to_string(),
+        who: who.to_owned(),
+        act: format!("task_{}", to.to_lowercase()),
+        subject: format!("task:{task_id}"),
+        detail: format!("{from} → {to}: {why}"),
+    };
+    audit::append(connection, &entry)
+}
+
+/// Writes the fields a run or a person may change, if nobody was faster.
+pub(in crate::store) fn update(connection: &Connection, task: &Task, revision: i64, rule: Option<&str>) -> Result<()> {
+    let id = task.task_id.to_string();
+    let sql =
+        "UPDATE task_owner SET revision = revision + 1, rule = coalesce(?3, rule) WHERE task_id = ?1 AND revision = ?2";
+    if execute(connection, sql, (&id, revision, rule), "claiming a task")? == 0 {
+        return Err(StoreError::Overtaken(format!("task {id} was changed meanwhile")));
+    }
+    let sql = "UPDATE tasks SET objective = ?2, context = ?3, priority = ?4, subtasks = ?5, assigned_agent = ?6, last_updated = ?7, \
+               tool_output = ?8, result_summary = ?9 WHERE task_id = ?1";
+    let values = (
+        &id,
+        &task.objective,
+        serde_json::to_string(&task.context).context("encoding a context")?,
+        task.priority.as_str(),
+        serde_json::to_string(&task.subtasks).context("encoding subtasks")?,
+        &task.assigned_agent,
+        task.last_updated.to_string(),
+        task.tool_output.as_ref().map(serde_json::to_string).transpose().context("encoding tool output")?,
+        &task.result_summary,
+    );
+    execute(connection, sql, values, "updating a task").map(drop)
+}
+
+pub(in crate::store) fn get(connection: &Connection, task_id: TaskId) -> Result<TaskRow> {
+    one(connection, &format!("{COLUMNS} WHERE t.task_id = ?1"), [task_id.to_string()], "reading a task", task_row)?
+        .ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))
+}
+
+/// The tasks a mail opened, newest first.
+pub(in crate::store) fn of_mail(connection: &Connection, mail_id: MailId) -> Result<Vec<TaskRow>> {
+    let sql = format!(
+        "{COLUMNS} WHERE o.task_id IN (SELECT task_id FROM task_owner WHERE mail_id = ?1) ORDER BY t.task_id DESC"
+    );
+    many(connection, &sql, [mail_id.0], "finding a mail's tasks", task_row)
+}
+
+impl Reader<'_> {
+    pub fn task(&self, task_id: TaskId) -> Result<Option<TaskRow>> {
+        one(self.0, &format!("{COLUMNS} WHERE t.task_id = ?1"), [task_id.to_string()], "reading a task", task_row)
+    }
+
+    pub fn task_by_number(&self, number: i64) -> Result<Option<TaskRow>> {
+        let sql = format!("{COLUMNS} WHERE o.number = ?1 ORDER BY o.user_id LIMIT 1");
+        one(self.0, &sql, [number], "reading a task", task_row)
+    }
+
+    /// Most urgent first, then by deadline and age. Without `all`, only what is open.
+    pub fn tasks(&self, all: bool, limit: usize) -> Result<Vec<TaskRow>> {
+        let sql = format!(
+            "{COLUMNS} JOIN priority p ON p.level = t.priority LEFT JOIN task_facts f USING (task_id)
+             WHERE o.number IS NOT NULL AND (?1 OR t.status NOT IN ('DONE', 'CANCELLED'))
+             ORDER BY p.rank DESC, f.due_at IS NULL, f.due_at, t.task_id LIMIT ?2"
+        );
+        many(self.0, &sql, (all, i64::try_from(limit).unwrap_or(i64::MAX)), "listing tasks", task_row)
+    }
+
+    pub fn tasks_of_mail(&self, mail_id: MailId) -> Result<Vec<TaskRow>> {
+        of_mail(self.0, mail_id)
+    }
+
+    pub fn task_counts(&self) -> Result<Vec<(Status, u64)>> {
+        let sql = "SELECT status, count(*) FROM tasks GROUP BY status ORDER BY status";
+        many(self.0, sql, [], "counting tasks", |row| Ok((parsed(row, 0)?, row.get::<_, i64>(1)?.unsigned_abs())))
+    }
+
+    /// Every stored transition that the life cycle does not allow: none, as long as the database is whole.
+    pub fn illegal_transitions(&self) -> Result<u64> {
+        let sql = "SELECT count(*) FROM task_history h WHERE field = 'status' AND NOT (from_value = '' AND to_value = 'NEW')
+                   AND NOT EXISTS (SELECT 1 FROM task_status_pair p WHERE p.from_status = h.from_value AND p.to_status = h.to_value)";
+        one(self.0, sql, [], "checking life cycles", |row| row.get::<_, i64>(0))
+            .map(|n| n.unwrap_or_default().unsigned_abs())
+    }
+}

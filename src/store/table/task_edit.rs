@@ -1,0 +1,235 @@
+//! What a person does to a task. An edit voids what was waiting to happen in its name, in the same transaction.
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use super::{execute, facts, history, item, outbox, search, task};
+use crate::{
+    model::{Instant, Status, Subtask, Task, TaskId},
+    store::{
+        error::{Result, StoreError},
+        value::{Rerank, TaskEdit, TaskRow, TaskWish},
+    },
+};
+
+pub(in crate::store) fn edit(connection: &Connection, edit: &TaskEdit) -> Result<TaskId> {
+    if let TaskWish::Add { task: new, facts } = &edit.wish {
+        let owner = task::Owner { account: &edit.account, user: &edit.user, mail_id: None, who: "person" };
+        task::open(connection, new, facts, &owner, edit.at)?;
+        let row = task::get(connection, new.task_id)?;
+        task::set_status(connection, &row, Status::Ready, "person", "added by hand", edit.at)?;
+        return Ok(new.task_id);
+    }
+    let row = task::get(connection, edit.task_id)?;
+    if edit.wish == TaskWish::Reopen {
+        return reopen(connection, &row, edit);
+    }
+    if row.task.status.is_terminal() {
+        let advice = "reopen it first with `adjutant tasks undo`";
+        return Err(StoreError::Refused(format!("task {} is {}: {advice}", label(&row), row.task.status)));
+    }
+    match &edit.wish {
+        TaskWish::Done => walk(connection, &row, Status::Done, "person", &edit.why, edit.at)?,
+        TaskWish::Cancel => walk(connection, &row, Status::Cancelled, "person", &edit.why, edit.at)?,
+        TaskWish::Snooze(until) => snooze(connection, &row, *until, edit)?,
+        _ => change(connection, &row, edit)?,
+    }
+    Ok(edit.task_id)
+}
+
+fn label(row: &TaskRow) -> String {
+    row.number.map_or_else(|| row.task.task_id.to_string(), |number| number.to_string())
+}
+
+/// Along legal pairs, each with its own line of history, and everything pending in the task's name made void.
+pub(in crate::store) fn walk(
+    connection: &Connection,
+    row: &TaskRow,
+    to: Status,
+    who: &str,
+    why: &str,
+    at: Instant,
+) -> Result<()> {
+    let mut row = row.clone();
+    for next in way(row.task.status, to) {
+        task::set_status(connection, &row, next, who, why, at)?;
+        row.task.status = next;
+    }
+    if to.is_terminal() {
+        let sql = "UPDATE task_owner SET revision = revision + 1 WHERE task_id = ?1";
+        execute(connection, sql, [row.task.task_id.to_string()], "claiming a task")?;
+        void_pending(connection, &row, &format!("the task is {to}"), at)?;
+    }
+    Ok(())
+}
+
+/// The shortest legal way.
+fn way(from: Status, to: Status) -> Vec<Status> {
+    if to == Status::Cancelled {
+        return vec![to];
+    }
+    let line = [Status::New, Status::Ready, Status::InProgress, Status::Done];
+    let from = if from == Status::WaitingHitl { Status::Ready } else { from };
+    line.into_iter().skip_while(|status| *status != from).skip(1).take_while(|status| *status <= to).collect()
+}
+
+fn void_pending(connection: &Connection, row: &TaskRow, why: &str, at: Instant) -> Result<()> {
+    outbox::void_of_task(connection, row, why, at)?;
+    item::void_of_task(connection, row.task.task_id, why, at)
+}
+
+fn snooze(connection: &Connection, row: &TaskRow, until: Option<Instant>, edit: &TaskEdit) -> Result<()> {
+    let text = until.map(|at| at.to_string());
+    let sql = "UPDATE task_owner SET snooze_until = ?2 WHERE task_id = ?1";
+    execute(connection, sql, (row.task.task_id.to_string(), &text), "snoozing a task")?;
+    note(connection, row, "snooze", "", &text.unwrap_or_default(), edit)
+}
+
+/// Priority, wording, deadline or a step.
+fn change(connection: &Connection, row: &TaskRow, edit: &TaskEdit) -> Result<()> {
+    let mut changed = row.task.clone();
+    changed.last_updated = edit.at;
+    let (field, from, to) = apply(&mut changed, edit)?;
+    task::update(connection, &changed, row.revision, None)?;
+    note(connection, row, field, &from, &to, edit)?;
+    follow_up(connection, row, &changed, edit)?;
+    match field {
+        "priority" => correct(connection, row, &from, &to, edit),
+        "objective" | "deadline" => void_pending(connection, row, "the task was edited", edit.at),
+        _ => Ok(()),
+    }
+}
+
+/// Changes the task; the field with its old and new value.
+fn apply(task: &mut Task, edit: &TaskEdit) -> Result<(&'static str, String, String)> {
+    match &edit.wish {
+        TaskWish::Priority(level) => {
+            let old = std::mem::replace(&mut task.priority, *level);
+            Ok(("priority", old.to_string(), level.to_string()))
+        }
+        TaskWish::Objective(text) => {
+            Ok(("objective", std::mem::replace(&mut task.objective, text.clone()), text.clone()))
+        }
+        TaskWish::Deadline(text, _) => {
+            let old = std::mem::replace(&mut task.context.deadline, text.clone());
+            Ok(("deadline", old.unwrap_or_default(), text.clone().unwrap_or_default()))
+        }
+        TaskWish::StepDone(step) => {
+            let found = task.subtasks.iter_mut().find(|subtask: &&mut Subtask| &subtask.step == step && !subtask.done);
+            found.ok_or_else(|| StoreError::NotFound(format!("open step '{step}'")))?.done = true;
+            Ok(("step", format!("{step}: open"), format!("{step}: done")))
+        }
+        other => Err(StoreError::Refused(format!("not a change of a field: {other:?}"))),
+    }
+}
+
+/// What else depends on the changed field.
+fn follow_up(connection: &Connection, row: &TaskRow, changed: &Task, edit: &TaskEdit) -> Result<()> {
+    let id = row.task.task_id.to_string();
+    match &edit.wish {
+        TaskWish::Priority(_) => {
+            let sql = "UPDATE task_owner SET hand_ranked = 1, rule = 'set by hand' WHERE task_id = ?1";
+            execute(connection, sql, [id], "keeping a person's priority").map(drop)
+        }
+        TaskWish::Objective(_) => {
+            let sql = "UPDATE task_facts SET objective = ?2 WHERE task_id = ?1";
+            execute(connection, sql, (id, &changed.objective), "updating facts")?;
+            search::put_task(connection, &row.account, changed)
+        }
+        TaskWish::Deadline(_, due) => {
+            let sql = "UPDATE task_facts SET due_at = ?2 WHERE task_id = ?1";
+            execute(connection, sql, (id, due.map(|at| at.to_string())), "updating facts").map(drop)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn note(connection: &Connection, row: &TaskRow, field: &str, from: &str, to: &str, edit: &TaskEdit) -> Result<()> {
+    let entry = history::Entry { field, from, to, who: "person", why: &edit.why };
+    history::record(connection, row.task.task_id, &entry, edit.at)?;
+    super::audit::append(
+        connection,
+        &crate::model::audit::AuditEntry {
+            at: edit.at,
+            account: row.account.to_string(),
+            who: "person".into(),
+            act: format!("task_{field}"),
+            subject: format!("task:{}", row.task.task_id),
+            detail: format!("{from} → {to}"),
+        },
+    )
+}
+
+fn correct(connection: &Connection, row: &TaskRow, from: &str, to: &str, edit: &TaskEdit) -> Result<()> {
+    let sql = "INSERT INTO correction (account, user_id, kind, task_id, mail_id, from_value, to_value, why, at)
+               VALUES (?1, ?2, 'priority', ?3, ?4, ?5, ?6, ?7, ?8)";
+    let (task, mail) = (row.task.task_id.to_string(), row.mail_id.map(|id| id.0));
+    let values = (row.account.as_str(), row.user.as_str(), task, mail, from, to, &edit.why, edit.at.to_string());
+    execute(connection, sql, values, "noting a correction").map(drop)
+}
+
+/// A successor takes over the number; the old row stays as it ended.
+fn reopen(connection: &Connection, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
+    if !row.task.status.is_terminal() {
+        return Err(StoreError::Refused(format!(
+            "task {} is {}: there is nothing to take back",
+            label(row),
+            row.task.status
+        )));
+    }
+    let before = status_before(connection, row)?;
+    let mut successor = row.task.clone();
+    successor.task_id = TaskId::derive(edit.at, &["reopen", &row.task.task_id.to_string()]);
+    successor.created_at = edit.at;
+    successor.last_updated = edit.at;
+    successor.status = Status::New;
+    successor.result_summary = None;
+    successor.context.more.insert("reopened_from".into(), Value::from(row.task.task_id.to_string()));
+    let sql = "UPDATE task_owner SET number = NULL WHERE task_id = ?1";
+    execute(connection, sql, [row.task.task_id.to_string()], "handing a number over")?;
+    let known = facts::of_task(connection, row.task.task_id)?
+        .ok_or_else(|| StoreError::NotFound("facts of the task".into()))?;
+    let owner = task::Owner { account: &row.account, user: &row.user, mail_id: row.mail_id, who: "person" };
+    task::open(connection, &successor, &known, &owner, edit.at)?;
+    let sql = "UPDATE task_owner SET number = ?2, rule = ?3, hand_ranked = ?4 WHERE task_id = ?1";
+    let values = (successor.task_id.to_string(), row.number, &row.rule, row.hand_ranked);
+    execute(connection, sql, values, "taking a number over")?;
+    let opened = task::get(connection, successor.task_id)?;
+    task::update(connection, &Task { status: Status::New, ..successor.clone() }, opened.revision, None)?;
+    walk(connection, &opened, before, "person", &edit.why, edit.at)?;
+    Ok(successor.task_id)
+}
+
+/// Where it stood before it ended; a wait for a person becomes work in progress, because what it waited for is void.
+fn status_before(connection: &Connection, row: &TaskRow) -> Result<Status> {
+    let sql = "SELECT from_value FROM task_history WHERE task_id = ?1 AND field = 'status' AND to_value = ?2 ORDER BY entry DESC LIMIT 1";
+    let ended = row.task.status.as_str();
+    let before = super::one(connection, sql, (row.task.task_id.to_string(), ended), "reading history", |found| {
+        super::parsed(found, 0)
+    })?;
+    Ok(match before {
+        Some(Status::WaitingHitl) => Status::InProgress,
+        // Completing by hand walks through IN_PROGRESS; what a person reopens waits for them again.
+        Some(Status::InProgress) if row.task.subtasks.iter().any(|subtask| !subtask.done) => Status::InProgress,
+        Some(status) if !status.is_terminal() => status,
+        _ => Status::Ready,
+    })
+}
+
+/// New rules or a new day give an open task another level. A person's own level stands.
+pub(in crate::store) fn rerank(connection: &Connection, rerank: &Rerank) -> Result<()> {
+    let row = task::get(connection, rerank.task_id)?;
+    if row.hand_ranked || row.task.status.is_terminal() {
+        return Err(StoreError::Overtaken(format!("task {} is not for rules to rank", rerank.task_id)));
+    }
+    let changed = Task { priority: rerank.priority, last_updated: rerank.at, ..row.task.clone() };
+    task::update(connection, &changed, rerank.revision, Some(&rerank.rule))?;
+    let entry = history::Entry {
+        field: "priority",
+        from: row.task.priority.as_str(),
+        to: rerank.priority.as_str(),
+        who: "prioritise",
+        why: &rerank.why,
+    };
+    history::record(connection, rerank.task_id, &entry, rerank.at)
+}

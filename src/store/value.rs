@@ -1,0 +1,381 @@
+//! The plain values the store takes and gives. No transaction, no closure, no rusqlite type among them.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::model::{
+    AccountId, AccountMode, Action, ActionId, Change, Direction, Facts, Instant, ItemId, ItemKind, ItemState, Mail,
+    MailId, MailState, Move, NodeName, OutboxState, Priority, Reflection, RiskClass, RunId, RunKind, RunState,
+    RunStatus, Task, TaskId, UserId, words::words,
+};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Account {
+    pub account: AccountId,
+    pub user: UserId,
+    pub kind: String,
+    pub mode: AccountMode,
+    pub cursor: Option<String>,
+    pub created_at: Instant,
+    pub polled_at: Option<Instant>,
+}
+
+/// A message as it goes into the ledger.
+#[derive(Debug, Clone)]
+pub struct Arrival {
+    pub source_key: String,
+    pub folder: String,
+    pub direction: Direction,
+    pub arrived_at: Instant,
+    pub size: u64,
+    /// What came of reading it.
+    pub content: ArrivalContent,
+}
+
+#[derive(Debug, Clone)]
+pub enum ArrivalContent {
+    /// To be worked by the graph.
+    Work(Box<Mail>),
+    /// Kept and searchable, but it opens no run.
+    Keep { mail: Box<Mail>, reason: String },
+    /// Could not be read now; tried again.
+    Failed { reason: String },
+    /// Cannot be read; a person may look.
+    Parked { reason: String },
+}
+
+/// What one poll brought, committed together with its cursor.
+#[derive(Debug, Clone)]
+pub struct Arrivals {
+    pub account: AccountId,
+    pub user: UserId,
+    /// Only with the last part of a poll.
+    pub cursor: Option<String>,
+    pub arrivals: Vec<Arrival>,
+    pub gone: Vec<String>,
+    pub at: Instant,
+}
+
+/// What became of one arrival.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arrived {
+    pub mail_id: MailId,
+    pub state: MailState,
+    /// The run that was opened for it.
+    pub run: Option<RunId>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewRun {
+    pub run_id: RunId,
+    pub account: AccountId,
+    pub user: UserId,
+    pub kind: RunKind,
+    pub parent_run: Option<RunId>,
+    /// The run this one repeats and the checkpoint it starts after.
+    pub fork: Option<(RunId, u32)>,
+    pub node: NodeName,
+    pub state: RunState,
+}
+
+/// A reply the engine was given, to be stored before or with the checkpoint that used it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedReply {
+    pub node: NodeName,
+    pub input_hash: String,
+    pub ordinal: u32,
+    pub reply: Value,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewAction {
+    pub action: Action,
+    pub class: RiskClass,
+    pub state: OutboxState,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewItem {
+    pub item_id: ItemId,
+    pub kind: ItemKind,
+    pub task_id: Option<TaskId>,
+    pub mail_id: Option<MailId>,
+    pub action_id: Option<ActionId>,
+    pub title: String,
+    pub body: Value,
+    pub expires_at: Option<Instant>,
+}
+
+/// Everything one node did, committed as one.
+#[derive(Debug, Clone)]
+pub struct Checkpoint {
+    pub run_id: RunId,
+    pub account: AccountId,
+    pub user: UserId,
+    pub seq: u32,
+    pub node: NodeName,
+    pub mv: Move,
+    pub next: Option<NodeName>,
+    pub mail_id: Option<MailId>,
+    pub entered_at: Instant,
+    pub changes: Vec<Change>,
+    pub replies: Vec<RecordedReply>,
+    /// The task after the changes and the revision it was read at; none for a mail's run.
+    pub task: Option<(Box<Task>, i64)>,
+    pub action: Option<NewAction>,
+    pub item: Option<NewItem>,
+    pub runs: Vec<NewRun>,
+    pub reflection: Option<(String, Reflection)>,
+    pub end: Option<(RunStatus, String)>,
+    /// A fork is an experiment: it is recorded, and nothing of it reaches the tasks.
+    pub fork: bool,
+}
+
+/// One move of an effect in the outbox.
+#[derive(Debug, Clone)]
+pub struct ActionMove {
+    pub action_id: ActionId,
+    pub from: OutboxState,
+    pub to: OutboxState,
+    pub result: String,
+    pub handle: String,
+    pub who: String,
+    pub at: Instant,
+    /// The effect is a row of ours (label, reminder, invoice): written in the same transaction.
+    pub here: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OutboxRow {
+    pub action: Action,
+    pub class: RiskClass,
+    pub state: OutboxState,
+    pub result: String,
+    pub sha256: String,
+    pub run_id: RunId,
+    pub updated_at: Instant,
+}
+
+/// What a person asks of a task.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TaskWish {
+    Add {
+        task: Box<Task>,
+        facts: Box<Facts>,
+    },
+    Done,
+    Cancel,
+    Priority(Priority),
+    Objective(String),
+    Deadline(Option<String>, Option<Instant>),
+    StepDone(String),
+    Snooze(Option<Instant>),
+    /// Takes back a completion or a cancellation: a successor carries on.
+    Reopen,
+}
+
+#[derive(Debug, Clone)]
+pub struct TaskEdit {
+    pub task_id: TaskId,
+    pub account: AccountId,
+    pub user: UserId,
+    pub wish: TaskWish,
+    pub why: String,
+    pub at: Instant,
+}
+
+/// A level that new rules or a new day give an open task.
+#[derive(Debug, Clone)]
+pub struct Rerank {
+    pub task_id: TaskId,
+    pub revision: i64,
+    pub priority: Priority,
+    pub rule: String,
+    pub why: String,
+    pub at: Instant,
+}
+
+/// What a person says about a mail.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MailWish {
+    NotATask,
+    /// The run that opens the task after all is made by the caller.
+    MakeTask(Box<NewRun>),
+    Mute,
+    Unmute,
+}
+
+#[derive(Debug, Clone)]
+pub struct MailEdit {
+    pub mail_id: MailId,
+    pub user: UserId,
+    pub wish: MailWish,
+    pub why: String,
+    pub at: Instant,
+}
+
+words! {
+    /// What a person can say to a failed step.
+    Verdict { Retry = "retry", Skip = "skip", Cancel = "cancel" }
+}
+
+#[derive(Debug, Clone)]
+pub struct Decision {
+    pub item_id: ItemId,
+    pub verdict: Verdict,
+    pub who: String,
+    pub reason: String,
+    pub at: Instant,
+}
+
+/// A task with what stands beside it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TaskRow {
+    #[serde(flatten)]
+    pub task: Task,
+    pub number: Option<i64>,
+    pub account: AccountId,
+    pub user: UserId,
+    pub mail_id: Option<MailId>,
+    #[serde(skip)]
+    pub revision: i64,
+    pub rule: String,
+    pub hand_ranked: bool,
+    pub snooze_until: Option<Instant>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HistoryRow {
+    pub field: String,
+    pub from: String,
+    pub to: String,
+    pub who: String,
+    pub why: String,
+    pub at: Instant,
+}
+
+/// A line of the ledger, with the mail's headline when it could be read.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LedgerRow {
+    pub mail_id: MailId,
+    pub account: AccountId,
+    pub source_key: String,
+    pub folder: String,
+    pub direction: Direction,
+    pub arrived_at: Instant,
+    pub size: u64,
+    pub state: MailState,
+    pub reason: String,
+    pub task_id: Option<TaskId>,
+    pub retries: u32,
+    pub sender: String,
+    pub subject: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunRow {
+    pub run_id: RunId,
+    pub account: AccountId,
+    pub user: UserId,
+    pub kind: RunKind,
+    pub mail_id: Option<MailId>,
+    pub task_id: Option<TaskId>,
+    pub parent_run: Option<RunId>,
+    pub fork_of: Option<RunId>,
+    pub fork_seq: Option<u32>,
+    pub schema: u32,
+    pub status: RunStatus,
+    pub reason: String,
+    pub node: NodeName,
+    pub seq: u32,
+    pub created_at: Instant,
+    pub updated_at: Instant,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CheckpointRow {
+    pub seq: u32,
+    pub node: NodeName,
+    #[serde(rename = "move")]
+    pub mv: String,
+    pub next: Option<NodeName>,
+    pub changes: Vec<Change>,
+    pub entered_at: Instant,
+}
+
+/// A run as far as it got: enough to go on, to replay or to fork.
+#[derive(Debug, Clone)]
+pub struct RunRecord {
+    pub row: RunRow,
+    pub arrival: RunState,
+    pub checkpoints: Vec<CheckpointRow>,
+    pub replies: Vec<(u32, RecordedReply)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ItemRow {
+    pub item_id: ItemId,
+    pub kind: ItemKind,
+    pub account: AccountId,
+    pub user: UserId,
+    pub task_id: Option<TaskId>,
+    pub mail_id: Option<MailId>,
+    pub run_id: Option<RunId>,
+    pub action_id: Option<ActionId>,
+    pub title: String,
+    pub body: Value,
+    pub state: ItemState,
+    pub decision: String,
+    pub reason: String,
+    pub created_at: Instant,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReminderRow {
+    pub action_id: ActionId,
+    pub task_id: TaskId,
+    pub due_at: Instant,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct InvoiceRow {
+    pub task_id: TaskId,
+    pub payee: String,
+    pub amount: Option<f64>,
+    pub currency: Option<String>,
+    pub due: Option<String>,
+    pub number: Option<String>,
+    pub recorded_at: Instant,
+}
+
+/// What is found by words, before any other weighing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Hit {
+    pub doc: String,
+    pub title: String,
+    pub at: Instant,
+    /// Higher is better.
+    pub score: f64,
+}
+
+/// What is known about a mail beside its text: how it came, its people and its conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
+pub struct Acquaintance {
+    pub source_key: String,
+    pub direction: Direction,
+    pub arrived_at: Instant,
+    pub known_contact: bool,
+    pub thread_mine: bool,
+    pub muted: bool,
+    /// Open tasks of the same conversation, oldest first.
+    pub tasks: Vec<ThreadTask>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
+pub struct ThreadTask {
+    pub task_id: TaskId,
+    pub objective: String,
+    pub kind: String,
+}
