@@ -4,5 +4,9 @@
 pub mod clock;
 pub mod model;
 
+// the path of a mail
+pub mod policy;
+pub mod tool;
+
 // what a run leaves behind
 pub mod store;

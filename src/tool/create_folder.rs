@@ -1,0 +1,52 @@
+//! `create_folder`: under `data/files`, named by the task. Whether the name is safe is for `policy` to say.
+
+use serde_json::json;
+
+use super::{CannotDo, Outcome, Tool, ToolInput};
+use crate::model::Effect;
+
+pub(super) struct CreateFolder;
+
+impl Tool for CreateFolder {
+    fn name(&self) -> &'static str {
+        "create_folder"
+    }
+
+    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        let name =
+            name_in(&input.task.objective).ok_or_else(|| CannotDo("the task does not name the folder".into()))?;
+        Ok(Outcome::Effect { output: json!({ "folder": name }), effect: Effect::CreateFolder { name } })
+    }
+}
+
+/// The words after "folder", "folder for", "folder called" …; in quotes or to the end.
+fn name_in(objective: &str) -> Option<String> {
+    let after =
+        ["folder", "תיקייה", "תיקיה"].iter().find_map(|word| objective.split_once(word).map(|(_, rest)| rest))?;
+    let mut rest = after.trim();
+    for filler in ["called", "named", "for", "בשם", "עבור"] {
+        rest = rest.strip_prefix(filler).map_or(rest, str::trim);
+    }
+    let quoted = rest.split(['"', '“', '”', '\'']).nth(1).filter(|_| rest.starts_with(['"', '“', '\'']));
+    let name = quoted.unwrap_or(rest).trim().trim_end_matches(['.', ',', '!', '?']);
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_is_read_from_the_objective() {
+        for (objective, name) in [
+            ("Create a folder called Taxes 2026", Some("Taxes 2026")),
+            ("Create folder TestFolder.", Some("TestFolder")),
+            ("Make a folder for \"the board\" today", Some("the board")),
+            ("צור תיקייה בשם חשבונות", Some("חשבונות")),
+            ("Create a folder", None),
+            ("Buy milk", None),
+        ] {
+            assert_eq!(name_in(objective).as_deref(), name, "{objective}");
+        }
+    }
+}

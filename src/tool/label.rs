@@ -1,0 +1,32 @@
+//! `label` and `archive`: on the triggering mail only.
+
+use serde_json::json;
+
+use super::{CannotDo, Outcome, Tool, ToolInput};
+use crate::model::Effect;
+
+/// Labels the mail with the kind of its task.
+pub(super) struct Label;
+
+impl Tool for Label {
+    fn name(&self) -> &'static str {
+        "label"
+    }
+
+    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        let label = input.facts.kind.clone();
+        Ok(Outcome::Effect { output: json!({ "label": label }), effect: Effect::Label { label } })
+    }
+}
+
+pub(super) struct Archive;
+
+impl Tool for Archive {
+    fn name(&self) -> &'static str {
+        "archive"
+    }
+
+    fn run(&self, _: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        Ok(Outcome::Effect { output: json!({ "archived": true }), effect: Effect::Archive })
+    }
+}

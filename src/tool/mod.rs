@@ -1,0 +1,99 @@
+//! The tools execute_tool can use: an open set behind one trait, with one explicit registry.
+//!
+//! A tool is a function of what it is shown. It does nothing itself: it answers with an output, or with an effect that
+//! goes through `policy` and the outbox.
+
+mod create_folder;
+mod draft_reply;
+mod label;
+mod propose_time_slots;
+mod record_invoice;
+mod remind;
+mod summarise_thread;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::model::{Effect, Facts, Instant, Mail, Me, Task};
+
+/// What a tool is shown.
+pub struct ToolInput<'a> {
+    pub task: &'a Task,
+    pub facts: &'a Facts,
+    pub mail: Option<&'a Mail>,
+    /// The conversation, newest first; only for tools that ask for it.
+    pub thread: &'a [ThreadMail],
+    pub me: &'a Me,
+    pub now: Instant,
+    /// The step's own name for what it makes, stable over retries.
+    pub token: &'a str,
+}
+
+/// One mail of a conversation, as far as a summary needs it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadMail {
+    pub from: String,
+    pub at: Option<Instant>,
+    pub text: String,
+}
+
+/// What a tool answers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// Nothing leaves the program: the answer itself is the work.
+    Output(Value),
+    /// Wants something done; `output` is what the step shows once it is.
+    Effect { effect: Effect, output: Value },
+}
+
+/// Why a tool cannot do its step. Trying again will not help.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct CannotDo(pub String);
+
+pub trait Tool: Send + Sync {
+    fn name(&self) -> &'static str;
+
+    /// Whether it wants to see the conversation.
+    fn reads_thread(&self) -> bool {
+        false
+    }
+
+    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo>;
+}
+
+/// Every tool, by name.
+pub struct Registry(Vec<Box<dyn Tool>>);
+
+impl Registry {
+    pub fn shipped() -> Self {
+        Self(vec![
+            Box::new(label::Label),
+            Box::new(label::Archive),
+            Box::new(draft_reply::DraftReply),
+            Box::new(propose_time_slots::ProposeTimeSlots),
+            Box::new(remind::Remind),
+            Box::new(record_invoice::RecordInvoice),
+            Box::new(summarise_thread::SummariseThread),
+            Box::new(create_folder::CreateFolder),
+        ])
+    }
+
+    #[must_use]
+    pub fn with(mut self, tool: Box<dyn Tool>) -> Self {
+        self.0.retain(|known| known.name() != tool.name());
+        self.0.push(tool);
+        self
+    }
+
+    pub fn get(&self, name: &str) -> Option<&dyn Tool> {
+        self.0.iter().find(|tool| tool.name() == name).map(AsRef::as_ref)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.0.iter().map(|tool| tool.name())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+//! `record_invoice`: amount, currency, due date and payee into a table that exports as CSV.
+
+use serde_json::json;
+
+use super::{CannotDo, Outcome, Tool, ToolInput};
+use crate::model::{Effect, action::InvoiceRecord};
+
+pub(super) struct RecordInvoice;
+
+impl Tool for RecordInvoice {
+    fn name(&self) -> &'static str {
+        "record_invoice"
+    }
+
+    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        let text = |key: &str| input.task.context.more.get(key).and_then(|value| value.as_str()).map(str::to_owned);
+        let payee = input.task.context.person.clone().unwrap_or_else(|| input.facts.sender.clone());
+        if payee.is_empty() {
+            return Err(CannotDo("the mail does not say whom to pay".into()));
+        }
+        let invoice = InvoiceRecord {
+            payee,
+            amount: input.facts.amount,
+            currency: text("currency"),
+            due: input.task.context.deadline.clone(),
+            number: text("invoice_number"),
+        };
+        Ok(Outcome::Effect { output: json!(invoice), effect: Effect::RecordInvoice { invoice } })
+    }
+}

@@ -1,0 +1,140 @@
+use chrono::{NaiveTime, Weekday};
+use serde_json::{Value, json};
+
+use super::{Outcome, Registry, ThreadMail, ToolInput};
+use crate::model::{Address, Addressed, Effect, Facts, Instant, Mail, Me, Task, UrgencyOrigin};
+
+fn at(text: &str) -> Instant {
+    text.parse().unwrap()
+}
+
+fn me() -> Me {
+    Me {
+        names: vec!["Alex Green".into()],
+        addresses: vec!["you@home.example".into()],
+        time_zone: chrono_tz::Europe::Berlin,
+        work_start: NaiveTime::from_hms_opt(9, 0, 0).unwrap(),
+        work_end: NaiveTime::from_hms_opt(17, 0, 0).unwrap(),
+        work_days: vec![Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri],
+        signature: String::new(),
+        languages: vec!["en".into()],
+    }
+}
+
+fn facts(kind: &str, due: Option<&str>) -> Facts {
+    Facts {
+        sender: "dana@work.example".into(),
+        sender_domain: "work.example".into(),
+        sender_verified: true,
+        known_contact: false,
+        addressed: Addressed::To,
+        list_id: None,
+        subject: "s".into(),
+        objective: "o".into(),
+        kind: kind.into(),
+        language: "en".into(),
+        amount: Some(12.5),
+        due_at: due.map(at),
+        urgency: 0.1,
+        urgency_origin: UrgencyOrigin::BuiltIn,
+        attachment: false,
+        thread_mine: false,
+        account: "a".into(),
+    }
+}
+
+fn task(objective: &str, output: Value) -> Task {
+    serde_json::from_value(json!({
+        "task_id": "01JYD3A8P0WQ5M4T6R2P0N1M4K", "created_at": "2025-06-23T03:15:00Z", "source": "email:1", "objective": objective,
+        "priority": "low", "status": "READY", "last_updated": "2025-06-23T03:15:00Z", "context": {"person": "Dana", "currency": "EUR"},
+        "tool_output": output,
+    }))
+    .unwrap()
+}
+
+fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> Outcome {
+    let thread = [ThreadMail { from: "Dana".into(), at: None, text: "Numbers are in. More later.".into() }];
+    let me = me();
+    // A Friday, 10:00 in Berlin.
+    let now = at("2026-11-13T09:00:00Z");
+    let input = ToolInput { task, facts, mail, thread: &thread, me: &me, now, token: "01TOKEN" };
+    Registry::shipped().get(tool).unwrap().run(&input).unwrap()
+}
+
+#[test]
+fn slots_lie_on_working_days_inside_working_hours() {
+    let Outcome::Output(output) = run("propose_time_slots", &task("Meet", Value::Null), &facts("meeting", None), None)
+    else {
+        panic!("slots are an output");
+    };
+    let starts: Vec<&str> =
+        output["slots"].as_array().unwrap().iter().map(|slot| slot["start"].as_str().unwrap()).collect();
+    // Monday, Tuesday, Wednesday after the weekend.
+    assert_eq!(starts, ["2026-11-16T10:00:00+01:00", "2026-11-17T14:00:00+01:00", "2026-11-18T10:00:00+01:00"]);
+}
+
+#[test]
+fn reminders_come_before_the_deadline_and_never_in_the_past() {
+    let remind =
+        |kind: &str, due: Option<&str>| match run("remind", &task("Do it", Value::Null), &facts(kind, due), None) {
+            Outcome::Effect { effect: Effect::Remind { at, .. }, .. } => at.to_string(),
+            other => panic!("{other:?}"),
+        };
+    assert_eq!(remind("request", Some("2026-11-20T12:00:00Z")), "2026-11-19T12:00:00Z");
+    assert_eq!(remind("request", Some("2026-11-13T15:00:00Z")), "2026-11-13T13:00:00Z");
+    assert_eq!(remind("request", Some("2026-11-01T15:00:00Z")), "2026-11-13T09:00:00Z");
+    assert_eq!(remind("reminder", Some("2026-11-20T12:00:00Z")), "2026-11-20T12:00:00Z");
+    assert_eq!(remind("request", None), "2026-11-16T09:00:00Z");
+}
+
+#[test]
+fn a_draft_threads_and_carries_the_proposed_times() {
+    let mail = Mail {
+        message_id: Some("<q@work.example>".into()),
+        references: vec!["<p@work.example>".into()],
+        from: Address { name: Some("דנה".into()), addr: "dana@work.example".into() },
+        subject: "Catch-up".into(),
+        ..Mail::default()
+    };
+    let slots = json!({"propose_time_slots": {"slots": [{"start": "2026-11-16T10:00:00+01:00", "end": "2026-11-16T10:30:00+01:00"}]}});
+    let Outcome::Effect { effect: Effect::Draft { message }, .. } =
+        run("draft_reply", &task("Meet", slots), &facts("meeting", None), Some(&mail))
+    else {
+        panic!("a draft is an effect");
+    };
+    assert_eq!(message.subject, "Re: Catch-up");
+    assert!(message.body.contains("- Monday 16 November, 10:00–10:30 (UTC+01:00)"), "{}", message.body);
+    for line in
+        ["In-Reply-To: <q@work.example>", "References: <p@work.example> <q@work.example>", "X-Adjutant-Action: 01TOKEN"]
+    {
+        assert!(message.mime.contains(line), "{line} in\n{}", message.mime);
+    }
+    let again = run("draft_reply", &task("Meet", Value::Null), &facts("meeting", None), Some(&mail));
+    assert_eq!(
+        again,
+        run("draft_reply", &task("Meet", Value::Null), &facts("meeting", None), Some(&mail)),
+        "every byte is fixed"
+    );
+}
+
+#[test]
+fn an_invoice_is_recorded_with_what_the_mail_said() {
+    let Outcome::Effect { effect: Effect::RecordInvoice { invoice }, .. } =
+        run("record_invoice", &task("Pay", Value::Null), &facts("invoice", None), None)
+    else {
+        panic!("an invoice is an effect");
+    };
+    assert_eq!(
+        (invoice.payee.as_str(), invoice.amount, invoice.currency.as_deref()),
+        ("Dana", Some(12.5), Some("EUR"))
+    );
+}
+
+#[test]
+fn a_thread_is_summed_up_by_first_sentences() {
+    let Outcome::Output(output) = run("summarise_thread", &task("Sum", Value::Null), &facts("summary", None), None)
+    else {
+        panic!("a summary is an output");
+    };
+    assert_eq!(output, json!({"mails": 1, "summary": ["Dana: Numbers are in"]}));
+}
