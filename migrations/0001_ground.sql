@@ -322,7 +322,7 @@ CREATE TABLE checkpoint (
     run_id     TEXT NOT NULL REFERENCES run,
     seq        INTEGER NOT NULL,
     node       TEXT NOT NULL,
-    move       TEXT NOT NULL, -- next, again, wait, park, skip, done
+    move       TEXT NOT NULL, -- JSON: next, again, wait, park, skip or done, with its reason
     next_node  TEXT,          -- null at the end
     changes    TEXT NOT NULL, -- JSON array
     entered_at TEXT NOT NULL, -- the time the node was told

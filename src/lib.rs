@@ -5,8 +5,11 @@ pub mod clock;
 pub mod model;
 
 // the path of a mail
+pub mod graph;
 pub mod policy;
 pub mod tool;
 
 // what a run leaves behind
+pub mod outbox;
+pub mod reflection;
 pub mod store;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Facts, MailId, MailState, Priority, Status, Subtask, Task, TaskId, words::words};
+use super::{ActionId, Facts, MailId, MailState, Priority, Status, Subtask, Task, TaskId, words::words};
 
 /// The version of every stored state and change. An older one is read or parked, never guessed at.
 pub const STATE_SCHEMA: u32 = 1;
@@ -51,7 +51,9 @@ pub enum Move {
     /// The same node again, for the next subtask.
     Again,
     /// For the effect just wished for.
-    Wait,
+    Wait {
+        action_id: ActionId,
+    },
     /// A person must decide; ends the run.
     Park {
         reason: String,
@@ -68,7 +70,7 @@ impl Move {
         match self {
             Move::Next => "next",
             Move::Again => "again",
-            Move::Wait => "wait",
+            Move::Wait { .. } => "wait",
             Move::Park { .. } => "park",
             Move::Skip { .. } => "skip",
             Move::Done => "done",
@@ -99,6 +101,9 @@ pub struct RunState {
     /// The rule that decided the priority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// A person set the priority: it stands.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hand_ranked: bool,
     /// A person said that this mail is a task, whatever reading it says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forced: bool,
@@ -128,7 +133,8 @@ pub enum Change {
     Settle {
         state: MailState,
         reason: String,
-        facts: Box<Facts>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        facts: Option<Box<Facts>>,
     },
     Priority {
         priority: Priority,

@@ -75,6 +75,8 @@ pub struct NewRun {
     /// The run this one repeats and the checkpoint it starts after.
     pub fork: Option<(RunId, u32)>,
     pub node: NodeName,
+    /// The task it works; none for the run of a mail.
+    pub task_id: Option<TaskId>,
     pub state: RunState,
 }
 
@@ -297,8 +299,8 @@ pub struct RunRow {
 pub struct CheckpointRow {
     pub seq: u32,
     pub node: NodeName,
-    #[serde(rename = "move")]
-    pub mv: String,
+    #[serde(flatten)]
+    pub mv: Move,
     pub next: Option<NodeName>,
     pub changes: Vec<Change>,
     pub entered_at: Instant,

@@ -69,23 +69,34 @@ fn of_task(connection: &Connection, decision: &Decision, item: &ItemRow, task_id
         )?;
         return Ok(Vec::new());
     }
-    outbox::void_of_task(connection, &row, &reason(decision, "a person decided"), decision.at)?;
-    task::set_status(
-        connection,
-        &row,
-        Status::InProgress,
-        &decision.who,
-        &reason(decision, "a person decided"),
-        decision.at,
-    )?;
-    let mut row = task::get(connection, task_id)?;
-    let step = item.body.get("step").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if decision.verdict == Verdict::Skip {
-        skip(connection, &mut row, &step, decision)?;
+    if row.task.status != Status::WaitingHitl {
+        return go_on(connection, decision, item, &row);
     }
-    let run = resume(connection, item, &row, &step, decision.at)?;
+    outbox::void_of_task(connection, &row, &reason(decision, "a person decided"), decision.at)?;
+    task::set_status(connection, &row, Status::InProgress, &decision.who, &reason(decision, "a person decided"), decision.at)?;
+    let mut row = task::get(connection, task_id)?;
+    let step = text(item, "step");
+    if decision.verdict == Verdict::Skip {
+        skip(connection, &mut row, step, decision)?;
+    }
+    let run = resume(connection, item, &row, step, NodeName::ExecuteTool, decision.at)?;
     run::open(connection, &run, decision.at)?;
     Ok(vec![run.run_id])
+}
+
+/// A run that parked before any tool: the task kept its state, and goes on where the run stopped, or not at all.
+fn go_on(connection: &Connection, decision: &Decision, item: &ItemRow, row: &TaskRow) -> Result<Vec<RunId>> {
+    if decision.verdict == Verdict::Skip {
+        return Ok(Vec::new());
+    }
+    let node = text(item, "node").parse().unwrap_or(NodeName::ExecuteTool);
+    let run = resume(connection, item, row, "", node, decision.at)?;
+    run::open(connection, &run, decision.at)?;
+    Ok(vec![run.run_id])
+}
+
+fn text<'a>(item: &'a ItemRow, key: &str) -> &'a str {
+    item.body.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// A skipped step counts as dealt with; its output says that it was skipped and by whom.
@@ -102,7 +113,7 @@ fn skip(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Decis
     Ok(())
 }
 
-fn resume(connection: &Connection, item: &ItemRow, row: &TaskRow, step: &str, at: Instant) -> Result<NewRun> {
+fn resume(connection: &Connection, item: &ItemRow, row: &TaskRow, step: &str, node: NodeName, at: Instant) -> Result<NewRun> {
     let generation = outbox::next_generation(connection, row.task.task_id, step)?;
     Ok(NewRun {
         run_id: RunId::derive(at, &["decision", &item.item_id.to_string()]),
@@ -111,7 +122,8 @@ fn resume(connection: &Connection, item: &ItemRow, row: &TaskRow, step: &str, at
         kind: RunKind::Decision,
         parent_run: item.run_id,
         fork: None,
-        node: NodeName::ExecuteTool,
+        node,
+        task_id: Some(row.task.task_id),
         state: RunState {
             mail_id: row.mail_id,
             task: Some(row.task.clone()),

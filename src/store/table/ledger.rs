@@ -105,6 +105,7 @@ fn mail_run(
         parent_run: None,
         fork: None,
         node: NodeName::PlanStep,
+        task_id: None,
         state: RunState { mail_id: Some(mail_id), ..RunState::default() },
     }
 }

@@ -21,7 +21,7 @@ pub(in crate::store) fn open(connection: &Connection, new: &NewRun, at: Instant)
         new.user.as_str(),
         new.kind.as_str(),
         new.state.mail_id.map(|id| id.0),
-        new.state.task.as_ref().map(|task| task.task_id.to_string()),
+        new.task_id.map(|id| id.to_string()),
         new.parent_run.map(|id| id.to_string()),
         fork_of,
         fork_seq,
@@ -64,7 +64,8 @@ pub(in crate::store) fn checkpoint(connection: &Connection, point: &Checkpoint) 
     let changes = serde_json::to_string(&point.changes).context("encoding changes")?;
     let next = point.next.map(|node| node.as_str());
     let at = point.entered_at.to_string();
-    let values = (point.run_id.to_string(), point.seq, point.node.as_str(), point.mv.word(), next, changes, at);
+    let mv = serde_json::to_string(&point.mv).context("encoding a move")?;
+    let values = (point.run_id.to_string(), point.seq, point.node.as_str(), mv, next, changes, at);
     execute(connection, sql, values, "storing a checkpoint")?;
     record(connection, point.run_id, point.seq, &point.replies)?;
     if point.fork {
@@ -148,7 +149,9 @@ fn project(connection: &Connection, point: &Checkpoint) -> Result<()> {
                 link(connection, *task_id, facts, point)?;
                 concerned.get_or_insert(*task_id);
             }
-            Change::Settle { state, reason, facts } => settle(connection, *state, reason, facts, concerned, point)?,
+            Change::Settle { state, reason, facts } => {
+                settle(connection, *state, reason, facts.as_deref(), concerned, point)?;
+            },
             Change::Priority { priority, rule: decided } => {
                 rank(connection, point, priority.as_str(), decided)?;
                 rule = Some(decided.as_str());
@@ -172,12 +175,14 @@ fn settle(
     connection: &Connection,
     state: MailState,
     reason: &str,
-    known: &Facts,
+    known: Option<&Facts>,
     task_id: Option<TaskId>,
     point: &Checkpoint,
 ) -> Result<()> {
     let Some(mail_id) = point.mail_id else { return Ok(()) };
-    facts::put_mail(connection, mail_id, known)?;
+    if let Some(known) = known {
+        facts::put_mail(connection, mail_id, known)?;
+    }
     ledger::settle(connection, mail_id, state, reason, task_id, point.entered_at)
 }
 

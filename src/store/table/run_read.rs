@@ -105,7 +105,7 @@ fn checkpoints_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<
         Ok(CheckpointRow {
             seq: row.get(0)?,
             node: parsed(row, 1)?,
-            mv: row.get(2)?,
+            mv: json(row, 2)?,
             next: parsed_option(row, 3)?,
             changes: json(row, 4)?,
             entered_at: parsed(row, 5)?,

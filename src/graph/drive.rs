@@ -1,0 +1,293 @@
+//! The cycle of a run: enter the node, make the calls it wants, commit what it did, go where the graph says.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::{Context as _, anyhow, bail};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    engine::Inner,
+    entry::{Call, Entry, Step, TaskNow},
+    failure,
+    node::trespass,
+    shape::{Outcome, Place},
+    ticket::Ticket,
+};
+use crate::{
+    model::{Instant, Move, NodeName, RunId, RunKind, RunState, RunStatus},
+    store::{
+        StoreError, Write,
+        value::{Checkpoint, RecordedReply},
+    },
+};
+
+/// A node that keeps asking is in a loop.
+const CALLS_PER_VISIT: usize = 8;
+/// Between attempts to commit while the disk is full or another program holds the lock.
+const DISK_PAUSE: Duration = Duration::from_secs(1);
+
+/// How a commit ended.
+enum Committed {
+    Stored,
+    /// The task changed under the run: look again.
+    Overtaken,
+    /// Nothing more can be done in this process.
+    Stop,
+}
+
+impl Inner {
+    /// Drives a run to its end, or to where it must be left. The runs it opened come back to be launched.
+    pub(super) async fn drive(self: &Arc<Self>, mut ticket: Ticket) -> Vec<Ticket> {
+        match self.cycle(&mut ticket).await {
+            Ok(children) => children,
+            Err(error) => {
+                let node = ticket.node;
+                tracing::error!(run.id = %ticket.run_id(), node = %node, error = format!("{error:#}"), "a run could not go on");
+                if let Err(error) = self.park_ticket(&mut ticket, &format!("{error:#}")).await {
+                    tracing::error!(run.id = %ticket.run_id(), error = format!("{error:#}"), "a run could not be parked");
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    async fn cycle(&self, ticket: &mut Ticket) -> anyhow::Result<Vec<Ticket>> {
+        let mut children = Vec::new();
+        loop {
+            if self.stop.is_cancelled() || !self.prepare(ticket).await? {
+                return Ok(children);
+            }
+            let now = self.clock.now();
+            let Some(step) = self.visit(ticket, now).await else { return Ok(children) };
+            let (state, checkpoint) = self.checkpoint(ticket, step, now)?;
+            let ended = checkpoint.end.is_some();
+            let (runs, reflection) = (checkpoint.runs.clone(), checkpoint.reflection.clone());
+            let (mv, next) = (checkpoint.mv.clone(), checkpoint.next);
+            let bumped = checkpoint.changes.iter().any(|change| change.writes().starts_with("task."));
+            match self.commit(checkpoint).await? {
+                Committed::Stop => return Ok(children),
+                Committed::Overtaken => {
+                    ticket.revision = None;
+                    continue;
+                }
+                Committed::Stored => {}
+            }
+            if let (Some(journal), Some((day, line))) = (&self.journal, &reflection) {
+                journal.append(day, line);
+            }
+            children.extend(runs.into_iter().map(|run| Ticket::opened(run, ticket.mail.clone())));
+            if ended {
+                return Ok(children);
+            }
+            ticket.seq += 1;
+            ticket.state = state;
+            ticket.node = next.context("the run has nowhere to go")?;
+            if bumped && let Some(revision) = &mut ticket.revision {
+                *revision += 1;
+            }
+            if let Move::Wait { action_id } = mv {
+                ticket.waiting = Some(action_id);
+            }
+        }
+    }
+
+    /// Reads what changed outside and waits for the effect the run waits for. False when there is nothing left to do.
+    async fn prepare(&self, ticket: &mut Ticket) -> anyhow::Result<bool> {
+        let now = self.clock.now();
+        if let (Some(task_id), None) = (ticket.task_id, ticket.revision) {
+            let value = self.reply(ticket, &Call::Task { task_id }, now).await?;
+            ticket.take(TaskNow::deserialize(&value)?);
+            let terminal = ticket.state.task.as_ref().is_some_and(|task| task.status.is_terminal());
+            if terminal && ticket.head.kind != RunKind::Rank && !ticket.fork {
+                let end = Write::EndRun {
+                    run_id: ticket.run_id(),
+                    status: RunStatus::Overtaken,
+                    reason: "the task has ended".into(),
+                    at: now,
+                };
+                self.store.write(end).await?;
+                return Ok(false);
+            }
+        }
+        if let Some(action_id) = ticket.waiting.take() {
+            let call = Call::Effect { action_id };
+            let value = self.reply(ticket, &call, now).await?;
+            ticket.given.push((call, value));
+        }
+        Ok(true)
+    }
+
+    /// Enters the node until it answers with a move. None when the run was taken away.
+    async fn visit(&self, ticket: &mut Ticket, now: Instant) -> Option<Step> {
+        let mut replies = std::mem::take(&mut ticket.given);
+        let mut attempt = 0;
+        loop {
+            let mail = ticket.mail.clone();
+            let entry = Entry { run: &ticket.head, state: &ticket.state, mail: mail.as_deref(), replies: &replies, now };
+            let outcome = self.enter(ticket.node, &entry)?;
+            let failed = match outcome.and_then(|step| lawful(ticket.node, step, replies.len())) {
+                Ok(step) if step.calls.is_empty() => return Some(step),
+                Ok(step) => self.ask(ticket, step.calls, &mut replies, now).await.err(),
+                Err(error) => Some(error),
+            };
+            let Some(error) = failed else { continue };
+            attempt += 1;
+            if attempt >= self.limits.attempts {
+                tracing::warn!(run.id = %ticket.run_id(), node = %ticket.node, error = format!("{error:#}"), "a node failed for good");
+                let entry = Entry { run: &ticket.head, state: &ticket.state, mail: mail.as_deref(), replies: &replies, now };
+                return Some(failure::park(ticket.node, &entry, &format!("{error:#}")));
+            }
+            tokio::time::sleep(self.limits.backoff * 2_u32.pow(attempt - 1)).await;
+        }
+    }
+
+    async fn ask(&self, ticket: &mut Ticket, calls: Vec<Call>, replies: &mut Vec<(Call, Value)>, now: Instant) -> anyhow::Result<()> {
+        for call in calls {
+            let value = match self.reply(ticket, &call, now).await {
+                // Work goes on without documents.
+                Err(error) if matches!(call, Call::Recall { .. }) => {
+                    tracing::warn!(run.id = %ticket.run_id(), error = format!("{error:#}"), "nothing could be recalled");
+                    Value::Array(Vec::new())
+                }
+                outcome => outcome?,
+            };
+            replies.push((call, value));
+        }
+        Ok(())
+    }
+
+    /// From the record if it is there; else made, and put on the record with the next checkpoint.
+    async fn reply(&self, ticket: &mut Ticket, call: &Call, now: Instant) -> anyhow::Result<Value> {
+        let hash = call.hash();
+        let (ordinal, recorded) = ticket.book.next(ticket.node, &hash);
+        if let Some(value) = recorded {
+            return Ok(value);
+        }
+        let answer = self.answer.answer(&ticket.head, &ticket.state, call, now);
+        let value = tokio::time::timeout(self.limits.call_timeout, answer)
+            .await
+            .map_err(|_| anyhow!("no answer within {} s", self.limits.call_timeout.as_secs()))??;
+        ticket.unsaved.push(RecordedReply { node: ticket.node, input_hash: hash, ordinal, reply: value.clone() });
+        Ok(value)
+    }
+
+    /// What the step changes, as a value to store, and the state after it.
+    fn checkpoint(&self, ticket: &mut Ticket, step: Step, now: Instant) -> anyhow::Result<(RunState, Checkpoint)> {
+        let mv = step.next.context("the node named no move")?;
+        let mut state = ticket.state.clone();
+        for change in &step.changes {
+            state.apply(change, now)?;
+        }
+        let place = self.shape.leads(ticket.node, Outcome::from(&mv));
+        let place = place.with_context(|| format!("{} has no way on '{}'", ticket.node, mv.word()))?;
+        // A mail's run ends where its tasks' runs begin.
+        let hands_over = ticket.node == NodeName::PlanStep && mv == Move::Next;
+        let reason = match &mv {
+            Move::Park { reason } | Move::Skip { reason } => reason.clone(),
+            _ => String::new(),
+        };
+        let (next, end) = match place {
+            Place::Node(_) if hands_over => (None, Some((RunStatus::Done, String::new()))),
+            Place::Node(node) => (Some(node), None),
+            Place::End(status) => (None, Some((status, reason))),
+        };
+        let mut runs = step.runs;
+        if let Place::Node(node) = place {
+            runs.iter_mut().for_each(|run| run.node = node);
+        }
+        let task = state.task.clone().zip(ticket.revision).map(|(task, revision)| (Box::new(task), revision));
+        let checkpoint = Checkpoint {
+            run_id: ticket.run_id(),
+            account: ticket.head.account.clone(),
+            user: ticket.head.user.clone(),
+            seq: ticket.seq + 1,
+            node: ticket.node,
+            mv,
+            next,
+            mail_id: ticket.state.mail_id,
+            entered_at: now,
+            changes: step.changes,
+            replies: std::mem::take(&mut ticket.unsaved),
+            task,
+            action: step.action,
+            item: step.item,
+            runs: if ticket.fork { Vec::new() } else { runs },
+            reflection: step.reflection.filter(|_| !ticket.fork),
+            end,
+            fork: ticket.fork,
+        };
+        Ok((state, checkpoint))
+    }
+
+    /// A full disk is waited out: the run stands still, nothing is lost, and it goes on when there is room.
+    async fn commit(&self, checkpoint: Checkpoint) -> anyhow::Result<Committed> {
+        let mut told = false;
+        loop {
+            match self.store.write(Write::Checkpoint(Box::new(checkpoint.clone()))).await {
+                Ok(_) => return Ok(Committed::Stored),
+                Err(StoreError::Overtaken(reason)) => {
+                    return Ok(if reason.starts_with("run ") { Committed::Stop } else { Committed::Overtaken });
+                }
+                Err(error) if error.is_passing() => {
+                    if !std::mem::replace(&mut told, true) {
+                        tracing::error!(run.id = %checkpoint.run_id, "{error}; waiting");
+                    }
+                    tokio::select! {
+                        () = tokio::time::sleep(DISK_PAUSE) => {}
+                        () = self.stop.cancelled() => return Ok(Committed::Stop),
+                    }
+                }
+                Err(StoreError::Stopped) => return Ok(Committed::Stop),
+                Err(error) => bail!(error),
+            }
+        }
+    }
+
+    pub(super) async fn load(&self, run_id: RunId) -> anyhow::Result<Ticket> {
+        let record = self.store.read(move |reader| reader.run(run_id)).await?.context("the run is not in the store")?;
+        let mail = match record.row.mail_id {
+            Some(mail_id) => self.store.read(move |reader| reader.mail(mail_id)).await?.map(Arc::new),
+            None => None,
+        };
+        Ticket::restored(&record, mail)
+    }
+
+    /// Ends a run that cannot go on, with an item for a person.
+    async fn park_ticket(&self, ticket: &mut Ticket, error: &str) -> anyhow::Result<()> {
+        let now = self.clock.now();
+        let mail = ticket.mail.clone();
+        let entry = Entry { run: &ticket.head, state: &ticket.state, mail: mail.as_deref(), replies: &[], now };
+        let step = failure::park(ticket.node, &entry, error);
+        let (_, checkpoint) = self.checkpoint(ticket, step, now)?;
+        match self.commit(checkpoint).await {
+            Ok(Committed::Stored | Committed::Stop) => Ok(()),
+            Ok(Committed::Overtaken) | Err(_) => {
+                let end = Write::EndRun { run_id: ticket.run_id(), status: RunStatus::Parked, reason: error.to_owned(), at: now };
+                self.store.write(end).await.map(drop).map_err(Into::into)
+            }
+        }
+    }
+
+    pub(super) async fn park_overdue(&self, run_id: RunId, node: NodeName) -> anyhow::Result<()> {
+        let mut ticket = self.load(run_id).await?;
+        if let Some(task_id) = ticket.task_id {
+            let value = self.reply(&mut ticket, &Call::Task { task_id }, self.clock.now()).await?;
+            ticket.take(TaskNow::deserialize(&value)?);
+        }
+        let reason = format!("{node} took longer than {:?}", self.limits.node_timeout);
+        tracing::error!(run.id = %run_id, node = %node, "{reason}");
+        self.park_ticket(&mut ticket, &reason).await
+    }
+}
+
+/// A step that breaks the node's contract is a failure of the node.
+fn lawful(node: NodeName, step: Step, calls_so_far: usize) -> anyhow::Result<Step> {
+    if calls_so_far + step.calls.len() > CALLS_PER_VISIT {
+        bail!("it asked more than {CALLS_PER_VISIT} questions");
+    }
+    if let Some(change) = trespass(node, &step.changes) {
+        bail!("it may not write {}", change.writes());
+    }
+    Ok(step)
+}

@@ -1,0 +1,166 @@
+//! The handle of the engine: starts runs, finds unfinished ones, waits until all are done.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use tokio::sync::Semaphore;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use super::{
+    answer::Answer,
+    lanes::Lanes,
+    node::Nodes,
+    shape::{BadShape, Shape},
+    supervise::Flight,
+    ticket::Ticket,
+};
+use crate::{
+    clock::Clock,
+    model::{RunId, RunStatus},
+    reflection::Journal,
+    store::{Store, Write},
+};
+
+/// How much at once, how long, how often.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Runs in flight: enough to share an fsync, few enough to bound memory.
+    pub in_flight: usize,
+    /// A node is a function over bounded input; one that takes this long hangs.
+    pub node_timeout: Duration,
+    /// For one call on a node's behalf.
+    pub call_timeout: Duration,
+    pub attempts: u32,
+    /// Before the second attempt; doubled for each further one.
+    pub backoff: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            in_flight: 64,
+            node_timeout: Duration::from_secs(10),
+            call_timeout: Duration::from_secs(10),
+            attempts: 3,
+            backoff: Duration::from_millis(100),
+        }
+    }
+}
+
+#[derive(Clone)]
+pub struct Engine(pub(super) Arc<Inner>);
+
+pub(super) struct Inner {
+    pub(super) shape: Shape,
+    pub(super) nodes: Nodes,
+    pub(super) answer: Arc<dyn Answer>,
+    pub(super) store: Store,
+    pub(super) clock: Clock,
+    pub(super) limits: Limits,
+    pub(super) journal: Option<Journal>,
+    pub(super) permits: Arc<Semaphore>,
+    pub(super) lanes: Lanes,
+    pub(super) flights: Mutex<HashMap<RunId, Flight>>,
+    pub(super) tracker: TaskTracker,
+    pub(super) stop: CancellationToken,
+}
+
+impl Engine {
+    pub fn new(
+        nodes: Nodes,
+        answer: Arc<dyn Answer>,
+        store: Store,
+        clock: Clock,
+        limits: Limits,
+        journal: Option<Journal>,
+    ) -> Result<Self, BadShape> {
+        let permits = Arc::new(Semaphore::new(limits.in_flight));
+        let engine = Self(Arc::new(Inner {
+            shape: Shape::standard()?,
+            nodes,
+            answer,
+            store,
+            clock,
+            limits,
+            journal,
+            permits,
+            lanes: Lanes::default(),
+            flights: Mutex::default(),
+            tracker: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        }));
+        Ok(engine)
+    }
+
+    pub fn shape(&self) -> &Shape {
+        &self.0.shape
+    }
+
+    /// Sets a run going as soon as there is room. Waiting here is what slows the source down.
+    pub async fn start(&self, ticket: Ticket) {
+        if self.0.stop.is_cancelled() {
+            return;
+        }
+        if let Some(ticket) = self.0.lanes.enter(ticket) {
+            // Closed only when the process ends; the run is found again at the next start.
+            let Ok(permit) = Arc::clone(&self.0.permits).acquire_owned().await else { return };
+            self.0.launch(ticket, Some(permit));
+        }
+    }
+
+    /// Goes on with everything that was left unfinished and is not in hand; how many that were.
+    pub async fn resume(&self) -> anyhow::Result<usize> {
+        let running = self.0.store.read(|reader| reader.running()).await?;
+        let waiting: Vec<RunId> = running.into_iter().filter(|run| !self.in_hand(*run)).collect();
+        for run_id in &waiting {
+            match self.load(*run_id).await {
+                Ok(ticket) => self.start(ticket).await,
+                Err(error) => self.give_up(*run_id, &format!("{error:#}")).await?,
+            }
+        }
+        Ok(waiting.len())
+    }
+
+    fn in_hand(&self, run_id: RunId) -> bool {
+        self.0.flights.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&run_id)
+    }
+
+    /// Starts one run that was just stored by somebody else.
+    pub async fn start_stored(&self, run_id: RunId) -> anyhow::Result<()> {
+        if self.in_hand(run_id) {
+            return Ok(());
+        }
+        let ticket = self.load(run_id).await?;
+        self.start(ticket).await;
+        Ok(())
+    }
+
+    async fn load(&self, run_id: RunId) -> anyhow::Result<Ticket> {
+        self.0.load(run_id).await
+    }
+
+    async fn give_up(&self, run_id: RunId, reason: &str) -> anyhow::Result<()> {
+        tracing::error!(run.id = %run_id, reason, "a run cannot be continued; it is parked");
+        let end = Write::EndRun { run_id, status: RunStatus::Parked, reason: reason.to_owned(), at: self.0.clock.now() };
+        self.0.store.write(end).await.context("parking a run")?;
+        Ok(())
+    }
+
+    /// Until nothing is in flight or in line.
+    pub async fn idle(&self) {
+        while !self.0.tracker.is_empty() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    /// Lets every run finish the node it is in, then stops. What is unfinished is continued at the next start.
+    pub async fn stop(&self) {
+        self.0.stop.cancel();
+        self.0.tracker.close();
+        self.0.tracker.wait().await;
+    }
+}

@@ -1,0 +1,126 @@
+//! What a node is told and what it answers. A node makes no call itself: it asks, and is entered again with the reply.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{
+    model::{
+        AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, OutboxState, Reflection, RunId, RunKind, RunState, Task, TaskId, UserId, ids::sha256_hex,
+    },
+    store::value::{NewAction, NewItem, NewRun},
+};
+
+/// A question the engine answers on a node's behalf. Replies are recorded, so a replay asks nobody.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "call", rename_all = "snake_case")]
+pub enum Call {
+    /// How the mail came, who wrote it, which tasks its conversation has.
+    Acquaintance { mail_id: MailId },
+    /// What the rules in force say about the run's facts.
+    Rank,
+    /// Earlier mails and tasks that may help.
+    Recall { mail_id: Option<MailId>, thread: String, person: String, words: String },
+    /// The conversation itself.
+    Thread { thread: String },
+    /// What the account allows.
+    Standing,
+    /// The task as it stands now: at the start of a run that did not just open it, and when somebody was faster.
+    Task { task_id: TaskId },
+    /// What became of an effect this run wished for.
+    Effect { action_id: ActionId },
+}
+
+impl Call {
+    /// The name of the question in the record.
+    pub fn hash(&self) -> String {
+        let mut hash = sha256_hex(serde_json::to_string(self).unwrap_or_default().as_bytes());
+        hash.truncate(32);
+        hash
+    }
+}
+
+/// What became of an effect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectEnd {
+    pub state: OutboxState,
+    pub result: String,
+}
+
+/// A task read anew, with what a run must know to change it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskNow {
+    pub task: Task,
+    pub facts: Facts,
+    pub revision: i64,
+    pub hand_ranked: bool,
+}
+
+/// What the rules decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ranked {
+    pub level: crate::model::Priority,
+    pub rule: String,
+    pub why: String,
+    /// Of the rules.
+    pub version: String,
+}
+
+/// Who is running.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunHead {
+    pub run_id: RunId,
+    pub account: AccountId,
+    pub user: UserId,
+    pub kind: RunKind,
+}
+
+pub struct Entry<'a> {
+    pub run: &'a RunHead,
+    pub state: &'a RunState,
+    pub mail: Option<&'a Mail>,
+    /// Of this visit, in the order asked.
+    pub replies: &'a [(Call, Value)],
+    pub now: Instant,
+}
+
+impl Entry<'_> {
+    /// The reply to the first call that `wanted` picks, if it was asked already.
+    pub fn reply<T: DeserializeOwned>(&self, wanted: impl Fn(&Call) -> bool) -> anyhow::Result<Option<T>> {
+        let found = self.replies.iter().find(|(call, _)| wanted(call));
+        found.map(|(_, value)| T::deserialize(value).map_err(Into::into)).transpose()
+    }
+}
+
+/// What a node answers.
+#[derive(Debug, Clone, Default)]
+pub struct Step {
+    /// Asked before anything else counts.
+    pub calls: Vec<Call>,
+    pub changes: Vec<Change>,
+    pub action: Option<NewAction>,
+    pub item: Option<NewItem>,
+    pub runs: Vec<NewRun>,
+    /// The local day and the line.
+    pub reflection: Option<(String, Reflection)>,
+    pub next: Option<Move>,
+}
+
+impl Step {
+    pub fn ask(call: Call) -> Self {
+        Self { calls: vec![call], ..Self::default() }
+    }
+
+    pub fn go(next: Move) -> Self {
+        Self { next: Some(next), ..Self::default() }
+    }
+
+    #[must_use]
+    pub fn changing(mut self, changes: Vec<Change>) -> Self {
+        self.changes = changes;
+        self
+    }
+}
+
+pub trait Node: Send + Sync {
+    fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step>;
+}

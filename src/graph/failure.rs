@@ -1,0 +1,50 @@
+//! What happens when a node cannot go on: a person is told, and nothing is lost.
+
+use serde_json::json;
+
+use super::entry::{Entry, Step};
+use crate::{
+    model::{Change, ItemId, ItemKind, MailState, Move, NodeName, RunState, Status, Subtask, Task},
+    store::value::NewItem,
+};
+
+/// Parks the run. In execute_tool the task waits for a person; before it the task keeps its state.
+pub(super) fn park(node: NodeName, entry: &Entry<'_>, error: &str) -> Step {
+    let state = entry.state;
+    let reason = format!("{node} failed: {error}");
+    let step = waiting_step(node, state);
+    let mut changes = Vec::new();
+    match (&state.task, node) {
+        (Some(task), NodeName::ExecuteTool) => changes.extend(wait_for_person(task, &reason)),
+        (None, NodeName::PlanStep) => {
+            changes.push(Change::Settle { state: MailState::Parked, reason: reason.clone(), facts: None });
+        }
+        _ => {}
+    }
+    let item = NewItem {
+        item_id: ItemId::derive(entry.now, &[&entry.run.run_id.to_string(), node.as_str(), "failed"]),
+        kind: ItemKind::FailedStep,
+        task_id: state.task.as_ref().map(|task| task.task_id),
+        mail_id: state.mail_id,
+        action_id: None,
+        title: reason.clone(),
+        body: json!({ "node": node, "step": step, "error": error }),
+        expires_at: None,
+    };
+    Step { item: Some(item), ..Step::go(Move::Park { reason }).changing(changes) }
+}
+
+fn wait_for_person(task: &Task, reason: &str) -> Vec<Change> {
+    let to = |to: Status, why: &str| Change::Status { to, why: why.to_owned() };
+    match task.status {
+        Status::Ready => vec![to(Status::InProgress, "tool call kicked off"), to(Status::WaitingHitl, reason)],
+        Status::InProgress => vec![to(Status::WaitingHitl, reason)],
+        _ => Vec::new(),
+    }
+}
+
+fn waiting_step(node: NodeName, state: &RunState) -> String {
+    let task = state.task.as_ref().filter(|_| node == NodeName::ExecuteTool);
+    let open = |subtask: &&Subtask| !subtask.done;
+    task.and_then(|task| task.subtasks.iter().find(open)).map(|subtask| subtask.step.clone()).unwrap_or_default()
+}

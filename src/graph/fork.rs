@@ -1,0 +1,36 @@
+//! Forking a run: an experiment from any node on, with the parent's replies up to there. Its effects are born void.
+
+use anyhow::{Context as _, bail};
+
+use super::ticket::Ticket;
+use crate::{
+    model::{Instant, NodeName, RunId},
+    store::value::{NewRun, RunRecord},
+};
+
+pub fn fork(record: &RunRecord, from: NodeName, at: Instant) -> anyhow::Result<NewRun> {
+    let entered: Vec<NodeName> = record.checkpoints.iter().map(|checkpoint| checkpoint.node).collect();
+    let start = record.checkpoints.iter().find(|checkpoint| checkpoint.node == from);
+    let Some(start) = start else {
+        let names: Vec<&str> = entered.iter().map(|node| node.as_str()).collect();
+        bail!("the run never entered {from}; it went through {}", names.join(", "));
+    };
+    let seq = start.seq - 1;
+    let mut before = record.clone();
+    before.checkpoints.retain(|checkpoint| checkpoint.seq <= seq);
+    before.row.seq = seq;
+    before.row.node = from;
+    let mut ticket = Ticket::restored(&before, None).context("the state before that node cannot be built")?;
+    ticket.recall_task(record, start.seq)?;
+    Ok(NewRun {
+        run_id: RunId::derive(at, &["fork", &record.row.run_id.to_string(), from.as_str()]),
+        account: record.row.account.clone(),
+        user: record.row.user.clone(),
+        kind: record.row.kind,
+        parent_run: record.row.parent_run,
+        fork: Some((record.row.run_id, seq)),
+        node: from,
+        task_id: record.row.task_id,
+        state: ticket.state,
+    })
+}

@@ -1,0 +1,24 @@
+//! The engine: load, one node, one checkpoint, and on. Killed anywhere and started again, it finishes every run once.
+//!
+//! A node says what kind of move comes next, the graph says where to. Nodes make no calls; the engine makes them and
+//! records the replies. Nothing is done before it is in a committed checkpoint.
+
+mod answer;
+mod drive;
+mod engine;
+pub mod entry;
+mod failure;
+mod fork;
+mod lanes;
+pub mod node;
+mod recall;
+mod replay;
+pub mod shape;
+mod supervise;
+mod ticket;
+
+pub use answer::{Answer, Library};
+pub use engine::{Engine, Limits};
+pub use fork::fork;
+pub use replay::{Replay, replay};
+pub use ticket::Ticket;

@@ -1,0 +1,77 @@
+//! generate_response: sums up what was done, completes the task when every step is, and leaves a line to learn from.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use serde_json::Value;
+
+use crate::{
+    graph::entry::{Entry, Node, Step},
+    model::{Change, Me, Move, Reflection, Status, Task},
+    tool::Registry,
+};
+
+pub(super) struct GenerateResponse {
+    pub(super) me: Arc<Me>,
+    pub(super) tools: Arc<Registry>,
+}
+
+impl Node for GenerateResponse {
+    fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
+        let task = entry.state.task.as_ref().context("there is no task to answer for")?;
+        let mut changes = vec![Change::Summary { text: summary(task) }];
+        let complete = task.status == Status::InProgress && task.all_steps_done() && !task.subtasks.is_empty();
+        if complete {
+            changes.push(Change::Status { to: Status::Done, why: "all steps complete".into() });
+        }
+        let reflection = self.reflect(entry, task, complete)?;
+        Ok(Step { reflection: Some(reflection), ..Step::go(Move::Done).changing(changes) })
+    }
+}
+
+impl GenerateResponse {
+    fn reflect(&self, entry: &Entry<'_>, task: &Task, complete: bool) -> anyhow::Result<(String, Reflection)> {
+        let facts = entry.state.facts.as_ref().context("the task has no facts")?;
+        let done = task.subtasks.iter().filter(|subtask| subtask.done);
+        let day = entry.now.utc().with_timezone(&self.me.time_zone).format("%Y-%m-%d").to_string();
+        let line = Reflection {
+            schema: 1,
+            kind: "run".into(),
+            at: entry.now,
+            run_id: entry.run.run_id,
+            account: entry.run.account.clone(),
+            task_id: task.task_id,
+            task_kind: facts.kind.clone(),
+            status: if complete { Status::Done } else { task.status },
+            priority: task.priority,
+            rule: entry.state.rule.clone().unwrap_or_default(),
+            urgency: facts.urgency,
+            tools: done.clone().map(|subtask| subtask.step.clone()).filter(|step| self.tools.get(step).is_some()).collect(),
+            steps_done: done.count(),
+            steps_open: task.subtasks.iter().filter(|subtask| !subtask.done).count(),
+            documents: entry.state.context_docs.len(),
+            language: facts.language.clone(),
+        };
+        Ok((day, line))
+    }
+}
+
+/// "Done: label, remind. Withheld: draft_reply. Waits for you: pay_invoice."
+fn summary(task: &Task) -> String {
+    let output = |step: &str| task.tool_output.as_ref().and_then(|output| output.get(step));
+    let told = |step: &str, word: &str| output(step).and_then(Value::as_object).is_some_and(|fields| fields.contains_key(word));
+    let list = |wanted: &dyn Fn(&str, bool) -> bool| -> String {
+        let steps = task.subtasks.iter().filter(|subtask| wanted(&subtask.step, subtask.done));
+        steps.map(|subtask| subtask.step.replace('_', " ")).collect::<Vec<_>>().join(", ")
+    };
+    let parts = [
+        ("Done", list(&|step, done| done && !told(step, "skipped"))),
+        ("Skipped", list(&|step, done| done && told(step, "skipped"))),
+        ("Withheld", list(&|step, done| !done && told(step, "withheld"))),
+        ("Void", list(&|step, done| !done && told(step, "void"))),
+        ("Waits for you", list(&|step, done| !done && output(step).is_none())),
+    ];
+    let sentences: Vec<String> =
+        parts.into_iter().filter(|(_, steps)| !steps.is_empty()).map(|(word, steps)| format!("{word}: {steps}.")).collect();
+    if sentences.is_empty() { "Nothing to do but what the objective says.".into() } else { sentences.join(" ") }
+}

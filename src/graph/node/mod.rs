@@ -1,0 +1,62 @@
+//! The five nodes. Each is a function of its state, the recorded replies and the time; what each may write is pinned.
+
+mod execute_tool;
+mod generate_response;
+mod plan_step;
+mod prioritise;
+mod retrieve_context;
+
+use std::sync::Arc;
+
+use crate::{
+    graph::entry::Node,
+    model::{Change, Me, NodeName},
+    tool::Registry,
+};
+
+/// One implementation for each name: the shipped five, or others of the same names in a bench or a test.
+pub struct Nodes {
+    pub plan_step: Box<dyn Node>,
+    pub prioritise: Box<dyn Node>,
+    pub retrieve_context: Box<dyn Node>,
+    pub execute_tool: Box<dyn Node>,
+    pub generate_response: Box<dyn Node>,
+}
+
+impl Nodes {
+    pub fn shipped(me: &Arc<Me>, tools: &Arc<Registry>) -> Self {
+        Self {
+            plan_step: Box::new(plan_step::PlanStep { me: Arc::clone(me), tools: Arc::clone(tools) }),
+            prioritise: Box::new(prioritise::Prioritise),
+            retrieve_context: Box::new(retrieve_context::RetrieveContext),
+            execute_tool: Box::new(execute_tool::ExecuteTool { me: Arc::clone(me), tools: Arc::clone(tools) }),
+            generate_response: Box::new(generate_response::GenerateResponse { me: Arc::clone(me), tools: Arc::clone(tools) }),
+        }
+    }
+
+    pub fn get(&self, name: NodeName) -> &dyn Node {
+        match name {
+            NodeName::PlanStep => self.plan_step.as_ref(),
+            NodeName::Prioritise => self.prioritise.as_ref(),
+            NodeName::RetrieveContext => self.retrieve_context.as_ref(),
+            NodeName::ExecuteTool => self.execute_tool.as_ref(),
+            NodeName::GenerateResponse => self.generate_response.as_ref(),
+        }
+    }
+}
+
+/// What a node may write: the contracts of the specification. Anything else is a fault of the node.
+pub const fn may_write(node: NodeName) -> &'static [&'static str] {
+    match node {
+        NodeName::PlanStep => &["state.tasks", "ledger"],
+        NodeName::Prioritise => &["task.priority", "task.status"],
+        NodeName::RetrieveContext => &["state.context_docs"],
+        NodeName::ExecuteTool => &["task.subtasks", "task.status", "task.tool_output"],
+        NodeName::GenerateResponse => &["task.status", "task.result_summary"],
+    }
+}
+
+/// The first change a node had no right to make.
+pub fn trespass(node: NodeName, changes: &[Change]) -> Option<&Change> {
+    changes.iter().find(|change| !may_write(node).contains(&change.writes()))
+}

@@ -1,0 +1,24 @@
+//! retrieve_context: earlier mails and tasks of the same conversation, person and words.
+
+use crate::{
+    graph::entry::{Call, Entry, Node, Step},
+    model::{Change, ContextDoc, Move},
+};
+
+pub(super) struct RetrieveContext;
+
+impl Node for RetrieveContext {
+    fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
+        let Some(documents) = entry.reply::<Vec<ContextDoc>>(|call| matches!(call, Call::Recall { .. }))? else {
+            let objective = entry.state.task.as_ref().map(|task| task.objective.clone()).unwrap_or_default();
+            return Ok(Step::ask(Call::Recall {
+                mail_id: entry.state.mail_id,
+                thread: entry.mail.map(|mail| mail.thread.clone()).unwrap_or_default(),
+                person: entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default(),
+                words: objective,
+            }));
+        };
+        let changes = if documents.is_empty() { Vec::new() } else { vec![Change::Documents { documents }] };
+        Ok(Step::go(Move::Next).changing(changes))
+    }
+}

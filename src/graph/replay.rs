@@ -1,0 +1,107 @@
+//! Replaying a run from its record: no call is made, nothing is written, and every difference is named.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{
+    entry::{Call, Entry, Step},
+    node::Nodes,
+    ticket::Ticket,
+};
+use crate::{
+    model::{Change, Mail, Move, NodeName, RunId},
+    store::value::{CheckpointRow, RunRecord},
+};
+
+/// Guards against a node that asks for ever.
+const CALLS_PER_VISIT: usize = 8;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Replay {
+    pub run_id: RunId,
+    pub checkpoints: Vec<Replayed>,
+    /// Every checkpoint came out as it was recorded.
+    pub identical: bool,
+    /// Always none: replies come from the record.
+    pub calls_made: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Replayed {
+    pub seq: u32,
+    pub node: NodeName,
+    pub identical: bool,
+    /// What came out otherwise, and how; empty when nothing did.
+    pub difference: String,
+}
+
+pub fn replay(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> anyhow::Result<Replay> {
+    let before = RunRecord { checkpoints: Vec::new(), ..record.clone() };
+    let mut ticket = Ticket::restored(&before, None)?;
+    let mut replayed = Vec::new();
+    let own = record.checkpoints.iter().filter(|checkpoint| record.row.fork_seq.is_none_or(|seq| checkpoint.seq > seq));
+    for checkpoint in own {
+        ticket.node = checkpoint.node;
+        ticket.recall_task(record, checkpoint.seq)?;
+        let difference = match again(nodes, record, &ticket, checkpoint, mail) {
+            Ok(step) => compare(checkpoint, &step),
+            Err(error) => error_difference(checkpoint, &error),
+        };
+        replayed.push(Replayed { seq: checkpoint.seq, node: checkpoint.node, identical: difference.is_empty(), difference });
+        for change in &checkpoint.changes {
+            ticket.state.apply(change, checkpoint.entered_at)?;
+        }
+    }
+    let identical = replayed.iter().all(|checkpoint| checkpoint.identical);
+    Ok(Replay { run_id: record.row.run_id, checkpoints: replayed, identical, calls_made: 0 })
+}
+
+/// Enters the node as it was entered then.
+fn again(nodes: &Nodes, record: &RunRecord, ticket: &Ticket, checkpoint: &CheckpointRow, mail: Option<&Mail>) -> anyhow::Result<Step> {
+    let mut replies: Vec<(Call, Value)> = Vec::new();
+    if let Some(Move::Wait { action_id }) = record.checkpoints.iter().find(|before| before.seq + 1 == checkpoint.seq).map(|before| &before.mv) {
+        let call = Call::Effect { action_id: *action_id };
+        let value = recorded(record, checkpoint, &call)?;
+        replies.push((call, value));
+    }
+    loop {
+        let entry = Entry { run: &ticket.head, state: &ticket.state, mail, replies: &replies, now: checkpoint.entered_at };
+        let step = nodes.get(checkpoint.node).enter(&entry)?;
+        if step.calls.is_empty() || replies.len() > CALLS_PER_VISIT {
+            return Ok(step);
+        }
+        for call in step.calls {
+            let value = recorded(record, checkpoint, &call)?;
+            replies.push((call, value));
+        }
+    }
+}
+
+fn recorded(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyhow::Result<Value> {
+    let hash = call.hash();
+    let found = record
+        .replies
+        .iter()
+        .find(|(seq, reply)| *seq == checkpoint.seq && reply.node == checkpoint.node && reply.input_hash == hash)
+        .map(|(_, reply)| reply.reply.clone());
+    found.ok_or_else(|| anyhow::anyhow!("it asks something that is not on record: {}", serde_json::to_string(call).unwrap_or_default()))
+}
+
+fn compare(checkpoint: &CheckpointRow, step: &Step) -> String {
+    let text = |changes: &[Change]| serde_json::to_string(changes).unwrap_or_default();
+    if text(&checkpoint.changes) != text(&step.changes) {
+        return format!("changes were {}, are {}", text(&checkpoint.changes), text(&step.changes));
+    }
+    match &step.next {
+        Some(next) if *next == checkpoint.mv => String::new(),
+        next => format!("the move was {:?}, is {next:?}", checkpoint.mv),
+    }
+}
+
+/// A checkpoint that recorded a failure is repeated by failing.
+fn error_difference(checkpoint: &CheckpointRow, error: &anyhow::Error) -> String {
+    match &checkpoint.mv {
+        Move::Park { reason } if reason.contains(&format!("{error:#}")) => String::new(),
+        _ => format!("{error:#}"),
+    }
+}

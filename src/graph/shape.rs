@@ -1,0 +1,220 @@
+//! The shape of the graph: nodes, and an edge for every outcome. Checked before the first mail.
+
+use std::fmt::Write as _;
+
+use petgraph::{
+    Directed, Direction,
+    graph::{Graph, NodeIndex},
+    visit::{Dfs, EdgeRef},
+};
+
+use crate::model::{Move, NodeName, RunStatus, words::words};
+
+words! {
+    /// The kinds of move a node can make.
+    Outcome { Next = "next", Again = "again", Wait = "wait", Park = "park", Skip = "skip", Done = "done" }
+}
+
+impl From<&Move> for Outcome {
+    fn from(mv: &Move) -> Self {
+        match mv {
+            Move::Next => Outcome::Next,
+            Move::Again => Outcome::Again,
+            Move::Wait { .. } => Outcome::Wait,
+            Move::Park { .. } => Outcome::Park,
+            Move::Skip { .. } => Outcome::Skip,
+            Move::Done => Outcome::Done,
+        }
+    }
+}
+
+/// Where an edge leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Node(NodeName),
+    End(RunStatus),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadShape {
+    #[error("the graph must have one entry; it has {0}")]
+    Entries(usize),
+    #[error("{0} cannot be reached from the entry")]
+    Unreachable(String),
+    #[error("{node} can end in '{outcome}', and {edges} edges say where that leads; there must be one")]
+    Edges { node: NodeName, outcome: Outcome, edges: usize },
+    #[error("an edge leaves {node} on '{outcome}', which it never does")]
+    Dangling { node: NodeName, outcome: Outcome },
+}
+
+pub struct Shape {
+    graph: Graph<Place, Outcome, Directed>,
+}
+
+/// What each node can do; an edge must exist for each and for nothing else.
+pub const fn outcomes(node: NodeName) -> &'static [Outcome] {
+    match node {
+        NodeName::PlanStep => &[Outcome::Next, Outcome::Skip, Outcome::Park],
+        NodeName::Prioritise => &[Outcome::Next, Outcome::Done, Outcome::Park],
+        NodeName::RetrieveContext => &[Outcome::Next, Outcome::Park],
+        NodeName::ExecuteTool => &[Outcome::Again, Outcome::Wait, Outcome::Next, Outcome::Park],
+        NodeName::GenerateResponse => &[Outcome::Done, Outcome::Park],
+    }
+}
+
+impl Shape {
+    /// The path of a mail.
+    pub fn standard() -> Result<Self, BadShape> {
+        use NodeName::{ExecuteTool, GenerateResponse, PlanStep, Prioritise, RetrieveContext};
+        use Outcome::{Again, Done, Next, Skip, Wait};
+        let mut edges = vec![
+            (PlanStep, Next, Place::Node(Prioritise)),
+            (PlanStep, Skip, Place::End(RunStatus::Skipped)),
+            (Prioritise, Next, Place::Node(RetrieveContext)),
+            (Prioritise, Done, Place::End(RunStatus::Done)),
+            (RetrieveContext, Next, Place::Node(ExecuteTool)),
+            (ExecuteTool, Again, Place::Node(ExecuteTool)),
+            (ExecuteTool, Wait, Place::Node(ExecuteTool)),
+            (ExecuteTool, Next, Place::Node(GenerateResponse)),
+            (GenerateResponse, Done, Place::End(RunStatus::Done)),
+        ];
+        edges.extend(NodeName::ALL.iter().map(|node| (*node, Outcome::Park, Place::End(RunStatus::Parked))));
+        Self::build(&edges)
+    }
+
+    fn build(edges: &[(NodeName, Outcome, Place)]) -> Result<Self, BadShape> {
+        let mut shape = Self { graph: Graph::new() };
+        for node in NodeName::ALL {
+            shape.graph.add_node(Place::Node(*node));
+        }
+        for (from, outcome, to) in edges {
+            let (from, to) = (shape.place(Place::Node(*from)), shape.place(*to));
+            shape.graph.add_edge(from, to, *outcome);
+        }
+        shape.validate()?;
+        Ok(shape)
+    }
+
+    fn place(&mut self, place: Place) -> NodeIndex {
+        let known = self.graph.node_indices().find(|index| self.graph.node_weight(*index) == Some(&place));
+        known.unwrap_or_else(|| self.graph.add_node(place))
+    }
+
+    fn validate(&self) -> Result<(), BadShape> {
+        let entries: Vec<NodeIndex> = self.graph.node_indices().filter(|index| !self.is_led_to(*index)).collect();
+        let [entry] = entries[..] else { return Err(BadShape::Entries(entries.len())) };
+        let mut reached = Vec::new();
+        let mut walk = Dfs::new(&self.graph, entry);
+        while let Some(index) = walk.next(&self.graph) {
+            reached.push(index);
+        }
+        if let Some(place) = self.graph.node_indices().find(|index| !reached.contains(index)).and_then(|i| self.graph.node_weight(i)) {
+            return Err(BadShape::Unreachable(name(*place).to_owned()));
+        }
+        NodeName::ALL.iter().try_for_each(|node| self.validate_edges(*node))
+    }
+
+    /// Whether an edge leads here from another place; a node's edges to itself do not count.
+    fn is_led_to(&self, index: NodeIndex) -> bool {
+        self.graph.edges_directed(index, Direction::Incoming).any(|edge| edge.source() != index)
+    }
+
+    fn validate_edges(&self, node: NodeName) -> Result<(), BadShape> {
+        for outcome in Outcome::ALL {
+            let edges = self.ways(node, *outcome).count();
+            match (outcomes(node).contains(outcome), edges) {
+                (true, 1) | (false, 0) => {}
+                (true, edges) => return Err(BadShape::Edges { node, outcome: *outcome, edges }),
+                (false, _) => return Err(BadShape::Dangling { node, outcome: *outcome }),
+            }
+        }
+        Ok(())
+    }
+
+    fn ways(&self, node: NodeName, outcome: Outcome) -> impl Iterator<Item = Place> + '_ {
+        let from = self.graph.node_indices().find(move |index| self.graph.node_weight(*index) == Some(&Place::Node(node)));
+        from.into_iter()
+            .flat_map(|from| self.graph.edges(from))
+            .filter(move |edge| *edge.weight() == outcome)
+            .filter_map(|edge| self.graph.node_weight(edge.target()).copied())
+    }
+
+    /// Where `node` leads on `outcome`. None only for an outcome the node does not have.
+    pub fn leads(&self, node: NodeName, outcome: Outcome) -> Option<Place> {
+        self.ways(node, outcome).next()
+    }
+
+    pub fn mermaid(&self) -> String {
+        let mut text = String::from("flowchart LR\n");
+        for (from, outcome, to) in self.lines() {
+            let _ = match to {
+                Place::Node(_) => writeln!(text, "    {from} -->|{outcome}| {}", name(to)),
+                Place::End(_) => writeln!(text, "    {from} -->|{outcome}| {}([{}])", name(to), name(to)),
+            };
+        }
+        text
+    }
+
+    pub fn dot(&self) -> String {
+        let mut text = String::from("digraph adjutant {\n    rankdir = LR;\n");
+        for (from, outcome, to) in self.lines() {
+            let _ = writeln!(text, "    {from} -> {} [label = \"{outcome}\"];", name(to));
+        }
+        text + "}\n"
+    }
+
+    pub fn lines(&self) -> impl Iterator<Item = (NodeName, Outcome, Place)> + '_ {
+        NodeName::ALL.iter().flat_map(move |node| {
+            Outcome::ALL.iter().flat_map(move |outcome| self.ways(*node, *outcome).map(move |place| (*node, *outcome, place)))
+        })
+    }
+}
+
+pub fn name(place: Place) -> &'static str {
+    match place {
+        Place::Node(node) => node.as_str(),
+        Place::End(status) => status.as_str(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standard() -> Vec<(NodeName, Outcome, Place)> {
+        Shape::standard().unwrap().lines().collect()
+    }
+
+    fn error(edges: &[(NodeName, Outcome, Place)]) -> String {
+        Shape::build(edges).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn the_standard_graph_is_whole() {
+        let shape = Shape::standard().unwrap();
+        assert_eq!(shape.leads(NodeName::PlanStep, Outcome::Next), Some(Place::Node(NodeName::Prioritise)));
+        assert_eq!(shape.leads(NodeName::ExecuteTool, Outcome::Again), Some(Place::Node(NodeName::ExecuteTool)));
+        assert!(shape.mermaid().contains("plan_step -->|next| prioritise"));
+        assert!(shape.dot().contains("execute_tool -> generate_response"));
+    }
+
+    #[test]
+    fn every_missing_edge_is_found() {
+        let whole = standard();
+        for (nth, removed) in whole.iter().enumerate() {
+            let mut edges = whole.clone();
+            edges.remove(nth);
+            assert_ne!(error(&edges), "", "{removed:?} is missing and nobody said so");
+        }
+    }
+
+    #[test]
+    fn a_second_or_dangling_edge_is_found() {
+        let mut twice = standard();
+        twice.push((NodeName::PlanStep, Outcome::Next, Place::Node(NodeName::ExecuteTool)));
+        assert!(error(&twice).contains("2 edges"), "{}", error(&twice));
+        let mut dangling = standard();
+        dangling.push((NodeName::RetrieveContext, Outcome::Done, Place::End(RunStatus::Done)));
+        assert!(error(&dangling).contains("which it never does"));
+    }
+}

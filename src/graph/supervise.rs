@@ -1,0 +1,99 @@
+//! Runs in flight, and the watch over nodes that do not come back.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, PoisonError},
+    time::{Duration, Instant},
+};
+
+use anyhow::anyhow;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::{
+    engine::{Engine, Inner},
+    entry::{Entry, Step},
+    ticket::Ticket,
+};
+use crate::model::{NodeName, RunId};
+
+/// One run in hand: which node it is in, since when.
+pub(super) struct Flight {
+    inside: Option<(NodeName, Instant)>,
+}
+
+impl Inner {
+    /// Drives a ticket on a task of its own, then whatever waits behind it in its lane.
+    pub(super) fn launch(self: &Arc<Self>, ticket: Ticket, permit: Option<OwnedSemaphorePermit>) {
+        let engine = Arc::clone(self);
+        let (run_id, lane) = (ticket.run_id(), ticket.lane());
+        self.flights.lock().unwrap_or_else(PoisonError::into_inner).insert(run_id, Flight { inside: None });
+        self.tracker.spawn(async move {
+            let permit = match permit {
+                Some(permit) => permit,
+                None => match Arc::clone(&engine.permits).acquire_owned().await {
+                    Ok(permit) => permit,
+                    Err(_) => return,
+                },
+            };
+            let returned = engine.drive(ticket).await;
+            let kept = engine.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id).is_some();
+            if kept { drop(permit) } else { permit.forget() }
+            if let Some(next) = lane.and_then(|lane| engine.lanes.leave(&lane)) {
+                engine.launch(next, None);
+            }
+            for child in returned {
+                engine.launch(child, None);
+            }
+        });
+    }
+
+    /// Enters a node, guarded against panics and watched for overruns. None when the watch has given the run away.
+    pub(super) fn enter(&self, node: NodeName, entry: &Entry<'_>) -> Option<anyhow::Result<Step>> {
+        let run_id = entry.run.run_id;
+        self.mark(run_id, Some((node, Instant::now())))?;
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.nodes.get(node).enter(entry)));
+        self.mark(run_id, None)?;
+        Some(outcome.unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
+            Err(anyhow!("it panicked: {}", text.unwrap_or_default()))
+        }))
+    }
+
+    fn mark(&self, run_id: RunId, inside: Option<(NodeName, Instant)>) -> Option<()> {
+        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        flights.get_mut(&run_id)?.inside = inside;
+        Some(())
+    }
+
+    fn overdue(&self) -> Vec<(RunId, NodeName)> {
+        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        let limit = self.limits.node_timeout;
+        let late: Vec<(RunId, NodeName)> = flights
+            .iter()
+            .filter_map(|(run, flight)| flight.inside.filter(|(_, since)| since.elapsed() > limit).map(|(node, _)| (*run, node)))
+            .collect();
+        for (run, _) in &late {
+            flights.remove(run);
+        }
+        late
+    }
+}
+
+impl Engine {
+    /// Watches until the engine stops: a node that exceeds its time has its run parked and its place given to others.
+    pub async fn supervise(&self) {
+        let pause = (self.0.limits.node_timeout / 4).clamp(Duration::from_millis(20), Duration::from_secs(1));
+        while !self.0.stop.is_cancelled() {
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.0.stop.cancelled() => return,
+            }
+            for (run_id, node) in self.0.overdue() {
+                self.0.permits.add_permits(1);
+                if let Err(error) = self.0.park_overdue(run_id, node).await {
+                    tracing::error!(run.id = %run_id, node = %node, error = format!("{error:#}"), "an overdue run could not be parked");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! A run in hand: everything needed to go on, made when it is opened or restored from its record.
+
+use std::{collections::HashMap, sync::Arc};
+
+use anyhow::{Context as _, bail};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::entry::{Call, RunHead, TaskNow};
+use crate::{
+    model::{ActionId, Mail, MailId, Move, NodeName, RunState, TaskId, run::STATE_SCHEMA},
+    store::value::{NewRun, RecordedReply, RunRecord},
+};
+
+pub struct Ticket {
+    pub(super) head: RunHead,
+    pub(super) seq: u32,
+    pub(super) node: NodeName,
+    pub(super) state: RunState,
+    pub(super) mail: Option<Arc<Mail>>,
+    pub(super) task_id: Option<TaskId>,
+    /// Of the task, as this run knows it; none until it is read.
+    pub(super) revision: Option<i64>,
+    pub(super) fork: bool,
+    /// The effect the last checkpoint waits for.
+    pub(super) waiting: Option<ActionId>,
+    /// Replies given before the node asks.
+    pub(super) given: Vec<(Call, Value)>,
+    /// Not yet stored; they go with the next checkpoint.
+    pub(super) unsaved: Vec<RecordedReply>,
+    pub(super) book: Book,
+}
+
+/// The replies a run has on record, and how often each question was asked.
+#[derive(Default)]
+pub(super) struct Book {
+    recorded: HashMap<(NodeName, String, u32), Value>,
+    asked: HashMap<(NodeName, String), u32>,
+}
+
+impl Book {
+    /// The ordinal of this asking, and the reply if it is on record.
+    pub(super) fn next(&mut self, node: NodeName, hash: &str) -> (u32, Option<Value>) {
+        let count = self.asked.entry((node, hash.to_owned())).or_default();
+        let ordinal = *count;
+        *count += 1;
+        (ordinal, self.recorded.get(&(node, hash.to_owned(), ordinal)).cloned())
+    }
+
+    fn learn(&mut self, reply: &RecordedReply) {
+        self.recorded.insert((reply.node, reply.input_hash.clone(), reply.ordinal), reply.reply.clone());
+    }
+
+    /// Counts what the checkpoints so far have used.
+    fn used(&mut self, reply: &RecordedReply) {
+        let count = self.asked.entry((reply.node, reply.input_hash.clone())).or_default();
+        *count = (*count).max(reply.ordinal + 1);
+    }
+}
+
+impl Ticket {
+    pub fn run_id(&self) -> crate::model::RunId {
+        self.head.run_id
+    }
+
+    /// For a run that was just opened: what it knows is what was stored.
+    pub fn opened(new: NewRun, mail: Option<Arc<Mail>>) -> Self {
+        let fresh_task = new.state.task.is_some() && new.parent_run.is_some();
+        Self {
+            head: RunHead { run_id: new.run_id, account: new.account, user: new.user, kind: new.kind },
+            seq: new.fork.map_or(0, |(_, seq)| seq),
+            node: new.node,
+            task_id: new.task_id,
+            revision: fresh_task.then_some(1),
+            state: new.state,
+            mail,
+            fork: new.fork.is_some(),
+            waiting: None,
+            given: Vec::new(),
+            unsaved: Vec::new(),
+            book: Book::default(),
+        }
+    }
+
+    /// The run of a mail that just arrived.
+    pub fn arrived(head: RunHead, mail_id: MailId, mail: Arc<Mail>) -> Self {
+        Self {
+            head,
+            seq: 0,
+            node: NodeName::PlanStep,
+            state: RunState { mail_id: Some(mail_id), ..RunState::default() },
+            mail: Some(mail),
+            task_id: None,
+            revision: None,
+            fork: false,
+            waiting: None,
+            given: Vec::new(),
+            unsaved: Vec::new(),
+            book: Book::default(),
+        }
+    }
+
+    /// Builds the state again from arrival and changes.
+    pub fn restored(record: &RunRecord, mail: Option<Arc<Mail>>) -> anyhow::Result<Self> {
+        let row = &record.row;
+        if row.schema != STATE_SCHEMA {
+            bail!("its state has version {}, this program reads version {STATE_SCHEMA}", row.schema);
+        }
+        let mut ticket = Self {
+            head: RunHead { run_id: row.run_id, account: row.account.clone(), user: row.user.clone(), kind: row.kind },
+            seq: row.seq,
+            node: row.node,
+            state: record.arrival.clone(),
+            mail,
+            task_id: row.task_id,
+            revision: None,
+            fork: row.fork_of.is_some(),
+            waiting: None,
+            given: Vec::new(),
+            unsaved: Vec::new(),
+            book: Book::default(),
+        };
+        for checkpoint in record.checkpoints.iter().filter(|checkpoint| row.fork_seq.is_none_or(|seq| checkpoint.seq > seq)) {
+            ticket.recall_task(record, checkpoint.seq)?;
+            for change in &checkpoint.changes {
+                ticket.state.apply(change, checkpoint.entered_at).context("a stored change does not fit its state")?;
+            }
+            ticket.waiting = match checkpoint.mv {
+                Move::Wait { action_id } => Some(action_id),
+                _ => None,
+            };
+        }
+        for (seq, reply) in &record.replies {
+            ticket.book.learn(reply);
+            if *seq <= row.seq && *seq > 0 {
+                ticket.book.used(reply);
+            }
+        }
+        Ok(ticket)
+    }
+
+    /// Where a checkpoint began with the task read anew, that is the task its changes apply to.
+    pub(super) fn recall_task(&mut self, record: &RunRecord, seq: u32) -> anyhow::Result<()> {
+        let Some(task_id) = self.task_id else { return Ok(()) };
+        let hash = Call::Task { task_id }.hash();
+        let read = record.replies.iter().rev().find(|(at, reply)| *at == seq && reply.input_hash == hash);
+        if let Some((_, reply)) = read {
+            self.take(TaskNow::deserialize(&reply.reply)?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn take(&mut self, now: TaskNow) {
+        self.state.task = Some(now.task);
+        self.state.facts = Some(now.facts);
+        self.state.hand_ranked = now.hand_ranked;
+        self.revision = Some(now.revision);
+    }
+
+    /// Mails of one conversation are read one after the other, so that a follow-up finds the task before it.
+    pub(super) fn lane(&self) -> Option<String> {
+        let mail = self.mail.as_ref().filter(|_| self.node == NodeName::PlanStep && !self.fork)?;
+        Some(format!("{}\n{}", self.head.account, mail.thread))
+    }
+}

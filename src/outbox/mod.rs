@@ -1,0 +1,144 @@
+//! Carrying effects out: a row is judged again, done, and its end is written. Never done twice, never done unjudged.
+
+use std::{
+    collections::HashMap,
+    fs::DirBuilder,
+    os::unix::fs::DirBuilderExt,
+    path::PathBuf,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use crate::{
+    model::{AccountId, AccountMode, Action, ActionId, Effect, Instant, Mail, OutboxState},
+    policy::{ApprovedAction, Situation, Verdict, judge},
+    source::Mailbox,
+    store::{
+        Result, Store, StoreError, Write,
+        value::{ActionMove, OutboxRow},
+    },
+};
+
+/// A cheap handle on everything an effect may need.
+#[derive(Clone)]
+pub struct Outbox {
+    store: Store,
+    /// `data/files`.
+    files: PathBuf,
+    labels: Arc<Vec<String>>,
+    mailboxes: Arc<RwLock<HashMap<AccountId, Arc<dyn Mailbox>>>>,
+}
+
+/// How an attempt at an effect ended.
+struct End {
+    state: OutboxState,
+    result: String,
+    handle: String,
+    /// The effect is a row of ours, written together with its end.
+    here: bool,
+}
+
+impl Outbox {
+    pub fn new(store: Store, files: PathBuf, labels: Vec<String>) -> Self {
+        Self { store, files, labels: Arc::new(labels), mailboxes: Arc::default() }
+    }
+
+    pub fn serve(&self, account: AccountId, mailbox: Arc<dyn Mailbox>) {
+        self.mailboxes.write().unwrap_or_else(PoisonError::into_inner).insert(account, mailbox);
+    }
+
+    /// Brings an effect to its end; one that has ended is only reported.
+    pub async fn carry_out(&self, action_id: ActionId, now: Instant) -> Result<OutboxRow> {
+        loop {
+            let row = self.row(action_id).await?;
+            if row.state != OutboxState::Ready {
+                return Ok(row);
+            }
+            let end = self.attempt(&row).await?;
+            let mv = ActionMove {
+                action_id,
+                from: OutboxState::Ready,
+                to: end.state,
+                result: end.result.clone(),
+                handle: end.handle,
+                who: "outbox".into(),
+                at: now,
+                here: end.here,
+            };
+            match self.store.write(Write::MoveAction(Box::new(mv))).await {
+                Ok(_) => return Ok(OutboxRow { state: end.state, result: end.result, ..row }),
+                // A person was faster: what they made of it counts.
+                Err(StoreError::Overtaken(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn row(&self, action_id: ActionId) -> Result<OutboxRow> {
+        let row = self.store.read(move |reader| reader.action(action_id)).await?;
+        row.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))
+    }
+
+    /// The row came from the disk: it is judged as if it were new.
+    async fn attempt(&self, row: &OutboxRow) -> Result<End> {
+        let (account, mail_id, task_id) = (row.action.account.clone(), row.action.mail_id, row.action.task_id);
+        let (account, mail, key, task) = self
+            .store
+            .read(move |reader| {
+                let mail = mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
+                let key = mail_id.map(|id| reader.ledger_entry(id)).transpose()?.flatten().map(|entry| entry.source_key);
+                Ok((reader.account(&account)?, mail, key, reader.task(task_id)?))
+            })
+            .await?;
+        let mode = account.map_or(AccountMode::Observe, |account| account.mode);
+        let phishing = task.is_some_and(|row| row.task.context.has_warning("phishing"));
+        let situation = Situation { mode, mail: mail.as_ref(), labels: &self.labels, phishing };
+        if row.action.sha256() != row.sha256 {
+            return Ok(End::of(OutboxState::Void, "its stored bytes do not match their digest"));
+        }
+        Ok(match judge(row.action.clone(), &situation) {
+            Verdict::Allowed(approved) => self.perform(&approved, mail.as_ref(), key.as_deref()).await,
+            Verdict::NeedsApproval { reason, .. } => End::of(OutboxState::Parked, &reason),
+            Verdict::Withheld { reason, .. } => End::of(OutboxState::Withheld, &reason),
+            Verdict::Denied { reason } => End::of(OutboxState::Void, &reason),
+        })
+    }
+
+    async fn perform(&self, approved: &ApprovedAction, mail: Option<&Mail>, key: Option<&str>) -> End {
+        let action = approved.action();
+        match &action.effect {
+            Effect::Label { label } => End::here(&format!("labelled {label}")),
+            Effect::Remind { at, .. } => End::here(&format!("reminds at {at}")),
+            Effect::RecordInvoice { .. } => End::here("recorded"),
+            Effect::CreateFolder { name } => self.create_folder(name),
+            Effect::Archive | Effect::Draft { .. } => match (self.mailbox(action), mail, key) {
+                (Some(mailbox), Some(_), Some(key)) => match mailbox.apply(approved, key) {
+                    Ok(applied) => End { handle: applied.handle, ..End::of(OutboxState::Applied, &applied.result) },
+                    Err(error) => End::of(OutboxState::Failed, &error.to_string()),
+                },
+                (None, ..) => End::of(OutboxState::Failed, "the account's mailbox is not configured any more"),
+                _ => End::of(OutboxState::Failed, "the mail it is about is not there"),
+            },
+        }
+    }
+
+    fn mailbox(&self, action: &Action) -> Option<Arc<dyn Mailbox>> {
+        self.mailboxes.read().unwrap_or_else(PoisonError::into_inner).get(&action.account).cloned()
+    }
+
+    fn create_folder(&self, name: &str) -> End {
+        match DirBuilder::new().recursive(true).mode(0o700).create(self.files.join(name)) {
+            Ok(()) => End::of(OutboxState::Applied, &format!("created {name} in files")),
+            Err(error) => End::of(OutboxState::Failed, &format!("the folder could not be made: {error}")),
+        }
+    }
+}
+
+impl End {
+    fn of(state: OutboxState, result: &str) -> Self {
+        Self { state, result: result.to_owned(), handle: String::new(), here: false }
+    }
+
+    fn here(result: &str) -> Self {
+        Self { here: true, ..Self::of(OutboxState::Applied, result) }
+    }
+}
