@@ -4,6 +4,7 @@
 //! file is edited. Pure apart from `watch`. Never in here: a guess about a mail, a model, a level that no rule or
 //! default gave, a half-read file that counts, or a sender rule that counts for an unverified sender.
 
+mod candidate;
 mod condition;
 mod decide;
 mod error;
@@ -12,6 +13,9 @@ mod learned;
 pub mod limits;
 mod parse;
 mod pattern;
+mod render;
+mod trace;
+mod what_if;
 mod when;
 mod yaml;
 
@@ -22,6 +26,8 @@ use serde::Serialize;
 pub use error::{Position, RulesError};
 pub use field::{Field, Operator};
 pub use learned::{BEGIN_MARK, END_MARK, learned_range};
+pub use trace::{ConditionTrace, EffectTrace, RuleTrace, Trace};
+pub use what_if::{Change, FactChange, NewValue, SmallestChange};
 
 use crate::model::{Facts, Instant, Priority, ids::sha256_hex};
 use condition::Condition;
@@ -132,3 +138,5 @@ fn version(text: &str) -> String {
 
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod tests;
