@@ -11,6 +11,7 @@ mod error;
 mod field;
 mod learned;
 pub mod limits;
+mod lint;
 mod parse;
 mod pattern;
 mod render;
@@ -26,6 +27,7 @@ use serde::Serialize;
 pub use error::{Position, RulesError};
 pub use field::{Field, Operator};
 pub use learned::{BEGIN_MARK, END_MARK, learned_range};
+pub use lint::Warning;
 pub use trace::{ConditionTrace, EffectTrace, RuleTrace, Trace};
 pub use what_if::{Change, FactChange, NewValue, SmallestChange};
 
