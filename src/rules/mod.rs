@@ -16,6 +16,7 @@ mod parse;
 mod pattern;
 mod render;
 mod trace;
+mod watch;
 mod what_if;
 mod when;
 mod yaml;
@@ -29,6 +30,7 @@ pub use field::{Field, Operator};
 pub use learned::{BEGIN_MARK, END_MARK, learned_range};
 pub use lint::Warning;
 pub use trace::{ConditionTrace, EffectTrace, RuleTrace, Trace};
+pub use watch::{Current, RulesWatch, load};
 pub use what_if::{Change, FactChange, NewValue, SmallestChange};
 
 use crate::model::{Facts, Instant, Priority, ids::sha256_hex};
