@@ -2,11 +2,13 @@
 
 // words
 pub mod clock;
+pub mod config;
 pub mod model;
 
 // the path of a mail
 pub mod graph;
 pub mod policy;
+pub mod rules;
 pub mod tool;
 
 // what a run leaves behind

@@ -1,0 +1,90 @@
+//! The file as it is written, before it is checked.
+
+use serde::Deserialize;
+
+/// What `adjutant init` writes: every key, with its default.
+pub const TEMPLATE: &str = include_str!("template.toml");
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Raw {
+    pub(super) daily: String,
+    pub(super) me: RawMe,
+    pub(super) mail: RawMail,
+    pub(super) engine: RawEngine,
+    pub(super) account: Vec<RawAccount>,
+}
+
+impl Default for Raw {
+    fn default() -> Self {
+        Self {
+            daily: "15 3 * * *".into(),
+            me: RawMe::default(),
+            mail: RawMail::default(),
+            engine: RawEngine::default(),
+            account: Vec::new(),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawMe {
+    pub(super) names: Vec<String>,
+    pub(super) addresses: Vec<String>,
+    pub(super) time_zone: String,
+    pub(super) working_hours: String,
+    pub(super) working_days: Vec<String>,
+    pub(super) signature: String,
+    pub(super) languages: Vec<String>,
+}
+
+impl Default for RawMe {
+    fn default() -> Self {
+        Self {
+            names: vec!["Alex Green".into()],
+            addresses: vec!["you@home.example".into()],
+            time_zone: "UTC".into(),
+            working_hours: "09:00-17:00".into(),
+            working_days: ["mon", "tue", "wed", "thu", "fri"].map(str::to_owned).to_vec(),
+            signature: String::new(),
+            languages: vec!["en".into(), "he".into()],
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawMail {
+    pub(super) labels: Vec<String>,
+    pub(super) poll_seconds: u64,
+    pub(super) old_after_days: u32,
+}
+
+impl Default for RawMail {
+    fn default() -> Self {
+        let kinds = crate::model::TaskKind::ALL.iter().map(ToString::to_string).collect();
+        Self { labels: kinds, poll_seconds: 30, old_after_days: 30 }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawEngine {
+    pub(super) in_flight: usize,
+}
+
+impl Default for RawEngine {
+    fn default() -> Self {
+        Self { in_flight: 64 }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawAccount {
+    pub(super) name: String,
+    pub(super) path: String,
+    #[serde(default)]
+    pub(super) trusted_servers: Vec<String>,
+}

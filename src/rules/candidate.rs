@@ -1,0 +1,184 @@
+//! Changes of one fact that could matter: for every test of every rule, one that would meet or break it, the
+//! likeliest to happen first. Whether it matters is for `what_if` to judge.
+
+use super::{
+    Rule,
+    condition::{Check, Test},
+    field::{Field, Shape, View},
+    what_if::{FactChange, NewValue},
+};
+use crate::model::{Addressed, Facts, Instant};
+
+/// How far a change is from what is: small for what a server, a calendar or a click changes, large for other words.
+type Cost = f64;
+
+pub(super) fn all(rules: &[Rule], facts: &Facts, now: Instant) -> Vec<FactChange> {
+    let view = View::new(facts, now);
+    let mut found: Vec<(Cost, FactChange)> = Vec::new();
+    if rules.iter().any(|rule| rule.uses_sender) {
+        let verified = !facts.sender_verified;
+        let words = if verified { "the sender were verified" } else { "the sender were not verified" };
+        let to = NewValue::Flag(verified);
+        found.push((1.0, FactChange { field: None, to, words: words.to_owned() }));
+    }
+    for (test, _) in rules.iter().flat_map(|rule| rule.condition.tests()) {
+        if let Some((cost, to, words)) = turn(test, &view) {
+            let change = FactChange { field: Some(test.field), to, words };
+            if !found.iter().any(|(_, known)| *known == change) {
+                found.push((cost, change));
+            }
+        }
+    }
+    found.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    found.into_iter().map(|(_, change)| change).collect()
+}
+
+type Turn = Option<(Cost, NewValue, String)>;
+
+/// What would meet an unmet test, or break a met one.
+fn turn(test: &Test, view: &View<'_>) -> Turn {
+    let (field, holds) = (test.field, test.holds(view));
+    match &test.check {
+        Check::Flag(wanted) => {
+            let to = wanted ^ holds;
+            Some((2.0, NewValue::Flag(to), format!("{field} were {to}")))
+        }
+        Check::Gte(bound) if holds => number(field, bound - step(field), format!("below {}", test.expected()), view),
+        Check::Gte(bound) => number(field, *bound, format!("at least {}", test.expected()), view),
+        Check::Lte(bound) if holds => number(field, bound + step(field), format!("above {}", test.expected()), view),
+        Check::Lte(bound) => number(field, *bound, format!("at most {}", test.expected()), view),
+        Check::Exists(wanted) => existence(field, wanted ^ holds),
+        Check::Is(_) | Check::In(_) if holds => another(test, view),
+        Check::Is(wanted) => Some((5.0, NewValue::Text(wanted.clone()), format!("{field} were {wanted}"))),
+        Check::In(list) => {
+            let member = list.entries.first()?;
+            let source = list.name.as_ref().map(|name| format!(" (in {name})")).unwrap_or_default();
+            Some((5.0, NewValue::Text(member.clone()), format!("{field} were {member}{source}")))
+        }
+        Check::Contains(_) | Check::Matches(_) if holds => silence(test, view),
+        Check::Contains(part) => {
+            let made = joined(field, view.text(field).unwrap_or_default(), part);
+            Some((4.0, NewValue::Text(made), format!("{field} said '{part}'")))
+        }
+        Check::Matches(pattern) => {
+            let text = view.text(field).unwrap_or_default();
+            let (made, word) =
+                pattern.with(|word| [joined(field, text, word), joined(field, word, text), word.to_owned()])?;
+            Some((4.0, NewValue::Text(made), format!("{field} said '{word}'")))
+        }
+    }
+}
+
+/// The smallest step a person would notice.
+fn step(field: Field) -> f64 {
+    if field.shape() == Shape::Hours { 1.0 } else { 0.01 }
+}
+
+/// Near numbers first; one that the mail does not have at all is further away.
+fn number(field: Field, to: f64, bound: String, view: &View<'_>) -> Turn {
+    if field == Field::Urgency && !(0.0..=1.0).contains(&to) {
+        return None;
+    }
+    let distance = view.number(field).map_or(1.0, |from| {
+        let (gap, scale) = ((from - to).abs(), from.abs().max(to.abs()));
+        if scale > 0.0 { (gap / scale / 2.0).min(1.0) } else { 0.0 }
+    });
+    Some((2.0 + distance, NewValue::Number(to), format!("{field} were {bound}")))
+}
+
+fn existence(field: Field, exists: bool) -> Turn {
+    // A mail without a sender is no likely change.
+    if field.names_sender() {
+        return None;
+    }
+    if !exists {
+        return Some((4.0, NewValue::Nothing, format!("there were no {field}")));
+    }
+    let to = match field.shape() {
+        // Far enough away not to meet a bound by accident.
+        Shape::Hours => NewValue::Number(24.0 * 60.0),
+        Shape::Amount => NewValue::Number(1.0),
+        _ => NewValue::Text("something".to_owned()),
+    };
+    Some((4.0, to, format!("there were {} {field}", if field.as_str().starts_with('a') { "an" } else { "a" })))
+}
+
+/// Any other value than the ones asked for.
+fn another(test: &Test, view: &View<'_>) -> Turn {
+    let field = test.field;
+    let now = view.show(field)?;
+    let to = match field {
+        Field::Sender => "someone@elsewhere.example",
+        Field::SenderDomain => "elsewhere.example",
+        Field::Addressed => Addressed::ALL.iter().map(|word| word.as_str()).find(|word| match &test.check {
+            Check::In(list) => !list.holds(word),
+            _ => *word != now,
+        })?,
+        _ => "other",
+    };
+    let words = match &test.check {
+        Check::In(list) if field != Field::Addressed => {
+            format!("{field} were not {}", list.name.as_ref().map_or(now, |name| format!("in {name}")))
+        }
+        _ if field == Field::Addressed => format!("{field} were {to}"),
+        _ => format!("{field} were not {now}"),
+    };
+    Some((5.0, NewValue::Text(to.to_owned()), words))
+}
+
+/// The text without the words that met the test.
+fn silence(test: &Test, view: &View<'_>) -> Turn {
+    let field = test.field;
+    let rest = match &test.check {
+        Check::Matches(pattern) => pattern.without(view.text(field)?)?,
+        Check::Contains(part) => view.lower(field)?.replace(part.as_str(), "").trim().to_owned(),
+        _ => return None,
+    };
+    let words = test.words(view).join("' or '");
+    Some((4.0, NewValue::Text(rest), format!("{field} did not say '{words}'")))
+}
+
+/// Prose gets another word; an address, a kind or a language grows at its front.
+fn joined(field: Field, text: &str, word: &str) -> String {
+    match field {
+        Field::Subject | Field::Objective => format!("{text} {word}").trim().to_owned(),
+        _ => format!("{word}{text}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::{
+        RuleSet,
+        fixture::{facts, now},
+    };
+
+    fn check(when: &str, expected: &[&str]) {
+        let text = format!("rules:\n  - {{ name: r, when: {when}, set: high }}\n");
+        let rules = RuleSet::parse("f", &text).unwrap_or_else(|error| panic!("{error}"));
+        let words: Vec<String> = all(&rules.rules, &facts(), now()).into_iter().map(|change| change.words).collect();
+        assert_eq!(words, expected, "{when}");
+    }
+
+    #[test]
+    fn every_test_can_be_turned_and_the_likeliest_comes_first() {
+        check(
+            "{ sender: { is: ann@shop.example } }",
+            &["the sender were not verified", "sender were not ann@shop.example"],
+        );
+        check("{ attachment: { is: false } }", &["attachment were true"]);
+        check("{ urgency: { gte: 0 } }", &[]);
+        check("{ kind: { is: meeting }, urgency: { gte: 0.6 } }", &["urgency were at least 0.6", "kind were meeting"]);
+        check("{ due_in: { lte: 30 } }", &["due_in were above 30h"]);
+        check("{ due_in: { exists: true } }", &["there were no due_in"]);
+        check("{ list_id: { exists: true } }", &["there were a list_id"]);
+        check("{ amount: { exists: true } }", &["there were no amount"]);
+        check("{ addressed: { in: [to, cc] } }", &["addressed were list"]);
+        check("{ kind: { in: [invoice] } }", &["kind were not invoice"]);
+        check("{ subject: { contains: invoice } }", &["subject did not say 'Invoice'"]);
+        check("{ subject: { contains: now } }", &["subject said 'now'"]);
+        check("{ subject: { matches: '/[0-9]{9}/' } }", &[]);
+        check("{ any: [{ kind: { is: meeting } }, { kind: { is: meeting } }] }", &["kind were meeting"]);
+    }
+}

@@ -1,0 +1,219 @@
+//! The closed list of fields and operators, which of them fit together, and how a field is read from the facts.
+
+use std::borrow::Cow;
+
+use crate::model::{Facts, Instant, words::words};
+
+words! {
+    /// What a rule may ask about; exactly the stored facts.
+    Field {
+        Sender = "sender",
+        SenderDomain = "sender_domain",
+        KnownContact = "known_contact",
+        Addressed = "addressed",
+        ListId = "list_id",
+        Subject = "subject",
+        Objective = "objective",
+        Kind = "kind",
+        Language = "language",
+        Amount = "amount",
+        DueIn = "due_in",
+        Urgency = "urgency",
+        Attachment = "attachment",
+        ThreadMine = "thread_mine",
+        Account = "account",
+    }
+}
+
+words! {
+    Operator {
+        Is = "is",
+        In = "in",
+        Contains = "contains",
+        Matches = "matches",
+        Gte = "gte",
+        Lte = "lte",
+        Exists = "exists",
+    }
+}
+
+/// What a field holds; decides which operators fit and how their values are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    Text,
+    /// `to`, `cc` or `list`.
+    Address,
+    Flag,
+    Amount,
+    Hours,
+    /// 0 to 1.
+    Share,
+}
+
+impl Field {
+    pub(super) const fn shape(self) -> Shape {
+        match self {
+            Field::Addressed => Shape::Address,
+            Field::KnownContact | Field::Attachment | Field::ThreadMine => Shape::Flag,
+            Field::Amount => Shape::Amount,
+            Field::DueIn => Shape::Hours,
+            Field::Urgency => Shape::Share,
+            _ => Shape::Text,
+        }
+    }
+
+    /// Counts only for a verified sender.
+    pub(super) const fn names_sender(self) -> bool {
+        matches!(self, Field::Sender | Field::SenderDomain)
+    }
+}
+
+impl Shape {
+    pub(super) const fn operators(self) -> &'static [Operator] {
+        use Operator::{Contains, Exists, Gte, In, Is, Lte, Matches};
+        match self {
+            Shape::Text => &[Is, In, Contains, Matches, Exists],
+            Shape::Address => &[Is, In],
+            Shape::Flag => &[Is],
+            Shape::Amount | Shape::Hours => &[Gte, Lte, Exists],
+            Shape::Share => &[Gte, Lte],
+        }
+    }
+}
+
+/// The facts at one moment, read once for all rules: texts also in lower case, the deadline in hours.
+#[derive(Debug)]
+pub(super) struct View<'a> {
+    pub(super) facts: &'a Facts,
+    due_in: Option<f64>,
+    sender: Cow<'a, str>,
+    sender_domain: Cow<'a, str>,
+    list_id: Option<Cow<'a, str>>,
+    subject: Cow<'a, str>,
+    objective: Cow<'a, str>,
+    kind: Cow<'a, str>,
+    language: Cow<'a, str>,
+    account: Cow<'a, str>,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(facts: &'a Facts, now: Instant) -> Self {
+        Self {
+            facts,
+            due_in: facts.due_at.map(|due| now.hours_until(due)),
+            sender: lower(&facts.sender),
+            sender_domain: lower(&facts.sender_domain),
+            list_id: facts.list_id.as_deref().map(lower),
+            subject: lower(&facts.subject),
+            objective: lower(&facts.objective),
+            kind: lower(&facts.kind),
+            language: lower(&facts.language),
+            account: lower(&facts.account),
+        }
+    }
+
+    /// A text as it came. An empty one is as good as none.
+    pub(super) fn text(&self, field: Field) -> Option<&str> {
+        text(self.facts, field).filter(|text| !text.is_empty())
+    }
+
+    pub(super) fn lower(&self, field: Field) -> Option<&str> {
+        let text = match field {
+            Field::Sender => &self.sender,
+            Field::SenderDomain => &self.sender_domain,
+            Field::ListId => self.list_id.as_ref()?,
+            Field::Subject => &self.subject,
+            Field::Objective => &self.objective,
+            Field::Kind => &self.kind,
+            Field::Language => &self.language,
+            Field::Account => &self.account,
+            Field::Addressed => return Some(self.facts.addressed.as_str()),
+            _ => return None,
+        };
+        Some(text.as_ref()).filter(|text| !text.is_empty())
+    }
+
+    pub(super) fn number(&self, field: Field) -> Option<f64> {
+        match field {
+            Field::Amount => self.facts.amount,
+            Field::DueIn => self.due_in,
+            Field::Urgency => Some(self.facts.urgency),
+            _ => None,
+        }
+    }
+
+    pub(super) fn flag(&self, field: Field) -> Option<bool> {
+        match field {
+            Field::KnownContact => Some(self.facts.known_contact),
+            Field::Attachment => Some(self.facts.attachment),
+            Field::ThreadMine => Some(self.facts.thread_mine),
+            _ => None,
+        }
+    }
+
+    /// The value as a person reads it.
+    pub(super) fn show(&self, field: Field) -> Option<String> {
+        match field.shape() {
+            Shape::Text | Shape::Address => self.text(field).map(str::to_owned),
+            Shape::Flag => self.flag(field).map(|flag| flag.to_string()),
+            Shape::Amount | Shape::Hours | Shape::Share => self.number(field).map(|number| show_number(field, number)),
+        }
+    }
+}
+
+fn text(facts: &Facts, field: Field) -> Option<&str> {
+    match field {
+        Field::Sender => Some(&facts.sender),
+        Field::SenderDomain => Some(&facts.sender_domain),
+        Field::ListId => facts.list_id.as_deref(),
+        Field::Subject => Some(&facts.subject),
+        Field::Objective => Some(&facts.objective),
+        Field::Kind => Some(&facts.kind),
+        Field::Language => Some(&facts.language),
+        Field::Account => Some(&facts.account),
+        Field::Addressed => Some(facts.addressed.as_str()),
+        _ => None,
+    }
+}
+
+/// Most facts are lower case already, and then nothing is copied.
+fn lower(text: &str) -> Cow<'_, str> {
+    if text.chars().any(char::is_uppercase) { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) }
+}
+
+/// Hours carry their unit; at most two decimals, for nobody sets a rule by the second.
+pub(super) fn show_number(field: Field, number: f64) -> String {
+    let rounded = (number * 100.0).round() / 100.0;
+    if field.shape() == Shape::Hours { format!("{rounded}h") } else { format!("{rounded}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::fixture::{facts, now};
+
+    #[test]
+    fn every_field_can_be_read_and_every_operator_fits_somewhere() {
+        let mut facts = facts();
+        facts.list_id = Some("L.Example".into());
+        facts.amount = Some(12.345);
+        facts.due_at = Some(now().plus(chrono::Duration::minutes(90)));
+        let view = View::new(&facts, now());
+        for field in Field::ALL {
+            assert!(view.show(*field).is_some(), "{field}");
+        }
+        assert_eq!(view.show(Field::DueIn).unwrap(), "1.5h");
+        assert_eq!(view.show(Field::Amount).unwrap(), "12.35");
+        assert_eq!(view.lower(Field::ListId), Some("l.example"));
+        let fits = |operator| Field::ALL.iter().any(|field| field.shape().operators().contains(operator));
+        assert!(Operator::ALL.iter().all(fits));
+    }
+
+    #[test]
+    fn an_empty_text_is_none() {
+        let mut facts = facts();
+        facts.objective = String::new();
+        let view = View::new(&facts, now());
+        assert_eq!((view.text(Field::Objective), view.lower(Field::Objective)), (None, None));
+    }
+}

@@ -1,0 +1,184 @@
+//! What is allowed but surely not meant: rules that can never match or never matter, where that is cheap to see.
+//! A warning never keeps a file from counting.
+
+use super::{
+    Position, Rule, RuleSet,
+    condition::{Check, Condition, Test},
+    decide::Act,
+    field::Field,
+};
+use crate::model::{
+    Priority,
+    plan::{NoTask, TaskKind},
+};
+
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Warning {
+    pub at: Position,
+    pub rule: String,
+    pub text: String,
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}: {}: {}", self.at.line, self.rule, self.text)
+    }
+}
+
+impl RuleSet {
+    /// In the order of the rules.
+    pub fn lint(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let shapes: Vec<String> = self.rules.iter().map(|rule| shape(&rule.condition)).collect();
+        for (index, rule) in self.rules.iter().enumerate() {
+            let mut texts: Vec<String> = impossible(&rule.condition).into_iter().collect();
+            texts.extend(self.idle(rule));
+            let earlier = self.rules.iter().zip(&shapes).take(index);
+            let twins = earlier.filter(|(_, shape)| Some(*shape) == shapes.get(index)).map(|(twin, _)| twin);
+            texts.extend(twins.filter_map(|twin| shadow(rule, twin)).take(1));
+            warnings.extend(texts.into_iter().map(|text| Warning { at: rule.at, rule: rule.name.clone(), text }));
+        }
+        warnings
+    }
+
+    fn idle(&self, rule: &Rule) -> Option<String> {
+        let outcome = rule.outcome;
+        match outcome.act {
+            Act::Cap if outcome.level == Priority::Critical => Some("a cap at critical lowers nothing".to_owned()),
+            Act::Set if outcome.level <= self.default && !outcome.lock && !outcome.stop => {
+                let others = self.rules.iter().any(|other| other.outcome.level < self.default);
+                (!others).then(|| format!("the default is {} already", self.default))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Why the condition can never hold.
+fn impossible(condition: &Condition) -> Option<String> {
+    match condition {
+        Condition::Test(test) => never(test),
+        Condition::All(parts) => parts.iter().find_map(impossible).or_else(|| contradiction(parts)),
+        Condition::Any(parts) => {
+            let reasons: Vec<String> = parts.iter().filter_map(impossible).collect();
+            (reasons.len() == parts.len()).then(|| reasons.join("; "))
+        }
+        Condition::Not(_) => None,
+    }
+}
+
+fn never(test: &Test) -> Option<String> {
+    let texts: Vec<&str> = match &test.check {
+        Check::Is(text) => vec![text],
+        Check::In(list) => list.entries.iter().map(String::as_str).collect(),
+        _ => return None,
+    };
+    let fits = |text: &&str| match test.field {
+        Field::Sender => text.contains('@'),
+        Field::SenderDomain => !text.contains('@'),
+        Field::Kind => text.parse::<TaskKind>().is_ok() || text.parse::<NoTask>().is_ok(),
+        Field::Language => text.chars().count() == 2,
+        _ => true,
+    };
+    if texts.iter().any(fits) {
+        return None;
+    }
+    let hint = match test.field {
+        Field::Sender => "a sender is an address with '@'",
+        Field::SenderDomain => "a domain has no '@'",
+        Field::Kind => "there is no such kind",
+        Field::Language => "a language is two letters, such as en",
+        _ => "the list is empty",
+    };
+    Some(format!("never matches: {} {} {}: {hint}", test.field, test.operator(), test.expected()))
+}
+
+/// Bounds on one field that leave nothing between them.
+fn contradiction(parts: &[Condition]) -> Option<String> {
+    let tests = || parts.iter().filter_map(|part| if let Condition::Test(test) = part { Some(test) } else { None });
+    tests().find_map(|low| {
+        let Check::Gte(least) = low.check else { return None };
+        let below = |high: &&Test| high.field == low.field && matches!(high.check, Check::Lte(most) if most < least);
+        let high = tests().find(below)?;
+        Some(format!("never matches: {} gte {} and lte {}", low.field, low.expected(), high.expected()))
+    })
+}
+
+/// Why a rule with the same condition as an earlier one never matters.
+fn shadow(rule: &Rule, earlier: &Rule) -> Option<String> {
+    let (late, early) = (rule.outcome, earlier.outcome);
+    let weaker = match (late.act, early.act) {
+        (Act::Set, Act::Set) => late.level <= early.level && !late.stop && (early.lock || !late.lock),
+        (Act::Cap, Act::Cap) => late.level >= early.level,
+        _ => false,
+    };
+    (early.stop || weaker).then(|| format!("never matters: {} has the same condition", earlier.name))
+}
+
+/// Two conditions with the same text ask the same.
+fn shape(condition: &Condition) -> String {
+    let all = |parts: &[Condition]| {
+        let mut parts: Vec<String> = parts.iter().map(shape).collect();
+        parts.sort_unstable();
+        parts.join("\u{1}")
+    };
+    match condition {
+        Condition::Test(test) => format!("{} {} {:?}", test.field, test.operator(), test.expected()),
+        Condition::All(parts) => format!("all({})", all(parts)),
+        Condition::Any(parts) => format!("any({})", all(parts)),
+        Condition::Not(part) => format!("not({})", shape(part)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The warnings of a file of rules, one per line.
+    fn check(rules: &[&str], expected: &[&str]) {
+        let rules: String =
+            rules.iter().enumerate().map(|(n, rule)| format!("  - {{ name: r{n}, {rule} }}\n")).collect();
+        let text = format!("lists: {{ empty: [], some: [a] }}\nrules:\n{rules}");
+        let warnings = RuleSet::parse("f.yml", &text).unwrap_or_else(|error| panic!("{error}")).lint();
+        let found: Vec<String> = warnings.iter().map(|warning| format!("{}: {}", warning.rule, warning.text)).collect();
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        assert!(found.iter().zip(expected).all(|(found, expected)| found.contains(expected)), "{found:?}");
+    }
+
+    #[test]
+    fn rules_that_never_match() {
+        check(
+            &["when: { account: { in: empty } }, set: med"],
+            &["r0: never matches: account in empty: the list is empty"],
+        );
+        check(&["when: { sender: { is: shop.example } }, set: med"], &["an address with '@'"]);
+        check(&["when: { sender_domain: { in: [a@b.example] } }, set: med"], &["no '@'"]);
+        check(&["when: { kind: { is: invoce } }, set: med"], &["no such kind"]);
+        check(&["when: { language: { is: english } }, set: med"], &["two letters"]);
+        check(&["when: { amount: { gte: 5, lte: 4 } }, set: med"], &["amount gte 5 and lte 4"]);
+        check(&["when: { any: [{ kind: { is: a } }, { kind: { is: bulk } }] }, set: med"], &[]);
+        check(&["when: { not: { account: { in: empty } } }, set: med"], &[]);
+        check(&["when: { account: { in: some } }, set: med"], &[]);
+    }
+
+    #[test]
+    fn rules_that_never_matter() {
+        let (one, other) = ("when: { kind: { is: bulk }, attachment: { is: true } }", "when: { kind: { is: fyi } }");
+        let same = "when: { attachment: { is: true }, kind: { is: bulk } }";
+        let (med, high, cap) = (format!("{one}, set: med"), format!("{same}, set: high"), format!("{one}, cap: med"));
+        check(&[&high, &med], &["r1: never matters: r0 has the same condition"]);
+        check(&[&med, &high], &[]);
+        check(&[&med, &cap], &[]);
+        check(&[&cap, &cap], &["r1: never matters"]);
+        check(&[&high, &format!("{one}, set: high, lock: true")], &[]);
+        check(&[&format!("{one}, set: low, stop: true"), &high], &["r1: never matters"]);
+        check(&[&format!("{other}, cap: critical")], &["lowers nothing"]);
+        check(&[&format!("{other}, set: low")], &["the default is low already"]);
+    }
+
+    #[test]
+    fn the_shipped_file_is_clean() {
+        let rules = RuleSet::parse("priority.yml", crate::rules::BUILT_IN).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(rules.lint(), []);
+    }
+}

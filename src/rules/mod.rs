@@ -1,0 +1,146 @@
+//! `rules/priority.yml`: how urgent a task is, by rules a person can read.
+//!
+//! Owns the file's grammar, its order of precedence, the explanation of a verdict and the last good set while the
+//! file is edited. Pure apart from `watch`. Never in here: a guess about a mail, a model, a level that no rule or
+//! default gave, a half-read file that counts, or a sender rule that counts for an unverified sender.
+
+mod candidate;
+mod condition;
+mod decide;
+mod error;
+mod field;
+mod learned;
+pub mod limits;
+mod lint;
+mod parse;
+mod pattern;
+mod render;
+mod trace;
+mod watch;
+mod what_if;
+mod when;
+mod yaml;
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+pub use error::{Position, RulesError};
+pub use field::{Field, Operator};
+pub use learned::{BEGIN_MARK, END_MARK, learned_range};
+pub use lint::Warning;
+pub use trace::{ConditionTrace, EffectTrace, RuleTrace, Trace};
+pub use watch::{Current, RulesWatch, load};
+pub use what_if::{Change, FactChange, NewValue, SmallestChange};
+
+use crate::model::{Facts, Instant, Priority, ids::sha256_hex};
+use condition::Condition;
+use decide::{Decision, Outcome, decide};
+use field::View;
+
+/// The file this program ships, and what counts while there is no readable one.
+pub const BUILT_IN: &str = include_str!("../../rules/priority.yml");
+
+/// A rules file that counts: checked, compiled, ready to judge.
+#[derive(Debug, Clone)]
+pub struct RuleSet {
+    /// Hand-written first, then learned, each in the order of the file.
+    rules: Vec<Rule>,
+    default: Priority,
+    version: String,
+    learned_bytes: Option<Range<usize>>,
+}
+
+#[derive(Debug, Clone)]
+struct Rule {
+    name: String,
+    why: String,
+    learned: bool,
+    at: Position,
+    condition: Condition,
+    outcome: Outcome,
+    /// Counts only for a verified sender, wherever in the condition the sender stands.
+    uses_sender: bool,
+}
+
+/// The level and what decided it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    pub level: Priority,
+    /// `default` when no rule decided.
+    pub rule: String,
+    pub why: String,
+    /// A `lock: true` rule decided.
+    pub locked: bool,
+}
+
+impl RuleSet {
+    /// What stands in place of a rule's name when no rule decided.
+    pub const DEFAULT: &'static str = "default";
+
+    /// `file_name` is only for the error's text.
+    pub fn parse(file_name: &str, text: &str) -> Result<Self, RulesError> {
+        if text.len() > limits::MAX_FILE_BYTES {
+            let (found, limit) = (format!("{} bytes", text.len()), limits::MAX_FILE_BYTES);
+            return Err(RulesError::whole(file_name, found, format!("at most {limit}")));
+        }
+        parse::rule_set(text).map_err(|fault| RulesError::locate(file_name, text, fault))
+    }
+
+    /// Twelve hexadecimal digits that change with any byte of the file.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// How many rules, learned ones included.
+    pub fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// The bytes of the text between the markers.
+    pub fn learned_range(&self) -> Option<Range<usize>> {
+        self.learned_bytes.clone()
+    }
+
+    pub fn judge(&self, facts: &Facts, now: Instant) -> Verdict {
+        self.verdict(self.decide(facts, now, None))
+    }
+
+    /// `without` leaves one rule out, for the question what it changes.
+    fn decide(&self, facts: &Facts, now: Instant, without: Option<usize>) -> Decision {
+        let view = View::new(facts, now);
+        let matching = self.rules.iter().enumerate().filter(|(index, _)| Some(*index) != without);
+        let matching = matching.filter(|(_, rule)| rule.counts(facts) && rule.condition.holds(&view));
+        decide(matching.map(|(index, rule)| (index, rule.outcome)), self.default)
+    }
+
+    fn verdict(&self, Decision { level, rule }: Decision) -> Verdict {
+        let rule = rule.and_then(|index| self.rules.get(index));
+        Verdict {
+            level,
+            rule: rule.map_or(Self::DEFAULT, |rule| &rule.name).to_owned(),
+            why: rule.map_or("no rule decided", |rule| &rule.why).to_owned(),
+            locked: rule.is_some_and(|rule| rule.outcome.lock),
+        }
+    }
+}
+
+impl Rule {
+    fn counts(&self, facts: &Facts) -> bool {
+        facts.sender_verified || !self.uses_sender
+    }
+}
+
+/// Short enough to say, long enough not to meet twice in one history.
+fn version(text: &str) -> String {
+    sha256_hex(text.as_bytes()).chars().take(12).collect()
+}
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;

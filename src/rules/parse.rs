@@ -1,0 +1,230 @@
+//! The file as a whole: lists, rules, the default, the learned part. What passes here can be judged with.
+
+use std::collections::HashSet;
+
+use super::{
+    Rule, RuleSet,
+    decide::{Act, Outcome},
+    error::Fault,
+    field::Field,
+    learned::{self, Section},
+    limits::{MAX_LEARNED, MAX_NAME_CHARS, MAX_RULES, MAX_WHY_CHARS},
+    version,
+    when::{Lists, condition, entries},
+    yaml::{Key, Node, Yaml, quoted, read},
+};
+use crate::{model::Priority, rules::condition::List};
+
+const FILE_KEYS: &[&str] = &["lists", "rules", "default", "learned"];
+const RULE_KEYS: &[&str] = &["name", "when", "set", "cap", "lock", "stop", "why"];
+const LEARNED_KEYS: &[&str] = &["name", "when", "set", "cap", "why"];
+
+type Entries<'n> = &'n [(Key, Node)];
+
+pub(super) fn rule_set(text: &str) -> Result<RuleSet, Fault> {
+    let section = learned::find(text)?;
+    let root = read(text)?;
+    // A file of nothing but comments is a file without rules.
+    let file = if root.yaml == Yaml::Null { &[][..] } else { root.map("a mapping with rules and default")? };
+    check_keys(file, FILE_KEYS, "key")?;
+    file.iter().try_for_each(|(key, _)| learned::check_place(section.as_ref(), key))?;
+    let lists = get(file, "lists").map_or_else(|| Ok(Lists::new()), read_lists)?;
+    let mut names = HashSet::new();
+    let mut rules = Vec::new();
+    for (key, learned, limit) in [("rules", false, MAX_RULES), ("learned", true, MAX_LEARNED)] {
+        if let Some(node) = get(file, key).filter(|node| node.yaml != Yaml::Null) {
+            rules.extend(read_rules(node, learned, limit, &lists, &mut names)?);
+        }
+    }
+    let default = get(file, "default").map_or(Ok(Priority::Low), level)?;
+    let learned_bytes = section.map(|Section { bytes, .. }| bytes);
+    Ok(RuleSet { rules, default, version: version(text), learned_bytes })
+}
+
+fn read_lists(node: &Node) -> Result<Lists, Fault> {
+    let mut lists = Lists::new();
+    for (key, value) in node.map("a mapping from a name to a sequence of texts")? {
+        let entry = |node: &Node| node.text("a text").map(str::to_lowercase);
+        lists.insert(key.text.clone(), List::new(Some(&key.text), entries(value, entry)?));
+    }
+    Ok(lists)
+}
+
+fn read_rules(
+    node: &Node,
+    learned: bool,
+    limit: usize,
+    lists: &Lists,
+    names: &mut HashSet<String>,
+) -> Result<Vec<Rule>, Fault> {
+    let nodes = node.seq("a sequence of rules")?;
+    if let Some(extra) = nodes.get(limit) {
+        return Err(Fault::new(extra.at, format!("rule number {}", limit + 1), format!("at most {limit}")));
+    }
+    nodes.iter().map(|node| rule(node, learned, lists, names)).collect()
+}
+
+fn rule(node: &Node, learned: bool, lists: &Lists, names: &mut HashSet<String>) -> Result<Rule, Fault> {
+    let entries = node.map("a rule: a mapping with name, when and set or cap")?;
+    check_keys(
+        entries,
+        if learned { LEARNED_KEYS } else { RULE_KEYS },
+        if learned { "key in a learned rule" } else { "key" },
+    )?;
+    let name = name(need(node, entries, "name")?, names)?;
+    let when = need(node, entries, "when")?;
+    let condition = condition(when, lists)?;
+    let outcome = outcome(node, entries)?;
+    if outcome.level == Priority::Critical && outcome.act == Act::Set && condition.uses(|field| field == Field::Urgency)
+    {
+        let at = get(entries, "set").unwrap_or(node);
+        return Err(at.unfit("at most high: a rule that asks for urgency may not set critical"));
+    }
+    let why = get(entries, "why").map_or(Ok(name.clone()), why)?;
+    let uses_sender = condition.uses(Field::names_sender);
+    Ok(Rule { name, why, learned, at: node.at, condition, outcome, uses_sender })
+}
+
+fn name(node: &Node, names: &mut HashSet<String>) -> Result<String, Fault> {
+    const NAME: &str = "a name of letters, digits, '-', '_' and '.'";
+    let name = node.text(NAME)?;
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.chars().count() > MAX_NAME_CHARS {
+        return Err(node.unfit(format!("a name of at most {MAX_NAME_CHARS} characters")));
+    }
+    if !name.chars().all(plain) {
+        return Err(node.unfit(NAME));
+    }
+    if name == RuleSet::DEFAULT {
+        return Err(node.unfit("another name: this one means that no rule decided"));
+    }
+    if !names.insert(name.to_owned()) {
+        let found = format!("a second rule {}", quoted(name));
+        return Err(Fault::new(node.at, found, "a name of its own").wide(name.chars().count()));
+    }
+    Ok(name.to_owned())
+}
+
+fn why(node: &Node) -> Result<String, Fault> {
+    let why = node.text("a sentence")?;
+    let fits = why.chars().count() <= MAX_WHY_CHARS && !why.chars().any(char::is_control);
+    if fits { Ok(why.to_owned()) } else { Err(node.unfit(format!("one line of at most {MAX_WHY_CHARS} characters"))) }
+}
+
+fn outcome(rule: &Node, entries: Entries<'_>) -> Result<Outcome, Fault> {
+    let (act, level_node) = match (get(entries, "set"), get(entries, "cap")) {
+        (Some(set), None) => (Act::Set, set),
+        (None, Some(cap)) => (Act::Cap, cap),
+        (Some(_), Some(cap)) => return Err(Fault::new(cap.at, "both set and cap", "one of them").wide(3)),
+        (None, None) => return Err(Fault::new(rule.at, "a rule that does nothing", "set or cap with a level")),
+    };
+    let flag = |key| match (get(entries, key), act) {
+        (None, _) => Ok(false),
+        (Some(node), Act::Set) => node.bool(),
+        (Some(node), Act::Cap) => Err(Fault::new(node.at, format!("{key} beside cap"), format!("{key} beside set"))),
+    };
+    Ok(Outcome { act, level: level(level_node)?, lock: flag("lock")?, stop: flag("stop")? })
+}
+
+fn level(node: &Node) -> Result<Priority, Fault> {
+    const LEVEL: &str = "low, med, high or critical";
+    node.text(LEVEL)?.parse().map_err(|_| node.unfit(LEVEL))
+}
+
+fn check_keys(entries: Entries<'_>, known: &[&str], what: &str) -> Result<(), Fault> {
+    match entries.iter().find(|(key, _)| !known.contains(&key.text.as_str())) {
+        None => Ok(()),
+        Some((key, _)) => Err(key.unfit(&format!("unknown {what}"), format!("one of: {}", known.join(", ")))),
+    }
+}
+
+fn get<'n>(entries: Entries<'n>, key: &str) -> Option<&'n Node> {
+    entries.iter().find(|(found, _)| found.text == key).map(|(_, node)| node)
+}
+
+fn need<'n>(rule: &Node, entries: Entries<'n>, key: &str) -> Result<&'n Node, Fault> {
+    get(entries, key)
+        .ok_or_else(|| Fault::new(rule.at, format!("a rule without {key}"), format!("{key} in every rule")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::limits::MAX_FILE_BYTES;
+
+    const WHEN: &str = "when: { kind: { is: x } }";
+
+    /// Refused at `line` with `message`.
+    fn check(text: &str, line: usize, message: &str) {
+        let error = RuleSet::parse("f.yml", text).unwrap_err();
+        assert_eq!(error.at.line, line, "{text}: {error}");
+        assert!(format!("{}; {}", error.found, error.expected).contains(message), "{text}: {error}");
+    }
+
+    fn check_rule(keys: &str, message: &str) {
+        check(&format!("rules:\n  - {{ {keys} }}\n"), 2, message);
+    }
+
+    #[test]
+    fn every_fault_of_a_rule_has_its_words() {
+        check_rule(&format!("name: r, {WHEN}, set: high, cap: low"), "both set and cap");
+        check_rule(&format!("name: r, {WHEN}"), "a rule that does nothing");
+        check_rule(&format!("name: r, {WHEN}, set: medium"), "'medium'; low, med, high or critical");
+        check_rule(&format!("name: r, {WHEN}, set: 3"), "low, med, high or critical");
+        check_rule(&format!("name: r, {WHEN}, sett: high"), "unknown key 'sett'; one of: name, when");
+        check_rule(&format!("{WHEN}, set: high"), "a rule without name");
+        check_rule("name: r, set: high", "a rule without when");
+        check_rule(&format!("name: 'a b', {WHEN}, set: high"), "letters, digits");
+        check_rule(&format!("name: default, {WHEN}, set: high"), "another name");
+        check_rule(&format!("name: {}, {WHEN}, set: high", "x".repeat(65)), "at most 64");
+        check_rule(&format!("name: r, {WHEN}, cap: low, lock: true"), "lock beside cap");
+        check_rule(&format!("name: r, {WHEN}, cap: low, stop: true"), "stop beside cap");
+        check_rule(&format!("name: r, {WHEN}, set: low, lock: 1"), "true or false");
+        check_rule(&format!("name: r, {WHEN}, set: low, why: \"a\\nb\""), "one line");
+        check_rule(
+            "name: r, when: { not: { any: [{ urgency: { lte: 0.1 } }] } }, set: critical",
+            "'critical'; at most high",
+        );
+    }
+
+    #[test]
+    fn every_fault_of_a_file_has_its_place() {
+        check("- a\n", 1, "a mapping with rules and default");
+        check("rulez: []\n", 1, "unknown key 'rulez'; one of: lists, rules, default, learned");
+        check("default: urgent\n", 1, "low, med, high or critical");
+        check("rules: 3\n", 1, "a sequence of rules");
+        check("lists: { a: x }\n", 1, "a sequence of texts");
+        check(
+            &format!("rules:\n- {{name: r, {WHEN}, set: low}}\n- {{name: r, {WHEN}, set: low}}\n"),
+            3,
+            "a second rule 'r'",
+        );
+        check("learned: []\n", 1, "it between the lines");
+        check("# >>> learned >>>\ndefault: low\n# <<< learned <<<\n", 2, "only 'learned' between");
+        let learned = |key| {
+            format!("# >>> learned >>>\nlearned:\n- {{name: r, {WHEN}, set: low, {key}: true}}\n# <<< learned <<<\n")
+        };
+        check(&learned("lock"), 3, "unknown key in a learned rule 'lock'");
+        check(&learned("stop"), 3, "unknown key in a learned rule 'stop'");
+    }
+
+    #[test]
+    fn limits_are_refused_with_their_number() {
+        let rule = |n: usize| format!("- {{name: r{n}, {WHEN}, set: low}}\n");
+        let many = |n: usize| (0..n).map(rule).collect::<String>();
+        assert_eq!(RuleSet::parse("f", &format!("rules:\n{}", many(MAX_RULES))).unwrap().len(), MAX_RULES);
+        check(&format!("rules:\n{}", many(MAX_RULES + 1)), MAX_RULES + 2, "rule number 501; at most 500");
+        let learned = format!("# >>> learned\nlearned:\n{}# <<< learned\n", many(MAX_LEARNED + 1));
+        check(&learned, MAX_LEARNED + 3, "rule number 201; at most 200");
+        check(&format!("lists: {{ a: [{}] }}\n", "x,".repeat(10_001)), 1, "10001 entries; at most 10000");
+        check(&"#".repeat(MAX_FILE_BYTES + 1), 0, "262145 bytes; at most 262144");
+    }
+
+    #[test]
+    fn an_empty_file_is_a_set_without_rules() {
+        for text in ["", "# nothing yet\n", "rules:\n", "rules: []\n"] {
+            let rules = RuleSet::parse("f", text).unwrap();
+            assert_eq!((rules.len(), rules.default), (0, Priority::Low), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The rules while the file is being edited: the last good set, and what is wrong with the file since.
+//!
+//! Owns the only reading of the file. Events of the file system are hints, the regular scan is the truth. A broken or
+//! missing file never takes effect and never goes unsaid.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinHandle,
+    time::{MissedTickBehavior, interval, sleep},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{BUILT_IN, RuleSet, RulesError, limits::MAX_FILE_BYTES, version};
+
+/// An editor writes a file in several steps; looking earlier would find a half of it.
+const DEBOUNCE: Duration = Duration::from_millis(100);
+/// How late a change is noticed at worst, where no events arrive (network and container file systems).
+const SCAN_EVERY: Duration = Duration::from_secs(2);
+/// A file rewritten within its time stamp's resolution looks unchanged; for this long its content is read as well.
+const STAMP_SETTLES: Duration = Duration::from_secs(10);
+
+/// What counts now.
+#[derive(Debug, Clone)]
+pub struct Current {
+    pub rules: Arc<RuleSet>,
+    /// The file differs from `rules` and cannot count: what is wrong with it, rendered. Every door says so.
+    pub broken: Option<String>,
+}
+
+/// Reads the file once. A broken or missing one leaves the built-in rules, and says so.
+pub fn load(path: &Path) -> Current {
+    first(path, read(path))
+}
+
+fn first(path: &Path, text: Result<String, String>) -> Current {
+    let broken = match parse(path, text) {
+        Ok(rules) => return Current { rules: Arc::new(rules), broken: None },
+        Err(error) => error.to_string(),
+    };
+    Current { rules: Arc::new(built_in()), broken: Some(broken) }
+}
+
+/// The shipped rules. That they parse is a test's business; a set without rules still ranks everything low.
+fn built_in() -> RuleSet {
+    let empty = || RuleSet {
+        rules: Vec::new(),
+        default: crate::model::Priority::Low,
+        version: version(""),
+        learned_bytes: None,
+    };
+    RuleSet::parse("built-in rules", BUILT_IN).unwrap_or_else(|_| empty())
+}
+
+/// Keeps [`Current`] current until its token is cancelled.
+#[derive(Debug)]
+pub struct RulesWatch {
+    current: watch::Receiver<Arc<Current>>,
+    task: JoinHandle<()>,
+}
+
+impl RulesWatch {
+    /// Loads at once, so that there are rules when this returns. Needs a tokio runtime.
+    pub fn start(path: impl Into<PathBuf>, stop: CancellationToken) -> Self {
+        let path = path.into();
+        let (seen, text) = Seen::look(&path);
+        let (sender, current) = watch::channel(Arc::new(first(&path, text)));
+        let task = tokio::spawn(follow(path, seen, sender, stop));
+        Self { current, task }
+    }
+
+    pub fn current(&self) -> Arc<Current> {
+        self.current.borrow().clone()
+    }
+
+    /// Wakes on every change of the rules or of what is wrong with the file.
+    pub fn subscribe(&self) -> watch::Receiver<Arc<Current>> {
+        self.current.clone()
+    }
+
+    /// Returns when the token was cancelled and nothing runs any more.
+    pub async fn stopped(self) {
+        // A panic inside was reported by the runtime; there is nothing left to wait for.
+        let _ = self.task.await;
+    }
+}
+
+async fn follow(path: PathBuf, mut seen: Seen, sender: watch::Sender<Arc<Current>>, stop: CancellationToken) {
+    let (hint, mut hints) = mpsc::channel::<()>(1);
+    let watcher = watcher(&path, hint);
+    let mut scan = interval(SCAN_EVERY);
+    scan.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => break,
+            _ = scan.tick() => {}
+            Some(()) = hints.recv() => {
+                tokio::select! { () = stop.cancelled() => break, () = sleep(DEBOUNCE) => {} }
+                let _ = hints.try_recv();
+            }
+        }
+        let looked = path.clone();
+        let before = seen.clone();
+        let Ok((now, next)) = tokio::task::spawn_blocking(move || step(&looked, &before)).await else { continue };
+        seen = now;
+        if let Some(result) = next {
+            publish(&sender, result);
+        }
+    }
+    drop(watcher);
+}
+
+/// What the file is like now and, when that is new, what it holds.
+fn step(path: &Path, before: &Seen) -> (Seen, Option<Result<RuleSet, RulesError>>) {
+    if before.surely_same(path) {
+        return (before.clone(), None);
+    }
+    let (now, text) = Seen::look(path);
+    let changed = now.content != before.content;
+    (now, changed.then(|| parse(path, text)))
+}
+
+fn publish(sender: &watch::Sender<Arc<Current>>, result: Result<RuleSet, RulesError>) {
+    let last = sender.borrow().rules.clone();
+    let next = match result {
+        Ok(rules) => {
+            tracing::info!(rules.version = rules.version(), rules.count = rules.len(), "rules loaded");
+            Current { rules: Arc::new(rules), broken: None }
+        }
+        Err(error) => {
+            tracing::warn!(
+                rules.version = last.version(),
+                rules.line = error.at.line,
+                "rules broken, the last good set stays"
+            );
+            Current { rules: last, broken: Some(error.to_string()) }
+        }
+    };
+    sender.send_replace(Arc::new(next));
+}
+
+/// The folder is watched, not the file: editors replace files, and the file may not exist yet.
+fn watcher(path: &Path, hint: mpsc::Sender<()>) -> Option<RecommendedWatcher> {
+    let (folder, name) = (path.parent()?.to_owned(), path.file_name()?.to_owned());
+    let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
+    let ours = move |event: &notify::Event| event.paths.iter().any(|path| path.file_name() == Some(&name));
+    let handler = move |event: notify::Result<notify::Event>| {
+        if event.is_ok_and(|event| !event.kind.is_access() && ours(&event)) {
+            // Full means a look is due already.
+            let _ = hint.try_send(());
+        }
+    };
+    let started = notify::recommended_watcher(handler).and_then(|mut watcher| {
+        watcher.watch(&folder, RecursiveMode::NonRecursive)?;
+        Ok(watcher)
+    });
+    started.inspect_err(|error| tracing::info!(%error, "no file events, the rules are scanned instead")).ok()
+}
+
+/// What is known about the file without trusting any one sign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Seen {
+    stamp: Option<(SystemTime, u64)>,
+    /// A digest, or why there is none.
+    content: Result<String, String>,
+}
+
+impl Seen {
+    /// The stamp is taken first: a write in between makes the next look read again.
+    fn look(path: &Path) -> (Self, Result<String, String>) {
+        let (stamp, text) = (stamp(path), read(path));
+        let content = text.as_deref().map(version).map_err(Clone::clone);
+        (Self { stamp, content }, text)
+    }
+
+    /// Same stamp, and old enough that a second write would have moved it.
+    fn surely_same(&self, path: &Path) -> bool {
+        let settled = |(time, _): &(SystemTime, u64)| time.elapsed().is_ok_and(|age| age > STAMP_SETTLES);
+        self.content.is_ok() && self.stamp.as_ref().is_some_and(settled) && stamp(path) == self.stamp
+    }
+}
+
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// The text, or why there is none, in words. Never reads more than a rules file may hold.
+fn read(path: &Path) -> Result<String, String> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    let limit = MAX_FILE_BYTES as u64 + 1;
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|_| "bytes that are not UTF-8".to_owned())
+}
+
+fn parse(path: &Path, text: Result<String, String>) -> Result<RuleSet, RulesError> {
+    let name = path.display().to_string();
+    let text = text.map_err(|found| RulesError::whole(&name, found, "a readable file of rules"))?;
+    RuleSet::parse(&name, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const GOOD: &str = "rules: []\ndefault: med\n";
+    const BETTER: &str = "rules: []\ndefault: high\n";
+    const BROKEN: &str = "rules: []\ndefault: loud\n";
+
+    fn home(text: Option<&str>) -> (TempDir, PathBuf) {
+        let home = TempDir::new().unwrap();
+        let path = home.path().join("priority.yml");
+        if let Some(text) = text {
+            fs::write(&path, text).unwrap();
+        }
+        (home, path)
+    }
+
+    fn check(current: &Current, text: &str, broken: Option<&str>) {
+        assert_eq!(current.rules.version(), version(text), "{current:?}");
+        match (&current.broken, broken) {
+            (Some(found), Some(expected)) => assert!(found.contains(expected), "{found}"),
+            (found, expected) => assert_eq!(found.as_deref(), expected),
+        }
+    }
+
+    #[test]
+    fn one_look_says_what_counts_and_what_is_wrong() {
+        for (text, counts, broken) in [
+            (Some(GOOD), GOOD, None),
+            (Some(BROKEN), BUILT_IN, Some("priority.yml:2:10: 'loud'")),
+            (None, BUILT_IN, Some("a readable file of rules")),
+            (Some(&"#".repeat(MAX_FILE_BYTES + 9)), BUILT_IN, Some("at most 262144")),
+        ] {
+            let (_home, path) = home(text);
+            check(&load(&path), counts, broken);
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_broken_file_never_counts_and_a_mended_one_does() {
+        let (_home, path) = home(Some(GOOD));
+        let stop = CancellationToken::new();
+        let watched = RulesWatch::start(&path, stop.clone());
+        check(&watched.current(), GOOD, None);
+        let mut changes = watched.subscribe();
+        let mut next = async |text: Option<&str>| {
+            match text {
+                Some(text) => fs::write(&path, text).unwrap(),
+                None => fs::remove_file(&path).unwrap(),
+            }
+            tokio::time::timeout(Duration::from_secs(8), changes.changed()).await.unwrap().unwrap();
+            changes.borrow_and_update().clone()
+        };
+        check(&*next(Some(BROKEN)).await, GOOD, Some("priority.yml:2:10: 'loud'; expected low, med, high or critical"));
+        check(&*next(Some(BETTER)).await, BETTER, None);
+        check(&*next(None).await, BETTER, Some("a readable file of rules"));
+        check(&*next(Some(GOOD)).await, GOOD, None);
+        stop.cancel();
+        tokio::time::timeout(Duration::from_secs(8), watched.stopped()).await.unwrap();
+    }
+
+    #[test]
+    fn a_scan_sees_a_rewrite_with_the_same_size_and_time() {
+        let (_home, path) = home(Some(GOOD));
+        let (seen, _) = Seen::look(&path);
+        assert!(step(&path, &seen).1.is_none(), "nothing changed");
+        let stamp = fs::metadata(&path).unwrap().modified().unwrap();
+        let same_size = GOOD.replace("med", "low");
+        fs::write(&path, &same_size).unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_modified(stamp).unwrap();
+        let (now, next) = step(&path, &seen);
+        assert_eq!(next.unwrap().unwrap().version(), version(&same_size));
+        assert!(step(&path, &now).1.is_none(), "told once");
+    }
+}

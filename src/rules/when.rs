@@ -1,0 +1,238 @@
+//! `when`: from YAML to a compiled condition. Every operator is checked against its field here, with its position,
+//! so that nothing can go wrong later.
+
+use std::collections::BTreeMap;
+
+use super::{
+    condition::{Check, Condition, List, Test},
+    error::Fault,
+    field::{Field, Operator, Shape},
+    limits::{MAX_DEPTH, MAX_LIST_ENTRIES},
+    pattern::Pattern,
+    yaml::{Key, Node, Yaml, quoted},
+};
+use crate::model::Addressed;
+
+pub(super) type Lists = BTreeMap<String, List>;
+
+const CONDITION: &str = "a mapping of fields, all, any or not";
+
+pub(super) fn condition(node: &Node, lists: &Lists) -> Result<Condition, Fault> {
+    group(node, lists, 0)
+}
+
+/// All entries of one mapping.
+fn group(node: &Node, lists: &Lists, depth: usize) -> Result<Condition, Fault> {
+    let entries = node.map(CONDITION)?;
+    if entries.is_empty() {
+        return Err(Fault::new(node.at, "an empty condition", "at least one field"));
+    }
+    let mut parts = Vec::new();
+    for (key, value) in entries {
+        match key.text.as_str() {
+            "all" => parts.push(Condition::All(members(key, value, lists, depth + 1)?)),
+            "any" => parts.push(Condition::Any(members(key, value, lists, depth + 1)?)),
+            "not" => {
+                check_depth(key, depth + 1)?;
+                parts.push(Condition::Not(Box::new(group(value, lists, depth + 1)?)));
+            }
+            _ => parts.extend(tests(key, value, lists)?),
+        }
+    }
+    Ok(if parts.len() == 1 { parts.remove(0) } else { Condition::All(parts) })
+}
+
+fn members(key: &Key, node: &Node, lists: &Lists, depth: usize) -> Result<Vec<Condition>, Fault> {
+    check_depth(key, depth)?;
+    let members = node.seq("a sequence of conditions, such as [{ kind: { is: invoice } }]")?;
+    if members.is_empty() {
+        return Err(Fault::new(node.at, "no condition", "at least one"));
+    }
+    members.iter().map(|member| group(member, lists, depth)).collect()
+}
+
+fn check_depth(key: &Key, depth: usize) -> Result<(), Fault> {
+    if depth <= MAX_DEPTH {
+        return Ok(());
+    }
+    Err(key.unfit("nesting too deep at", format!("at most {MAX_DEPTH} levels of all, any and not")))
+}
+
+/// Several operators on one field mean all of them.
+fn tests(key: &Key, node: &Node, lists: &Lists) -> Result<Vec<Condition>, Fault> {
+    let Ok(field) = key.text.parse::<Field>() else {
+        return Err(key.unfit("unknown field", format!("one of: {}, all, any, not", words(Field::ALL))));
+    };
+    let fits = field.shape().operators();
+    let form = format!("a mapping of operators, such as {{ {} }}", example(field));
+    let entries = node.map(&form)?;
+    if entries.is_empty() {
+        return Err(Fault::new(node.at, "no operator", form));
+    }
+    let test = |(key, value): &(Key, Node)| {
+        let operator = key.text.parse::<Operator>().ok();
+        let known = operator.ok_or_else(|| key.unfit("unknown operator", format!("one of: {}", words(fits))))?;
+        if !fits.contains(&known) {
+            let expected = format!("one of: {}, which fit {field}", words(fits));
+            return Err(key.unfit("the operator", expected));
+        }
+        check(field, known, value, lists).map(|check| Condition::Test(Test { field, check }))
+    };
+    entries.iter().map(test).collect()
+}
+
+fn check(field: Field, operator: Operator, node: &Node, lists: &Lists) -> Result<Check, Fault> {
+    Ok(match operator {
+        Operator::Is if field.shape() == Shape::Flag => Check::Flag(node.bool()?),
+        Operator::Is => Check::Is(entry(field, node)?),
+        Operator::In => Check::In(list(field, node, lists)?),
+        Operator::Contains => Check::Contains(node.text("a text")?.to_lowercase()),
+        Operator::Matches => Check::Matches(pattern(node)?),
+        Operator::Gte => Check::Gte(number(field, node)?),
+        Operator::Lte => Check::Lte(number(field, node)?),
+        Operator::Exists => Check::Exists(node.bool()?),
+    })
+}
+
+fn entry(field: Field, node: &Node) -> Result<String, Fault> {
+    let text = node.text("a text")?.to_lowercase();
+    if field.shape() == Shape::Address && text.parse::<Addressed>().is_err() {
+        return Err(node.unfit(format!("one of: {}", words(Addressed::ALL))));
+    }
+    Ok(text)
+}
+
+fn list(field: Field, node: &Node, lists: &Lists) -> Result<List, Fault> {
+    if let Yaml::Text(name) = &node.yaml {
+        let known = || match lists.is_empty() {
+            true => "a list under `lists`, or a sequence; there are no lists".to_owned(),
+            false => format!("a sequence or one of the lists: {}", words(lists.keys())),
+        };
+        let unknown =
+            || Fault::new(node.at, format!("unknown list {}", quoted(name)), known()).wide(name.chars().count());
+        return lists.get(name).cloned().ok_or_else(unknown);
+    }
+    let nodes = node.seq("the name of a list, or a sequence of texts")?;
+    if nodes.is_empty() {
+        return Err(Fault::new(node.at, "an empty sequence", "at least one text"));
+    }
+    Ok(List::new(None, entries(node, |node| entry(field, node))?))
+}
+
+/// The texts of a sequence, under `lists` or inline.
+pub(super) fn entries(node: &Node, read: impl Fn(&Node) -> Result<String, Fault>) -> Result<Vec<String>, Fault> {
+    let nodes = node.seq("a sequence of texts")?;
+    if nodes.len() > MAX_LIST_ENTRIES {
+        return Err(Fault::new(node.at, format!("{} entries", nodes.len()), format!("at most {MAX_LIST_ENTRIES}")));
+    }
+    nodes.iter().map(read).collect()
+}
+
+fn pattern(node: &Node) -> Result<Pattern, Fault> {
+    let source = node.text("an expression such as \"/invoice/i\"")?;
+    Pattern::parse(source)
+        .map_err(|(found, expected)| Fault::new(node.at, found, expected).wide(source.chars().count()))
+}
+
+fn number(field: Field, node: &Node) -> Result<f64, Fault> {
+    let shape = field.shape();
+    let (number, expected) = match (shape, &node.yaml) {
+        (Shape::Hours, Yaml::Text(text)) => (hours(text), "hours, such as 24, '24h' or '3d'"),
+        (Shape::Hours, Yaml::Number(number)) => (Some(*number), "hours, such as 24, '24h' or '3d'"),
+        (Shape::Share, Yaml::Number(number)) => {
+            (Some(*number).filter(|number| (0.0..=1.0).contains(number)), "a number from 0 to 1")
+        }
+        (Shape::Share, _) => (None, "a number from 0 to 1"),
+        (_, Yaml::Number(number)) => (Some(*number), "a number"),
+        _ => (None, "a number"),
+    };
+    number.filter(|number| number.is_finite()).ok_or_else(|| node.unfit(expected))
+}
+
+/// `24h` or `3d`; a sign for a time that has passed.
+fn hours(text: &str) -> Option<f64> {
+    let (digits, factor) =
+        text.strip_suffix('h').map(|digits| (digits, 1.0)).or_else(|| Some((text.strip_suffix('d')?, 24.0)))?;
+    let plain = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-');
+    Some(digits.trim()).filter(|digits| digits.chars().all(plain))?.parse::<f64>().ok().map(|number| number * factor)
+}
+
+fn example(field: Field) -> &'static str {
+    match field.shape() {
+        Shape::Text => "is: text",
+        Shape::Address => "is: to",
+        Shape::Flag => "is: true",
+        Shape::Amount => "gte: 100",
+        Shape::Hours => "lte: 24h",
+        Shape::Share => "gte: 0.8",
+    }
+}
+
+fn words<T: ToString>(all: impl IntoIterator<Item = T>) -> String {
+    all.into_iter().map(|word| word.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::RuleSet;
+
+    /// `when` is refused under its text `place`, with `message`.
+    fn check(when: &str, place: &str, message: &str) {
+        let text = format!("lists: {{ bank: [a.example] }}\nrules:\n  - name: r\n    when: {when}\n    set: high\n");
+        let error = RuleSet::parse("f.yml", &text).unwrap_err();
+        let column = 11 + when.find(place).unwrap();
+        assert_eq!((error.at.line, error.at.column), (4, column), "{when}: {error}");
+        assert!(format!("{} {}", error.found, error.expected).contains(message), "{when}: {error}");
+    }
+
+    #[test]
+    fn fields_operators_and_values_are_checked_where_they_stand() {
+        check("x", "x", "a mapping of fields");
+        check("{}", "{}", "at least one field");
+        check("{ sendr: { is: x } }", "sendr", "unknown field 'sendr' one of: sender, sender_domain");
+        check("{ kind: invoice }", "invoice", "a mapping of operators, such as { is: text }");
+        check("{ kind: {} }", "{} }", "no operator");
+        check("{ kind: { equals: x } }", "equals", "unknown operator 'equals' one of: is, in");
+        check("{ subject: { gte: 3 } }", "gte", "one of: is, in, contains, matches, exists, which fit subject");
+        check("{ known_contact: { exists: true } }", "exists", "one of: is, which fit known_contact");
+        check("{ urgency: { is: 1 } }", "is", "one of: gte, lte, which fit urgency");
+        check("{ subject: { contains: 2025 } }", "2025", "a text, in quotes");
+        check("{ subject: { contains: '' } }", "''", "a text");
+        check("{ known_contact: { is: yes } }", "yes", "true or false");
+        check("{ addressed: { is: bcc } }", "bcc", "one of: to, cc, list");
+        check("{ addressed: { in: [to, bcc] } }", "bcc", "one of: to, cc, list");
+        check("{ sender_domain: { in: banks } }", "banks", "unknown list 'banks' a sequence or one of the lists: bank");
+        check("{ sender_domain: { in: [] } }", "[]", "an empty sequence");
+        check("{ sender_domain: { in: 3 } }", "3", "the name of a list");
+        check("{ amount: { gte: many } }", "many", "a number");
+        check("{ amount: { gte: .nan } }", ".nan", "a number");
+        check("{ due_in: { lte: 3w } }", "3w", "hours, such as");
+        check("{ due_in: { lte: infd } }", "infd", "hours, such as");
+        check("{ urgency: { gte: 80 } }", "80", "from 0 to 1");
+        check("{ subject: { matches: urgent } }", "urgent", "between slashes");
+        check("{ subject: { matches: '/(((a{100}){100}){100})/' } }", "'/", "grows too large");
+        check("{ any: { kind: { is: x } } }", "{ kind", "a sequence of conditions");
+        check("{ any: [] }", "[]", "no condition");
+        check("{ not: [] }", "[]", "a mapping of fields");
+        check("{ kind: { is: x, is: y } }", "is: y", "is");
+    }
+
+    #[test]
+    fn nesting_ends_at_its_limit() {
+        let nest = |depth: usize| format!("{}{{ kind: {{ is: x }} }}{}", "{ not: ".repeat(depth), " }".repeat(depth));
+        let text = |when: &str| format!("rules:\n  - {{ name: r, when: {when}, set: high }}\n");
+        assert!(RuleSet::parse("f", &text(&nest(MAX_DEPTH))).is_ok());
+        let error = RuleSet::parse("f", &text(&nest(MAX_DEPTH + 1))).unwrap_err();
+        assert!(error.found.contains("nesting too deep"), "{error}");
+    }
+
+    #[test]
+    fn hours_are_written_in_three_ways() {
+        for (text, expected) in
+            [("24h", Some(24.0)), ("3d", Some(72.0)), ("-1.5h", Some(-1.5)), ("24", None), ("h", None), ("1e9d", None)]
+        {
+            assert_eq!(hours(text), expected, "{text}");
+        }
+    }
+}
