@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use super::{
     engine::Inner,
-    entry::{Call, Entry, Step, TaskNow},
+    entry::{Call, EffectEnd, Entry, Step, TaskNow},
     failure,
     node::trespass,
     shape::{Outcome, Place},
     ticket::Ticket,
 };
 use crate::{
-    model::{Instant, Move, NodeName, RunId, RunKind, RunState, RunStatus},
+    model::{Instant, Move, NodeName, OutboxState, RunId, RunKind, RunState, RunStatus},
     store::{
         StoreError, Write,
         value::{Checkpoint, RecordedReply},
@@ -95,11 +95,11 @@ impl Inner {
     /// Reads what changed outside and waits for the effect the run waits for. False when there is nothing left to do.
     async fn prepare(&self, ticket: &mut Ticket) -> anyhow::Result<bool> {
         let now = self.clock.now();
-        if let (Some(task_id), None) = (ticket.task_id, ticket.revision) {
+        if let (Some(task_id), None, false) = (ticket.task_id, ticket.revision, ticket.fork) {
             let value = self.reply(ticket, &Call::Task { task_id }, now).await?;
             ticket.take(TaskNow::deserialize(&value)?);
             let terminal = ticket.state.task.as_ref().is_some_and(|task| task.status.is_terminal());
-            if terminal && ticket.head.kind != RunKind::Rank && !ticket.fork {
+            if terminal && ticket.head.kind != RunKind::Rank {
                 let end = Write::EndRun {
                     run_id: ticket.run_id(),
                     status: RunStatus::Overtaken,
@@ -164,10 +164,15 @@ impl Inner {
         if let Some(value) = recorded {
             return Ok(value);
         }
-        let answer = self.answer.answer(&ticket.head, &ticket.state, call, now);
-        let value = tokio::time::timeout(self.limits.call_timeout, answer)
-            .await
-            .map_err(|_| anyhow!("no answer within {} s", self.limits.call_timeout.as_secs()))??;
+        let value = match call {
+            // A fork shares its effects' keys with its parent and must not lay a hand on them.
+            Call::Effect { .. } if ticket.fork => void_effect()?,
+            _ => {
+                let answer = self.answer.answer(&ticket.head, &ticket.state, call, now);
+                let limit = self.limits.call_timeout;
+                tokio::time::timeout(limit, answer).await.map_err(|_| anyhow!("no answer within {limit:?}"))??
+            }
+        };
         ticket.unsaved.push(RecordedReply { node: ticket.node, input_hash: hash, ordinal, reply: value.clone() });
         Ok(value)
     }
@@ -279,6 +284,11 @@ impl Inner {
         tracing::error!(run.id = %run_id, node = %node, "{reason}");
         self.park_ticket(&mut ticket, &reason).await
     }
+}
+
+fn void_effect() -> anyhow::Result<Value> {
+    let end = EffectEnd { state: OutboxState::Void, result: "a fork's effects are void".into() };
+    serde_json::to_value(end).context("a reply could not be encoded")
 }
 
 /// A step that breaks the node's contract is a failure of the node.

@@ -96,3 +96,8 @@ impl Drop for Inner {
         }
     }
 }
+
+/// The SQLite compiled into this program.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}

@@ -1,5 +1,7 @@
 //! The plain values the store takes and gives. No transaction, no closure, no rusqlite type among them.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -35,9 +37,9 @@ pub struct Arrival {
 #[derive(Debug, Clone)]
 pub enum ArrivalContent {
     /// To be worked by the graph.
-    Work(Box<Mail>),
+    Work(Arc<Mail>),
     /// Kept and searchable, but it opens no run.
-    Keep { mail: Box<Mail>, reason: String },
+    Keep { mail: Arc<Mail>, reason: String },
     /// Could not be read now; tried again.
     Failed { reason: String },
     /// Cannot be read; a person may look.
@@ -59,6 +61,7 @@ pub struct Arrivals {
 /// What became of one arrival.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrived {
+    pub source_key: String,
     pub mail_id: MailId,
     pub state: MailState,
     /// The run that was opened for it.

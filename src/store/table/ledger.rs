@@ -57,7 +57,7 @@ fn enter(connection: &Connection, batch: &Arrivals, arrival: &Arrival) -> Result
     if state != MailState::Pending || !reason.is_empty() {
         settle(connection, mail_id, state, &reason, None, batch.at)?;
     }
-    Ok(Some(Arrived { mail_id, state, run }))
+    Ok(Some(Arrived { source_key: arrival.source_key.clone(), mail_id, state, run }))
 }
 
 fn account_for(

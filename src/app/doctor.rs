@@ -1,0 +1,112 @@
+//! `adjutant doctor`: is everything accounted for, whole and in order?
+
+use serde::Serialize;
+
+use super::App;
+use crate::{
+    model::{AccountMode, Instant, MailState, RunStatus, Status},
+    store::Result,
+};
+
+#[derive(Debug, Serialize)]
+pub struct Health {
+    /// Mails without an answer that nobody works. Must be 0.
+    pub unaccounted: u64,
+    pub accounts: Vec<AccountHealth>,
+    pub mails: Vec<(MailState, u64)>,
+    pub tasks: Vec<(Status, u64)>,
+    pub runs: Vec<(RunStatus, u64)>,
+    pub effects: Vec<(String, u64)>,
+    pub waiting_for_you: usize,
+    pub illegal_transitions: u64,
+    /// Lines of the audit chain, or the first that does not fit.
+    pub audit: std::result::Result<i64, i64>,
+    pub sqlite: String,
+    pub rules_version: String,
+    pub rules_broken: Option<String>,
+    pub worker: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct AccountHealth {
+    pub account: String,
+    pub kind: String,
+    pub mode: AccountMode,
+    pub last_poll: Option<Instant>,
+    pub mails: u64,
+    pub notes: Vec<String>,
+}
+
+impl Health {
+    pub fn is_well(&self) -> bool {
+        self.unaccounted == 0 && self.illegal_transitions == 0 && self.audit.is_ok() && self.rules_broken.is_none()
+    }
+}
+
+impl App {
+    pub async fn health(&self) -> anyhow::Result<Health> {
+        let rules = self.rules();
+        let accounts = self.account_health().await?;
+        let worker = self.worker_pid();
+        let health = self.store.read(move |reader| -> Result<Health> {
+            let mut mails: Vec<(MailState, u64)> = MailState::ALL.iter().map(|state| (*state, 0)).collect();
+            for (_, state, count) in reader.ledger_counts()? {
+                mails.iter_mut().filter(|(known, _)| *known == state).for_each(|(_, sum)| *sum += count);
+            }
+            Ok(Health {
+                unaccounted: reader.unaccounted()?,
+                accounts,
+                mails,
+                tasks: reader.task_counts()?,
+                runs: reader.run_counts()?,
+                effects: reader.outbox_counts()?,
+                waiting_for_you: reader.open_items()?.len(),
+                illegal_transitions: reader.illegal_transitions()?,
+                audit: reader.verify_audit()?,
+                sqlite: crate::store::sqlite_version().to_owned(),
+                rules_version: rules.rules.version().to_owned(),
+                rules_broken: rules.broken,
+                worker,
+            })
+        });
+        Ok(health.await?)
+    }
+
+    async fn account_health(&self) -> anyhow::Result<Vec<AccountHealth>> {
+        let (accounts, counts) = self.store.read(|reader| Ok((reader.accounts()?, reader.ledger_counts()?))).await?;
+        let health = accounts.into_iter().map(|account| {
+            let configured = self.config.accounts.iter().find(|known| known.name == account.account);
+            let mut notes = Vec::new();
+            if account.mode == AccountMode::Observe && account.kind == "maildir" {
+                notes.push(format!("only observes; turn it on with `adjutant mail mode {} active`", account.account));
+            }
+            if configured.is_some_and(|known| known.trusted_servers.is_empty()) {
+                notes.push(format!(
+                    "trusts no server, so no sender counts as verified; set trusted_servers of [[account]] {}",
+                    account.account
+                ));
+            }
+            if account.kind == "maildir" && configured.is_none() && account.mode != AccountMode::Retired {
+                notes.push("is not in adjutant.toml any more; it is not polled".into());
+            }
+            AccountHealth {
+                mails: counts.iter().filter(|(name, ..)| *name == account.account).map(|(.., count)| count).sum(),
+                account: account.account.to_string(),
+                kind: account.kind,
+                mode: account.mode,
+                last_poll: account.polled_at,
+                notes,
+            }
+        });
+        Ok(health.collect())
+    }
+
+    /// The process that holds the worker role now.
+    pub(super) fn worker_pid(&self) -> Option<String> {
+        let file = std::fs::File::open(self.home.lock_file()).ok()?;
+        match file.try_lock_shared() {
+            Ok(()) => None,
+            Err(_) => std::fs::read_to_string(self.home.lock_file()).ok(),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The ledger as a person handles it: what became of each mail, and overruling it.
+
+use anyhow::Context as _;
+use serde::Serialize;
+
+use super::{App, NotFound};
+use crate::{
+    model::{AccountId, AccountMode, Mail, MailId, MailState, NodeName, RunId, RunKind, RunState},
+    store::{
+        Receipt, Write,
+        value::{Account, Hit, LedgerRow, MailEdit, MailWish, NewRun, TaskRow},
+    },
+};
+
+#[derive(Debug, Serialize)]
+pub struct MailDetail {
+    #[serde(flatten)]
+    pub row: LedgerRow,
+    pub mail: Option<Mail>,
+    pub tasks: Vec<TaskRow>,
+}
+
+impl App {
+    pub async fn mails(&self, state: Option<MailState>, limit: usize) -> anyhow::Result<Vec<LedgerRow>> {
+        Ok(self.store.read(move |reader| reader.ledger(state, limit)).await?)
+    }
+
+    pub async fn mail_detail(&self, mail_id: MailId) -> anyhow::Result<MailDetail> {
+        let found = self.store.read(move |reader| {
+            let Some(row) = reader.ledger_entry(mail_id)? else { return Ok(None) };
+            Ok(Some(MailDetail { row, mail: reader.mail(mail_id)?, tasks: reader.tasks_of_mail(mail_id)? }))
+        });
+        found.await?.ok_or_else(|| NotFound(format!("there is no mail {mail_id}; `adjutant mail list` shows them")).into())
+    }
+
+    pub async fn not_a_task(&self, mail_id: MailId, why: &str) -> anyhow::Result<()> {
+        self.edit_mail(mail_id, MailWish::NotATask, why).await.map(drop)
+    }
+
+    pub async fn mute(&self, mail_id: MailId, muted: bool) -> anyhow::Result<()> {
+        let wish = if muted { MailWish::Mute } else { MailWish::Unmute };
+        self.edit_mail(mail_id, wish, "").await.map(drop)
+    }
+
+    /// The mail should have been a task: a run that opens one. The daemon works it, or the next `once`.
+    pub async fn make_task(&self, mail_id: MailId, why: &str) -> anyhow::Result<Vec<RunId>> {
+        let detail = self.mail_detail(mail_id).await?;
+        anyhow::ensure!(detail.row.state == MailState::NoTask, "mail {mail_id} is {}: there is nothing to overrule", detail.row.state);
+        anyhow::ensure!(detail.mail.is_some(), "mail {mail_id} could not be read, so no task can be made of it");
+        let now = self.clock.now();
+        let run = NewRun {
+            run_id: RunId::derive(now, &["make_task", &mail_id.to_string()]),
+            account: detail.row.account,
+            user: self.user.clone(),
+            kind: RunKind::Mail,
+            parent_run: None,
+            fork: None,
+            node: NodeName::PlanStep,
+            task_id: None,
+            state: RunState { mail_id: Some(mail_id), forced: true, ..RunState::default() },
+        };
+        self.edit_mail(mail_id, MailWish::MakeTask(Box::new(run)), why).await
+    }
+
+    async fn edit_mail(&self, mail_id: MailId, wish: MailWish, why: &str) -> anyhow::Result<Vec<RunId>> {
+        let edit = MailEdit { mail_id, user: self.user.clone(), wish, why: why.to_owned(), at: self.clock.now() };
+        match self.store.write(Write::EditMail(Box::new(edit))).await? {
+            Receipt::Runs(runs) => Ok(runs),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    pub async fn accounts(&self) -> anyhow::Result<Vec<Account>> {
+        Ok(self.store.read(|reader| reader.accounts()).await?)
+    }
+
+    /// Turns an account on, or back to observing.
+    pub async fn set_mode(&self, account: &str, mode: AccountMode) -> anyhow::Result<()> {
+        let account = AccountId::from(account);
+        let known = self.accounts().await?;
+        let names: Vec<String> = known.iter().map(|known| known.account.to_string()).collect();
+        let found = known.iter().find(|known| known.account == account);
+        let found = found.ok_or_else(|| NotFound(format!("there is no account '{account}'; there are {}", names.join(", "))))?;
+        anyhow::ensure!(found.kind != "import" || mode != AccountMode::Active, "an imported account only observes");
+        self.store.write(Write::SetMode { account, mode, at: self.clock.now() }).await.context("the mode was not changed")?;
+        Ok(())
+    }
+
+    pub async fn search(&self, text: &str, limit: usize) -> anyhow::Result<Vec<Hit>> {
+        let text = text.to_owned();
+        Ok(self.store.read(move |reader| reader.find(&text, None, limit)).await?)
+    }
+}

@@ -1,0 +1,135 @@
+//! Every use case as one method over a few handles. Doors decode, call here, encode; nothing below knows a door.
+
+mod doctor;
+mod eval;
+mod hitl;
+mod import;
+mod mail;
+mod plan;
+mod rank;
+mod reference;
+mod report;
+mod runs;
+mod samples;
+mod tasks;
+mod why;
+mod worker;
+
+use std::{path::Path, sync::Arc};
+
+use anyhow::Context as _;
+
+pub use doctor::{AccountHealth, Health};
+pub use eval::{EvalKind, evaluate};
+pub use hitl::ItemDetail;
+pub use import::{ImportReport, Progress};
+pub use mail::MailDetail;
+pub use plan::{PlanInput, Planned, Preview, PreviewLine};
+pub use reference::NotFound;
+pub use report::{Outcome, Report};
+pub use runs::RunDetail;
+pub use tasks::{NewTask, TaskDetail};
+pub use worker::{Held, Pulse, Worker};
+pub use why::Why;
+
+use crate::{
+    clock::Clock,
+    config::{Config, Home},
+    model::{AccountId, AccountMode, UserId},
+    store::{Store, Write, value::Account},
+    tool::Registry,
+};
+
+/// The one person of a default installation.
+const ME: &str = "me";
+/// Where tasks live that came from no mailbox.
+const LOCAL: &str = "local";
+
+#[derive(Clone)]
+pub struct App {
+    pub home: Home,
+    pub config: Arc<Config>,
+    pub store: Store,
+    pub clock: Clock,
+    pub tools: Arc<Registry>,
+    pub user: UserId,
+}
+
+impl App {
+    pub async fn open(home: Home, config: Config, clock: Clock) -> anyhow::Result<Self> {
+        let store = Store::open(&home.database(), &home.backups())?;
+        let app = Self {
+            home,
+            config: Arc::new(config),
+            store,
+            clock,
+            tools: Arc::new(Registry::shipped()),
+            user: UserId::from(ME),
+        };
+        app.open_accounts().await?;
+        Ok(app)
+    }
+
+    /// Makes the rows of every configured account. A real one starts in observe mode and sends the samples home.
+    async fn open_accounts(&self) -> anyhow::Result<()> {
+        let known = self.store.read(|reader| reader.accounts()).await?;
+        let has = |name: &AccountId| known.iter().any(|account| account.account == *name);
+        let local = AccountId::from(LOCAL);
+        if !has(&local) {
+            self.open_account(local, "local", AccountMode::Active).await?;
+        }
+        for account in self.config.accounts.iter().filter(|account| !has(&account.name)) {
+            let mode = if account.sample { AccountMode::Active } else { AccountMode::Observe };
+            self.open_account(account.name.clone(), "maildir", mode).await?;
+        }
+        if self.config.accounts.iter().any(|account| !account.sample) {
+            let samples = known.iter().find(|account| account.account.as_str() == crate::config::SAMPLES);
+            if let Some(samples) = samples.filter(|account| account.mode != AccountMode::Retired) {
+                let retire = Write::SetMode { account: samples.account.clone(), mode: AccountMode::Retired, at: self.clock.now() };
+                self.store.write(retire).await?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn open_account(&self, account: AccountId, kind: &str, mode: AccountMode) -> anyhow::Result<()> {
+        let row = Account {
+            account,
+            user: self.user.clone(),
+            kind: kind.to_owned(),
+            mode,
+            cursor: None,
+            created_at: self.clock.now(),
+            polled_at: None,
+        };
+        self.store.write(Write::OpenAccount(row)).await?;
+        Ok(())
+    }
+
+    /// The rules in force for a command that does not watch them.
+    pub fn rules(&self) -> crate::rules::Current {
+        crate::rules::load(&self.home.rules_file())
+    }
+
+    /// Writes what a new home needs; nothing that is there is touched. What was written.
+    pub fn init(root: &Path) -> anyhow::Result<Vec<String>> {
+        let home = Home::at(root.to_owned());
+        let files = [
+            (home.config_file(), crate::config::TEMPLATE),
+            (home.rules_file(), crate::rules::BUILT_IN),
+            (home.guidelines_file(), include_str!("../../guidelines.txt")),
+        ];
+        let mut written = Vec::new();
+        for (path, text) in files {
+            if path.exists() {
+                continue;
+            }
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+            }
+            std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
+            written.push(path.strip_prefix(root).unwrap_or(&path).display().to_string());
+        }
+        Ok(written)
+    }
+}

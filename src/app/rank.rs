@@ -1,0 +1,51 @@
+//! Ranking open tasks again: on each new version of the rules, and once a day because deadlines come nearer.
+
+use super::App;
+use crate::{
+    rules::RuleSet,
+    store::{StoreError, Write, value::Rerank},
+};
+
+const VERSION: &str = "rules_version";
+
+impl App {
+    /// How many tasks changed their level.
+    pub async fn rerank(&self, rules: &RuleSet, why: &str) -> anyhow::Result<usize> {
+        let tasks = self.store.read(|reader| reader.rankable()).await?;
+        let now = self.clock.now();
+        let mut changed = 0;
+        for task in tasks {
+            let verdict = rules.judge(&task.facts, now);
+            if verdict.level == task.priority && verdict.rule == task.rule {
+                continue;
+            }
+            let rerank = Rerank {
+                task_id: task.task_id,
+                revision: task.revision,
+                priority: verdict.level,
+                rule: verdict.rule,
+                why: why.to_owned(),
+                at: now,
+            };
+            match self.store.write(Write::Rerank(Box::new(rerank))).await {
+                Ok(_) => changed += usize::from(verdict.level != task.priority),
+                // Changed meanwhile: whoever changed it ranked it, or a person did.
+                Err(StoreError::Overtaken(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Ranks again when the rules are not those of the last time.
+    pub async fn rerank_if_new(&self, rules: &RuleSet) -> anyhow::Result<usize> {
+        let last = self.store.read(|reader| reader.setting(VERSION)).await?;
+        if last.as_deref() == Some(rules.version()) {
+            return Ok(0);
+        }
+        let changed = self.rerank(rules, "the rules have changed").await?;
+        let value = rules.version().to_owned();
+        self.store.write(Write::Setting { name: VERSION.into(), value }).await?;
+        Ok(changed)
+    }
+}

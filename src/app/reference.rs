@@ -1,0 +1,71 @@
+//! How people point at things: "3", "#3", a whole id, or the start of one.
+
+use super::App;
+use crate::{
+    model::{ItemId, MailId, RunId, TaskId},
+    store::value::TaskRow,
+};
+
+/// The command was right, but the thing is not there. Scripts get an exit code of its own.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NotFound(pub String);
+
+/// Shorter beginnings of an id say too little.
+const SHORTEST_PREFIX: usize = 6;
+
+impl App {
+    pub async fn task_named(&self, reference: &str) -> anyhow::Result<TaskRow> {
+        let text = reference.trim().trim_start_matches('#').to_uppercase();
+        let found = if let Ok(number) = text.parse::<i64>() {
+            self.store.read(move |reader| reader.task_by_number(number)).await?
+        } else if let Ok(id) = text.parse::<TaskId>() {
+            self.store.read(move |reader| reader.task(id)).await?
+        } else {
+            let rows = self.store.read(|reader| reader.tasks(true, usize::MAX)).await?;
+            only(rows, &text, |row| row.task.task_id.to_string())?
+        };
+        found.ok_or_else(|| NotFound(format!("there is no task '{reference}'; `adjutant tasks list --all` shows all")).into())
+    }
+
+    pub fn mail_named(reference: &str) -> anyhow::Result<MailId> {
+        let number = reference.trim().trim_start_matches('#').trim_start_matches("mail:");
+        let id = number.parse().map(MailId);
+        id.map_err(|_| NotFound(format!("'{reference}' is not the number of a mail; `adjutant mail list` shows them")).into())
+    }
+
+    pub async fn run_named(&self, reference: &str) -> anyhow::Result<RunId> {
+        let text = reference.trim().to_uppercase();
+        if let Ok(id) = text.parse() {
+            return Ok(id);
+        }
+        let rows = self.store.read(|reader| reader.runs(None, usize::MAX)).await?;
+        let found = only(rows, &text, |row| row.run_id.to_string())?;
+        found.map(|row| row.run_id).ok_or_else(|| NotFound(format!("there is no run '{reference}'; `adjutant runs list` shows them")).into())
+    }
+
+    pub async fn item_named(&self, reference: &str) -> anyhow::Result<ItemId> {
+        let text = reference.trim().to_uppercase();
+        if let Ok(id) = text.parse() {
+            return Ok(id);
+        }
+        let rows = self.store.read(|reader| reader.open_items()).await?;
+        if let Some(row) = text.parse::<usize>().ok().and_then(|nth| rows.get(nth.checked_sub(1)?)) {
+            return Ok(row.item_id);
+        }
+        let found = only(rows, &text, |row| row.item_id.to_string())?;
+        found.map(|row| row.item_id).ok_or_else(|| NotFound(format!("there is no item '{reference}'; `adjutant hitl list` shows them")).into())
+    }
+}
+
+/// The one whose id begins or ends like this. Ids of one second begin alike, so people use the end.
+fn only<T>(rows: Vec<T>, part: &str, id: impl Fn(&T) -> String) -> Result<Option<T>, NotFound> {
+    if part.len() < SHORTEST_PREFIX {
+        return Ok(None);
+    }
+    let mut matching: Vec<T> = rows.into_iter().filter(|row| id(row).starts_with(part) || id(row).ends_with(part)).collect();
+    if matching.len() > 1 {
+        return Err(NotFound(format!("'{part}' fits {} ids; give more of it", matching.len())));
+    }
+    Ok(matching.pop())
+}

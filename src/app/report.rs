@@ -1,0 +1,125 @@
+//! What became of each mail, as a person reads it at a glance.
+
+use serde::Serialize;
+
+use super::App;
+use crate::{
+    ingest::Tally,
+    model::{Instant, MailId, MailState, Priority, Status, TaskId},
+    store::value::{LedgerRow, TaskRow},
+};
+
+/// The mails of a report are those with a greater number than this.
+pub type Mark = MailId;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    pub entered: usize,
+    pub duplicates: usize,
+    pub unreadable: usize,
+    pub outcomes: Vec<Outcome>,
+    pub waiting_for_you: usize,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Outcome {
+    pub mail_id: MailId,
+    pub arrived_at: Instant,
+    pub from: String,
+    pub subject: String,
+    pub state: MailState,
+    /// Why there is a task, or none.
+    pub reason: String,
+    pub tasks: Vec<TaskLine>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct TaskLine {
+    pub task_id: TaskId,
+    pub number: Option<i64>,
+    pub objective: String,
+    pub priority: Priority,
+    pub rule: String,
+    pub status: Status,
+    pub next_step: String,
+    pub deadline: Option<String>,
+    pub warnings: Vec<String>,
+}
+
+impl From<&TaskRow> for TaskLine {
+    fn from(row: &TaskRow) -> Self {
+        Self {
+            task_id: row.task.task_id,
+            number: row.number,
+            objective: row.task.objective.clone(),
+            priority: row.task.priority,
+            rule: row.rule.clone(),
+            status: row.task.status,
+            next_step: next_step(row),
+            deadline: row.task.context.deadline.clone(),
+            warnings: ["phishing", "injection"].into_iter().filter(|kind| row.task.context.has_warning(kind)).map(str::to_owned).collect(),
+        }
+    }
+}
+
+/// What happens next, and whose turn it is.
+pub fn next_step(row: &TaskRow) -> String {
+    let tried = |step: &str| row.task.tool_output.as_ref().is_some_and(|output| output.contains_key(step));
+    let readable = |step: &str| step.replace('_', " ");
+    match row.task.status {
+        Status::Done => "done".into(),
+        Status::Cancelled => "cancelled".into(),
+        Status::WaitingHitl => "decide: adjutant hitl list".into(),
+        _ => {
+            let open = row.task.subtasks.iter().find(|subtask| !subtask.done && !tried(&subtask.step));
+            open.or_else(|| row.task.subtasks.iter().find(|subtask| !subtask.done))
+                .map_or_else(|| "you: say done".into(), |subtask| format!("you: {}", readable(&subtask.step)))
+        }
+    }
+}
+
+impl App {
+    pub(super) async fn now_report_mark(&self) -> anyhow::Result<Mark> {
+        let newest = self.store.read(|reader| reader.ledger(None, 1)).await?;
+        Ok(newest.first().map_or(MailId(0), |row| row.mail_id))
+    }
+
+    pub(super) async fn report(&self, since: Mark, tally: Tally) -> anyhow::Result<Report> {
+        let outcomes = self.outcomes(since).await?;
+        let waiting_for_you = self.store.read(|reader| reader.open_items()).await?.len();
+        let Tally { entered, duplicates, unreadable, .. } = tally;
+        Ok(Report { entered, duplicates, unreadable, outcomes, waiting_for_you })
+    }
+
+    /// What became of the mails after the mark, oldest first.
+    pub async fn outcomes(&self, since: Mark) -> anyhow::Result<Vec<Outcome>> {
+        let read = self.store.read(move |reader| {
+            let rows = reader.ledger(None, 500)?;
+            let mut outcomes = Vec::new();
+            for row in rows.into_iter().rev().filter(|row| row.mail_id > since) {
+                let tasks = match row.state {
+                    MailState::Task => reader.tasks_of_mail(row.mail_id)?,
+                    MailState::Linked => row.task_id.map(|id| reader.task(id)).transpose()?.flatten().into_iter().collect(),
+                    _ => Vec::new(),
+                };
+                outcomes.push(outcome(row, &tasks));
+            }
+            Ok(outcomes)
+        });
+        Ok(read.await?)
+    }
+}
+
+fn outcome(row: LedgerRow, tasks: &[TaskRow]) -> Outcome {
+    let mut lines: Vec<TaskLine> = tasks.iter().map(TaskLine::from).collect();
+    lines.sort_by_key(|line| line.number);
+    Outcome {
+        mail_id: row.mail_id,
+        arrived_at: row.arrived_at,
+        from: row.sender,
+        subject: row.subject,
+        state: row.state,
+        reason: row.reason,
+        tasks: lines,
+    }
+}

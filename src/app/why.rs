@@ -1,0 +1,52 @@
+//! Why a task has its priority: every rule tried, what matched, and what would change it.
+
+use serde::Serialize;
+
+use super::App;
+use crate::{
+    model::Priority,
+    rules::Trace,
+    store::value::TaskRow,
+};
+
+#[derive(Debug, Serialize)]
+pub struct Why {
+    pub task: TaskRow,
+    /// What the rules in force say now.
+    pub trace: Trace,
+    /// A person set the level: it stands, whatever the rules say.
+    pub set_by_hand: bool,
+    /// Why the sender's name does not count, when it does not.
+    pub sender: Option<String>,
+    /// The rules file is broken; the built-in set speaks.
+    pub rules_broken: Option<String>,
+    pub level: Priority,
+}
+
+impl App {
+    pub async fn why(&self, reference: &str) -> anyhow::Result<Why> {
+        let row = self.task_named(reference).await?;
+        let (id, mail_id) = (row.task.task_id, row.mail_id);
+        let (facts, mail) = self
+            .store
+            .read(move |reader| {
+                let mail = mail_id.map(|mail_id| reader.mail(mail_id)).transpose()?.flatten();
+                Ok((reader.task_facts(id)?, mail))
+            })
+            .await?;
+        let facts = facts.ok_or_else(|| anyhow::anyhow!("the task has no facts; run `adjutant doctor`"))?;
+        let rules = self.rules();
+        let sender = mail.filter(|_| !facts.sender_verified).map(|mail| {
+            let reason = if mail.authentication.verified { "the mail looks like phishing" } else { &mail.authentication.reason };
+            format!("not counted: sender unverified ({reason}); the key is trusted_servers of [[account]] {}", facts.account)
+        });
+        Ok(Why {
+            trace: rules.rules.trace(&facts, self.clock.now()),
+            set_by_hand: row.hand_ranked,
+            sender,
+            rules_broken: rules.broken,
+            level: row.task.priority,
+            task: row,
+        })
+    }
+}

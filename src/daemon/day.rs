@@ -1,0 +1,53 @@
+//! What the clock brings: reminders, and the daily ranking in the person's time zone.
+
+use std::{sync::Arc, time::Duration};
+
+use croner::Cron;
+
+use super::Shared;
+use crate::app::Pulse;
+
+/// A reminder is this late at the most.
+const LOOK: Duration = Duration::from_secs(5);
+/// Long sleeps are cut, so that a suspended machine is not late by its suspension.
+const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+
+pub(super) async fn remind(shared: Shared) {
+    let app = &shared.worker.app;
+    loop {
+        match app.due_reminders().await {
+            Ok(due) if !due.is_empty() => {
+                due.iter().for_each(|reminder| shared.tell(Pulse::Reminder(reminder.clone())));
+                if let Err(error) = app.reminders_shown(&due).await {
+                    tracing::warn!(error = format!("{error:#}"), "reminders could not be marked as shown");
+                }
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(error = format!("{error:#}"), "reminders could not be read"),
+        }
+        if !shared.pause(LOOK).await {
+            return;
+        }
+    }
+}
+
+pub(super) async fn rank(shared: Shared) {
+    let app = &shared.worker.app;
+    // Checked when the configuration was read.
+    let Ok(cron) = app.config.daily.parse::<Cron>() else { return };
+    loop {
+        let now = app.clock.now().utc().with_timezone(&app.config.me.time_zone);
+        let Ok(next) = cron.find_next_occurrence(&now, false) else { return };
+        while app.clock.now().utc() < next {
+            let left = (next.to_utc() - app.clock.now().utc()).to_std().unwrap_or_default();
+            if !shared.pause(left.min(LONGEST_SLEEP)).await {
+                return;
+            }
+        }
+        let rules = Arc::clone(&shared.worker.rules.borrow().rules);
+        match app.rerank(&rules, "a new day").await {
+            Ok(changed) => tracing::info!(changed, "open tasks were ranked again"),
+            Err(error) => tracing::warn!(error = format!("{error:#}"), "tasks could not be ranked again"),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Following a mailbox: events are hints, scans are the truth.
+
+use std::time::Duration;
+
+use super::Shared;
+use crate::{app::Pulse, source::maildir::watch};
+
+/// After a poll that failed.
+const AFTER_TROUBLE: Duration = Duration::from_secs(5);
+/// How soon a settled mail is shown.
+const SHOW: Duration = Duration::from_millis(150);
+
+pub(super) async fn follow(shared: Shared, nth: usize) {
+    let Some((intake, path)) = shared.worker.intakes.get(nth) else { return };
+    let every = Duration::from_secs(shared.worker.app.config.poll_seconds);
+    let hints = watch::hints(path);
+    let mut pause = every;
+    while !shared.stop.is_cancelled() {
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = hints.wait() => {}
+            () = shared.stop.cancelled() => return,
+        }
+        pause = match shared.worker.take_in(intake).await {
+            Ok((_, look_again)) => look_again.unwrap_or(every),
+            Err(error) => {
+                tracing::warn!(account = %intake.account, error = format!("{error:#}"), "a mailbox could not be polled");
+                shared.tell(Pulse::Trouble { account: intake.account.to_string(), problem: format!("{error:#}") });
+                AFTER_TROUBLE.min(every)
+            }
+        };
+    }
+}
+
+/// Tells the door about each mail once, when it and its tasks have come to rest.
+pub(super) async fn tell_settled(shared: Shared) {
+    let app = &shared.worker.app;
+    let Ok(mut mark) = app.newest_mail().await else { return };
+    while shared.pause(SHOW).await {
+        let Ok(newest) = app.newest_mail().await else { continue };
+        if newest == mark {
+            continue;
+        }
+        shared.worker.engine.idle().await;
+        match app.outcomes(mark).await {
+            Ok(outcomes) => {
+                mark = outcomes.last().map_or(newest, |outcome| outcome.mail_id);
+                outcomes.into_iter().for_each(|outcome| shared.tell(Pulse::Settled(outcome)));
+            }
+            Err(error) => tracing::warn!(error = format!("{error:#}"), "settled mail could not be listed"),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Following the rules file: a new version ranks open tasks again, a broken one is said and changes nothing.
+
+use std::sync::Arc;
+
+use super::Shared;
+use crate::app::Pulse;
+
+pub(super) async fn follow(shared: Shared) {
+    let mut rules = shared.worker.rules.clone();
+    loop {
+        let current = Arc::clone(&rules.borrow_and_update());
+        match &current.broken {
+            Some(problem) => shared.tell(Pulse::RulesBroken(problem.clone())),
+            None => match shared.worker.app.rerank_if_new(&current.rules).await {
+                Ok(0) => {}
+                Ok(reranked) => shared.tell(Pulse::RulesChanged { version: current.rules.version().to_owned(), reranked }),
+                Err(error) => tracing::warn!(error = format!("{error:#}"), "tasks could not be ranked again"),
+            },
+        }
+        tokio::select! {
+            changed = rules.changed() => if changed.is_err() { return },
+            () = shared.stop.cancelled() => return,
+        }
+    }
+}

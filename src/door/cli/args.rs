@@ -1,0 +1,263 @@
+//! The command line, as stable names.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::{
+    app::EvalKind,
+    model::{AccountMode, MailState, NodeName, Priority, RunStatus},
+};
+
+/// A self-hosted email task agent: reads a mailbox, opens and ranks tasks, works them with tools, and asks before
+/// anything risky.
+///
+/// Exit codes: 0 done; 1 it failed; 2 the command line was wrong; 3 there is no such thing; 4 a check found something.
+#[derive(Debug, Parser)]
+#[command(name = "adjutant", version, propagate_version = true, arg_required_else_help = true)]
+pub struct Cli {
+    /// Where rules, guidelines and data live [default: the nearest folder upward with adjutant.toml or rules/]
+    #[arg(long, global = true, value_name = "DIR", env = "ADJUTANT_HOME")]
+    pub home: Option<PathBuf>,
+    /// Answer in JSON on stdout
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// More log lines on stderr; twice for all
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// The daemon: follows the mailboxes until Ctrl-C
+    Run,
+    /// Take in what is there, work it, report, exit. With a daemon running, asks it to
+    Once,
+    /// Write a commented configuration, rules and guidelines into a folder
+    Init { dir: Option<PathBuf> },
+    /// Take in an mbox, an .eml, a folder of them, or a Maildir, as an account that only observes
+    Import {
+        path: PathBuf,
+        /// Its name
+        #[arg(long, default_value = "import")]
+        account: String,
+        /// Let old mail open tasks too
+        #[arg(long)]
+        tasks: bool,
+    },
+    /// What would become of recent mail, with nothing touched
+    Preview {
+        /// An account's name or a path
+        place: String,
+        #[arg(long, default_value_t = 7)]
+        days: i64,
+    },
+    /// What would it do with this mail? Stores nothing
+    Plan {
+        /// A raw mail; "-" for stdin
+        #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
+        eml: Option<PathBuf>,
+        /// JSON lines on stdin: {"id", "text" | "eml"}
+        #[arg(long)]
+        jsonl: bool,
+    },
+    /// Tasks, most urgent first
+    #[command(subcommand_required = false)]
+    Tasks {
+        #[command(subcommand)]
+        command: Option<TasksCommand>,
+    },
+    /// The ledger: what became of every mail
+    Mail {
+        #[command(subcommand)]
+        command: Option<MailCommand>,
+    },
+    /// Why a task has its priority, and the smallest change that would give it another
+    Why { task: String },
+    /// Find mails and tasks by words
+    Search {
+        #[arg(required = true)]
+        text: Vec<String>,
+        #[arg(long, default_value_t = 20)]
+        limit: usize,
+    },
+    /// What waits for you
+    Hitl {
+        #[command(subcommand)]
+        command: Option<HitlCommand>,
+    },
+    /// Journeys through the graph
+    Runs {
+        #[command(subcommand)]
+        command: Option<RunsCommand>,
+    },
+    /// The rules file
+    Rules {
+        #[command(subcommand)]
+        command: RulesCommand,
+    },
+    /// The graph as Mermaid, or as DOT
+    Graph {
+        #[arg(long)]
+        dot: bool,
+    },
+    /// Is everything accounted for, whole and in order?
+    Doctor,
+    /// Answer JSON lines on stdin with the product's own reading, one line for one line
+    Eval {
+        /// tasks or mails
+        kind: EvalKind,
+    },
+    /// Completions for a shell
+    Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TasksCommand {
+    /// Open tasks; with --all also ended ones
+    List {
+        #[arg(long, short)]
+        all: bool,
+        #[arg(long, default_value_t = 100)]
+        limit: usize,
+    },
+    /// Everything about one
+    Show { task: String },
+    /// Add one by hand
+    Add {
+        #[arg(required = true)]
+        objective: Vec<String>,
+        #[arg(long)]
+        priority: Option<Priority>,
+        /// A date, with or without a time: 2026-11-20, "2026-11-20 17:00", "friday 5pm"
+        #[arg(long)]
+        due: Option<String>,
+    },
+    /// It is done; with --step only that step of it
+    Done {
+        task: String,
+        #[arg(long)]
+        step: Option<String>,
+    },
+    /// It will not be done
+    Cancel {
+        task: String,
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// Change its priority, wording or deadline
+    #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
+    Set {
+        task: String,
+        #[arg(long, group = "what")]
+        priority: Option<Priority>,
+        #[arg(long, group = "what")]
+        objective: Option<String>,
+        /// A date, or "none"
+        #[arg(long, group = "what")]
+        due: Option<String>,
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// Hide it until then, or "none"
+    Snooze { task: String, until: String },
+    /// Take back a completion or a cancellation
+    Undo { task: String },
+    /// The invoices that were recorded
+    Invoices {
+        #[arg(long)]
+        csv: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum MailCommand {
+    /// The newest first
+    List {
+        #[arg(long)]
+        state: Option<MailState>,
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+    },
+    Show {
+        mail: String,
+    },
+    /// This mail should not have opened a task
+    NotATask {
+        mail: String,
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// This mail should have opened a task
+    MakeTask {
+        mail: String,
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// No more tasks from this mail's sender
+    Mute {
+        mail: String,
+        /// Take it back
+        #[arg(long)]
+        off: bool,
+    },
+    /// The accounts and their modes
+    Accounts,
+    /// Let an account act, or only observe
+    Mode {
+        account: String,
+        /// active or observe
+        mode: AccountMode,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum HitlCommand {
+    List,
+    Show { item: String },
+    /// Try the failed step again
+    Retry {
+        item: String,
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// Go on without it
+    Skip {
+        item: String,
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// Give the task up
+    Cancel {
+        item: String,
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    List {
+        #[arg(long)]
+        status: Option<RunStatus>,
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+    },
+    Show { run: String },
+    /// Do it again from its record, asking nobody; exit code 4 when anything comes out otherwise
+    Replay { run: String },
+    /// Try it again from a node on; its effects are void
+    Fork {
+        run: String,
+        #[arg(long, value_name = "NODE")]
+        from: NodeName,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RulesCommand {
+    /// Is the file right? Exit code 4 when not
+    Check { file: Option<PathBuf> },
+}

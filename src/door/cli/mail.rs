@@ -1,0 +1,105 @@
+//! `mail` and `search`.
+
+use comfy_table::Cell;
+
+use super::{
+    args::MailCommand,
+    screen::{Screen, cell, shown},
+};
+use crate::{
+    app::{App, MailDetail},
+    store::value::LedgerRow,
+};
+
+pub(super) async fn mail(app: &App, screen: Screen, command: Option<MailCommand>) -> anyhow::Result<()> {
+    match command.unwrap_or(MailCommand::List { state: None, limit: 50 }) {
+        MailCommand::List { state, limit } => {
+            let rows = app.mails(state, limit).await?;
+            screen.answer(&rows, |screen| {
+                screen.table(&["mail", "account", "from", "subject", "state", "reason"], rows.iter().map(line).collect())
+            })
+        }
+        MailCommand::Show { mail } => show(screen, &app.mail_detail(App::mail_named(&mail)?).await?),
+        MailCommand::NotATask { mail, reason } => {
+            let id = App::mail_named(&mail)?;
+            app.not_a_task(id, &reason).await?;
+            after(app, screen, &mail).await
+        }
+        MailCommand::MakeTask { mail, reason } => {
+            let id = App::mail_named(&mail)?;
+            app.make_task(id, &reason).await?;
+            app.let_runs_finish().await?;
+            after(app, screen, &mail).await
+        }
+        MailCommand::Mute { mail, off } => {
+            app.mute(App::mail_named(&mail)?, !off).await?;
+            after(app, screen, &mail).await
+        }
+        MailCommand::Accounts => {
+            let accounts = app.accounts().await?;
+            screen.answer(&accounts, |screen| {
+                let line = |account: &crate::store::value::Account| {
+                    let polled = account.polled_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+                    vec![Cell::new(&account.account), Cell::new(&account.kind), Cell::new(account.mode), Cell::new(polled)]
+                };
+                screen.table(&["account", "kind", "mode", "last poll"], accounts.iter().map(line).collect())
+            })
+        }
+        MailCommand::Mode { account, mode } => {
+            app.set_mode(&account, mode).await?;
+            screen.answer(&serde_json::json!({ "account": account, "mode": mode }), |screen| {
+                screen.line(&format!("Account {account} is {mode} now; only later mail is concerned."))
+            })
+        }
+    }
+}
+
+fn line(row: &LedgerRow) -> Vec<Cell> {
+    vec![
+        Cell::new(row.mail_id),
+        Cell::new(&row.account),
+        cell(&row.sender, 28),
+        cell(&row.subject, 40),
+        Cell::new(row.state),
+        cell(&row.reason, 80),
+    ]
+}
+
+async fn after(app: &App, screen: Screen, mail: &str) -> anyhow::Result<()> {
+    let detail = app.mail_detail(App::mail_named(mail)?).await?;
+    screen.answer(&detail.row, |screen| {
+        screen.line(&format!("Mail {}: {}, {}", detail.row.mail_id, detail.row.state, shown(&detail.row.reason, 200)))
+    })
+}
+
+fn show(screen: Screen, detail: &MailDetail) -> anyhow::Result<()> {
+    screen.answer(detail, |screen| {
+        let row = &detail.row;
+        screen.line(&format!("Mail {} in {} ({}), {}", row.mail_id, row.account, row.folder, row.arrived_at))?;
+        screen.line(&format!("  {}: {}", row.state, shown(&row.reason, 300)))?;
+        for task in &detail.tasks {
+            let number = task.number.map_or_else(String::new, |number| number.to_string());
+            screen.line(&format!("  task {number}: {} ({}, {})", shown(&task.task.objective, 120), task.task.priority, task.task.status))?;
+        }
+        let Some(mail) = &detail.mail else { return screen.line("  It could not be read.") };
+        let sender = if mail.authentication.verified { "verified" } else { &mail.authentication.reason };
+        screen.line(&format!("  From     {} <{}> ({})", shown(mail.from.label(), 80), shown(&mail.from.addr, 80), shown(sender, 100)))?;
+        screen.line(&format!("  Subject  {}", shown(&mail.subject, 200)))?;
+        for attachment in &mail.attachments {
+            screen.line(&format!("  Attached {} ({}, {} bytes)", shown(&attachment.name, 80), shown(&attachment.content_type, 60), attachment.size))?;
+        }
+        screen.line("")?;
+        screen.line(&crate::ingest::escape_for_people(&mail.text))
+    })
+}
+
+pub(super) async fn search(app: &App, screen: Screen, text: &str, limit: usize) -> anyhow::Result<()> {
+    let hits = app.search(text, limit).await?;
+    screen.answer(&hits, |screen| {
+        if hits.is_empty() {
+            return screen.line("Nothing found.");
+        }
+        let line = |hit: &crate::store::value::Hit| vec![Cell::new(&hit.doc), cell(&hit.title, 80), Cell::new(hit.at), Cell::new(format!("{:.2}", hit.score))];
+        screen.table(&["where", "what", "when", "score"], hits.iter().map(line).collect())
+    })
+}

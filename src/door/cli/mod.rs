@@ -1,0 +1,115 @@
+//! The command line: arguments in, one call, text or JSON out, an exit code scripts can trust.
+
+mod args;
+mod check;
+mod hitl;
+mod mail;
+mod read;
+mod run;
+mod runs;
+mod screen;
+mod tasks;
+
+use std::{io, process::ExitCode};
+
+use clap::{CommandFactory as _, Parser as _};
+
+use self::{
+    args::{Cli, Command},
+    screen::Screen,
+};
+use crate::{
+    app::{App, NotFound},
+    clock::Clock,
+    config::{BadConfig, Config, Home, NoHome},
+    store::StoreError,
+};
+
+/// What a check that found something exits with.
+const FOUND: u8 = 4;
+const NOT_THERE: u8 = 3;
+const FAILED: u8 = 1;
+
+/// Parses the process's arguments, does what they say, and answers with its exit code.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    start_log(cli.verbose);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads()).enable_all().build();
+    let outcome = runtime.map_err(anyhow::Error::from).and_then(|runtime| runtime.block_on(dispatch(cli)));
+    match outcome {
+        Ok(code) => code,
+        Err(error) => complain(&error),
+    }
+}
+
+/// Nodes are short, the writer has a thread of its own; a few are enough, and idle ones cost memory.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 4)
+}
+
+fn start_log(verbose: u8) {
+    let level = match verbose {
+        0 => "warn",
+        1 => "adjutant=info,warn",
+        _ => "adjutant=debug,info",
+    };
+    let filter = tracing_subscriber::EnvFilter::try_from_env("ADJUTANT_LOG").unwrap_or_else(|_| level.into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false).init();
+}
+
+/// One line on stderr that says what happened and what to do, and the code that goes with it.
+fn complain(error: &anyhow::Error) -> ExitCode {
+    let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    };
+    if error.chain().any(broken_pipe) {
+        return ExitCode::SUCCESS;
+    }
+    let missing = error.chain().any(|cause| {
+        cause.is::<NotFound>() || matches!(cause.downcast_ref::<StoreError>(), Some(StoreError::NotFound(_)))
+    });
+    let usage = error.chain().any(|cause| cause.is::<NoHome>() || cause.is::<BadConfig>());
+    drop(io::Write::write_fmt(&mut io::stderr().lock(), format_args!("adjutant: {error:#}\n")));
+    ExitCode::from(if missing { NOT_THERE } else if usage { 2 } else { FAILED })
+}
+
+async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
+    let screen = Screen::new(cli.json, std::env::var_os("NO_COLOR").is_some());
+    match &cli.command {
+        Command::Completions { shell } => {
+            clap_complete::generate(*shell, &mut Cli::command(), "adjutant", &mut io::stdout());
+            return Ok(ExitCode::SUCCESS);
+        }
+        Command::Init { dir } => return check::init(screen, dir.clone().or(cli.home)),
+        Command::Eval { kind } => return read::eval(*kind),
+        Command::Graph { dot } => return check::graph(screen, *dot),
+        _ => {}
+    }
+    let home = Home::find(cli.home, &std::env::current_dir()?)?;
+    if let Command::Rules { command: args::RulesCommand::Check { file } } = &cli.command {
+        return check::rules(screen, &file.clone().unwrap_or_else(|| home.rules_file()));
+    }
+    let config = Config::load(&home)?;
+    let app = App::open(home, config, Clock::System).await?;
+    with_app(&app, screen, cli.command).await
+}
+
+async fn with_app(app: &App, screen: Screen, command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Run => run::run(app, screen).await?,
+        Command::Once => run::once(app, screen).await?,
+        Command::Import { path, account, tasks } => read::import(app, screen, &path, &account, tasks).await?,
+        Command::Preview { place, days } => read::preview(app, screen, &place, days)?,
+        Command::Plan { eml, jsonl } => return read::plan(app, screen, eml, jsonl),
+        Command::Tasks { command } => tasks::tasks(app, screen, command).await?,
+        Command::Mail { command } => mail::mail(app, screen, command).await?,
+        Command::Why { task } => tasks::why(app, screen, &task).await?,
+        Command::Search { text, limit } => mail::search(app, screen, &text.join(" "), limit).await?,
+        Command::Hitl { command } => hitl::hitl(app, screen, command).await?,
+        Command::Runs { command } => return runs::runs(app, screen, command).await,
+        Command::Doctor => return check::doctor(app, screen).await,
+        // Answered before a home was needed.
+        Command::Completions { .. } | Command::Init { .. } | Command::Eval { .. } | Command::Graph { .. } | Command::Rules { .. } => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,135 @@
+//! `plan`, `preview`, `import`, `eval`: reading mail.
+
+use std::{
+    io::{self, BufRead as _, Read as _, Write as _},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::Context as _;
+use comfy_table::Cell;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use super::{
+    FOUND,
+    screen::{Screen, cell, shown},
+};
+use crate::{
+    app::{App, EvalKind, PlanInput, PreviewLine, evaluate},
+    model::{Mail, Reading},
+};
+
+pub(super) fn plan(app: &App, screen: Screen, eml: Option<PathBuf>, jsonl: bool) -> anyhow::Result<ExitCode> {
+    if jsonl {
+        return plan_lines(app);
+    }
+    let path = eml.unwrap_or_else(|| "-".into());
+    let mut raw = Vec::new();
+    if path.as_os_str() == "-" {
+        io::stdin().lock().read_to_end(&mut raw).context("stdin cannot be read")?;
+    } else {
+        raw = std::fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+    }
+    let (mail, reading) = app.read_eml(&raw)?;
+    screen.answer(&json!({ "mail": mail, "reading": reading }), |screen| explain(screen, &mail, &reading))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn explain(screen: Screen, mail: &Mail, reading: &Reading) -> io::Result<()> {
+    screen.line(&format!("From     {} <{}>", shown(mail.from.label(), 80), shown(&mail.from.addr, 80)))?;
+    screen.line(&format!("Subject  {}", shown(&mail.subject, 160)))?;
+    screen.line(&format!("Reading  {} (score {:.2}, urgency {:.2}, {})", shown(&reading.reason, 300), reading.score, reading.urgency, reading.language))?;
+    for warning in &reading.warnings {
+        screen.line(&format!("WARNING  {}: {}", warning.kind, shown(&warning.text, 300)))?;
+    }
+    for task in &reading.tasks {
+        screen.line(&format!("Task     {} [{}]", shown(&task.objective, 160), task.kind))?;
+        screen.line(&format!("  because   “{}”", shown(&task.evidence, 300)))?;
+        let amount = task.amount.map(|amount| format!("{amount:.2} {}", task.currency.as_deref().unwrap_or("")));
+        let fields = [("person", &task.person), ("deadline", &task.deadline), ("duration", &task.meeting_duration), ("amount", &amount), ("invoice", &task.invoice_number)];
+        for (name, value) in fields.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
+            screen.line(&format!("  {name:<9} {}", shown(value, 120)))?;
+        }
+        screen.line(&format!("  steps     {}", task.steps.join(", ")))?;
+    }
+    Ok(())
+}
+
+fn plan_lines(app: &App) -> anyhow::Result<ExitCode> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut bad = false;
+    for line in io::stdin().lock().lines() {
+        let line = line.context("stdin cannot be read")?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let answer = serde_json::from_str::<PlanInput>(&line).map_err(Into::into).and_then(|input| app.plan_line(input));
+        match answer {
+            Ok(planned) => serde_json::to_writer(&mut out, &planned)?,
+            Err(error) => {
+                bad = true;
+                serde_json::to_writer(&mut out, &json!({ "error": format!("{error:#}") }))?;
+            }
+        }
+        out.write_all(b"\n")?;
+    }
+    out.flush()?;
+    Ok(if bad { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+}
+
+pub(super) fn eval(kind: EvalKind) -> anyhow::Result<ExitCode> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for line in io::stdin().lock().lines() {
+        let line = line.context("stdin cannot be read")?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        serde_json::to_writer(&mut out, &evaluate(kind, &line))?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn preview(app: &App, screen: Screen, place: &str, days: i64) -> anyhow::Result<()> {
+    let preview = app.preview(place, days)?;
+    screen.answer(&preview, |screen| {
+        let line = |line: &PreviewLine| {
+            let warnings: String = line.warnings.iter().map(|warning| format!(" [{warning}]")).collect();
+            vec![
+                cell(&line.from, 26),
+                cell(line.objective.as_deref().unwrap_or("—"), 60),
+                line.priority.map_or_else(|| Cell::new(""), |level| screen.priority(level)),
+                cell(line.deadline.as_deref().unwrap_or(""), 25),
+                cell(&format!("{}{warnings}", line.evidence), 90),
+            ]
+        };
+        screen.table(&["from", "task", "priority", "deadline", "because"], preview.lines.iter().map(line).collect())?;
+        screen.line(&format!(
+            "{} mails of the last {days} days: {} tasks, {} overdue, {} replies ready, {} sent; {} unreadable. Nothing was touched.",
+            preview.mails, preview.tasks, preview.overdue, preview.replies_ready, preview.sent, preview.unreadable
+        ))
+    })
+}
+
+pub(super) async fn import(app: &App, screen: Screen, path: &Path, account: &str, tasks: bool) -> anyhow::Result<()> {
+    let bar = if screen.json { ProgressBar::hidden() } else { ProgressBar::new(0) };
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} mails, {per_sec}, {eta} left") {
+        bar.set_style(style);
+    }
+    let report = app
+        .import(path, account, tasks, |progress| {
+            bar.set_length(progress.total as u64);
+            bar.set_position(progress.done as u64);
+        })
+        .await?;
+    bar.finish_and_clear();
+    app.let_runs_finish().await?;
+    screen.answer(&report, |screen| {
+        screen.line(&format!(
+            "{} mails into account {}: {} new, {} duplicates, {} unreadable; {} were read for tasks.",
+            report.mails, report.account, report.new, report.duplicates, report.unreadable, report.to_work
+        ))
+    })
+}

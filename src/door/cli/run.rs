@@ -1,0 +1,151 @@
+//! `run` and `once`: the worker, and what it tells while it works.
+
+use std::io;
+
+use comfy_table::Cell;
+use tokio::sync::mpsc;
+
+use super::screen::{Screen, cell, shown};
+use crate::{
+    app::{App, Held, Outcome, Pulse, Report},
+    daemon,
+    model::MailState,
+};
+
+pub(super) async fn run(app: &App, screen: Screen) -> anyhow::Result<()> {
+    let worker = app.work().await?.map_err(anyhow::Error::from)?;
+    let (door, mut pulses) = mpsc::unbounded_channel();
+    if !screen.json {
+        for (intake, path) in &worker.intakes {
+            screen.line(&format!("Following account {} in {}", intake.account, path.display()))?;
+        }
+    }
+    let printer = tokio::spawn(async move {
+        while let Some(pulse) = pulses.recv().await {
+            if let Err(error) = tell(screen, &pulse) {
+                tracing::debug!(%error, "nobody reads the output");
+            }
+        }
+    });
+    let served = daemon::run(worker, stop_signal(), door).await;
+    printer.await?;
+    served?;
+    if !screen.json {
+        screen.line("Stopped. Nothing is lost; run again to go on.")?;
+    }
+    Ok(())
+}
+
+/// Ctrl-C, or the polite end from a service manager.
+async fn stop_signal() {
+    let interrupt = tokio::signal::ctrl_c();
+    match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        Ok(mut terminate) => {
+            tokio::select! {
+                _ = interrupt => {}
+                _ = terminate.recv() => {}
+            }
+        }
+        Err(_) => drop(interrupt.await),
+    }
+}
+
+/// With a daemon running, leaves a request and waits for its answer.
+pub(super) async fn once(app: &App, screen: Screen) -> anyhow::Result<()> {
+    let report: serde_json::Value = match app.work().await? {
+        Ok(worker) => {
+            let supervised = worker.engine.clone();
+            let watch = tokio::spawn(async move { supervised.supervise().await });
+            let report = worker.once().await;
+            worker.stop().await;
+            watch.await?;
+            let report = report?;
+            if !screen.json {
+                return print_report(screen, &report).map_err(Into::into);
+            }
+            serde_json::to_value(report)?
+        }
+        Err(Held { pid }) => {
+            if !screen.json {
+                screen.line(&format!("The daemon (process {pid}) is at work; asked it to look."))?;
+            }
+            app.ask("once").await?
+        }
+    };
+    screen.answer(&report, |screen| {
+        let count = |key: &str| report.get(key).and_then(serde_json::Value::as_u64).unwrap_or_default();
+        screen.line(&format!("{} new mails, {} duplicates, {} unreadable.", count("entered"), count("duplicates"), count("unreadable")))
+    })
+}
+
+fn tell(screen: Screen, pulse: &Pulse) -> io::Result<()> {
+    if screen.json {
+        return screen.line(&pulse_json(pulse).to_string());
+    }
+    match pulse {
+        Pulse::Started(report) => {
+            print_report(screen, report)?;
+            screen.line("Waiting for mail. Ctrl-C stops.")
+        }
+        Pulse::Settled(outcome) => rows(screen, outcome).into_iter().try_for_each(|row| {
+            let texts: Vec<String> = row.iter().map(Cell::content).filter(|text| !text.is_empty()).collect();
+            screen.line(&texts.join("  ·  "))
+        }),
+        Pulse::Reminder(reminder) => screen.line(&format!("Reminder: {}", shown(&reminder.text, 200))),
+        Pulse::RulesBroken(problem) => screen.line(&format!("The rules file is broken; the last good set stays in force.\n{problem}")),
+        Pulse::RulesChanged { version, reranked } => screen.line(&format!("New rules ({version}): {reranked} tasks changed their level.")),
+        Pulse::Trouble { account, problem } => screen.line(&format!("Account {account}: {problem}")),
+    }
+}
+
+fn pulse_json(pulse: &Pulse) -> serde_json::Value {
+    use serde_json::json;
+    match pulse {
+        Pulse::Started(report) => json!({ "event": "started", "report": report }),
+        Pulse::Settled(outcome) => json!({ "event": "settled", "mail": outcome }),
+        Pulse::Reminder(reminder) => json!({ "event": "reminder", "reminder": reminder }),
+        Pulse::RulesBroken(problem) => json!({ "event": "rules_broken", "problem": problem }),
+        Pulse::RulesChanged { version, reranked } => json!({ "event": "rules_changed", "version": version, "reranked": reranked }),
+        Pulse::Trouble { account, problem } => json!({ "event": "trouble", "account": account, "problem": problem }),
+    }
+}
+
+fn print_report(screen: Screen, report: &Report) -> io::Result<()> {
+    if report.outcomes.is_empty() {
+        screen.line("No new mail.")?;
+    } else {
+        let table = report.outcomes.iter().flat_map(|outcome| rows(screen, outcome)).collect();
+        screen.table(&["mail", "from", "subject", "became", "priority", "by rule", "next step"], table)?;
+    }
+    let tasks: usize = report.outcomes.iter().filter(|outcome| outcome.state == MailState::Task).map(|outcome| outcome.tasks.len()).sum();
+    screen.line(&format!(
+        "{} mails: {tasks} tasks, {} duplicates, {} unreadable. {} waiting for you (adjutant hitl list).",
+        report.entered, report.duplicates, report.unreadable, report.waiting_for_you
+    ))
+}
+
+/// One line per task, or one that says why there is none.
+fn rows(screen: Screen, outcome: &Outcome) -> Vec<Vec<Cell>> {
+    let head = [Cell::new(outcome.mail_id), cell(&outcome.from, 26), cell(&outcome.subject, 30)];
+    if outcome.tasks.is_empty() {
+        let became = format!("{}: {}", outcome.state.as_str().replace('_', " "), outcome.reason);
+        let mut row = head.to_vec();
+        row.extend([cell(&became, 110), Cell::new(""), Cell::new(""), Cell::new("")]);
+        return vec![row];
+    }
+    let line = |task: &crate::app::TaskLine| {
+        let verb = if outcome.state == MailState::Linked { "linked to" } else { "task" };
+        let number = task.number.map_or_else(String::new, |number| format!(" {number}"));
+        let warnings: String = task.warnings.iter().map(|warning| format!(" [{warning}!]")).collect();
+        let due = task.deadline.as_deref().map_or_else(String::new, |due| format!(" (due {due})"));
+        let mut row = head.to_vec();
+        row.extend([
+            cell(&format!("{verb}{number}: {}{due}{warnings}", task.objective), 110),
+            screen.priority(task.priority),
+            cell(&task.rule, 24),
+            cell(&task.next_step, 30),
+        ]);
+        row
+    };
+    outcome.tasks.iter().map(line).collect()
+}

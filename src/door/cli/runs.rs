@@ -1,0 +1,74 @@
+//! `runs`: list, show, replay, fork.
+
+use std::process::ExitCode;
+
+use comfy_table::Cell;
+
+use super::{
+    FOUND,
+    args::RunsCommand,
+    screen::{Screen, cell, shown},
+};
+use crate::{app::App, store::value::RunRow};
+
+pub(super) async fn runs(app: &App, screen: Screen, command: Option<RunsCommand>) -> anyhow::Result<ExitCode> {
+    match command.unwrap_or(RunsCommand::List { status: None, limit: 50 }) {
+        RunsCommand::List { status, limit } => {
+            let rows = app.runs(status, limit).await?;
+            screen.answer(&rows, |screen| {
+                screen.table(&["run", "kind", "about", "status", "node", "steps", "reason"], rows.iter().map(line).collect())
+            })?;
+        }
+        RunsCommand::Show { run } => show(app, screen, &run).await?,
+        RunsCommand::Replay { run } => return replay(app, screen, &run).await,
+        RunsCommand::Fork { run, from } => {
+            let id = app.fork(&run, from).await?;
+            app.let_runs_finish().await?;
+            show(app, screen, &id.to_string()).await?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(row: &RunRow) -> Vec<Cell> {
+    let about = row.task_id.map_or_else(|| row.mail_id.map_or_else(String::new, |id| format!("mail {id}")), |id| format!("task {id}"));
+    let kind = if row.fork_of.is_some() { format!("{} fork", row.kind) } else { row.kind.to_string() };
+    vec![
+        Cell::new(row.run_id),
+        Cell::new(kind),
+        Cell::new(about),
+        Cell::new(row.status),
+        Cell::new(row.node),
+        Cell::new(row.seq),
+        cell(&row.reason, 60),
+    ]
+}
+
+async fn show(app: &App, screen: Screen, run: &str) -> anyhow::Result<()> {
+    let detail = app.run_detail(run).await?;
+    screen.answer(&detail, |screen| {
+        screen.table(&["run", "kind", "about", "status", "node", "steps", "reason"], vec![line(&detail.row)])?;
+        for checkpoint in &detail.checkpoints {
+            let next = checkpoint.next.map_or_else(|| "end".to_owned(), |node| node.to_string());
+            screen.line(&format!("{:>3} {} {} → {next} ({})", checkpoint.seq, checkpoint.entered_at, checkpoint.node, checkpoint.mv.word()))?;
+            for change in &checkpoint.changes {
+                let text = serde_json::to_string(change).unwrap_or_default();
+                screen.line(&format!("      {}", shown(&text, 160)))?;
+            }
+        }
+        Ok(())
+    })
+}
+
+async fn replay(app: &App, screen: Screen, run: &str) -> anyhow::Result<ExitCode> {
+    let replay = app.replay(run).await?;
+    screen.answer(&replay, |screen| {
+        for checkpoint in &replay.checkpoints {
+            let verdict = if checkpoint.identical { "identical".to_owned() } else { shown(&checkpoint.difference, 400) };
+            screen.line(&format!("{:>3} {}: {verdict}", checkpoint.seq, checkpoint.node))?;
+        }
+        let verdict = if replay.identical { "identical" } else { "NOT identical" };
+        screen.line(&format!("{} checkpoints, {verdict}, {} calls made", replay.checkpoints.len(), replay.calls_made))
+    })?;
+    Ok(if replay.identical { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
+}

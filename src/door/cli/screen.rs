@@ -1,0 +1,83 @@
+//! What a person sees: data on stdout, plain or JSON, colours only on a terminal.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
+use serde::Serialize;
+
+use crate::{ingest::escape_for_people, model::Priority};
+
+/// Without a terminal to ask, tables are this wide.
+const WIDTH_WITHOUT_TERMINAL: u16 = 160;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Screen {
+    pub json: bool,
+    colour: bool,
+    terminal: bool,
+}
+
+impl Screen {
+    pub fn new(json: bool, no_colour: bool) -> Self {
+        let terminal = io::stdout().is_terminal();
+        Self { json, colour: terminal && !no_colour, terminal }
+    }
+
+    /// One JSON value, or what `plain` prints.
+    pub fn answer<T: Serialize>(self, value: &T, plain: impl FnOnce(Self) -> io::Result<()>) -> anyhow::Result<()> {
+        if self.json {
+            self.line(&serde_json::to_string_pretty(value)?)?;
+        } else {
+            plain(self)?;
+        }
+        Ok(())
+    }
+
+    /// A line of our own words; mail text in it must be escaped first with [`shown`].
+    pub fn line(self, text: &str) -> io::Result<()> {
+        writeln!(io::stdout().lock(), "{text}")
+    }
+
+    pub fn table(self, header: &[&str], rows: Vec<Vec<Cell>>) -> io::Result<()> {
+        let mut table = Table::new();
+        table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+        if !self.terminal {
+            table.set_width(WIDTH_WITHOUT_TERMINAL);
+        }
+        if !self.colour {
+            table.force_no_tty();
+        }
+        table.set_header(header.iter().map(|title| if self.colour { Cell::new(title).add_attribute(Attribute::Bold) } else { Cell::new(title) }));
+        table.add_rows(rows);
+        let text = table.to_string();
+        for line in text.lines() {
+            self.line(line.trim_end())?;
+        }
+        Ok(())
+    }
+
+    pub fn priority(self, level: Priority) -> Cell {
+        let cell = Cell::new(level.as_str());
+        let colour = match level {
+            Priority::Critical => Color::Red,
+            Priority::High => Color::Yellow,
+            Priority::Med => Color::Cyan,
+            Priority::Low => Color::Grey,
+        };
+        if self.colour { cell.fg(colour) } else { cell }
+    }
+}
+
+/// Text from outside, safe and short enough for one cell.
+pub fn shown(text: &str, longest: usize) -> String {
+    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut safe = escape_for_people(&one_line);
+    if safe.chars().count() > longest {
+        safe = safe.chars().take(longest.saturating_sub(1)).collect::<String>() + "…";
+    }
+    safe
+}
+
+pub fn cell(text: &str, longest: usize) -> Cell {
+    Cell::new(shown(text, longest))
+}

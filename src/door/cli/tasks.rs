@@ -1,0 +1,190 @@
+//! `tasks` and `why`.
+
+use std::io::Write as _;
+
+use comfy_table::Cell;
+
+use super::{
+    args::TasksCommand,
+    screen::{Screen, cell, shown},
+};
+use crate::{
+    app::{App, NewTask, TaskDetail, next_step},
+    model::Instant,
+    store::value::{TaskRow, TaskWish},
+};
+
+pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksCommand>) -> anyhow::Result<()> {
+    let command = command.unwrap_or(TasksCommand::List { all: false, limit: 100 });
+    match command {
+        TasksCommand::List { all, limit } => list(app, screen, all, limit).await,
+        TasksCommand::Show { task } => show(screen, &app.task_detail(&task).await?),
+        TasksCommand::Add { objective, priority, due } => {
+            let deadline = due.map(|text| app.deadline(&text)).transpose()?;
+            let row = app.add_task(NewTask { objective: objective.join(" "), priority, deadline }).await?;
+            changed(screen, &row, "added")
+        }
+        TasksCommand::Done { task, step: None } => changed(screen, &app.edit_task(&task, TaskWish::Done, "said done").await?, "done"),
+        TasksCommand::Done { task, step: Some(step) } => {
+            changed(screen, &app.edit_task(&task, TaskWish::StepDone(step), "said done").await?, "step done")
+        }
+        TasksCommand::Cancel { task, reason } => changed(screen, &app.edit_task(&task, TaskWish::Cancel, &reason).await?, "cancelled"),
+        TasksCommand::Set { task, priority, objective, due, reason } => {
+            let mut wishes = Vec::new();
+            wishes.extend(priority.map(TaskWish::Priority));
+            wishes.extend(objective.map(TaskWish::Objective));
+            if let Some(text) = due {
+                wishes.push(deadline_wish(app, &text)?);
+            }
+            let mut row = app.task_named(&task).await?;
+            for wish in wishes {
+                row = app.edit_task(&task, wish, &reason).await?;
+            }
+            changed(screen, &row, "changed")
+        }
+        TasksCommand::Snooze { task, until } => {
+            let until = if until == "none" { None } else { Some(app.deadline(&until)?.1) };
+            changed(screen, &app.edit_task(&task, TaskWish::Snooze(until), "").await?, "snoozed")
+        }
+        TasksCommand::Undo { task } => changed(screen, &app.edit_task(&task, TaskWish::Reopen, "taken back").await?, "open again"),
+        TasksCommand::Invoices { csv } => invoices(app, screen, csv).await,
+    }
+}
+
+fn deadline_wish(app: &App, text: &str) -> anyhow::Result<TaskWish> {
+    if text == "none" {
+        return Ok(TaskWish::Deadline(None, None));
+    }
+    let (text, at): (String, Instant) = app.deadline(text)?;
+    Ok(TaskWish::Deadline(Some(text), Some(at)))
+}
+
+async fn list(app: &App, screen: Screen, all: bool, limit: usize) -> anyhow::Result<()> {
+    let rows = app.tasks(all, limit).await?;
+    let due = app.due_reminders().await?;
+    screen.answer(&rows, |screen| {
+        for reminder in &due {
+            screen.line(&format!("Reminder: {}", shown(&reminder.text, 200)))?;
+        }
+        if rows.is_empty() {
+            return screen.line("You're all caught up!");
+        }
+        let line = |row: &TaskRow| {
+            vec![
+                Cell::new(row.number.map_or_else(String::new, |number| number.to_string())),
+                screen.priority(row.task.priority),
+                Cell::new(row.task.status.as_str()),
+                cell(&row.task.objective, 80),
+                cell(row.task.context.person.as_deref().unwrap_or(""), 24),
+                cell(row.task.context.deadline.as_deref().unwrap_or(""), 25),
+                cell(&next_step(row), 30),
+            ]
+        };
+        screen.table(&["task", "priority", "status", "objective", "person", "deadline", "next step"], rows.iter().map(line).collect())
+    })?;
+    Ok(())
+}
+
+fn show(screen: Screen, detail: &TaskDetail) -> anyhow::Result<()> {
+    screen.answer(detail, |screen| {
+        let row = &detail.row;
+        let task = &row.task;
+        let number = row.number.map_or_else(String::new, |number| format!("Task {number}: "));
+        screen.line(&format!("{number}{}", shown(&task.objective, 200)))?;
+        screen.line(&format!("  {} · {} by {} · next: {}", task.status, task.priority, row.rule, next_step(row)))?;
+        let mut field = |name: &str, value: Option<&str>| match value {
+            Some(value) if !value.is_empty() => screen.line(&format!("  {name:<10} {}", shown(value, 300))),
+            _ => Ok(()),
+        };
+        field("id", Some(&task.task_id.to_string()))?;
+        field("source", Some(&task.source))?;
+        field("person", task.context.person.as_deref())?;
+        field("deadline", task.context.deadline.as_deref())?;
+        field("duration", task.context.meeting_duration.as_deref())?;
+        field("because", task.context.more.get("evidence").and_then(|value| value.as_str()))?;
+        field("mail", detail.mail.as_ref().map(|mail| format!("{} {}", mail.mail_id, mail.subject)).as_deref())?;
+        field("summary", task.result_summary.as_deref())?;
+        if let Some(warnings) = task.context.more.get("warnings").and_then(|value| value.as_array()) {
+            for warning in warnings {
+                field("WARNING", warning.get("text").and_then(|text| text.as_str()))?;
+            }
+        }
+        screen.line("  Steps")?;
+        for subtask in &task.subtasks {
+            screen.line(&format!("    [{}] {}", if subtask.done { "x" } else { " " }, subtask.step))?;
+        }
+        for effect in &detail.effects {
+            screen.line(&format!("  Effect {} {} {}: {}", effect.action.tool, effect.class, effect.state, shown(&effect.result, 120)))?;
+        }
+        screen.line("  History")?;
+        for entry in &detail.history {
+            let from = if entry.from.is_empty() { "—" } else { &entry.from };
+            screen.line(&format!("    {} {}: {} → {} by {} ({})", entry.at, entry.field, shown(from, 60), shown(&entry.to, 60), entry.who, shown(&entry.why, 100)))?;
+        }
+        Ok(())
+    })
+}
+
+fn changed(screen: Screen, row: &TaskRow, verb: &str) -> anyhow::Result<()> {
+    screen.answer(row, |screen| {
+        let number = row.number.map_or_else(|| row.task.task_id.to_string(), |number| number.to_string());
+        screen.line(&format!("Task {number} {verb}: {} ({}, {})", shown(&row.task.objective, 120), row.task.status, row.task.priority))
+    })
+}
+
+async fn invoices(app: &App, screen: Screen, csv: bool) -> anyhow::Result<()> {
+    let rows = app.invoices().await?;
+    if csv {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "payee,amount,currency,due,number,recorded_at,task_id")?;
+        for row in &rows {
+            let amount = row.amount.map_or_else(String::new, |amount| format!("{amount:.2}"));
+            let text = |value: &Option<String>| quote(value.as_deref().unwrap_or(""));
+            let (currency, due, number) = (text(&row.currency), text(&row.due), text(&row.number));
+            writeln!(out, "{},{amount},{currency},{due},{number},{},{}", quote(&row.payee), row.recorded_at, row.task_id)?;
+        }
+        return Ok(());
+    }
+    screen.answer(&rows, |screen| {
+        let line = |row: &crate::store::value::InvoiceRow| {
+            let amount = row.amount.map_or_else(String::new, |amount| format!("{amount:.2}"));
+            let text = |value: &Option<String>| cell(value.as_deref().unwrap_or(""), 40);
+            vec![cell(&row.payee, 40), Cell::new(amount), text(&row.currency), text(&row.due), text(&row.number)]
+        };
+        screen.table(&["payee", "amount", "currency", "due", "number"], rows.iter().map(line).collect())
+    })
+}
+
+/// A field of a CSV file. What a spreadsheet would take for a formula is made text.
+fn quote(text: &str) -> String {
+    let safe = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_owned() };
+    if safe.contains([',', '"', '\n', '\r']) { format!("\"{}\"", safe.replace('"', "\"\"")) } else { safe }
+}
+
+pub(super) async fn why(app: &App, screen: Screen, task: &str) -> anyhow::Result<()> {
+    let why = app.why(task).await?;
+    screen.answer(&why, |screen| {
+        let number = why.task.number.map_or_else(String::new, |number| format!(" {number}"));
+        screen.line(&format!("Task{number}: {}", shown(&why.task.task.objective, 200)))?;
+        if why.set_by_hand {
+            screen.line(&format!("Its priority is {}, set by hand: that stands. The rules alone would say:", why.level))?;
+        }
+        if let Some(problem) = &why.rules_broken {
+            screen.line(&format!("The rules file is broken; the built-in set speaks.\n{problem}"))?;
+        }
+        if let Some(sender) = &why.sender {
+            screen.line(&shown(sender, 300))?;
+        }
+        screen.line(&why.trace.to_string())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn csv_fields_are_quoted_and_never_formulas() {
+        for (text, expected) in [("Acme", "Acme"), ("A, \"B\"", "\"A, \"\"B\"\"\""), ("=HYPERLINK(1)", "'=HYPERLINK(1)")] {
+            assert_eq!(super::quote(text), expected);
+        }
+    }
+}
