@@ -6,3 +6,4 @@ pub mod model;
 
 // the path of a mail
 pub mod ingest;
+pub mod source;
