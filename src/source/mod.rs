@@ -3,6 +3,7 @@
 //! The calls block; whoever polls runs them on a thread for that. A source never decides what a message means, and never
 //! says a message is gone while it still has it.
 
+pub mod import;
 pub mod maildir;
 
 use std::{io, time::Duration};
