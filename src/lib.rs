@@ -7,11 +7,19 @@ pub mod model;
 
 // the path of a mail
 pub mod graph;
+pub mod ingest;
+pub mod planner;
 pub mod policy;
 pub mod rules;
+pub mod source;
 pub mod tool;
 
 // what a run leaves behind
 pub mod outbox;
 pub mod reflection;
 pub mod store;
+
+// running it
+pub mod app;
+pub mod daemon;
+pub mod door;

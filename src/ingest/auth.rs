@@ -1,0 +1,295 @@
+//! Who the receiving server says the sender is (RFC 8601).
+//!
+//! Only the topmost Authentication-Results counts, and only from a server the account trusts: everything below it could
+//! have been written by the sender. Doubt of any kind is "unverified", with the reason in words.
+
+use super::{address::is_address, header::Headers, limits::FIELD_BYTES};
+use crate::model::mail::Authentication;
+
+/// The authserv-ids of the receiving servers an account trusts. Empty: none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trust {
+    pub servers: Vec<String>,
+}
+
+/// `from` is every address of every From field.
+pub(super) fn authenticate(headers: &Headers<'_>, from: &[crate::model::Address], trust: &Trust) -> Authentication {
+    match verify(headers, from, trust) {
+        Ok(reason) => Authentication { verified: true, reason },
+        Err(reason) => Authentication { verified: false, reason },
+    }
+}
+
+fn verify(headers: &Headers<'_>, from: &[crate::model::Address], trust: &Trust) -> Result<String, String> {
+    if trust.servers.is_empty() {
+        return Err("no trusted server configured".into());
+    }
+    let value = headers.first("Authentication-Results").ok_or("the receiving server recorded no result")?;
+    let value = std::str::from_utf8(value).ok().filter(|value| value.len() <= FIELD_BYTES);
+    let results = value.and_then(Results::parse).ok_or("the topmost result is malformed")?;
+    if !trust.servers.iter().any(|server| server.eq_ignore_ascii_case(&results.server)) {
+        return Err(format!("topmost result is from {}, not trusted", results.server));
+    }
+    let domain = single_domain(headers, from)?;
+    let mut dmarc = results.methods.iter().filter(|method| method.name == "dmarc");
+    let result = dmarc.next().ok_or_else(|| format!("{} recorded no dmarc result", results.server))?;
+    if dmarc.next().is_some() {
+        return Err("more than one dmarc result".into());
+    }
+    if result.result != "pass" {
+        return Err(format!("dmarc={}", result.result));
+    }
+    let claimed = result.header_from.as_deref().ok_or("dmarc=pass names no header.from")?;
+    let claimed = claimed.rsplit('@').next().unwrap_or(claimed);
+    if !aligned(&domain, claimed) {
+        return Err(format!("dmarc=pass is for {claimed}, not for {domain}"));
+    }
+    Ok(format!("dmarc=pass for {claimed} by {}", results.server))
+}
+
+fn single_domain(headers: &Headers<'_>, from: &[crate::model::Address]) -> Result<String, String> {
+    match headers.all("From").count() {
+        1 => {}
+        0 => return Err("no From header".into()),
+        count => return Err(format!("{count} From headers")),
+    }
+    match from {
+        [one] if is_address(&one.addr) => Ok(one.domain().trim_end_matches('.').to_owned()),
+        [_] => Err("the From header holds no plain address".into()),
+        [] => Err("the From header holds no address".into()),
+        many => Err(format!("the From header holds {} addresses", many.len())),
+    }
+}
+
+/// The server names the From domain or the organisation above it, never one below it.
+fn aligned(domain: &str, claimed: &str) -> bool {
+    let claimed = claimed.trim_end_matches('.').to_lowercase();
+    let above = || claimed.contains('.') && domain.strip_suffix(claimed.as_str()).is_some_and(|sub| sub.ends_with('.'));
+    !claimed.is_empty() && (domain == claimed || above())
+}
+
+struct Results {
+    server: String,
+    methods: Vec<Method>,
+}
+
+/// One `method=result`, lower case, with the one property that is asked for.
+struct Method {
+    name: String,
+    result: String,
+    header_from: Option<String>,
+}
+
+impl Results {
+    fn parse(value: &str) -> Option<Results> {
+        let tokens = tokens(value)?;
+        let mut clauses = tokens.split(|token| *token == Token::Mark(';'));
+        let server = match clauses.next()? {
+            [Token::Word(server)] => server.clone(),
+            [Token::Word(server), Token::Word(version)] if version.bytes().all(|byte| byte.is_ascii_digit()) => {
+                server.clone()
+            }
+            _ => return None,
+        };
+        let mut methods = Vec::new();
+        for clause in clauses.filter(|clause| !clause.is_empty()) {
+            if let [Token::Word(none)] = clause
+                && none.eq_ignore_ascii_case("none")
+            {
+                continue;
+            }
+            methods.push(Method::parse(clause)?);
+        }
+        Some(Results { server, methods })
+    }
+}
+
+impl Method {
+    fn parse(clause: &[Token]) -> Option<Method> {
+        let mut pairs = pairs(clause)?.into_iter();
+        let (name, result) = pairs.next()?;
+        let name = name.split('/').next().unwrap_or_default().trim().to_owned();
+        let mut header_from = None;
+        for (key, value) in pairs {
+            if key == "header.from" && header_from.replace(value).is_some() {
+                return None;
+            }
+        }
+        Some(Method { name, result: result.to_lowercase(), header_from })
+    }
+}
+
+/// `key = value` groups. White space around the dots, slashes and equals signs was dropped with the comments.
+fn pairs(clause: &[Token]) -> Option<Vec<(String, String)>> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    let mut rest = clause;
+    while !rest.is_empty() {
+        let [Token::Word(key), Token::Mark('='), Token::Word(value), after @ ..] = rest else { return None };
+        pairs.push((key.to_lowercase(), value.clone()));
+        rest = after;
+    }
+    Some(pairs)
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Token {
+    Word(String),
+    Mark(char),
+}
+
+/// Words, quoted strings and the marks `;` and `=`; comments are dropped. Nothing for unclosed quotes or comments.
+fn tokens(value: &str) -> Option<Vec<Token>> {
+    let mut tokens = Vec::new();
+    let mut chars = value.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            c if c.is_whitespace() => {}
+            '(' => skip_comment(&mut chars)?,
+            ';' | '=' => tokens.push(Token::Mark(c)),
+            '"' => tokens.push(Token::Word(quoted(&mut chars)?)),
+            c => {
+                let mut word = String::from(c);
+                while let Some(c) = chars.next_if(|c| !(c.is_whitespace() || matches!(c, ';' | '=' | '(' | '"'))) {
+                    word.push(c);
+                }
+                // Base64 in `header.b=abc=` is one value; an `=` right behind a value belongs to it.
+                if matches!(tokens.last(), Some(Token::Mark('='))) {
+                    while chars.next_if_eq(&'=').is_some() {
+                        word.push('=');
+                    }
+                }
+                tokens.push(Token::Word(word));
+            }
+        }
+    }
+    Some(tokens)
+}
+
+fn skip_comment(chars: &mut impl Iterator<Item = char>) -> Option<()> {
+    let mut depth = 1_usize;
+    while depth > 0 {
+        match chars.next()? {
+            '\\' => drop(chars.next()?),
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    Some(())
+}
+
+fn quoted(chars: &mut impl Iterator<Item = char>) -> Option<String> {
+    let mut text = String::new();
+    loop {
+        match chars.next()? {
+            '"' => return Some(text),
+            '\\' => text.push(chars.next()?),
+            c => text.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::address::people;
+
+    const PASS: &str = "Authentication-Results: mx.home.example; dmarc=pass header.from=bank.example\n";
+    const FROM: &str = "From: Bank <info@bank.example>\n";
+
+    fn check(headers: &str, servers: &[&str], verified: bool, reason: &str) {
+        let raw = format!("{headers}\n");
+        let headers = Headers::read(raw.as_bytes(), 0).0;
+        let trust = Trust { servers: servers.iter().map(|server| (*server).to_owned()).collect() };
+        let found = authenticate(&headers, &people(&headers, "From").kept, &trust);
+        assert_eq!((found.verified, found.reason.as_str()), (verified, reason), "{raw}");
+    }
+
+    const HOME: &[&str] = &["mx.home.example"];
+
+    #[test]
+    fn an_aligned_pass_of_a_trusted_server_verifies() {
+        let ok = "dmarc=pass for bank.example by mx.home.example";
+        check(&format!("{PASS}{FROM}"), HOME, true, ok);
+        check(&format!("{PASS}{FROM}"), &["other", "MX.Home.Example"], true, ok);
+        let folded = "Authentication-Results: mx.home.example 1 (a (nested\\)) comment);\r\n\tspf=pass smtp.mailfrom=x@y.example;\r\n dkim=pass\
+            header.i=@bank.example header.b=\"a;b\";\r\n DMARC=Pass (p=REJECT; dis=NONE) header.from=Bank.Example\r\n";
+        let folded = folded.replace("dkim=passheader", "dkim=pass header");
+        check(&format!("{folded}{FROM}"), HOME, true, "dmarc=pass for Bank.Example by mx.home.example");
+        check(&format!("{PASS}From: a@news.bank.example\n"), HOME, true, ok);
+        let base64 =
+            "Authentication-Results: mx.home.example; dkim=pass header.b=abc==; dmarc=pass header.from=bank.example\n";
+        check(&format!("{base64}{FROM}"), HOME, true, ok);
+    }
+
+    #[test]
+    fn any_doubt_is_unverified_and_says_why() {
+        let topmost = |value: &str| format!("Authentication-Results: {value}\n{PASS}{FROM}");
+        for (headers, servers, reason) in [
+            (format!("{PASS}{FROM}"), &[] as &[&str], "no trusted server configured"),
+            (FROM.into(), HOME, "the receiving server recorded no result"),
+            (
+                topmost("mx.evil.example; dmarc=pass header.from=bank.example"),
+                HOME,
+                "topmost result is from mx.evil.example, not trusted",
+            ),
+            (topmost("mx.home.example; none"), HOME, "mx.home.example recorded no dmarc result"),
+            (topmost("mx.home.example; dmarc=fail header.from=bank.example"), HOME, "dmarc=fail"),
+            (topmost("mx.home.example; dmarc=pass"), HOME, "dmarc=pass names no header.from"),
+            (
+                topmost("mx.home.example; dmarc=pass header.from=evil.example"),
+                HOME,
+                "dmarc=pass is for evil.example, not for bank.example",
+            ),
+            (
+                topmost("mx.home.example; dmarc=pass header.from=a.bank.example"),
+                HOME,
+                "dmarc=pass is for a.bank.example, not for bank.example",
+            ),
+            (
+                topmost("mx.home.example; dmarc=pass header.from=example"),
+                HOME,
+                "dmarc=pass is for example, not for bank.example",
+            ),
+            (
+                topmost("mx.home.example; dmarc=fail; dmarc=pass header.from=bank.example"),
+                HOME,
+                "more than one dmarc result",
+            ),
+            (topmost("mx.home.example; dmarc=fail (dmarc=pass header.from=bank.example)"), HOME, "dmarc=fail"),
+            (
+                topmost("mx.home.example; spf=fail reason=\"; dmarc=pass header.from=bank.example\""),
+                HOME,
+                "mx.home.example recorded no dmarc result",
+            ),
+            (
+                topmost("mx.home.example; dmarc=pass (open header.from=bank.example"),
+                HOME,
+                "the topmost result is malformed",
+            ),
+            (
+                topmost("mx.home.example; dmarc=pass header.from=\"bank.example"),
+                HOME,
+                "the topmost result is malformed",
+            ),
+            (topmost("mx.home.example; dmarc = = pass"), HOME, "the topmost result is malformed"),
+            (
+                topmost("mx.home.example.evil.example; dmarc=pass header.from=bank.example"),
+                HOME,
+                "topmost result is from mx.home.example.evil.example, not trusted",
+            ),
+            (format!("{PASS}{FROM}From: x@evil.example\n"), HOME, "2 From headers"),
+            (format!("{PASS}From: a@bank.example, b@evil.example\n"), HOME, "the From header holds 2 addresses"),
+            (format!("{PASS}From: \n"), HOME, "the From header holds no address"),
+            (format!("{PASS}From: Bank\n"), HOME, "the From header holds no plain address"),
+            (PASS.into(), HOME, "no From header"),
+            (
+                format!("{PASS}From: x@evilbank.example\n"),
+                HOME,
+                "dmarc=pass is for bank.example, not for evilbank.example",
+            ),
+        ] {
+            check(&headers, servers, false, reason);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! A body taken apart: everything, the sender's own words, the signature.
+
+use super::{quote, signature};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// The whole text, quotes and signature included.
+    pub body: String,
+    /// The sender's own words, and what was forwarded.
+    pub reply: String,
+    pub signature: Option<String>,
+}
+
+/// The subject tells a forward from a reply where the text alone does not.
+pub fn clean(body: &str, subject: &str) -> Cleaned {
+    let lines: Vec<&str> = body.lines().collect();
+    let split = quote::split(&lines, subject);
+    let end = signature::start(&split.own);
+    let own = split.own.get(..end.unwrap_or(split.own.len())).unwrap_or_default();
+    let under = split.own.get(end.unwrap_or(split.own.len())..).unwrap_or_default();
+    let mut reply = joined(own);
+    let forwarded = joined(&split.forwarded);
+    if !forwarded.is_empty() {
+        if !reply.is_empty() {
+            reply.push_str("\n\n");
+        }
+        reply.push_str(&forwarded);
+    }
+    let under = joined(under);
+    let signature = under.strip_prefix("--\n").map_or(under.as_str(), str::trim).to_owned();
+    Cleaned { body: joined(&lines), reply, signature: Some(signature).filter(|text| !text.is_empty()) }
+}
+
+/// Ends trimmed, runs of empty lines as one.
+fn joined(lines: &[&str]) -> String {
+    let mut text = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
+    let mut empty = 0;
+    for line in lines {
+        let line = line.trim_end();
+        if line.is_empty() {
+            empty += 1;
+            continue;
+        }
+        if !text.is_empty() {
+            text.push_str(if empty > 0 { "\n\n" } else { "\n" });
+        }
+        empty = 0;
+        text.push_str(line);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_three_pieces() {
+        let body = "Yes, Friday works.  \n\n\n\nThanks,\nDana\n\nOn 3/3/25 Avi <a@x.example> wrote:\n> When?\n";
+        let cleaned = clean(body, "Re: lunch");
+        assert_eq!(cleaned.reply, "Yes, Friday works.");
+        assert_eq!(cleaned.signature.as_deref(), Some("Thanks,\nDana"));
+        assert_eq!(cleaned.body, "Yes, Friday works.\n\nThanks,\nDana\n\nOn 3/3/25 Avi <a@x.example> wrote:\n> When?");
+    }
+
+    #[test]
+    fn the_signature_above_a_forward_does_not_cut_it() {
+        let cleaned =
+            clean("Please pay.\n-- \nDana\n\n---------- Forwarded message ---------\nFrom: x\n\nInvoice 7", "Fwd: x");
+        assert_eq!(cleaned.reply, "Please pay.\n\n---------- Forwarded message ---------\nFrom: x\n\nInvoice 7");
+        assert_eq!(cleaned.signature.as_deref(), Some("Dana"));
+    }
+
+    #[test]
+    fn an_empty_body_is_empty() {
+        assert_eq!(clean(" \n\n", "x"), Cleaned::default());
+    }
+}

@@ -1,0 +1,152 @@
+//! The header block of a message or part, as the raw fields it holds. Values stay undecoded here.
+
+use std::borrow::Cow;
+
+use mail_parser::{HeaderValue, parsers::MessageStream};
+
+use super::{
+    charset,
+    limits::{FIELD_BYTES, FIELDS},
+};
+
+#[derive(Debug, Clone, Copy)]
+struct Field<'a> {
+    name: &'a [u8],
+    /// With its folds, without the last line break.
+    value: &'a [u8],
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Headers<'a> {
+    fields: Vec<Field<'a>>,
+}
+
+/// One physical line and where the next one starts.
+pub(super) fn line_at(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
+    let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
+    let len = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1);
+    Some((rest.get(..len)?, at + len))
+}
+
+impl<'a> Headers<'a> {
+    /// Reads fields from `at` on; returns where the body starts.
+    ///
+    /// A line that is no field ends the block and belongs to the body: a missing empty line must not eat the text.
+    pub(super) fn read(bytes: &'a [u8], mut at: usize) -> (Headers<'a>, usize) {
+        let mut headers = Headers::default();
+        let mut open: Option<(&'a [u8], usize)> = None;
+        let body = loop {
+            let Some((line, next)) = line_at(bytes, at) else { break at };
+            if line.trim_ascii().is_empty() && !matches!(line.first(), Some(b' ' | b'\t')) {
+                break next;
+            }
+            if matches!(line.first(), Some(b' ' | b'\t')) {
+                // A fold, or a stray indented line before the first field.
+            } else if let Some(name) = field_name(line) {
+                headers.close(bytes, open.take(), at);
+                open = Some((name, at + line.iter().position(|byte| *byte == b':').unwrap_or(0) + 1));
+            } else if line.starts_with(b"From ") || line.starts_with(b">From ") {
+                headers.close(bytes, open.take(), at);
+            } else {
+                break at;
+            }
+            at = next;
+        };
+        headers.close(bytes, open, at);
+        (headers, body)
+    }
+
+    fn close(&mut self, bytes: &'a [u8], open: Option<(&'a [u8], usize)>, end: usize) {
+        let Some((name, start)) = open else { return };
+        if self.fields.len() < FIELDS
+            && let Some(value) = bytes.get(start..end)
+        {
+            self.fields.push(Field { name, value: value.trim_ascii_end() });
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
+        self.fields
+            .iter()
+            .filter(move |field| field.name.eq_ignore_ascii_case(name.as_bytes()))
+            .map(|field| field.value)
+    }
+
+    /// The topmost field of that name.
+    pub(super) fn first(&self, name: &str) -> Option<&'a [u8]> {
+        self.all(name).next()
+    }
+
+    /// Unfolded, encoded words decoded, ends trimmed.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        let value = self.first(name)?;
+        let line = terminated(value, FIELD_BYTES);
+        let text = match MessageStream::new(&line).parse_unstructured() {
+            HeaderValue::Text(text) => text.trim().to_owned(),
+            _ => String::new(),
+        };
+        Some(text)
+    }
+}
+
+/// The form mail-parser's field parsers want: valid UTF-8 where it can be had, and a line break at the end.
+pub(super) fn terminated(value: &[u8], max: usize) -> Cow<'_, [u8]> {
+    let value = value.get(..max).unwrap_or(value);
+    // Raw bytes inside an encoded word are in the charset the word names; elsewhere nobody named one.
+    let as_is = std::str::from_utf8(value).is_ok() || value.windows(2).any(|pair| pair == b"=?");
+    let mut line = if as_is { value.to_vec() } else { charset::guess(value).into_bytes() };
+    line.push(b'\n');
+    Cow::Owned(line)
+}
+
+/// The name of a header field; white space before the colon is an obsolete but legal form.
+fn field_name(line: &[u8]) -> Option<&[u8]> {
+    let colon = line.iter().position(|byte| *byte == b':')?;
+    let name = line.get(..colon)?.trim_ascii_end();
+    let legal = !name.is_empty() && !name.starts_with(b"--") && name.iter().all(|byte| (33..=126).contains(byte));
+    legal.then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(raw: &str, subject: Option<&str>, body: &str) {
+        let (headers, at) = Headers::read(raw.as_bytes(), 0);
+        assert_eq!(headers.text("subject").as_deref(), subject, "{raw:?}");
+        assert_eq!(raw.get(at..), Some(body), "{raw:?}");
+    }
+
+    #[test]
+    fn blocks_end_where_the_text_begins() {
+        check("Subject: a\n\nbody", Some("a"), "body");
+        check("Subject: a\r\n b\r\n\r\nbody", Some("a b"), "body");
+        check("SUBJECT : a\n\n", Some("a"), "");
+        check("Subject: a", Some("a"), "");
+        check("Subject:\n\nbody", Some(""), "body");
+        check("From nobody Mon\nSubject: a\n\nbody", Some("a"), "body");
+        check("Subject: a\nno field at all\nbody", Some("a"), "no field at all\nbody");
+        check("Subject: a\n--b:c\n", Some("a"), "--b:c\n");
+        check("body only", None, "body only");
+        check("Subject: =?utf-8?B?16nXnNeV150=?= =?utf-8?Q?_x?=\n\n", Some("שלום x"), "");
+        check("Subject: first\nSubject: second\n\n", Some("first"), "");
+    }
+
+    #[test]
+    fn eight_bit_values_are_read() {
+        let (headers, _) = Headers::read(b"Subject: caf\xe9\n\n", 0);
+        assert_eq!(headers.text("Subject").as_deref(), Some("café"));
+        let (headers, _) = Headers::read(b"Subject: =?iso-8859-1?Q?caf\xe9?=\n\n", 0);
+        assert_eq!(headers.text("Subject").as_deref(), Some("café"));
+    }
+
+    #[test]
+    fn the_number_of_fields_is_bounded() {
+        let raw = "X: y\n".repeat(FIELDS + 50);
+        assert_eq!(Headers::read(raw.as_bytes(), 0).0.all("x").count(), FIELDS);
+    }
+}

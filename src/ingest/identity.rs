@@ -1,0 +1,131 @@
+//! What a mail is called, what it answers, and the digest of what its sender wrote.
+
+use sha2::{Digest, Sha256};
+
+use super::{
+    header::Headers,
+    limits::{FIELD_BYTES, REFERENCES, SHORT_CHARS},
+};
+use crate::model::{Address, Mail, ids::hex};
+
+pub(super) struct Ids {
+    pub(super) message_id: Option<String>,
+    pub(super) references: Vec<String>,
+}
+
+impl Ids {
+    pub(super) fn read(headers: &Headers<'_>) -> Ids {
+        let of = |name| headers.first(name).map(message_ids).unwrap_or_default();
+        let mut references = of("References");
+        // What it answers is the last of a chain, whether the chain names it or not.
+        for id in of("In-Reply-To") {
+            if !references.contains(&id) {
+                references.push(id);
+            }
+        }
+        if references.len() > REFERENCES {
+            references.drain(1..=references.len() - REFERENCES);
+        }
+        Ids { message_id: of("Message-ID").into_iter().next(), references }
+    }
+
+    /// The first message of the conversation.
+    pub(super) fn thread(&self, content: &str) -> String {
+        self.references.first().or(self.message_id.as_ref()).cloned().unwrap_or_else(|| format!("sha256:{content}"))
+    }
+}
+
+/// Every `<id>`; a bare one is given its brackets.
+fn message_ids(value: &[u8]) -> Vec<String> {
+    let value = String::from_utf8_lossy(value.get(..FIELD_BYTES).unwrap_or(value));
+    let tidy =
+        |id: &str| id.chars().filter(|c| !c.is_whitespace() && !c.is_control()).take(SHORT_CHARS).collect::<String>();
+    let mut ids: Vec<String> = Vec::new();
+    for piece in value.split('<').skip(1) {
+        let Some((id, _)) = piece.split_once('>') else { continue };
+        let id = format!("<{}>", tidy(id));
+        // Chains repeat themselves; a look at the last few is enough and keeps this linear.
+        if id.len() > 2 && !ids.iter().rev().take(REFERENCES).any(|known| *known == id) {
+            ids.push(id);
+        }
+    }
+    let bare = value.trim();
+    let bare = bare.trim_matches(['<', '>']);
+    if ids.is_empty() && !bare.is_empty() && !bare.contains(char::is_whitespace) {
+        ids.push(format!("<{}>", tidy(bare)));
+    }
+    ids
+}
+
+/// Over what the sender writes, each field framed by its length: trace headers and flags do not change it.
+pub(super) fn content_sha256(mail: &Mail, body: &str) -> String {
+    let mut hash = Sha256::new();
+    let mut put = |text: &str| {
+        hash.update((text.len() as u64).to_be_bytes());
+        hash.update(text.as_bytes());
+    };
+    let people = |list: &[Address]| list.iter().map(|one| one.addr.as_str()).collect::<Vec<_>>().join(",");
+    put(&mail.from.addr);
+    put(&people(&mail.to));
+    put(&people(&mail.cc));
+    put(&mail.subject);
+    put(&mail.date.map(|date| date.to_string()).unwrap_or_default());
+    put(body);
+    for attachment in &mail.attachments {
+        put(&attachment.sha256);
+    }
+    hex(&hash.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(raw: &str, id: Option<&str>, references: &[&str], thread: &str) {
+        let ids = Ids::read(&Headers::read(raw.as_bytes(), 0).0);
+        assert_eq!(ids.message_id.as_deref(), id, "{raw}");
+        assert_eq!(ids.references, references, "{raw}");
+        assert_eq!(ids.thread("c"), thread, "{raw}");
+    }
+
+    #[test]
+    fn ids_and_threads() {
+        check("Message-ID: <a@x>\n", Some("<a@x>"), &[], "<a@x>");
+        check("Message-Id: a@x\n", Some("<a@x>"), &[], "<a@x>");
+        check("Message-ID: <a\n @x>\n", Some("<a@x>"), &[], "<a@x>");
+        check(
+            "Message-ID: <c@x>\nIn-Reply-To: <b@x>\nReferences: <a@x>\n\t<b@x>\n",
+            Some("<c@x>"),
+            &["<a@x>", "<b@x>"],
+            "<a@x>",
+        );
+        check("In-Reply-To: your mail of <b@x>\nReferences: <a@x>\n", None, &["<a@x>", "<b@x>"], "<a@x>");
+        check("In-Reply-To: some words\n", None, &[], "sha256:c");
+        check("Subject: x\n", None, &[], "sha256:c");
+        check("Message-ID: <>\n", None, &[], "sha256:c");
+    }
+
+    #[test]
+    fn a_long_chain_keeps_its_first_and_its_last() {
+        let chain: String = (0..300).map(|n| format!(" <{n}@x>")).collect();
+        let ids = Ids::read(&Headers::read(format!("References:{chain}\n").as_bytes(), 0).0);
+        assert_eq!(ids.references.len(), REFERENCES);
+        assert_eq!(ids.references.first().map(String::as_str), Some("<0@x>"));
+        assert_eq!(ids.references.last().map(String::as_str), Some("<299@x>"));
+    }
+
+    #[test]
+    fn every_part_of_the_content_counts() {
+        let mail = Mail { subject: "a".into(), from: Address { name: None, addr: "x@y".into() }, ..Mail::default() };
+        let base = content_sha256(&mail, "body");
+        let changed = [
+            Mail { subject: "b".into(), ..mail.clone() },
+            Mail { to: vec![mail.from.clone()], ..mail.clone() },
+            Mail { date: Some("2025-06-23T03:15:00Z".parse().unwrap()), ..mail.clone() },
+        ];
+        assert!(changed.iter().all(|other| content_sha256(other, "body") != base));
+        assert_ne!(content_sha256(&mail, "other"), base);
+        let trace = Mail { size: 7, message_id: Some("<a>".into()), ..mail };
+        assert_eq!(content_sha256(&trace, "body"), base);
+    }
+}

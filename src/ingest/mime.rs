@@ -1,0 +1,251 @@
+//! The leaves of a MIME tree, found in one forward pass with a stack of open boundaries.
+//!
+//! Attached messages are leaves: nothing in here descends into them.
+
+use super::{
+    content::Content,
+    header::{Headers, line_at},
+    limits::{DEPTH, PARTS},
+};
+
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    pub(super) headers: Headers<'a>,
+    pub(super) content: Content,
+    /// Still encoded.
+    pub(super) body: &'a [u8],
+    /// Inside multipart/related: likely a picture of the page beside it.
+    pub(super) related: bool,
+    /// The outermost multipart/alternative it is in: of one group only one rendering is shown.
+    pub(super) group: Option<usize>,
+    /// Its end was not found.
+    pub(super) open_ended: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TooDeep;
+
+#[derive(Debug, Default)]
+pub(super) struct Parts<'a> {
+    pub(super) leaves: Vec<Part<'a>>,
+    pub(super) too_many: bool,
+}
+
+struct Frame {
+    boundary: Vec<u8>,
+    related: bool,
+    digest: bool,
+    group: Option<usize>,
+    /// Where it starts, while no part was found in it.
+    preamble: Option<usize>,
+}
+
+/// A line that ends the current part.
+struct Hit {
+    /// Of the line.
+    start: usize,
+    level: usize,
+    last: bool,
+}
+
+struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    open: Vec<Frame>,
+    parts: Parts<'a>,
+    groups: usize,
+}
+
+pub(super) fn leaves<'a>(bytes: &'a [u8], headers: Headers<'a>, body: usize) -> Result<Parts<'a>, TooDeep> {
+    let mut walk = Walk { bytes, at: body, open: Vec::new(), parts: Parts::default(), groups: 0 };
+    let mut next = Some(headers);
+    while let Some(headers) = next {
+        next = walk.entity(headers)?;
+    }
+    Ok(walk.parts)
+}
+
+impl<'a> Walk<'a> {
+    /// Takes in one part whose body starts at the cursor; returns the headers of the next.
+    fn entity(&mut self, headers: Headers<'a>) -> Result<Option<Headers<'a>>, TooDeep> {
+        let digest = self.open.last().is_some_and(|frame| frame.digest);
+        let content = Content::read(&headers, if digest { ("message", "rfc822") } else { ("text", "plain") });
+        let start = self.at;
+        if let Some(boundary) = content.parts_boundary() {
+            if self.open.len() >= DEPTH {
+                return Err(TooDeep);
+            }
+            let frame = self.frame(&content, boundary);
+            self.open.push(frame);
+            let hit = self.seek();
+            return Ok(self.follow(hit));
+        }
+        let hit = self.seek();
+        let end = hit.as_ref().map_or(self.bytes.len(), |hit| hit.start);
+        let open_ended = hit.is_none() && !self.open.is_empty();
+        self.leaf(headers, content, start, end, open_ended);
+        Ok(self.follow(hit))
+    }
+
+    fn frame(&mut self, content: &Content, boundary: &str) -> Frame {
+        let parent = self.open.last();
+        let mut group = parent.and_then(|frame| frame.group);
+        if group.is_none() && content.sub == "alternative" {
+            self.groups += 1;
+            group = Some(self.groups);
+        }
+        Frame {
+            boundary: boundary.as_bytes().to_vec(),
+            related: content.sub == "related" || parent.is_some_and(|frame| frame.related && content.sub != "mixed"),
+            digest: content.sub == "digest",
+            group,
+            preamble: Some(self.at),
+        }
+    }
+
+    fn leaf(&mut self, headers: Headers<'a>, content: Content, start: usize, end: usize, open_ended: bool) {
+        if self.parts.leaves.len() >= PARTS {
+            self.parts.too_many = true;
+            return;
+        }
+        let body = self.bytes.get(start..end).unwrap_or_default();
+        let (related, group) = self.open.last().map_or((false, None), |frame| (frame.related, frame.group));
+        self.parts.leaves.push(Part { headers, content, body, related, group, open_ended });
+    }
+
+    /// The next line that is a boundary of an open multipart, the innermost first. The cursor ends behind it.
+    fn seek(&mut self) -> Option<Hit> {
+        if self.open.is_empty() {
+            self.at = self.bytes.len();
+            return None;
+        }
+        while let Some((line, next)) = line_at(self.bytes, self.at) {
+            let start = self.at;
+            self.at = next;
+            if let Some(rest) = line.strip_prefix(b"--")
+                && let Some((level, last)) = self.boundary(rest.trim_ascii_end())
+            {
+                return Some(Hit { start: without_break(self.bytes, start), level, last });
+            }
+        }
+        None
+    }
+
+    fn boundary(&self, text: &[u8]) -> Option<(usize, bool)> {
+        self.open.iter().enumerate().rev().find_map(|(level, frame)| {
+            match text.strip_prefix(frame.boundary.as_slice()) {
+                Some(b"") => Some((level, false)),
+                Some(b"--") => Some((level, true)),
+                _ => None,
+            }
+        })
+    }
+
+    /// Closes what the boundary closes; returns the headers of the next part, or nothing at the end.
+    fn follow(&mut self, mut hit: Option<Hit>) -> Option<Headers<'a>> {
+        while let Some(Hit { start, level, last }) = hit {
+            self.close_to(if last { level } else { level + 1 }, start);
+            if !last && !self.parts.too_many {
+                if let Some(frame) = self.open.last_mut() {
+                    frame.preamble = None;
+                }
+                let (headers, body) = Headers::read(self.bytes, self.at);
+                self.at = body;
+                return Some(headers);
+            }
+            hit = if self.parts.too_many { None } else { self.seek() };
+        }
+        self.close_to(0, self.bytes.len());
+        None
+    }
+
+    /// A multipart that held no part was plain text all along.
+    fn close_to(&mut self, level: usize, end: usize) {
+        while self.open.len() > level {
+            let Some(frame) = self.open.pop() else { return };
+            if let Some(start) = frame.preamble {
+                let content = Content { main: "text".into(), sub: "plain".into(), ..Content::default() };
+                self.leaf(Headers::default(), content, start, end.max(start), false);
+            }
+        }
+    }
+}
+
+/// The line break before a boundary belongs to the boundary.
+fn without_break(bytes: &[u8], start: usize) -> usize {
+    match bytes.get(..start) {
+        Some([.., b'\r', b'\n']) => start - 2,
+        Some([.., b'\n']) => start - 1,
+        _ => start,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(raw: &str, expected: &[(&str, &str)]) {
+        let (headers, body) = Headers::read(raw.as_bytes(), 0);
+        let parts = leaves(raw.as_bytes(), headers, body).unwrap();
+        let found: Vec<_> = parts
+            .leaves
+            .iter()
+            .map(|part| (part.content.full(), String::from_utf8_lossy(part.body).into_owned()))
+            .collect();
+        let found: Vec<_> = found.iter().map(|(kind, body)| (kind.as_str(), body.as_str())).collect();
+        assert_eq!(found, expected, "{raw:?}");
+    }
+
+    #[test]
+    fn leaves_of_good_and_broken_trees() {
+        check("A: b\n\ntext\n", &[("text/plain", "text\n")]);
+        let mixed = "Content-Type: multipart/mixed; boundary=x\n\n";
+        check(
+            &format!("{mixed}pre\n--x\n\none\r\n--x  \nContent-Type: text/html\n\n<p>\n--x--\nafter"),
+            &[("text/plain", "one"), ("text/html", "<p>")],
+        );
+        check(&format!("{mixed}--x\n\nno end"), &[("text/plain", "no end")]);
+        check(&format!("{mixed}no part at all"), &[("text/plain", "no part at all")]);
+        check(&format!("{mixed}--xy\n\na\n--x\n\nb"), &[("text/plain", "b")]);
+        check(&format!("{mixed}--x\nA: b\n--x\n\nc\n--x--"), &[("text/plain", ""), ("text/plain", "c")]);
+        check("Content-Type: multipart/mixed\n\nno boundary", &[("multipart/mixed", "no boundary")]);
+        check(
+            &format!(
+                "{mixed}--x\nContent-Type: multipart/alternative; boundary=y\n\n--y\n\ninner\n--x\n\nouter\n--x--"
+            ),
+            &[("text/plain", "inner"), ("text/plain", "outer")],
+        );
+        check(
+            "Content-Type: multipart/digest; boundary=x\n\n--x\n\nSubject: a\n\nb\n--x--",
+            &[("message/rfc822", "Subject: a\n\nb")],
+        );
+    }
+
+    fn nested(depth: usize) -> String {
+        let mut raw = String::new();
+        for level in 0..depth {
+            raw += &format!("Content-Type: multipart/mixed; boundary=b{level}\n\n--b{level}\n");
+        }
+        raw + "\ndeep"
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let read = |depth| {
+            let raw = nested(depth);
+            let (headers, body) = Headers::read(raw.as_bytes(), 0);
+            leaves(raw.as_bytes(), headers, body).map(|parts| parts.leaves.len())
+        };
+        assert_eq!(read(DEPTH), Ok(1));
+        assert_eq!(read(DEPTH + 1), Err(TooDeep));
+        assert_eq!(read(100_000), Err(TooDeep));
+    }
+
+    #[test]
+    fn the_number_of_parts_is_bounded() {
+        let raw = format!("Content-Type: multipart/mixed; boundary=x\n\n{}", "--x\n\na\n".repeat(PARTS + 10));
+        let (headers, body) = Headers::read(raw.as_bytes(), 0);
+        let parts = leaves(raw.as_bytes(), headers, body).unwrap();
+        assert_eq!((parts.leaves.len(), parts.too_many), (PARTS, true));
+    }
+}

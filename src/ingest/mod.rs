@@ -1,0 +1,32 @@
+//! From the bytes of a message to a [`crate::model::Mail`]: parsed, cleaned, with what the receiving server said.
+//!
+//! The input is hostile. Nothing in here reads a file or a clock, recurses on the input, indexes into it, or takes more
+//! than linear time over it; the bounds and their reasons stand in `limits`.
+
+mod address;
+mod auth;
+mod body;
+mod bulk;
+mod calendar;
+mod charset;
+mod clean;
+mod content;
+mod entity;
+mod header;
+mod html;
+mod identity;
+mod limits;
+mod mime;
+mod parse;
+mod quote;
+mod signature;
+mod style;
+mod tag;
+mod transfer;
+mod tricks;
+
+pub use auth::Trust;
+pub use clean::{Cleaned, clean};
+pub use html::{Page, html_to_text};
+pub use parse::{Note, Opened, Unreadable, open_mail, read_mail};
+pub use tricks::{Stripped, escape_for_people, strip};

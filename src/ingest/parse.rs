@@ -1,0 +1,140 @@
+//! Raw bytes to [`Mail`]. Never panics, never recurses without a bound, and keeps what it can of a broken mail.
+
+use std::borrow::Cow;
+
+use chrono::DateTime;
+use mail_parser::{HeaderValue, parsers::MessageStream};
+
+use super::{
+    address::{one_line, people},
+    auth::{Trust, authenticate},
+    body::{self, Body},
+    bulk,
+    clean::{Cleaned, clean},
+    header::{Headers, terminated},
+    identity::{Ids, content_sha256},
+    limits::{DEPTH, MAIL_BYTES, RECIPIENTS, SHORT_CHARS, TEXT_CHARS, cut},
+    mime,
+    tricks::strip,
+};
+use crate::model::{Instant, Mail};
+
+/// Why a message could not be read at all. It is kept where it is; a person can look at it there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    #[error("the file is empty")]
+    Empty,
+    #[error("this is not a mail: it has no header fields")]
+    NoHeaders,
+    #[error("its parts are nested deeper than {DEPTH} levels, which no honest mail is")]
+    TooDeep,
+}
+
+/// What was left out of a mail that is larger than it should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Note {
+    #[error("only the first {} MiB were read", MAIL_BYTES / 1024 / 1024)]
+    Oversize,
+    #[error("it has more parts than are read")]
+    ManyParts,
+    #[error("only the first {TEXT_CHARS} characters of its text were kept")]
+    LongText,
+    #[error("only the first {RECIPIENTS} people of a header were kept")]
+    ManyPeople,
+}
+
+/// A mail with what `Mail` does not keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Opened {
+    pub mail: Mail,
+    /// The whole text; `mail.text` holds only the sender's own words.
+    pub body: String,
+    pub notes: Vec<Note>,
+}
+
+pub fn read_mail(raw: &[u8], trust: &Trust) -> Result<Mail, Unreadable> {
+    open_mail(raw, trust).map(|opened| opened.mail)
+}
+
+pub fn open_mail(raw: &[u8], trust: &Trust) -> Result<Opened, Unreadable> {
+    let bytes = raw.get(..MAIL_BYTES).unwrap_or(raw);
+    let bytes = with_line_feeds(bytes);
+    let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).ok_or(Unreadable::Empty)?;
+    // A byte order mark is not part of the first field's name.
+    let start = start + if bytes.get(start..).is_some_and(|rest| rest.starts_with(b"\xef\xbb\xbf")) { 3 } else { 0 };
+    let (headers, at) = Headers::read(&bytes, start);
+    if headers.is_empty() {
+        return Err(Unreadable::NoHeaders);
+    }
+    let parts = mime::leaves(&bytes, headers.clone(), at).map_err(|mime::TooDeep| Unreadable::TooDeep)?;
+    let body = body::gather(&parts.leaves);
+    let mut notes = Vec::new();
+    let mut note = |when: bool, what| notes.extend(when.then_some(what));
+    note(raw.len() > MAIL_BYTES, Note::Oversize);
+    note(parts.too_many, Note::ManyParts);
+    note(body.text_cut, Note::LongText);
+    let (mail, body, many_people) = assemble(&headers, body, trust, raw.len() as u64);
+    note(many_people, Note::ManyPeople);
+    Ok(Opened { mail, body, notes })
+}
+
+/// Very old mail ends its lines with carriage returns alone.
+fn with_line_feeds(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if bytes.contains(&b'\n') || !bytes.contains(&b'\r') {
+        return Cow::Borrowed(bytes);
+    }
+    Cow::Owned(bytes.iter().map(|byte| if *byte == b'\r' { b'\n' } else { *byte }).collect())
+}
+
+fn assemble(headers: &Headers<'_>, body: Body, trust: &Trust, size: u64) -> (Mail, String, bool) {
+    let subject = strip(&headers.text("Subject").unwrap_or_default());
+    let subject_text = cut(one_line(&subject.text), SHORT_CHARS).0;
+    let [from, reply_to, to, cc] = ["From", "Reply-To", "To", "Cc"].map(|field| people(headers, field));
+    let many_people = [&to, &cc].iter().any(|list| list.found > list.kept.len());
+    let tricks = body.tricks + subject.tricks + from.tricks + reply_to.tricks;
+    let ids = Ids::read(headers);
+    let Cleaned { body: whole, reply, signature } = clean(&body.text, &subject_text);
+    let authentication = authenticate(headers, &from.kept, trust);
+    let mut mail = Mail {
+        from: from.kept.into_iter().next().unwrap_or_default(),
+        reply_to: reply_to.kept,
+        to: to.kept,
+        cc: cc.kept,
+        subject: subject_text,
+        date: headers.first("Date").and_then(date),
+        text: reply,
+        signature,
+        attachments: body.attachments,
+        links: body.links,
+        invite: body.invite,
+        list_id: bulk::list_id(headers),
+        bulk_header: bulk::bulk_header(headers),
+        authentication,
+        tricks,
+        size,
+        ..Mail::default()
+    };
+    mail.content_sha256 = content_sha256(&mail, &whole);
+    mail.thread = ids.thread(&mail.content_sha256);
+    mail.message_id = ids.message_id;
+    mail.references = ids.references;
+    (mail, whole, many_people)
+}
+
+/// The Date header in the forms that occur, also without a zone (read as UTC).
+fn date(value: &[u8]) -> Option<Instant> {
+    let line = terminated(value, SHORT_CHARS);
+    if let HeaderValue::DateTime(date) = MessageStream::new(&line).parse_date()
+        && date.is_valid()
+    {
+        return DateTime::from_timestamp(date.to_timestamp(), 0).map(Into::into);
+    }
+    let text = one_line(&String::from_utf8_lossy(&line));
+    let parsed =
+        DateTime::parse_from_rfc2822(&text).or_else(|_| DateTime::parse_from_rfc2822(&format!("{text} +0000")));
+    parsed.or_else(|_| DateTime::parse_from_rfc3339(&text)).ok().map(|at| at.to_utc().into())
+}
+
+#[cfg(test)]
+#[path = "parse_tests.rs"]
+mod tests;

@@ -1,0 +1,266 @@
+//! Whole messages through `open_mail`, and bytes that are none.
+
+use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, proptest};
+
+use super::*;
+
+fn open(raw: &str) -> Opened {
+    open_mail(raw.as_bytes(), &Trust::default()).unwrap()
+}
+
+const MIXED: &str = "From: Dana <Dana@X.example>\nTo: me@home.example\nSubject: =?utf-8?Q?Invoice_7?=\nDate: Mon, 3 Mar 2025 10:00:00 +0200\n\
+    Message-ID: <a@x.example>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=m\n\n\
+    --m\nContent-Type: multipart/alternative; boundary=a\n\n\
+    --a\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\nPlease pay =E2=82=AC5.\n\nBest regards,\nDana\n\
+    --a\nContent-Type: text/html\n\n<p>Please pay <a href=\"http://pay.example\">here</a></p>\n--a--\n\
+    --m\nContent-Type: application/pdf; name=\"i.pdf\"\nContent-Disposition: attachment\nContent-Transfer-Encoding: base64\n\naGVsbG8=\n--m--\n";
+
+#[test]
+fn a_mail_with_everything() {
+    let Opened { mail, body, notes } = open(MIXED);
+    assert_eq!(notes, []);
+    assert_eq!((mail.from.addr.as_str(), mail.from.name.as_deref()), ("dana@x.example", Some("Dana")));
+    assert_eq!((mail.subject.as_str(), mail.text.as_str()), ("Invoice 7", "Please pay €5."));
+    assert_eq!(mail.signature.as_deref(), Some("Best regards,\nDana"));
+    assert_eq!(body, "Please pay €5.\n\nBest regards,\nDana");
+    assert_eq!(mail.date.unwrap().to_string(), "2025-03-03T08:00:00Z");
+    assert_eq!((mail.message_id.as_deref(), mail.thread.as_str()), (Some("<a@x.example>"), "<a@x.example>"));
+    assert_eq!(mail.links.iter().map(|link| link.href.as_str()).collect::<Vec<_>>(), ["http://pay.example"]);
+    let [pdf] = mail.attachments.as_slice() else { panic!("{:?}", mail.attachments) };
+    assert_eq!((pdf.name.as_str(), pdf.content_type.as_str(), pdf.size), ("i.pdf", "application/pdf", 5));
+    assert_eq!(pdf.sha256, "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
+    assert_eq!(mail.size, MIXED.len() as u64);
+}
+
+/// The body of a mail whose headers are of no interest.
+fn body_of(content: &str) -> String {
+    open(&format!("Subject: x\n{content}")).body
+}
+
+#[test]
+fn which_text_is_read() {
+    let alternative = |plain: &str, html: &str| {
+        format!(
+            "Content-Type: multipart/alternative; boundary=a\n\n--a\n\n{plain}\n--a\nContent-Type: text/html\n\n{html}\n--a--\n"
+        )
+    };
+    for (content, expected) in [
+        ("\nhello".to_owned(), "hello"),
+        ("Content-Type: text/html\n\n<p>a</p><p>b</p>".to_owned(), "a\n\nb"),
+        (alternative("plain", "<b>rich</b>"), "plain"),
+        (alternative("  ", "<b>rich</b>"), "rich"),
+        (alternative("Your client does not support HTML.", "<b>rich</b>"), "rich"),
+        (alternative("Your client does not support HTML.", ""), "Your client does not support HTML."),
+        ("Content-Type: text/plain; format=flowed\n\none \ntwo\n> q \nthree".to_owned(), "one two\n> q\nthree"),
+        ("Content-Type: multipart/mixed; boundary=m\n\n--m\n\none\n--m\nContent-Type: text/html\n\n<i>two</i>\n--m--".to_owned(), "one\n\ntwo"),
+        ("Content-Type: multipart/mixed; boundary=m\n\nthe boundary never comes".to_owned(), "the boundary never comes"),
+        ("Content-Type: message/rfc822\n\nSubject: inner\n\nhanded on".to_owned(), "handed on"),
+        ("Content-Type: text/plain; name=notes.txt\n\nnamed but alone".to_owned(), "named but alone"),
+        ("Content-Type: application/octet-stream\n\nbinary".to_owned(), ""),
+    ] {
+        assert_eq!(body_of(&content), expected, "{content}");
+    }
+}
+
+#[test]
+fn what_counts_as_an_attachment() {
+    for (headers, expected) in [
+        ("Content-Type: application/pdf; name=a.pdf", 1),
+        ("Content-Type: application/pdf", 1),
+        ("Content-Type: text/plain\nContent-Disposition: attachment", 1),
+        ("Content-Type: text/plain\nContent-Disposition: inline", 0),
+        ("Content-Type: text/csv; name=a.csv", 1),
+        ("Content-Type: image/png", 1),
+        ("Content-Type: image/png; name=a.png\nContent-ID: <i>", 1),
+        ("Content-Type: message/rfc822\nContent-Disposition: attachment", 1),
+        ("Content-Type: message/rfc822; name=forwarded.eml", 1),
+        ("Content-Type: message/delivery-status", 0),
+        ("Content-Type: application/pgp-signature", 0),
+        ("Content-Type: text/calendar; method=REQUEST", 0),
+    ] {
+        let raw = format!(
+            "Subject: x\nContent-Type: multipart/mixed; boundary=m\n\n--m\n\ntext\n--m\n{headers}\n\nSubject: y\n\nz\n--m--"
+        );
+        assert_eq!(open(&raw).mail.attachments.len(), expected, "{headers}");
+        let raw = raw.replacen("multipart/mixed", "multipart/related", 1);
+        let of_page = headers == "Content-Type: image/png";
+        let raw = if of_page { raw.replace("image/png", "image/png\nContent-ID: <i>") } else { raw };
+        assert_eq!(open(&raw).mail.attachments.len(), if of_page { 0 } else { expected }, "related: {headers}");
+    }
+}
+
+#[test]
+fn an_invitation_is_read_from_part_or_file() {
+    let event = "BEGIN:VCALENDAR\nMETHOD:REQUEST\nBEGIN:VEVENT\nUID:1\nSUMMARY:Talk\nEND:VEVENT\nEND:VCALENDAR";
+    for (kind, attachments) in [("text/calendar; method=REQUEST", 0), ("application/octet-stream; name=invite.ICS", 1)]
+    {
+        let raw = format!(
+            "Subject: x\nContent-Type: multipart/mixed; boundary=m\n\n--m\n\ntext\n--m\nContent-Type: {kind}\n\n{event}\n--m--"
+        );
+        let mail = open(&raw).mail;
+        assert_eq!(
+            mail.invite.map(|invite| (invite.method, invite.summary)),
+            Some(("REQUEST".into(), "Talk".into())),
+            "{kind}"
+        );
+        assert_eq!((mail.text.as_str(), mail.attachments.len()), ("text", attachments), "{kind}");
+    }
+}
+
+#[test]
+fn tricks_are_counted_wherever_they_hide() {
+    let raw = "From: Ba\u{200b}nk <a@x.example>\nSubject: pay\u{202e}now\nContent-Type: multipart/mixed; boundary=m\n\n--m\n\npass\u{200b}word\n\
+        --m\nContent-Type: application/pdf; name=\"gpj\u{202e}exe\"\n\n--m--";
+    let mail = open(raw).mail;
+    assert_eq!(mail.tricks, 4);
+    assert_eq!(
+        (mail.text.as_str(), mail.subject.as_str(), mail.from.name.as_deref()),
+        ("password", "paynow", Some("Bank"))
+    );
+}
+
+#[test]
+fn what_is_no_mail_says_why() {
+    for (raw, expected) in [
+        ("", Unreadable::Empty),
+        ("\r\n\r\n", Unreadable::Empty),
+        ("just some text\n", Unreadable::NoHeaders),
+        (" \n", Unreadable::NoHeaders),
+    ] {
+        assert_eq!(
+            open_mail(raw.as_bytes(), &Trust::default()).map(|opened| opened.mail.subject),
+            Err(expected),
+            "{raw:?}"
+        );
+    }
+}
+
+#[test]
+fn odd_starts_are_read() {
+    for raw in ["\r\n\nSubject: x\n\nb", "\u{feff}Subject: x\n\nb", "Subject: x\r\rb", "From a@b Mon\nSubject: x\n\nb"]
+    {
+        let Opened { mail, body, .. } = open(raw);
+        assert_eq!((mail.subject.as_str(), body.as_str()), ("x", "b"), "{raw:?}");
+    }
+}
+
+#[test]
+fn dates_in_the_forms_that_occur() {
+    for (value, expected) in [
+        ("Mon, 3 Mar 2025 10:00:00 +0200", Some("2025-03-03T08:00:00Z")),
+        ("3 Mar 2025 10:00:00 GMT", Some("2025-03-03T10:00:00Z")),
+        ("Mon, 3 Mar 2025 10:00:00", Some("2025-03-03T10:00:00Z")),
+        ("2025-03-03T10:00:00+02:00", Some("2025-03-03T08:00:00Z")),
+        ("yesterday", None),
+        ("Mon, 99 Mar 2025 10:00:00 +0200", None),
+        ("", None),
+    ] {
+        assert_eq!(date(value.as_bytes()).map(|at| at.to_string()).as_deref(), expected, "{value}");
+    }
+}
+
+#[test]
+fn the_content_digest_ignores_the_journey() {
+    let digest = |raw: &str| open(raw).mail.content_sha256;
+    let travelled = format!("Received: by mx.example; Mon\nX-Spam: no\n{MIXED}");
+    assert_eq!(digest(&travelled), digest(MIXED));
+    assert_eq!(digest(&MIXED.replace("<a@x.example>", "<b@x.example>")), digest(MIXED), "an id is no content");
+    assert_ne!(digest(&MIXED.replace("aGVsbG8", "aGVsbG4")), digest(MIXED));
+    assert_ne!(digest(&MIXED.replace("Please", "Kindly")), digest(MIXED));
+}
+
+#[test]
+fn oversize_mail_is_read_to_the_limit_and_flagged() {
+    let head = MIXED.split("aGVsbG8=").next().unwrap();
+    let raw = format!("{head}{}", "QUJD".repeat(MAIL_BYTES / 4 + 1_000_000));
+    let Opened { mail, notes, .. } = open(&raw);
+    assert_eq!(notes, [Note::Oversize]);
+    assert_eq!((mail.text.as_str(), mail.size), ("Please pay €5.", raw.len() as u64));
+    assert_eq!(mail.attachments.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["i.pdf (incomplete)"]);
+}
+
+#[test]
+fn long_texts_and_lists_are_cut_and_flagged() {
+    let people = "a@x.example, ".repeat(RECIPIENTS + 1);
+    let Opened { mail, body, notes } = open(&format!("Subject: x\nTo: {people}\n\n{}", "word ".repeat(TEXT_CHARS / 4)));
+    assert_eq!(notes, [Note::LongText, Note::ManyPeople]);
+    assert!(body.len() <= TEXT_CHARS && mail.to.len() == RECIPIENTS);
+}
+
+#[test]
+fn hostile_mail_ends_soon() {
+    let nested = |kind: &str| -> String {
+        (0..2000).map(|n| format!("Content-Type: {kind}; boundary=b{n}\n\n--b{n}\n")).collect()
+    };
+    for (what, raw) in [
+        ("multiparts", nested("multipart/mixed")),
+        ("messages", "Content-Type: message/rfc822\n\n".repeat(100_000)),
+        ("lost boundaries", "--x\nContent-Type: multipart/mixed; boundary=lost\n\n".repeat(50_000)),
+        (
+            "parts",
+            format!(
+                "Content-Type: multipart/mixed; boundary=x\n\n{}",
+                "--x\nContent-Type: text/html\n\n<a\n".repeat(100_000)
+            ),
+        ),
+        ("encoded words", format!("Subject: {}\n\n", "=?utf-8?Q?a".repeat(100_000))),
+        ("parameters", format!("Content-Type: text/plain{}\n\n", "; a*1=b".repeat(100_000))),
+        ("comments", format!("From: {}\n\n", "(".repeat(1_000_000))),
+        ("quotes", format!("Subject: x\n\n{}", "On 1\n>".repeat(100_000))),
+        ("blocks", format!("Subject: x\n\n{}", "From: a\nSent: b\n".repeat(50_000))),
+        ("references", format!("References: {}\n\n", "<a@b>".repeat(100_000))),
+        ("folds", format!("Subject: x\n{}\n", " y\n".repeat(300_000))),
+    ] {
+        let raw = format!("A: b\n{raw}");
+        let start = std::time::Instant::now();
+        let _ = open_mail(raw.as_bytes(), &Trust { servers: vec!["x".into()] });
+        // Ten times the promise, for this is not the optimised build.
+        assert!(start.elapsed().as_secs() < 10, "{what}: {:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn a_hundred_levels_are_refused() {
+    let raw: String = (0..100).map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n")).collect();
+    assert_eq!(open_mail(raw.as_bytes(), &Trust::default()).map(|opened| opened.body), Err(Unreadable::TooDeep));
+}
+
+/// Reads it and looks at what must hold of any mail.
+fn survives(raw: &[u8]) -> Result<(), proptest::test_runner::TestCaseError> {
+    if let Ok(opened) = open_mail(raw, &Trust { servers: vec!["mx".into()] }) {
+        prop_assert_eq!(opened.mail.content_sha256.len(), 64);
+        prop_assert!(!opened.mail.thread.is_empty());
+        prop_assert!(!opened.body.contains(|c: char| c.is_control() && c != '\n' && c != '\t'));
+        prop_assert!(!opened.mail.subject.contains('\n'));
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn any_bytes_are_survived(raw in prop::collection::vec(any::<u8>(), 0..2000)) {
+        survives(&raw)?;
+    }
+
+    #[test]
+    fn mutated_mail_is_survived(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<u8>()), 1..40)) {
+        let mut raw = format!("Authentication-Results: mx; dmarc=pass header.from=x.example\n{MIXED}").into_bytes();
+        for (at, what, byte) in edits {
+            let at = at.index(raw.len());
+            match what % 4 {
+                0 => raw[at] = byte,
+                1 => raw.insert(at, byte),
+                2 if raw.len() > 1 => drop(raw.remove(at)),
+                _ => raw.truncate(at.max(1)),
+            }
+        }
+        survives(&raw)?;
+    }
+
+    #[test]
+    fn any_page_is_survived(html in "(<[/a-z!\"'= >-]{0,8}|&[a-z#0-9;]{0,6}|[a-z \n]{0,6}|\\PC){0,60}") {
+        survives(format!("Content-Type: text/html\n\n{html}").as_bytes())?;
+    }
+}

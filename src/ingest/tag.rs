@@ -1,0 +1,217 @@
+//! HTML taken apart into text and tags, in one forward pass.
+//!
+//! Broken markup never makes it look twice at the same bytes: a search that reached the end is not tried again.
+
+/// A lower-case tag name; only the first bytes count, no name we know is longer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Name {
+    bytes: [u8; 12],
+    len: usize,
+}
+
+impl Name {
+    fn new(text: &str) -> Name {
+        let mut name = Name { len: text.len().min(12), ..Name::default() };
+        for (to, from) in name.bytes.iter_mut().zip(text.bytes()) {
+            *to = from.to_ascii_lowercase();
+        }
+        name
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Token<'a> {
+    Text(&'a str),
+    /// With what stands behind the name.
+    Start(Name, &'a str),
+    End(Name),
+}
+
+pub(super) struct Tokens<'a> {
+    rest: &'a str,
+    /// A quoted attribute value may still end.
+    quotes: bool,
+    /// A `>` may still follow.
+    tags: bool,
+    comments: bool,
+}
+
+impl<'a> Tokens<'a> {
+    pub(super) const fn new(html: &'a str) -> Self {
+        Self { rest: html, quotes: true, tags: true, comments: true }
+    }
+
+    fn take(&mut self, len: usize) -> &'a str {
+        let (taken, rest) = self.rest.split_at_checked(len).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        taken
+    }
+
+    /// Drops everything up to and with the end tag of a raw element (`script`, `style` …).
+    pub(super) fn skip_raw(&mut self, name: Name) {
+        while let Some(at) = self.rest.find("</") {
+            self.take(at + 2);
+            let found = self.rest.get(..name.len).unwrap_or_default();
+            if Name::new(found) == name {
+                let end = self.rest.find('>').map_or(self.rest.len(), |end| end + 1);
+                self.take(end);
+                return;
+            }
+        }
+        self.rest = "";
+    }
+
+    fn tag(&mut self) -> Option<Token<'a>> {
+        let inside = self.rest.get(1..)?;
+        let first = inside.bytes().next()?;
+        if let Some(comment) = inside.strip_prefix("!--") {
+            if self.comments {
+                if let Some(end) = comment.find("-->") {
+                    self.take(end + 7);
+                    return Some(Token::Text(""));
+                }
+                self.comments = false;
+            }
+        } else if !(first.is_ascii_alphabetic() || matches!(first, b'/' | b'!' | b'?')) {
+            return None;
+        }
+        let len = self.tag_len(inside)?;
+        let tag = self.take(len + 2).get(1..=len).unwrap_or_default();
+        Some(match tag.strip_prefix('/') {
+            Some(end) => Token::End(Name::new(split_name(end).0)),
+            None if first.is_ascii_alphabetic() => {
+                let (name, rest) = split_name(tag);
+                Token::Start(Name::new(name), rest)
+            }
+            None => Token::Text(""),
+        })
+    }
+
+    /// Bytes up to the closing `>`, looking past quoted values.
+    fn tag_len(&mut self, inside: &str) -> Option<usize> {
+        if !self.tags {
+            return None;
+        }
+        if self.quotes {
+            let len = quoted_len(inside);
+            if len.is_some() {
+                return len;
+            }
+            self.quotes = false;
+        }
+        let len = inside.find('>');
+        self.tags = len.is_some();
+        len
+    }
+}
+
+fn quoted_len(inside: &str) -> Option<usize> {
+    let mut quote = None;
+    let mut before = 0;
+    for (at, byte) in inside.bytes().enumerate() {
+        match quote {
+            Some(open) if byte == open => quote = None,
+            Some(_) => {}
+            // Only a value can be quoted; an apostrophe elsewhere is just one.
+            None if matches!(byte, b'"' | b'\'') && before == b'=' => quote = Some(byte),
+            None if byte == b'>' => return Some(at),
+            None => {}
+        }
+        if !byte.is_ascii_whitespace() {
+            before = byte;
+        }
+    }
+    None
+}
+
+fn split_name(tag: &str) -> (&str, &str) {
+    let end = tag.bytes().position(|byte| !(byte.is_ascii_alphanumeric() || byte == b':' || byte == b'-'));
+    end.and_then(|end| tag.split_at_checked(end)).unwrap_or((tag, ""))
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        match self.rest.find('<') {
+            Some(0) => Some(self.tag().unwrap_or_else(|| Token::Text(self.take(1)))),
+            Some(at) => Some(Token::Text(self.take(at))),
+            None => Some(Token::Text(self.take(self.rest.len()))),
+        }
+    }
+}
+
+/// The attributes of a start tag, as written: `(name, value)`.
+pub(super) fn attributes(mut rest: &str) -> impl Iterator<Item = (&str, &str)> {
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/' || c == '=');
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.find(|c: char| c.is_ascii_whitespace() || c == '=' || c == '/').unwrap_or(rest.len());
+        let (name, after) = rest.split_at_checked(end)?;
+        rest = after;
+        let Some(value) = after.trim_start().strip_prefix('=') else { return Some((name, "")) };
+        let value = value.trim_start();
+        let quoted = value.chars().next().filter(|c| matches!(c, '"' | '\''));
+        let (value, after) = match quoted {
+            Some(quote) => value.get(1..)?.split_once(quote).unwrap_or((value.get(1..)?, "")),
+            None => value.split_once(|c: char| c.is_ascii_whitespace()).unwrap_or((value, "")),
+        };
+        rest = after;
+        Some((name, value))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(html: &str) -> String {
+        let token = |token| match token {
+            Token::Text(text) => text.to_owned(),
+            Token::Start(name, rest) => format!("[{}|{}]", String::from_utf8_lossy(name.bytes()), rest.trim()),
+            Token::End(name) => format!("[/{}]", String::from_utf8_lossy(name.bytes())),
+        };
+        Tokens::new(html).map(token).collect()
+    }
+
+    #[test]
+    fn tokens() {
+        for (html, expected) in [
+            ("a<B>c</B >d", "a[b|]c[/b]d"),
+            ("<a href=\"x>y\">z", "[a|href=\"x>y\"]z"),
+            ("<p title=it's>z", "[p|title=it's]z"),
+            ("5 < 6 <br/>", "5 < 6 [br|/]"),
+            ("<!-- a > b -->c<!doctype html>d", "cd"),
+            ("<!-- open > b", " b"),
+            ("<a href=\"x>y", "[a|href=\"x]y"),
+            ("<a href <b", "<a href <b"),
+            ("<", "<"),
+            ("<o:p>é</o:p>", "[o:p|]é[/o:p]"),
+        ] {
+            assert_eq!(shown(html), expected, "{html}");
+        }
+    }
+
+    #[test]
+    fn attributes_in_every_quoting() {
+        let found: Vec<_> = attributes(" a=1 b='2 3' c = \"4\" hidden d=/x/ e=\"open").collect();
+        assert_eq!(found, [("a", "1"), ("b", "2 3"), ("c", "4"), ("hidden", ""), ("d", "/x/"), ("e", "open")]);
+    }
+
+    #[test]
+    fn raw_elements_are_skipped() {
+        let mut tokens = Tokens::new("<style>a </b> <c></STYLE >d");
+        let Some(Token::Start(name, _)) = tokens.next() else { panic!("no tag") };
+        tokens.skip_raw(name);
+        assert_eq!(tokens.next(), Some(Token::Text("d")));
+    }
+}

@@ -1,0 +1,148 @@
+//! An mbox, read line by line (mboxrd and mboxo: `>From ` lines are given back their first letter).
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use super::envelope::from_line;
+use crate::{model::Instant, source::FETCH_BYTES};
+
+/// A line is taken in pieces of this size, so that one without an end cannot fill the memory.
+const PIECE: u64 = 64 * 1024;
+
+#[derive(Debug)]
+pub(super) struct Mbox<R> {
+    reader: BufReader<R>,
+    /// Bytes read.
+    at: u64,
+    /// Of the message whose envelope was read last.
+    envelope: Option<Envelope>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Envelope {
+    at: Option<Instant>,
+}
+
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) bytes: Vec<u8>,
+    pub(super) at: Option<Instant>,
+    /// Where it ends in the file.
+    pub(super) end: u64,
+}
+
+impl<R: Read> Mbox<R> {
+    /// Nothing when the file does not begin like an mbox.
+    pub(super) fn open(file: R) -> io::Result<Option<Mbox<R>>> {
+        let mut mbox = Mbox { reader: BufReader::with_capacity(PIECE as usize, file), at: 0, envelope: None };
+        let mut line = Vec::new();
+        while mbox.piece(&mut line)? {
+            if line.starts_with(b"From ") {
+                mbox.envelope = Some(Envelope { at: from_line(&line) });
+                return Ok(Some(mbox));
+            }
+            if !line.trim_ascii().is_empty() {
+                return Ok(None);
+            }
+        }
+        Ok(None)
+    }
+
+    fn piece(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        line.clear();
+        let read = (&mut self.reader).take(PIECE).read_until(b'\n', line)?;
+        self.at += read as u64;
+        Ok(read > 0)
+    }
+
+    fn message(&mut self, at: Option<Instant>) -> io::Result<Message> {
+        let mut bytes = Vec::new();
+        let mut line = Vec::new();
+        // The envelope only counts after an empty line, or right behind another envelope.
+        let (mut starts_line, mut after_empty) = (true, true);
+        let mut end = self.at;
+        while self.piece(&mut line)? {
+            if starts_line
+                && after_empty
+                && line.starts_with(b"From ")
+                && let Some(next) = from_line(&line)
+            {
+                self.envelope = Some(Envelope { at: Some(next) });
+                break;
+            }
+            end = self.at;
+            let quoted = starts_line && is_quoted_from(&line);
+            let text = if quoted { line.get(1..).unwrap_or_default() } else { &line };
+            if (bytes.len() + text.len()) as u64 <= FETCH_BYTES {
+                bytes.extend_from_slice(text);
+            }
+            after_empty = starts_line && line.trim_ascii().is_empty();
+            starts_line = line.last() == Some(&b'\n');
+        }
+        drop_last_empty_line(&mut bytes);
+        Ok(Message { bytes, at, end })
+    }
+}
+
+fn is_quoted_from(line: &[u8]) -> bool {
+    let quotes = line.iter().take_while(|byte| **byte == b'>').count();
+    quotes > 0 && line.get(quotes..).is_some_and(|rest| rest.starts_with(b"From "))
+}
+
+/// The empty line before the next envelope is the mbox's, not the message's.
+fn drop_last_empty_line(bytes: &mut Vec<u8>) {
+    for end in [&b"\r\n\r\n"[..], b"\n\n"] {
+        if bytes.ends_with(end) {
+            bytes.truncate(bytes.len() - end.len() / 2);
+            return;
+        }
+    }
+}
+
+impl<R: Read> Iterator for Mbox<R> {
+    type Item = io::Result<Message>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let envelope = self.envelope.take()?;
+        Some(self.message(envelope.at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let mbox = Mbox::open(text.as_bytes()).unwrap().unwrap();
+        let found: Vec<_> = mbox.map(|message| String::from_utf8(message.unwrap().bytes).unwrap()).collect();
+        assert_eq!(found, expected, "{text:?}");
+    }
+
+    const ENVELOPE: &str = "From a@b.example Mon Mar  3 10:00:00 2025\n";
+
+    #[test]
+    fn messages_of_an_mbox() {
+        check(&format!("{ENVELOPE}A: 1\n\none\n\n{ENVELOPE}A: 2\n\ntwo\n"), &["A: 1\n\none\n", "A: 2\n\ntwo\n"]);
+        check(&format!("\n\n{ENVELOPE}A: 1\n\none"), &["A: 1\n\none"]);
+        check(&format!("{ENVELOPE}A: 1\n\n>From x\n>>From y\n> From z\n"), &["A: 1\n\nFrom x\n>From y\n> From z\n"]);
+        check(&format!("{ENVELOPE}A: 1\n\nFrom now on\n\nFrom here\n"), &["A: 1\n\nFrom now on\n\nFrom here\n"]);
+        check(&format!("{ENVELOPE}A: 1\n\nno gap\n{ENVELOPE}"), &[&format!("A: 1\n\nno gap\n{ENVELOPE}")]);
+        check(&format!("{ENVELOPE}A: 1\r\n\r\none\r\n\r\n{ENVELOPE}"), &["A: 1\r\n\r\none\r\n", ""]);
+    }
+
+    #[test]
+    fn other_files_are_no_mbox() {
+        for text in ["", "\n\n", "Subject: x\n\nFrom a", "From: a@b\n"] {
+            assert!(Mbox::open(text.as_bytes()).unwrap().is_none(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_message_without_end_is_cut_and_the_next_is_found() {
+        let long = "x".repeat(FETCH_BYTES as usize + 100_000);
+        let text = format!("{ENVELOPE}A: 1\n\n{long}\n\n{ENVELOPE}A: 2\n\n");
+        let found: Vec<_> =
+            Mbox::open(text.as_bytes()).unwrap().unwrap().map(|message| message.unwrap().bytes.len() as u64).collect();
+        assert_eq!(found.len(), 2);
+        assert!(found[0] <= FETCH_BYTES && found[0] > FETCH_BYTES - 2 * PIECE, "{found:?}");
+    }
+}

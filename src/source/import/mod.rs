@@ -1,0 +1,191 @@
+//! Mail from files: an mbox, an .eml, a directory of them, or a Maildir, one message at a time.
+//!
+//! Nothing in here changes what it reads, and no file is ever in memory as a whole unless it is one message.
+
+mod envelope;
+mod mbox;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::HashSet,
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use super::{FETCH_BYTES, Maildir, Source, SourceError, maildir};
+use crate::model::{Direction, Instant, ids::sha256_hex};
+use mbox::Mbox;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The same at every import of the same message from the same place.
+    pub key: String,
+    pub folder: String,
+    pub direction: Direction,
+    pub arrived_at: Instant,
+    pub bytes: Vec<u8>,
+    /// Bytes of the source read so far, this message included.
+    pub progress: u64,
+}
+
+/// An iterator over the messages; one that cannot be read is an error among them, and the next may be fine.
+#[derive(Debug)]
+pub struct Import {
+    total: u64,
+    progress: u64,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Mbox { messages: Box<Mbox<File>>, folder: String, direction: Direction, fallback: Instant },
+    Files(std::vec::IntoIter<Waiting>),
+    Maildir { maildir: Maildir, messages: std::vec::IntoIter<super::Found> },
+}
+
+#[derive(Debug)]
+struct Waiting {
+    path: PathBuf,
+    folder: String,
+}
+
+/// Directories inside directories of .eml files are followed so far.
+const DEPTH: usize = 16;
+
+impl Import {
+    pub fn open(path: &Path) -> Result<Import, SourceError> {
+        let unavailable = |source| SourceError::Unavailable { what: path.display().to_string(), source };
+        let meta = fs::metadata(path).map_err(unavailable)?;
+        if !meta.is_dir() {
+            return Self::file(path, &meta).map_err(unavailable);
+        }
+        if path.join("cur").is_dir() || path.join("new").is_dir() {
+            return Self::maildir(path);
+        }
+        let mut files = Vec::new();
+        collect(path, "", DEPTH, &mut files).map_err(unavailable)?;
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let total = files.iter().filter_map(|file| fs::metadata(&file.path).ok()).map(|meta| meta.len()).sum();
+        Ok(Import { total, progress: 0, kind: Kind::Files(files.into_iter()) })
+    }
+
+    /// Of everything to be read, for a progress bar.
+    pub fn total_bytes(&self) -> u64 {
+        self.total
+    }
+
+    fn file(path: &Path, meta: &fs::Metadata) -> io::Result<Import> {
+        let kind = match Mbox::open(File::open(path)?)? {
+            Some(messages) => {
+                let folder = stem(path);
+                let direction = direction_of(&folder);
+                Kind::Mbox { messages: Box::new(messages), folder, direction, fallback: modified(meta)? }
+            }
+            None => Kind::Files(vec![Waiting { path: path.to_owned(), folder: String::new() }].into_iter()),
+        };
+        Ok(Import { total: meta.len(), progress: 0, kind })
+    }
+
+    fn maildir(path: &Path) -> Result<Import, SourceError> {
+        let maildir = Maildir::open(path.to_owned(), HashSet::new());
+        let messages = maildir.poll(None)?.messages;
+        let total = messages.iter().map(|found| found.size).sum();
+        Ok(Import { total, progress: 0, kind: Kind::Maildir { maildir, messages: messages.into_iter() } })
+    }
+}
+
+impl Iterator for Import {
+    type Item = Result<Imported, SourceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.kind {
+            Kind::Mbox { messages, folder, direction, fallback } => {
+                let message = match messages.next()? {
+                    Ok(message) => message,
+                    Err(source) => {
+                        return Some(Err(SourceError::Unavailable { what: format!("the mbox {folder}"), source }));
+                    }
+                };
+                let arrived_at = message.at.or_else(|| envelope::header_date(&message.bytes)).unwrap_or(*fallback);
+                Some(Ok(Imported {
+                    key: format!("mbox/{}", sha256_hex(&message.bytes)),
+                    folder: folder.clone(),
+                    direction: *direction,
+                    arrived_at,
+                    bytes: message.bytes,
+                    progress: message.end,
+                }))
+            }
+            Kind::Files(files) => {
+                let file = files.next()?;
+                let result = read_eml(&file, &mut self.progress);
+                Some(result.map_err(|source| SourceError::Unreadable { key: file.path.display().to_string(), source }))
+            }
+            Kind::Maildir { maildir, messages } => {
+                let found = messages.next()?;
+                self.progress += found.size;
+                Some(maildir.fetch(&found.key).map(|bytes| Imported {
+                    key: found.key,
+                    folder: found.folder,
+                    direction: found.direction,
+                    arrived_at: found.arrived_at,
+                    bytes,
+                    progress: self.progress,
+                }))
+            }
+        }
+    }
+}
+
+fn read_eml(file: &Waiting, progress: &mut u64) -> io::Result<Imported> {
+    let opened = File::open(&file.path)?;
+    let meta = opened.metadata()?;
+    *progress += meta.len();
+    let mut bytes = Vec::new();
+    opened.take(FETCH_BYTES).read_to_end(&mut bytes)?;
+    let arrived_at = match envelope::header_date(&bytes) {
+        Some(at) => at,
+        None => modified(&meta)?,
+    };
+    Ok(Imported {
+        key: format!("eml/{}", sha256_hex(&bytes)),
+        folder: file.folder.clone(),
+        direction: direction_of(&file.folder),
+        arrived_at,
+        bytes,
+        progress: *progress,
+    })
+}
+
+/// Regular .eml files, also in directories below; links are left alone.
+fn collect(dir: &Path, folder: &str, depth: usize, files: &mut Vec<Waiting>) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if kind.is_dir() && depth > 0 && !name.starts_with('.') {
+            let below = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            collect(&path, &below, depth - 1, files)?;
+        } else if kind.is_file() && path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("eml")) {
+            files.push(Waiting { path, folder: folder.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn modified(meta: &fs::Metadata) -> io::Result<Instant> {
+    meta.modified().map(|at| chrono::DateTime::<chrono::Utc>::from(at).into())
+}
+
+/// `Sent`, `Sent Items`, `INBOX.Sent`, `.Sent`: what the person wrote.
+fn direction_of(folder: &str) -> Direction {
+    let last = folder.rsplit(['/', '.']).next().unwrap_or(folder);
+    let sent = folder == maildir::SENT || last.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("sent"));
+    if sent { Direction::Out } else { Direction::In }
+}

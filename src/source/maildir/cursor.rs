@@ -1,0 +1,61 @@
+//! The cursor of a Maildir: the change times of the directories it lists, as text.
+
+use std::{
+    fmt::Write,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use super::listing::{Stamp, is_settled};
+
+/// One line: a count that makes each cursor unlike the one before, and a stamp per directory, `?` where it proves nothing.
+pub(super) fn write(count: u64, stamps: &[Stamp], now: SystemTime, complete: bool) -> String {
+    let mut text = format!("maildir1 {count}");
+    for stamp in stamps {
+        let settled = complete && is_settled(*stamp, now);
+        text.push(' ');
+        match stamp {
+            _ if !settled => text.push('?'),
+            None => text.push('-'),
+            Some(at) => {
+                let age = at.duration_since(UNIX_EPOCH).unwrap_or_default();
+                // Writing to a String cannot fail.
+                let _ = write!(text, "{}.{:09}", age.as_secs(), age.subsec_nanos());
+            }
+        }
+    }
+    text
+}
+
+/// Both say the same about every directory, and neither has a doubt.
+pub(super) fn proves_unchanged(before: &str, now: &str) -> bool {
+    let stamps = |text: &str| -> Option<Vec<String>> {
+        let mut words = text.split(' ');
+        (words.next()? == "maildir1").then(|| words.skip(1).map(str::to_owned).collect())
+    };
+    match (stamps(before), stamps(now)) {
+        (Some(before), Some(now)) => before == now && !now.iter().any(|stamp| stamp == "?"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn only_settled_equal_stamps_prove_anything() {
+        let now = UNIX_EPOCH + Duration::from_secs(1000);
+        let old = Some(UNIX_EPOCH + Duration::from_millis(500_250));
+        let fresh = Some(now - Duration::from_secs(1));
+        let text = |stamps: &[Stamp]| write(7, stamps, now, true);
+        assert_eq!(text(&[old, None]), "maildir1 7 500.250000000 -");
+        assert!(proves_unchanged("maildir1 3 500.250000000 -", &text(&[old, None])));
+        assert!(!proves_unchanged(&text(&[old, fresh]), &text(&[old, fresh])));
+        assert!(!proves_unchanged(&text(&[old, None]), &text(&[old, old])));
+        assert!(!proves_unchanged(&write(7, &[old], now, false), &text(&[old])));
+        assert!(!proves_unchanged("gmail 500.250000000 -", &text(&[old, None])));
+        assert!(!proves_unchanged("", ""));
+    }
+}

@@ -1,0 +1,128 @@
+//! Putting messages into a Maildir and moving them inside it: atomic, durable, and done only once.
+
+use std::{
+    ffi::OsString,
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use super::{ARCHIVE, INBOX, Maildir, STATES, name};
+use crate::source::SourceError;
+
+/// Tells deliveries of one process apart while they are being written.
+static WRITES: AtomicU64 = AtomicU64::new(0);
+
+impl Maildir {
+    /// Makes the directories of the inbox, readable by their owner only.
+    pub fn create(&self) -> Result<(), SourceError> {
+        self.create_folder(INBOX).map_err(|error| self.unavailable(error))
+    }
+
+    fn create_folder(&self, folder: &str) -> io::Result<()> {
+        let path = self.folder(folder);
+        for state in STATES.iter().chain(&["tmp"]) {
+            DirBuilder::new().recursive(true).mode(0o700).create(path.join(state))?;
+        }
+        if folder != INBOX {
+            // Maildir++ knows a folder by this file.
+            OpenOptions::new().create(true).append(true).mode(0o600).open(path.join("maildirfolder"))?;
+        }
+        Ok(())
+    }
+
+    /// Stores a message under a name of the caller's choice. If it is there already, in whatever state, that is success.
+    ///
+    /// Returns its key.
+    pub fn deliver(&self, folder: &str, unique: &str, bytes: &[u8]) -> Result<String, SourceError> {
+        let key = name::key(folder, unique.as_ref());
+        let refused = |source| SourceError::Unreadable { key: key.clone(), source };
+        let legal = name::parse_key(&key).is_some() && !unique.contains(':') && is_folder(folder);
+        if !legal {
+            return Err(refused(io::Error::new(io::ErrorKind::InvalidInput, "not a name for a message or folder")));
+        }
+        let unique = OsString::from(unique);
+        let mut state = self.lock();
+        self.create_folder(folder).map_err(|error| self.unavailable(error))?;
+        let there = self.dirs(folder).iter().try_fold(false, |there, dir| {
+            state.listings.forget(dir);
+            io::Result::Ok(there || state.listings.of(dir, std::time::SystemTime::now())?.files.contains_key(&unique))
+        });
+        if there.map_err(|error| self.unavailable(error))? {
+            return Ok(key);
+        }
+        self.write(folder, &unique, bytes).map_err(refused)?;
+        Ok(key)
+    }
+
+    fn write(&self, folder: &str, unique: &OsString, bytes: &[u8]) -> io::Result<()> {
+        let base = self.folder(folder);
+        let mut written = unique.clone();
+        written.push(format!(".{}.{}", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));
+        let written = base.join("tmp").join(written);
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&written)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        // What the person wrote is not new to them.
+        let (dir, flags) = match folder {
+            INBOX => ("new", ""),
+            ".Drafts" => ("cur", ":2,DS"),
+            _ => ("cur", ":2,S"),
+        };
+        let mut name = unique.clone();
+        name.push(flags);
+        fs::rename(&written, base.join(dir).join(name))?;
+        sync_dir(&base.join(dir))
+    }
+
+    /// Moves a message of the inbox to the archive. One that is there already stays.
+    pub fn archive(&self, key: &str) -> Result<(), SourceError> {
+        self.move_to(key, ARCHIVE)
+    }
+
+    /// Moves an archived message back to the inbox.
+    pub fn unarchive(&self, key: &str) -> Result<(), SourceError> {
+        self.move_to(key, INBOX)
+    }
+
+    fn move_to(&self, key: &str, folder: &str) -> Result<(), SourceError> {
+        let mut state = self.lock();
+        let path = self.found(&mut state, key)?;
+        if self.dirs(folder).iter().any(|dir| path.parent() == Some(dir)) {
+            return Ok(());
+        }
+        self.rename_into(&path, folder).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => SourceError::Gone { key: key.to_owned() },
+            _ => SourceError::Unreadable { key: key.to_owned(), source },
+        })?;
+        for dir in self.dirs(folder).iter().map(PathBuf::as_path).chain(path.parent()) {
+            state.listings.forget(dir);
+        }
+        Ok(())
+    }
+
+    fn rename_into(&self, path: &Path, folder: &str) -> io::Result<()> {
+        self.create_folder(folder)?;
+        let old = path.file_name().unwrap_or_default();
+        let mut name = name::unique(old);
+        name.push(format!(":2,{}", name::flags(old)));
+        let dir = self.folder(folder).join("cur");
+        fs::rename(path, dir.join(name))?;
+        sync_dir(&dir)?;
+        path.parent().map_or(Ok(()), sync_dir)
+    }
+}
+
+fn is_folder(folder: &str) -> bool {
+    let plain = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' '))
+    };
+    folder == INBOX || folder.strip_prefix('.').is_some_and(|name| plain(name) && !name.starts_with('.'))
+}
+
+/// A rename is durable once its directory is.
+fn sync_dir(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
+}

@@ -1,0 +1,87 @@
+//! What is in the directories of a Maildir, read again only when a directory changed.
+
+use std::{
+    collections::HashMap,
+    ffi::OsString,
+    fs, io,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use super::name::unique;
+
+/// A file system may stamp two changes with the same time; a younger stamp proves nothing.
+const STAMP_TRUST: Duration = Duration::from_secs(2);
+
+/// The change time of a directory: `None` when there is none.
+pub(super) type Stamp = Option<SystemTime>;
+
+#[derive(Debug, Default)]
+pub(super) struct Listings {
+    dirs: HashMap<PathBuf, Listing>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    stamp: Stamp,
+    /// The stamp was old enough when the directory was read: while it stays, so does the content.
+    settled: bool,
+    /// Full file name by unique part.
+    pub(super) files: HashMap<OsString, OsString>,
+}
+
+pub(super) fn stamp(dir: &Path) -> io::Result<Stamp> {
+    match fs::metadata(dir) {
+        Ok(meta) => meta.modified().map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+impl Listings {
+    /// The listing of `dir`, read now unless it cannot have changed. A missing directory is an empty one.
+    pub(super) fn of(&mut self, dir: &Path, now: SystemTime) -> io::Result<&Listing> {
+        let stamp = stamp(dir)?;
+        let listing = self.dirs.entry(dir.to_owned()).or_default();
+        if !(listing.settled && listing.stamp == stamp) {
+            let files = if stamp.is_some() { read(dir)? } else { HashMap::new() };
+            *listing = Listing { stamp, settled: is_settled(stamp, now), files };
+        }
+        Ok(listing)
+    }
+
+    /// Reads it again at the next question.
+    pub(super) fn forget(&mut self, dir: &Path) {
+        self.dirs.remove(dir);
+    }
+
+    /// Where the unique name was last seen in `dir`.
+    pub(super) fn seen(&self, dir: &Path, unique: &OsString) -> Option<PathBuf> {
+        self.dirs.get(dir)?.files.get(unique).map(|name| dir.join(name))
+    }
+}
+
+/// Nothing can change any more under a stamp that is old enough.
+pub(super) fn is_settled(stamp: Stamp, now: SystemTime) -> bool {
+    stamp.is_none_or(|stamp| now.duration_since(stamp).is_ok_and(|age| age > STAMP_TRUST))
+}
+
+/// Regular files with ordinary names. Links could lead out of the Maildir and are left alone.
+fn read(dir: &Path) -> io::Result<HashMap<OsString, OsString>> {
+    let mut files = HashMap::new();
+    let mut links = 0_u64;
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        // A file that vanished between two calls was moved; the next look finds it.
+        let Ok(kind) = entry.file_type() else { continue };
+        links += u64::from(kind.is_symlink());
+        if kind.is_file() && !name.as_encoded_bytes().starts_with(b".") {
+            files.insert(unique(&name), name);
+        }
+    }
+    if links > 0 {
+        tracing::warn!(mail.links = links, "left alone symbolic links in a Maildir");
+    }
+    Ok(files)
+}

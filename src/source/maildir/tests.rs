@@ -1,0 +1,281 @@
+use std::{fs::FileTimes, os::unix::ffi::OsStrExt, os::unix::fs::PermissionsExt};
+
+use super::*;
+
+/// A Maildir in a temporary place, with files that are old enough to be read.
+struct Home {
+    dir: tempfile::TempDir,
+    maildir: Maildir,
+}
+
+impl Home {
+    fn new(known: &[&str]) -> Home {
+        let dir = tempfile::tempdir().unwrap();
+        let maildir = Maildir::open(dir.path().join("mail"), known.iter().map(|key| (*key).to_owned()).collect());
+        maildir.create().unwrap();
+        maildir.deliver(".Archive", "unrelated", b"x").unwrap();
+        Home { dir, maildir }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.dir.path().join("mail").join(path)
+    }
+
+    fn put(&self, path: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "Subject: x\n\n").unwrap();
+        self.age(&path, 60);
+    }
+
+    /// Makes a file or directory look as if last changed so many seconds ago.
+    fn age(&self, path: &Path, seconds: u64) {
+        let at = SystemTime::now() - Duration::from_secs(seconds);
+        fs::File::open(path).unwrap().set_times(FileTimes::new().set_modified(at)).unwrap();
+    }
+
+    fn rename(&self, from: &str, to: &str) {
+        fs::create_dir_all(self.path(to).parent().unwrap()).unwrap();
+        fs::rename(self.path(from), self.path(to)).unwrap();
+    }
+
+    fn poll(&self, cursor: Option<&str>) -> Poll {
+        self.maildir.poll(cursor).unwrap()
+    }
+}
+
+fn keys(poll: &Poll) -> Vec<&str> {
+    poll.messages.iter().map(|found| found.key.as_str()).collect()
+}
+
+#[test]
+fn inbox_and_sent_are_listed_and_nothing_else() {
+    let home = Home::new(&[]);
+    for path in [
+        "new/a",
+        "cur/b:2,S",
+        ".Sent/cur/c:2,S",
+        ".Drafts/cur/d",
+        ".Trash/cur/e",
+        "tmp/f",
+        "new/.hidden",
+        "new/folder/g",
+    ] {
+        home.put(path);
+    }
+    let poll = home.poll(None);
+    let mut found: Vec<_> =
+        poll.messages.iter().map(|one| (one.key.as_str(), one.folder.as_str(), one.direction)).collect();
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            (".Sent/c", ".Sent", Direction::Out),
+            ("INBOX/a", "INBOX", Direction::In),
+            ("INBOX/b", "INBOX", Direction::In)
+        ]
+    );
+}
+
+#[test]
+fn the_same_name_in_new_and_cur_is_one_message() {
+    let home = Home::new(&[]);
+    home.put("new/a");
+    home.put("cur/a:2,S");
+    assert_eq!(keys(&home.poll(None)), ["INBOX/a"]);
+}
+
+#[test]
+fn moves_and_flags_keep_the_message() {
+    let home = Home::new(&[]);
+    home.put("new/a");
+    let mut cursor = home.poll(None).cursor;
+    let mut from = "new/a";
+    for to in ["cur/a:2,S", "cur/a:2,FS", ".Archive/cur/a:2,FS", ".Old.2024/new/a"] {
+        home.rename(from, to);
+        let poll = home.poll(Some(&cursor));
+        assert_eq!((keys(&poll), poll.gone.len()), (vec![], 0), "{to}");
+        assert_eq!(home.maildir.fetch("INBOX/a").unwrap(), b"Subject: x\n\n", "{to}");
+        cursor = poll.cursor;
+        from = to;
+    }
+    fs::remove_file(home.path(from)).unwrap();
+    // The inbox itself did not change; the next change there brings the news.
+    home.put("new/b");
+    let poll = home.poll(Some(&cursor));
+    assert_eq!((keys(&poll), poll.gone.as_slice()), (vec!["INBOX/b"], &["INBOX/a".to_owned()][..]));
+    assert!(matches!(home.maildir.fetch("INBOX/a"), Err(SourceError::Gone { .. })));
+    assert_eq!(home.poll(Some(&poll.cursor)).gone, [] as [String; 0], "said once");
+}
+
+#[test]
+fn known_messages_are_not_handed_out_again() {
+    let home = Home::new(&["INBOX/a", "INBOX/lost"]);
+    home.put("new/a");
+    home.put("new/b");
+    let poll = home.poll(None);
+    assert_eq!((keys(&poll), poll.gone.as_slice()), (vec!["INBOX/b"], &["INBOX/lost".to_owned()][..]));
+}
+
+#[test]
+fn what_was_not_stored_is_handed_out_again() {
+    let home = Home::new(&[]);
+    home.put("new/a");
+    let first = home.poll(None);
+    assert_eq!(keys(&home.poll(None)), ["INBOX/a"], "the first cursor never came back");
+    let second = home.poll(Some(&first.cursor));
+    assert_eq!(keys(&second), ["INBOX/a"], "an older cursor is no receipt for a later poll");
+    assert_eq!(keys(&home.poll(Some(&second.cursor))), [] as [&str; 0]);
+}
+
+#[test]
+fn an_idle_poll_reads_no_directory() {
+    let home = Home::new(&[]);
+    home.put("new/a");
+    for dir in ["new", "cur"] {
+        home.age(&home.path(dir), 60);
+    }
+    let cursor = home.poll(None).cursor;
+    assert!(!cursor.contains('?'), "{cursor}");
+    // A change that leaves no trace in the stamp: only a poll that does not look can miss it.
+    let stamp = fs::metadata(home.path("new")).unwrap().modified().unwrap();
+    home.put("new/b");
+    fs::File::open(home.path("new")).unwrap().set_times(FileTimes::new().set_modified(stamp)).unwrap();
+    let idle = home.poll(Some(&cursor));
+    assert_eq!((keys(&idle), &idle.cursor), (vec![], &cursor));
+}
+
+#[test]
+fn a_young_directory_is_looked_at_again() {
+    let home = Home::new(&[]);
+    home.put("new/a");
+    let now = SystemTime::now();
+    let dir = fs::File::open(home.path("new")).unwrap();
+    dir.set_times(FileTimes::new().set_modified(now)).unwrap();
+    let cursor = home.poll(None).cursor;
+    home.put("new/b");
+    dir.set_times(FileTimes::new().set_modified(now)).unwrap();
+    assert_eq!(keys(&home.poll(Some(&cursor))), ["INBOX/b"], "the stamp did not change, the content did");
+}
+
+#[test]
+fn half_written_files_wait() {
+    let home = Home::new(&[]);
+    fs::write(home.path("new/a"), "Subj").unwrap();
+    let poll = home.poll(None);
+    assert_eq!((keys(&poll), poll.look_again), (vec![], Some(SETTLE)));
+    home.age(&home.path("new/a"), 1);
+    let poll = home.poll(Some(&poll.cursor));
+    assert_eq!((keys(&poll), poll.look_again), (vec!["INBOX/a"], None));
+}
+
+#[test]
+fn a_file_from_the_future_is_not_waited_for() {
+    let home = Home::new(&[]);
+    home.put("new/a");
+    let later = SystemTime::now() + Duration::from_secs(86_400);
+    fs::File::open(home.path("new/a")).unwrap().set_times(FileTimes::new().set_modified(later)).unwrap();
+    assert_eq!(keys(&home.poll(None)), ["INBOX/a"]);
+}
+
+#[test]
+fn links_are_not_followed() {
+    let home = Home::new(&[]);
+    let outside = home.dir.path().join("secret");
+    fs::write(&outside, "secret").unwrap();
+    home.age(&outside, 60);
+    std::os::unix::fs::symlink(&outside, home.path("new/link")).unwrap();
+    assert_eq!(keys(&home.poll(None)), [] as [&str; 0]);
+    assert!(matches!(home.maildir.fetch("INBOX/link"), Err(SourceError::Gone { .. })));
+    // Swapped for a link after it was listed.
+    home.put("new/a");
+    assert_eq!(keys(&home.poll(None)), ["INBOX/a"]);
+    fs::remove_file(home.path("new/a")).unwrap();
+    std::os::unix::fs::symlink(&outside, home.path("new/a")).unwrap();
+    assert!(matches!(home.maildir.fetch("INBOX/a"), Err(SourceError::Unreadable { .. })));
+}
+
+#[test]
+fn names_that_are_no_text_are_read() {
+    let home = Home::new(&[]);
+    let path = home.path("new").join(std::ffi::OsStr::from_bytes(b"caf\xe9:2,"));
+    fs::write(&path, "x").unwrap();
+    home.age(&path, 60);
+    assert_eq!(keys(&home.poll(None)), ["INBOX/caf%e9"]);
+    assert_eq!(home.maildir.fetch("INBOX/caf%e9").unwrap(), b"x");
+}
+
+#[test]
+fn large_messages_are_cut() {
+    let home = Home::new(&[]);
+    fs::File::create(home.path("new/a")).unwrap().set_len(FETCH_BYTES + 5).unwrap();
+    assert_eq!(home.maildir.fetch("INBOX/a").unwrap().len() as u64, FETCH_BYTES);
+}
+
+#[test]
+fn delivery_happens_once_and_is_private() {
+    let home = Home::new(&[]);
+    let key = home.maildir.deliver(".Sent", "act-1", b"one").unwrap();
+    assert_eq!(home.maildir.deliver(".Sent", "act-1", b"two").unwrap(), key);
+    home.rename(".Sent/cur/act-1:2,S", ".Sent/cur/act-1:2,RS");
+    home.maildir.deliver(".Sent", "act-1", b"three").unwrap();
+    assert_eq!(home.maildir.fetch(&key).unwrap(), b"one");
+    assert_eq!(fs::read_dir(home.path(".Sent/tmp")).unwrap().count(), 0);
+    let mode = |path: &str| fs::metadata(home.path(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(".Sent/cur/act-1:2,RS"), mode(".Sent"), mode("new")), (0o600, 0o700, 0o700));
+}
+
+#[test]
+fn names_that_lead_elsewhere_are_refused() {
+    let home = Home::new(&[]);
+    for (folder, unique) in [
+        ("INBOX", "../x"),
+        ("INBOX", ""),
+        ("INBOX", ".x"),
+        ("INBOX", "a:2,S"),
+        ("..", "x"),
+        ("../..", "x"),
+        ("x", "x"),
+        (".a/b", "x"),
+    ] {
+        assert!(home.maildir.deliver(folder, unique, b"x").is_err(), "{folder} {unique}");
+    }
+}
+
+#[test]
+fn archiving_is_a_move_that_can_be_undone_and_repeated() {
+    let home = Home::new(&[]);
+    home.put("cur/a:2,FS");
+    home.put("new/b");
+    for (key, archived, back) in
+        [("INBOX/a", ".Archive/cur/a:2,FS", "cur/a:2,FS"), ("INBOX/b", ".Archive/cur/b:2,", "cur/b:2,")]
+    {
+        for _ in 0..2 {
+            home.maildir.archive(key).unwrap();
+            assert!(home.path(archived).exists(), "{key}");
+        }
+        for _ in 0..2 {
+            home.maildir.unarchive(key).unwrap();
+            assert!(home.path(back).exists() && !home.path(archived).exists(), "{key}");
+        }
+    }
+    assert!(matches!(home.maildir.archive("INBOX/nothing"), Err(SourceError::Gone { .. })));
+}
+
+#[test]
+fn a_missing_maildir_is_unavailable_and_its_mail_not_gone() {
+    let home = Home::new(&["INBOX/a"]);
+    // As an unmounted disk leaves it.
+    fs::remove_dir_all(home.path("new")).unwrap();
+    fs::remove_dir_all(home.path("cur")).unwrap();
+    assert!(matches!(home.maildir.poll(None), Err(SourceError::Unavailable { .. })));
+}
+
+#[tokio::test]
+async fn a_change_wakes_the_watcher() {
+    let home = Home::new(&[]);
+    let hint = std::sync::Arc::new(tokio::sync::Notify::new());
+    let _watch = home.maildir.watch(hint.clone()).unwrap();
+    home.put("new/a");
+    tokio::time::timeout(Duration::from_secs(5), hint.notified()).await.unwrap();
+}

@@ -1,0 +1,61 @@
+//! Where mail comes from: a source is polled with a cursor and hands out messages by its own ids.
+//!
+//! The calls block; whoever polls runs them on a thread for that. A source never decides what a message means, and never
+//! says a message is gone while it still has it.
+
+pub mod import;
+pub mod maildir;
+
+use std::{io, time::Duration};
+
+use crate::model::{Direction, Instant};
+
+pub use maildir::Maildir;
+
+/// One message as a poll found it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The source's own id, stable while the message is in it.
+    pub key: String,
+    pub folder: String,
+    pub direction: Direction,
+    pub arrived_at: Instant,
+    pub size: u64,
+}
+
+/// What changed since the cursor.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Poll {
+    /// Oldest first.
+    pub messages: Vec<Found>,
+    /// Keys handed out before whose message no longer exists.
+    pub gone: Vec<String>,
+    pub cursor: String,
+    /// Messages the source cannot account for since the cursor.
+    pub gap: Option<u64>,
+    /// Something was too fresh to read: look again after this.
+    pub look_again: Option<Duration>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The message was there and is not any more.
+    #[error("the message {key} is no longer there")]
+    Gone { key: String },
+    /// This one message cannot be had; others may.
+    #[error("the message {key} cannot be read")]
+    Unreadable { key: String, source: io::Error },
+    /// Nothing can be had now; trying later may help.
+    #[error("{what} cannot be reached")]
+    Unavailable { what: String, source: io::Error },
+}
+
+pub trait Source: Send + Sync {
+    fn poll(&self, cursor: Option<&str>) -> Result<Poll, SourceError>;
+
+    /// The raw message. One larger than [`FETCH_BYTES`] comes back cut there, which the reader notices and notes.
+    fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError>;
+}
+
+/// A little more than the reader parses, so that it can tell a cut message from one that just fits.
+pub const FETCH_BYTES: u64 = 26 * 1024 * 1024;
