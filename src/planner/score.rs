@@ -1,0 +1,191 @@
+//! How much a sentence asks for something: named features, hand weights, one logistic.
+//!
+//! Owns the number. The same function scores a lone sentence, a sentence of a mail and the evaluation sets.
+
+use super::{
+    lexicon::{Feature, Features, Hit, hits, is_verb, opens_sentence},
+    text::{Sentence, words},
+};
+
+/// From here on something is asked.
+pub(super) const THRESHOLD: f64 = 0.5;
+
+/// A sentence with what was seen in it.
+#[derive(Debug, Clone)]
+pub(super) struct Scored<'a> {
+    pub(super) sentence: Sentence<'a>,
+    pub(super) hits: Vec<Hit>,
+    pub(super) features: Features,
+    /// Where the order starts, when the sentence is one.
+    pub(super) imperative_at: Option<usize>,
+    /// The sum of the weights, before the logistic.
+    pub(super) sum: f64,
+    pub(super) score: f64,
+}
+
+pub(super) fn logistic(sum: f64) -> f64 {
+    1.0 / (1.0 + (-sum).exp())
+}
+
+impl Scored<'_> {
+    pub(super) fn has(&self, feature: Feature) -> bool {
+        self.features.has(feature)
+    }
+
+    pub(super) fn asks(&self) -> bool {
+        self.score >= THRESHOLD
+    }
+
+    /// Asks in so many words, not only by being a question or a hope.
+    pub(super) fn asks_outright(&self) -> bool {
+        use Feature::{AsksYou, Imperative, ImperativeLater, Needs, Please};
+        self.asks() && self.features.any(&[AsksYou, Imperative, ImperativeLater, Needs, Please])
+    }
+
+    /// The names of what spoke for it, for the reason.
+    pub(super) fn named(&self) -> Vec<&'static str> {
+        let for_it = self.features.iter().filter(|feature| *feature != Feature::Always && feature.weight() > 0.0);
+        for_it.map(Feature::as_str).collect()
+    }
+}
+
+/// Scores one sentence. `names` are the person's own, plain.
+pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> {
+    let hits = hits(&sentence.plain);
+    let mut features = Features::default();
+    features.insert(Feature::Always);
+    for hit in &hits {
+        features.insert(hit.feature);
+    }
+    let imperative_at = find_imperative(&sentence, &mut features);
+    shape(&sentence, names, &mut features);
+    let sum: f64 = features.iter().map(Feature::weight).sum();
+    Scored { sentence, hits, features, imperative_at, sum, score: logistic(sum) }
+}
+
+fn shape(sentence: &Sentence<'_>, names: &[String], features: &mut Features) {
+    let count = sentence.words().count();
+    if sentence.is_question() {
+        features.insert(Feature::Question);
+        if sentence.words().any(|word| matches!(word, "you" | "your" | "לך" | "לכם" | "אתה" | "את")) {
+            features.insert(Feature::QuestionToYou);
+        }
+    }
+    // A courtesy holds its words hostage: "please let me know if you have any questions" asks for nothing.
+    if features.has(Feature::Boilerplate) && !features.has(Feature::Question) {
+        for feature in [Feature::LetMeKnow, Feature::AsksYou, Feature::ImperativeLater] {
+            features.remove(feature);
+        }
+    }
+    // "Please find attached" is a gift, not a wish.
+    if features.has(Feature::HandsOver) {
+        for feature in [Feature::Please, Feature::Imperative, Feature::ImperativeLater] {
+            features.remove(feature);
+        }
+    }
+    if features.has(Feature::Thanks) && count <= 6 {
+        features.insert(Feature::ShortThanks);
+    }
+    if count > 40 {
+        features.insert(Feature::Long);
+    }
+    let named = |word: &str| names.iter().any(|name| name == word);
+    if sentence.words().take(3).any(named) {
+        features.insert(Feature::NamesYou);
+    }
+}
+
+/// After such a word a verb at the head was a noun: "Report is attached".
+const NOT_AFTER_ORDER: &[&str] = &[
+    "is", "are", "was", "were", "has", "have", "had", "of", "will", "would", "from", "you", "we", "they", "i", "he",
+    "she",
+];
+
+fn find_imperative(sentence: &Sentence<'_>, features: &mut Features) -> Option<usize> {
+    let plain = sentence.plain.as_str();
+    let mut found = None;
+    let mut at = 0;
+    for word in plain.split(' ') {
+        let start = at;
+        at += word.len() + 1;
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        if !is_verb(bare) || word.ends_with(['.', ':']) {
+            continue;
+        }
+        let lead = word.find(bare).unwrap_or(0);
+        let before = plain.get(..start + lead).unwrap_or_default();
+        let after = plain.get(at..).unwrap_or_default();
+        if words(after).next().is_none_or(|next| NOT_AFTER_ORDER.contains(&next)) {
+            continue;
+        }
+        if opens_sentence(before) && !before.trim_end().ends_with("to") {
+            features.insert(Feature::Imperative);
+            return Some(start + lead);
+        }
+        if found.is_none() && opens_clause(before) {
+            features.insert(Feature::ImperativeLater);
+            found = Some(start + lead);
+        }
+    }
+    found
+}
+
+/// After a comma that closed a condition, or after "please", "then", "just".
+fn opens_clause(before: &str) -> bool {
+    let before = before.trim_end();
+    let last = words(before).last().unwrap_or_default();
+    let joined = before.ends_with(char::is_alphanumeric) && matches!(last, "please" | "then" | "kindly" | "pls");
+    let conditional = matches!(words(before).next().unwrap_or_default(), "if" | "when" | "once" | "to" | "for" | "in");
+    joined || (before.ends_with(',') && conditional)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planner::text::sentences;
+
+    fn scored(text: &str) -> Scored<'_> {
+        score(sentences(text).into_iter().next().unwrap(), &["alex".into(), "green".into()])
+    }
+
+    #[test]
+    fn asks_and_does_not_ask() {
+        for (text, asks) in [
+            ("Could you please send me the Q3 report by Friday?", true),
+            ("Please review the attached contract.", true),
+            ("Send me the numbers when you have them.", true),
+            ("Alex, call me tomorrow.", true),
+            ("If you get a chance, check the server logs.", true),
+            ("When will the budget be ready?", true),
+            ("Let me know whether Tuesday works.", true),
+            ("I need your signature on the form by noon.", true),
+            ("Let's meet next week to discuss the plan.", true),
+            ("It would be great if you could join us on Monday.", true),
+            ("תוכלי לשלוח לי את הדוח עד יום חמישי?", true),
+            ("נא לאשר את ההזמנה.", true),
+            ("אשמח אם תעבור על החוזה.", true),
+            ("מתי נוח לך להיפגש?", true),
+            ("בבקשה שלח את החשבונית עד מחר.", true),
+            ("Thanks for the report!", false),
+            ("The report is attached.", false),
+            ("Report is attached for your records.", false),
+            ("Please find attached the minutes.", false),
+            ("Please let me know if you have any questions.", false),
+            ("FYI, the office is closed on Monday.", false),
+            ("We moved the servers last night and they were fine.", false),
+            ("No action is required from you.", false),
+            ("תודה רבה על העזרה!", false),
+            ("לידיעתך, המשרד סגור מחר.", false),
+            ("מצורף הדוח הרבעוני.", false),
+        ] {
+            let scored = scored(text);
+            let fired: Vec<_> = scored.features.iter().map(Feature::as_str).collect();
+            assert_eq!(scored.asks(), asks, "{text} {:.2} {fired:?}", scored.score);
+        }
+    }
+
+    #[test]
+    fn the_reason_names_what_spoke_for_it() {
+        assert_eq!(scored("Alex, could you call?").named(), ["question", "question_to_you", "names_you", "asks_you"]);
+    }
+}
