@@ -3,3 +3,6 @@
 // words
 pub mod clock;
 pub mod model;
+
+// the path of a mail
+pub mod planner;
