@@ -79,6 +79,11 @@ fn opened(wish: Wish, rest: &str) -> Clause {
     let mut rest = rest.trim_start_matches([' ', ',', ':', '-']);
     let fillers = [
         "please ",
+        "בבקשה ",
+        "נא ",
+        "like to ",
+        "be able to ",
+        "be willing to ",
         "pls ",
         "kindly ",
         "also ",

@@ -226,6 +226,7 @@ mod tests {
             ("this Friday", Some("2026-06-19")),
             ("today", Some("2026-06-16")),
             ("by EOD", Some("2026-06-16")),
+            ("by EOD Thursday", Some("2026-06-18")),
             ("tomorrow at 14:00", Some("2026-06-17T14:00:00+02:00")),
             ("tomorrow morning", Some("2026-06-17T12:00:00+02:00")),
             ("tonight", Some("2026-06-16T21:00:00+02:00")),
@@ -240,6 +241,7 @@ mod tests {
             ("by noon", Some("2026-06-16T12:00:00+02:00")),
             ("we spoke on Monday, send it by Thursday", Some("2026-06-18")),
             ("on 3 May 2027", Some("2027-05-03")),
+            ("Friday 26 June 2026 at 10:00", Some("2026-06-26T10:00:00+02:00")),
         ] {
             check(text, expected);
         }

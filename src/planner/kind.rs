@@ -31,7 +31,7 @@ pub(super) fn kind(scored: &Scored<'_>, clause: &Clause, page: &Page<'_>, mail: 
     if invoiced && seen.money && !HANDING_VERBS.contains(&verb.as_str()) {
         return TaskKind::Invoice;
     }
-    if meets(scored, clause, &verb) {
+    if meets(scored, clause, &verb) || fits(scored, page) {
         return TaskKind::Meeting;
     }
     if has(Feature::Review) && (has(Feature::Document) || !mail.attachments.is_empty()) {
@@ -51,4 +51,13 @@ fn meets(scored: &Scored<'_>, clause: &Clause, verb: &str) -> bool {
     let hebrew = !verb.is_ascii();
     let act = clause.wish != Wish::Act || hebrew || MEETING_VERBS.contains(&verb);
     scored.has(Meeting) && proposed && act
+}
+
+/// "When would suit you?" beside a wish to meet is that meeting.
+fn fits(scored: &Scored<'_>, page: &Page<'_>) -> bool {
+    use Feature::{AsksYou, Hopes, Proposes};
+    let wish = |other: &Scored<'_>| {
+        other.asks() && other.has(Feature::Meeting) && other.features.any(&[Proposes, Hopes, AsksYou])
+    };
+    scored.has(Feature::Question) && scored.has(Proposes) && page.sentences.iter().any(wish)
 }

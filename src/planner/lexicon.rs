@@ -3,7 +3,7 @@
 //! Owns the features, their weights and one automaton over all phrases, so that a mail is walked once. No feature is
 //! decided in here: this only says which phrase stands where.
 
-use std::{collections::HashSet, sync::LazyLock};
+use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
@@ -122,7 +122,8 @@ struct Lexicon {
     automaton: Option<AhoCorasick>,
     phrases: Vec<Phrase>,
     weights: Vec<f64>,
-    verbs: HashSet<&'static str>,
+    /// Sorted.
+    verbs: Vec<&'static str>,
 }
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
@@ -155,7 +156,9 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
         .match_kind(MatchKind::Standard)
         .build(&texts)
         .ok();
-    let verbs = VERBS.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect();
+    let mut verbs: Vec<_> =
+        VERBS.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect();
+    verbs.sort_unstable();
     Lexicon { automaton, phrases, weights, verbs }
 });
 
@@ -253,7 +256,7 @@ pub(super) fn opens_sentence(before: &str) -> bool {
 }
 
 pub(super) fn is_verb(word: &str) -> bool {
-    LEXICON.verbs.contains(word)
+    LEXICON.verbs.binary_search(&word).is_ok()
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub(super) fn tasks(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &Rea
 }
 
 fn note(scored: &Scored<'_>, page: &Page<'_>) -> Option<(TaskKind, String)> {
-    let hebrew = page.language() == "he";
+    let hebrew = page.language == "he";
     let voice = Voice { person: "yourself", hebrew };
     let said = tidy(scored.sentence.raw);
     let after = |feature: Feature| {
@@ -71,7 +71,7 @@ fn promise(scored: &Scored<'_>, mail: &Mail, page: &Page<'_>) -> Option<(TaskKin
         return None;
     }
     let other = mail.to.first().map_or("them", |address| address.label());
-    let hebrew = page.language() == "he";
+    let hebrew = page.language == "he";
     let text = if hebrew { said.clone() } else { swap_you(what, other) };
     Some((TaskKind::Commitment, Voice { person: other, hebrew }.plain(&text)))
 }

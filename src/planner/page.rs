@@ -14,6 +14,7 @@ pub(super) struct Page<'a> {
     pub(super) subject: String,
     subject_hits: Vec<Hit>,
     everywhere: Features,
+    pub(super) language: &'static str,
 }
 
 impl<'a> Page<'a> {
@@ -27,7 +28,8 @@ impl<'a> Page<'a> {
         for feature in in_text.chain(subject_hits.iter().map(|hit| hit.feature)) {
             everywhere.insert(feature);
         }
-        Self { sentences, subject, subject_hits, everywhere }
+        let language = language(&sentences, &subject);
+        Self { sentences, subject, subject_hits, everywhere, language }
     }
 
     /// Somewhere in the subject or the text.
@@ -49,16 +51,16 @@ impl<'a> Page<'a> {
     pub(super) fn deciding(&self, feature: Feature) -> Option<&Scored<'a>> {
         self.sentences.iter().find(|scored| scored.has(feature))
     }
+}
 
-    /// Hebrew when most of its letters are.
-    pub(super) fn language(&self) -> &'static str {
-        let letters = self.sentences.iter().take(40).flat_map(|scored| scored.sentence.plain.chars());
-        let (mut hebrew, mut other) = (0_u32, 0_u32);
-        for letter in letters.chain(self.subject.chars()).filter(|c| c.is_alphabetic()) {
-            if ('א'..='ת').contains(&letter) { hebrew += 1 } else { other += 1 }
-        }
-        if hebrew > other { "he" } else { "en" }
+/// Hebrew when most of its letters are. A few sentences tell.
+fn language(sentences: &[Scored<'_>], subject: &str) -> &'static str {
+    let letters = sentences.iter().take(12).flat_map(|scored| scored.sentence.plain.chars());
+    let (mut hebrew, mut other) = (0_u32, 0_u32);
+    for letter in letters.chain(subject.chars()).filter(|c| c.is_alphabetic()) {
+        if ('א'..='ת').contains(&letter) { hebrew += 1 } else { other += 1 }
     }
+    if hebrew > other { "he" } else { "en" }
 }
 
 /// Every word of the person's names that is long enough to be told from others.

@@ -51,7 +51,7 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
         score: verdict.score,
         tasks: verdict.tasks,
         meeting,
-        language: page.language().to_owned(),
+        language: page.language.to_owned(),
     }
 }
 
@@ -114,7 +114,9 @@ fn invitation(mail: &Mail, page: &Page<'_>) -> Option<Verdict> {
 }
 
 fn alert(mail: &Mail, page: &Page<'_>) -> Verdict {
-    let evidence = page.deciding(Feature::Alert).map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
+    let told = page.sentences.iter().find(|scored| scored.has(Feature::Alert) && scored.has(Feature::YourAccount));
+    let evidence =
+        told.or_else(|| page.deciding(Feature::Alert)).map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
     let voice = voice(mail, page);
     let mut task = blank(TaskKind::Alert, mail, evidence);
     let (english, hebrew) =
@@ -183,7 +185,11 @@ fn distinct<'p, 'a>(page: &'p Page<'a>, lean: f64) -> Vec<&'p Scored<'a>> {
     // "Could you do the following:" is the frame of a list, not one of its requests.
     let asking: Vec<&Scored<'a>> =
         page.sentences.iter().filter(asks).filter(|scored| !(items && scored.sentence.raw.ends_with(':'))).collect();
-    let strength = |scored: &Scored<'_>| scored.sum + if scored.asks_outright() { 0.5 } else { 0.0 };
+    // What talks to the program is no request to the person, but alone it still stands: the warning says the rest.
+    let strength = |scored: &Scored<'_>| {
+        let outright = if scored.asks_outright() { 0.5 } else { 0.0 };
+        scored.sum + outright - if scored.has(Feature::Injection) { 9.0 } else { 0.0 }
+    };
     let best =
         asking.iter().copied().max_by(|a, b| strength(a).total_cmp(&strength(b)).then(std::cmp::Ordering::Greater));
     let Some(best) = best else { return Vec::new() };
@@ -200,7 +206,7 @@ fn distinct<'p, 'a>(page: &'p Page<'a>, lean: f64) -> Vec<&'p Scored<'a>> {
 fn differs(scored: &Scored<'_>, other: &Scored<'_>) -> bool {
     if std::ptr::eq(scored, other)
         || !scored.asks_outright()
-        || scored.features.any(&[Feature::Conditional, Feature::HandsOver])
+        || scored.features.any(&[Feature::Conditional, Feature::HandsOver, Feature::Injection])
     {
         return false;
     }
@@ -251,8 +257,11 @@ fn plan(scored: &Scored<'_>, alone: bool, mail: &Mail, page: &Page<'_>, base: &B
 
 /// A limit said in a sentence of its own ("I need it by Friday"), or the day of the subject.
 fn nearby(scored: &Scored<'_>, page: &Page<'_>, base: &Base<'_>) -> Option<Due> {
-    let others = page.sentences.iter().filter(|other| !std::ptr::eq(*other, scored));
-    let dues: Vec<Due> = others.take(40).filter_map(|other| date::find(&other.sentence.plain, base)).collect();
+    let at = page.sentences.iter().position(|other| std::ptr::eq(other, scored)).unwrap_or(0);
+    let close =
+        |(other, scored): &(usize, &Scored<'_>)| *other != at && (scored.has(Feature::Due) || other.abs_diff(at) <= 3);
+    let others = page.sentences.iter().enumerate().filter(close).map(|(_, other)| &other.sentence.plain);
+    let dues: Vec<Due> = others.take(12).filter_map(|plain| date::find(plain, base)).collect();
     let limit = dues.iter().find(|due| due.limit).cloned();
     let only = || if scored.has(Feature::Meeting) { dues.first().cloned() } else { None };
     limit.or_else(only).or_else(|| date::find(&page.subject, base))
@@ -260,6 +269,9 @@ fn nearby(scored: &Scored<'_>, page: &Page<'_>, base: &Base<'_>) -> Option<Due> 
 
 /// An invoice is a task whether or not it says please: a number, a sum or a day, and nothing that says it is paid.
 fn invoice(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<PlannedTask> {
+    if !page.has(Feature::Invoice) || page.has(Feature::Receipt) {
+        return None;
+    }
     let speaks = page.sentences.iter().filter(|scored| scored.has(Feature::Invoice));
     let money = page
         .sentences
@@ -271,7 +283,7 @@ fn invoice(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<PlannedTask>
         .find_map(money::invoice_number);
     let wanted = page.has(Feature::Due) || page.count(Feature::Invoice) >= 2;
     let others = page.sentences.iter().any(|s| s.has(Feature::AsksYou) && !s.has(Feature::Invoice));
-    if !wanted || page.has(Feature::Receipt) || (number.is_none() && !page.subject_has(Feature::Invoice)) || others {
+    if !wanted || (number.is_none() && !page.subject_has(Feature::Invoice)) || others {
         return None;
     }
     let evidence =
@@ -302,7 +314,7 @@ fn deadline(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<Verdict> {
 }
 
 fn voice<'a>(mail: &'a Mail, page: &Page<'_>) -> Voice<'a> {
-    Voice { person: mail.from.label(), hebrew: page.language() == "he" }
+    Voice { person: mail.from.label(), hebrew: page.language == "he" }
 }
 
 fn blank(kind: TaskKind, mail: &Mail, evidence: &str) -> PlannedTask {

@@ -51,7 +51,8 @@ impl Scored<'_> {
 
 /// Scores one sentence. `names` are the person's own, plain.
 pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> {
-    let hits = hits(&sentence.plain);
+    let mut hits = hits(&sentence.plain);
+    hits.retain(|hit| !taken_back(&sentence.plain, hit));
     let mut features = Features::default();
     features.insert(Feature::Always);
     for hit in &hits {
@@ -63,11 +64,35 @@ pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> 
     Scored { sentence, hits, features, imperative_at, sum, score: logistic(sum) }
 }
 
+/// The words beside a phrase can take it back: "when will you …" wants an answer and not an act, "I need to go" and
+/// "to make sure" want nothing, "אי אפשר ל…" says that it cannot be done.
+fn taken_back(plain: &str, hit: &Hit) -> bool {
+    let before = || plain.get(..hit.start).unwrap_or_default().trim_end().rsplit(' ').next().unwrap_or_default();
+    match hit.feature {
+        Feature::AsksYou => {
+            matches!(before(), "when" | "where" | "how" | "what" | "why" | "which" | "time" | "long" | "אי" | "לא")
+        }
+        Feature::Needs => {
+            let (said, after) = plain.split_at_checked(hit.end).unwrap_or_default();
+            before() == "to" || (said.ends_with("i need") && after.starts_with(" to "))
+        }
+        _ => false,
+    }
+}
+
 fn shape(sentence: &Sentence<'_>, names: &[String], features: &mut Features) {
-    let count = sentence.words().count();
+    let mut count = 0;
+    let mut to_you = false;
+    for word in sentence.words() {
+        if count < 3 && names.iter().any(|name| name == word) {
+            features.insert(Feature::NamesYou);
+        }
+        to_you |= matches!(word, "you" | "your" | "לך" | "לכם" | "אתה" | "את");
+        count += 1;
+    }
     if sentence.is_question() {
         features.insert(Feature::Question);
-        if sentence.words().any(|word| matches!(word, "you" | "your" | "לך" | "לכם" | "אתה" | "את")) {
+        if to_you {
             features.insert(Feature::QuestionToYou);
         }
     }
@@ -89,10 +114,6 @@ fn shape(sentence: &Sentence<'_>, names: &[String], features: &mut Features) {
     if count > 40 {
         features.insert(Feature::Long);
     }
-    let named = |word: &str| names.iter().any(|name| name == word);
-    if sentence.words().take(3).any(named) {
-        features.insert(Feature::NamesYou);
-    }
 }
 
 /// After such a word a verb at the head was a noun: "Report is attached".
@@ -105,38 +126,44 @@ fn find_imperative(sentence: &Sentence<'_>, features: &mut Features) -> Option<u
     let plain = sentence.plain.as_str();
     let mut found = None;
     let mut at = 0;
-    for word in plain.split(' ') {
-        let start = at;
+    let mut previous = "";
+    for (index, word) in plain.split(' ').enumerate() {
+        let (start, before_word) = (at, previous);
         at += word.len() + 1;
+        previous = word;
+        // Orders stand at the head, after a comma or after a courtesy; elsewhere nothing needs looking up.
+        let later = before_word.ends_with(',') || matches!(before_word, "please" | "then" | "kindly" | "pls");
+        if !(index <= 4 || later) {
+            continue;
+        }
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        if !is_verb(bare) || word.ends_with(['.', ':']) {
+        if !is_verb(bare) || word.ends_with(['.', ':']) || !goes_on(plain.get(at..).unwrap_or_default()) {
             continue;
         }
-        let lead = word.find(bare).unwrap_or(0);
-        let before = plain.get(..start + lead).unwrap_or_default();
-        let after = plain.get(at..).unwrap_or_default();
-        if words(after).next().is_none_or(|next| NOT_AFTER_ORDER.contains(&next)) {
-            continue;
-        }
-        if opens_sentence(before) && !before.trim_end().ends_with("to") {
+        let start = start + word.find(bare).unwrap_or(0);
+        let before = plain.get(..start).unwrap_or_default();
+        if opens_sentence(before) {
             features.insert(Feature::Imperative);
-            return Some(start + lead);
+            return Some(start);
         }
-        if found.is_none() && opens_clause(before) {
+        if later && found.is_none() && opens_clause(before) {
             features.insert(Feature::ImperativeLater);
-            found = Some(start + lead);
+            found = Some(start);
         }
     }
     found
 }
 
-/// After a comma that closed a condition, or after "please", "then", "just".
+/// An order has something after it that is not the verb of another sentence.
+fn goes_on(after: &str) -> bool {
+    words(after).next().is_some_and(|next| !NOT_AFTER_ORDER.contains(&next))
+}
+
+/// After a courtesy, or after a comma that closed a condition.
 fn opens_clause(before: &str) -> bool {
     let before = before.trim_end();
-    let last = words(before).last().unwrap_or_default();
-    let joined = before.ends_with(char::is_alphanumeric) && matches!(last, "please" | "then" | "kindly" | "pls");
     let conditional = matches!(words(before).next().unwrap_or_default(), "if" | "when" | "once" | "to" | "for" | "in");
-    joined || (before.ends_with(',') && conditional)
+    !before.ends_with(',') || conditional
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub(super) fn read(tokens: &[&str], at: usize, base: &Base<'_>) -> Option<(When,
     }
     let rest = tokens.get(at..)?;
     calendar(rest, base)
+        .or_else(|| named_calendar(rest, base))
         .or_else(|| numeric(rest, previous, base))
         .or_else(|| phrase(rest, base))
         .or_else(|| weekday(rest, previous, base))
@@ -85,6 +86,13 @@ fn calendar(rest: &[&str], base: &Base<'_>) -> Option<(When, usize)> {
     Some((When::Day(date), used + usize::from(year.is_some())))
 }
 
+/// "Thursday 19 November": the date counts, the name of the day only belongs to it.
+fn named_calendar(rest: &[&str], base: &Base<'_>) -> Option<(When, usize)> {
+    let (first, rest) = rest.split_first()?;
+    WEEKDAYS.iter().find(|(name, _)| name == first)?;
+    calendar(rest, base).or_else(|| numeric(rest, "on", base)).map(|(when, used)| (when, used + 1))
+}
+
 /// Without a year: the coming one. A day just gone is past, not next year's.
 fn on(year: Option<i32>, month: u32, day: u32, base: &Base<'_>) -> Option<NaiveDate> {
     if let Some(year) = year {
@@ -149,6 +157,8 @@ fn phrase(rest: &[&str], base: &Base<'_>) -> Option<(When, usize)> {
         ("this", "morning", _) => hour(Some(today), MORNING, 2),
         ("tonight" | "הערב", ..) => hour(Some(today), EVENING, 1),
         ("this", "evening", _) => hour(Some(today), EVENING, 2),
+        // "EOD Thursday" is Thursday.
+        ("eod" | "cob", next, _) if next == "tomorrow" || WEEKDAYS.iter().any(|(name, _)| *name == next) => None,
         ("today" | "eod" | "cob" | "היום", ..) => day(Some(today), 1),
         ("end", "of", "day") | ("close", "of", "business") | ("this", "afternoon", _) => day(Some(today), 3),
         ("סוף", "היום", _) => day(Some(today), 2),
