@@ -90,6 +90,10 @@ impl Features {
         self.0 |= 1 << feature as u32;
     }
 
+    pub(super) fn unite(&mut self, other: Features) {
+        self.0 |= other.0;
+    }
+
     pub(super) fn remove(&mut self, feature: Feature) {
         self.0 &= !(1 << feature as u32);
     }
@@ -103,7 +107,12 @@ impl Features {
     }
 
     pub(super) fn iter(self) -> impl Iterator<Item = Feature> {
-        Feature::ALL.iter().copied().filter(move |feature| self.has(*feature))
+        let mut bits = self.0;
+        std::iter::from_fn(move || {
+            let feature = Feature::ALL.get(bits.trailing_zeros() as usize).copied()?;
+            bits &= bits - 1;
+            Some(feature)
+        })
     }
 }
 
@@ -245,14 +254,19 @@ const LEAD_INS: &[&str] = &[
 ];
 
 /// At the head of a sentence: nothing before, only lead-ins, or the name of the one spoken to.
-pub(super) fn opens_sentence(before: &str) -> bool {
+fn opens_sentence(before: &str) -> bool {
+    // Longer than any greeting: no need to count its words.
+    const LONGEST_CALL: usize = 48;
     let before = before.trim_end();
-    if before.is_empty() {
-        return true;
+    if before.is_empty() || before.len() > LONGEST_CALL {
+        return before.is_empty();
     }
-    let count = words(before).count();
-    let called = before.ends_with([',', ':', '-', '–', '—', ';']) && count <= 4;
-    called || (count <= 3 && words(before).all(|word| LEAD_INS.contains(&word)))
+    let called = before.ends_with([',', ':', '-', '–', '—', ';']) && words(before).count() <= 4;
+    called || words(before).enumerate().all(|(index, word)| index < 3 && is_lead_in(word))
+}
+
+pub(super) fn is_lead_in(word: &str) -> bool {
+    LEAD_INS.contains(&word.trim_end_matches([',', ':', '-', '!', '.']))
 }
 
 pub(super) fn is_verb(word: &str) -> bool {

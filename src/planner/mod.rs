@@ -12,7 +12,9 @@ mod money;
 mod objective;
 mod own;
 mod page;
+mod plan;
 mod read;
+mod requests;
 #[cfg(test)]
 mod samples;
 mod score;

@@ -123,6 +123,9 @@ pub(super) fn invoice_number(raw: &str) -> Option<String> {
 
 /// How long to meet: "30m", "1h", "1h30m".
 pub(super) fn duration(plain: &str) -> Option<String> {
+    if !["min", "hour", "hr", "שעה", "שעות", "דק"].iter().any(|unit| plain.contains(unit)) {
+        return None;
+    }
     for (phrase, minutes) in [
         ("half an hour", 30),
         ("half hour", 30),

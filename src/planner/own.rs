@@ -37,7 +37,7 @@ pub(super) fn tasks(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &Rea
             steps: steps(kind, situation),
         })
     };
-    page.sentences.iter().filter_map(read).take(super::read::MOST_TASKS).collect()
+    page.sentences.iter().filter_map(read).take(super::requests::MOST_TASKS).collect()
 }
 
 fn note(scored: &Scored<'_>, page: &Page<'_>) -> Option<(TaskKind, String)> {

@@ -24,9 +24,11 @@ impl<'a> Page<'a> {
         let subject = plain(mail.subject.get(..mail.subject.floor_char_boundary(300)).unwrap_or_default());
         let subject_hits = hits(&subject);
         let mut everywhere = Features::default();
-        let in_text = sentences.iter().flat_map(|scored| scored.features.iter());
-        for feature in in_text.chain(subject_hits.iter().map(|hit| hit.feature)) {
-            everywhere.insert(feature);
+        for scored in &sentences {
+            everywhere.unite(scored.features);
+        }
+        for hit in &subject_hits {
+            everywhere.insert(hit.feature);
         }
         let language = language(&sentences, &subject);
         Self { sentences, subject, subject_hits, everywhere, language }
@@ -43,6 +45,9 @@ impl<'a> Page<'a> {
 
     /// How many phrases of a feature stand in the subject and the text.
     pub(super) fn count(&self, feature: Feature) -> usize {
+        if !self.has(feature) {
+            return 0;
+        }
         let in_text = self.sentences.iter().flat_map(|scored| &scored.hits);
         in_text.chain(&self.subject_hits).filter(|hit| hit.feature == feature).count()
     }

@@ -4,25 +4,21 @@
 //! here reaches a clock, a file or a model.
 
 use super::{
-    clause::{Clause, clause},
-    date::{self, Base, Due},
-    kind::{Seen, kind},
+    date::{self, Base},
     lexicon::Feature,
     money,
-    objective::{Voice, shorten},
+    objective::shorten,
     own,
     page::Page,
-    score::{Scored, THRESHOLD, logistic},
+    plan::{blank, invoice, plan, settle, voice},
+    requests::distinct,
+    score::{THRESHOLD, logistic},
     sort::{Sort, sort},
-    template::{Situation, steps},
     text::words,
     urgency::urgency,
     warn,
 };
 use crate::model::{Instant, Mail, Me, PlannedTask, Reading, TaskKind, plan::NoTask};
-
-/// More requests in one mail are one piece of work with many parts.
-pub(super) const MOST_TASKS: usize = 5;
 
 /// What the caller knows that the mail does not say.
 #[derive(Debug, Clone, Copy)]
@@ -178,127 +174,6 @@ fn lean(mail: &Mail, page: &Page<'_>, context: &ReadContext<'_>) -> f64 {
     parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum()
 }
 
-/// The sentences that ask for clearly different things, in the order of the mail.
-fn distinct<'p, 'a>(page: &'p Page<'a>, lean: f64) -> Vec<&'p Scored<'a>> {
-    let asks = |scored: &&Scored<'_>| logistic(scored.sum + lean) >= THRESHOLD;
-    let items = page.sentences.iter().filter(asks).any(|scored| scored.sentence.item);
-    // "Could you do the following:" is the frame of a list, not one of its requests.
-    let asking: Vec<&Scored<'a>> =
-        page.sentences.iter().filter(asks).filter(|scored| !(items && scored.sentence.raw.ends_with(':'))).collect();
-    // What talks to the program is no request to the person, but alone it still stands: the warning says the rest.
-    let strength = |scored: &Scored<'_>| {
-        let outright = if scored.asks_outright() { 0.5 } else { 0.0 };
-        scored.sum + outright - if scored.has(Feature::Injection) { 9.0 } else { 0.0 }
-    };
-    let best =
-        asking.iter().copied().max_by(|a, b| strength(a).total_cmp(&strength(b)).then(std::cmp::Ordering::Greater));
-    let Some(best) = best else { return Vec::new() };
-    let mut chosen = vec![best];
-    for scored in asking.iter().copied() {
-        if chosen.len() < MOST_TASKS && chosen.iter().all(|other| differs(scored, other)) {
-            chosen.push(scored);
-        }
-    }
-    page.sentences.iter().filter(|scored| chosen.iter().any(|other| std::ptr::eq(*scored, *other))).collect()
-}
-
-/// Asks outright for something whose words are its own. When in doubt it is the same request said twice.
-fn differs(scored: &Scored<'_>, other: &Scored<'_>) -> bool {
-    if std::ptr::eq(scored, other)
-        || !scored.asks_outright()
-        || scored.features.any(&[Feature::Conditional, Feature::HandsOver, Feature::Injection])
-    {
-        return false;
-    }
-    let both_meet = scored.has(Feature::Meeting) && other.has(Feature::Meeting);
-    let clause = clause(scored);
-    let told = clause.wish == super::clause::Wish::Tell;
-    let own = content(&clause);
-    let others = content(&super::clause::clause(other));
-    let shared = own.iter().filter(|word| others.contains(*word)).count();
-    !both_meet && !told && own.len() >= 2 && shared * 5 < own.len().min(others.len()).max(1) * 2
-}
-
-/// The words that carry the meaning: longer than three letters, or numbers.
-fn content(clause: &Clause) -> Vec<String> {
-    const EMPTY: &[&str] = &[
-        "this", "that", "them", "with", "from", "your", "please", "have", "know", "when", "what", "also", "back",
-        "soon", "possible",
-    ];
-    let lower = clause.text.to_ascii_lowercase();
-    let carries = |word: &&str| word.chars().count() > 3 && !EMPTY.contains(word);
-    words(&lower).filter(carries).map(str::to_owned).collect()
-}
-
-fn plan(scored: &Scored<'_>, alone: bool, mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> PlannedTask {
-    let clause = clause(scored);
-    let due =
-        date::find(&scored.sentence.plain, base).or_else(|| if alone { nearby(scored, page, base) } else { None });
-    let money = money::find(&scored.sentence.plain);
-    let seen = Seen { dated: due.is_some(), money: money.is_some() };
-    let kind = kind(scored, &clause, page, mail, &seen);
-    let voice = voice(mail, page);
-    let mut task = blank(kind, mail, scored.sentence.raw);
-    task.objective = match kind {
-        TaskKind::Meeting => {
-            let text: Vec<&str> = page.sentences.iter().map(|scored| scored.sentence.plain.as_str()).collect();
-            task.meeting_duration = money::duration(&text.join(" ")).or_else(|| money::duration(&page.subject));
-            let described = if page.subject_has(Feature::Meeting) { &page.subject } else { &scored.sentence.plain };
-            voice.meeting(&format!("{} {described}", scored.sentence.plain), task.meeting_duration.as_deref())
-        }
-        TaskKind::Deadline => voice.lead("Meet the deadline", "לעמוד במועד", &clause.text),
-        _ => voice.say(&clause),
-    };
-    task.amount = money.as_ref().map(|money| money.amount);
-    task.currency = money.map(|money| money.currency.to_owned());
-    settle(&mut task, due, mail);
-    task
-}
-
-/// A limit said in a sentence of its own ("I need it by Friday"), or the day of the subject.
-fn nearby(scored: &Scored<'_>, page: &Page<'_>, base: &Base<'_>) -> Option<Due> {
-    let at = page.sentences.iter().position(|other| std::ptr::eq(other, scored)).unwrap_or(0);
-    let close =
-        |(other, scored): &(usize, &Scored<'_>)| *other != at && (scored.has(Feature::Due) || other.abs_diff(at) <= 3);
-    let others = page.sentences.iter().enumerate().filter(close).map(|(_, other)| &other.sentence.plain);
-    let dues: Vec<Due> = others.take(12).filter_map(|plain| date::find(plain, base)).collect();
-    let limit = dues.iter().find(|due| due.limit).cloned();
-    let only = || if scored.has(Feature::Meeting) { dues.first().cloned() } else { None };
-    limit.or_else(only).or_else(|| date::find(&page.subject, base))
-}
-
-/// An invoice is a task whether or not it says please: a number, a sum or a day, and nothing that says it is paid.
-fn invoice(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<PlannedTask> {
-    if !page.has(Feature::Invoice) || page.has(Feature::Receipt) {
-        return None;
-    }
-    let speaks = page.sentences.iter().filter(|scored| scored.has(Feature::Invoice));
-    let money = page
-        .sentences
-        .iter()
-        .filter_map(|scored| money::find(&scored.sentence.plain))
-        .max_by(|a, b| a.amount.total_cmp(&b.amount))?;
-    let number = std::iter::once(mail.subject.as_str())
-        .chain(page.sentences.iter().map(|scored| scored.sentence.raw))
-        .find_map(money::invoice_number);
-    let wanted = page.has(Feature::Due) || page.count(Feature::Invoice) >= 2;
-    let others = page.sentences.iter().any(|s| s.has(Feature::AsksYou) && !s.has(Feature::Invoice));
-    if !wanted || (number.is_none() && !page.subject_has(Feature::Invoice)) || others {
-        return None;
-    }
-    let evidence =
-        speaks.max_by(|a, b| a.sum.total_cmp(&b.sum)).map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
-    let dues = page.sentences.iter().filter_map(|scored| date::find(&scored.sentence.plain, base));
-    let due = dues.max_by_key(|due| due.limit);
-    let mut task = blank(TaskKind::Invoice, mail, evidence);
-    task.objective = voice(mail, page).invoice(number.as_deref(), Some(&money));
-    task.amount = Some(money.amount);
-    task.currency = Some(money.currency.to_owned());
-    task.invoice_number = number;
-    settle(&mut task, due, mail);
-    Some(task)
-}
-
 /// "The application is due on Friday" asks without asking.
 fn deadline(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<Verdict> {
     if page.has(Feature::NoAction) || page.has(Feature::Fyi) || page.count(Feature::Advert) > 0 {
@@ -311,33 +186,4 @@ fn deadline(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<Verdict> {
     settle(&mut task, Some(due), mail);
     let reason = format!("names a deadline: “{}”", shorten(scored.sentence.raw, 120));
     Some(Verdict::tasks(vec![task], reason, logistic(scored.sum)))
-}
-
-fn voice<'a>(mail: &'a Mail, page: &Page<'_>) -> Voice<'a> {
-    Voice { person: mail.from.label(), hebrew: page.language == "he" }
-}
-
-fn blank(kind: TaskKind, mail: &Mail, evidence: &str) -> PlannedTask {
-    let person = Some(mail.from.label()).filter(|label| !label.is_empty()).map(str::to_owned);
-    PlannedTask {
-        kind,
-        objective: String::new(),
-        person,
-        deadline: None,
-        due_at: None,
-        meeting_duration: None,
-        amount: None,
-        currency: None,
-        invoice_number: None,
-        evidence: evidence.to_owned(),
-        steps: steps(kind, Situation { due: false, in_thread: !mail.references.is_empty() }),
-    }
-}
-
-fn settle(task: &mut PlannedTask, due: Option<Due>, mail: &Mail) {
-    task.steps = steps(task.kind, Situation { due: due.is_some(), in_thread: !mail.references.is_empty() });
-    if let Some(due) = due {
-        task.deadline = Some(due.deadline);
-        task.due_at = Some(due.at);
-    }
 }

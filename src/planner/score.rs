@@ -3,7 +3,7 @@
 //! Owns the number. The same function scores a lone sentence, a sentence of a mail and the evaluation sets.
 
 use super::{
-    lexicon::{Feature, Features, Hit, hits, is_verb, opens_sentence},
+    lexicon::{Feature, Features, Hit, hits, is_lead_in, is_verb},
     text::{Sentence, words},
 };
 
@@ -127,13 +127,17 @@ fn find_imperative(sentence: &Sentence<'_>, features: &mut Features) -> Option<u
     let mut found = None;
     let mut at = 0;
     let mut previous = "";
+    let mut leading = true;
     for (index, word) in plain.split(' ').enumerate() {
         let (start, before_word) = (at, previous);
         at += word.len() + 1;
         previous = word;
         // Orders stand at the head, after a comma or after a courtesy; elsewhere nothing needs looking up.
-        let later = before_word.ends_with(',') || matches!(before_word, "please" | "then" | "kindly" | "pls");
-        if !(index <= 4 || later) {
+        let comma = before_word.as_bytes().last() == Some(&b',');
+        let head = leading || (index <= 4 && (comma || before_word.ends_with([':', '-', '–', '—', ';'])));
+        let later = comma || matches!(before_word, "please" | "then" | "kindly" | "pls");
+        leading = leading && index < 3 && is_lead_in(word);
+        if !(head || later) {
             continue;
         }
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -142,11 +146,11 @@ fn find_imperative(sentence: &Sentence<'_>, features: &mut Features) -> Option<u
         }
         let start = start + word.find(bare).unwrap_or(0);
         let before = plain.get(..start).unwrap_or_default();
-        if opens_sentence(before) {
+        if head {
             features.insert(Feature::Imperative);
             return Some(start);
         }
-        if later && found.is_none() && opens_clause(before) {
+        if found.is_none() && opens_clause(before) {
             features.insert(Feature::ImperativeLater);
             found = Some(start);
         }
