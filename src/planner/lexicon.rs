@@ -24,6 +24,7 @@ mod feature {
             Question = "question",
             QuestionToYou = "question_to_you",
             NamesYou = "names_you",
+            ToYou = "to_you",
             ShortThanks = "short_thanks",
             Long = "long",
             Please = "please",

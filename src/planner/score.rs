@@ -58,7 +58,7 @@ pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> 
     for hit in &hits {
         features.insert(hit.feature);
     }
-    let imperative_at = find_imperative(&sentence, &mut features);
+    let imperative_at = find_imperative(&sentence, &hits, &mut features);
     shape(&sentence, names, &mut features);
     let sum: f64 = features.iter().map(Feature::weight).sum();
     Scored { sentence, hits, features, imperative_at, sum, score: logistic(sum) }
@@ -81,18 +81,13 @@ fn taken_back(plain: &str, hit: &Hit) -> bool {
 }
 
 fn shape(sentence: &Sentence<'_>, names: &[String], features: &mut Features) {
-    let mut count = 0;
-    let mut to_you = false;
-    for word in sentence.words() {
-        if count < 3 && names.iter().any(|name| name == word) {
-            features.insert(Feature::NamesYou);
-        }
-        to_you |= matches!(word, "you" | "your" | "לך" | "לכם" | "אתה" | "את");
-        count += 1;
+    let count = sentence.plain.bytes().filter(|byte| *byte == b' ').count() + 1;
+    if sentence.words().take(3).any(|word| names.iter().any(|name| name == word)) {
+        features.insert(Feature::NamesYou);
     }
     if sentence.is_question() {
         features.insert(Feature::Question);
-        if to_you {
+        if features.has(Feature::ToYou) {
             features.insert(Feature::QuestionToYou);
         }
     }
@@ -116,58 +111,48 @@ fn shape(sentence: &Sentence<'_>, names: &[String], features: &mut Features) {
     }
 }
 
-/// After such a word a verb at the head was a noun: "Report is attached".
+/// After such a word a verb at the head was a noun.
 const NOT_AFTER_ORDER: &[&str] = &[
     "is", "are", "was", "were", "has", "have", "had", "of", "will", "would", "from", "you", "we", "they", "i", "he",
     "she",
 ];
 
-fn find_imperative(sentence: &Sentence<'_>, features: &mut Features) -> Option<usize> {
+/// Orders stand at the head, after a courtesy, or after the comma that closes a condition; nothing else is looked at.
+fn find_imperative(sentence: &Sentence<'_>, hits: &[Hit], features: &mut Features) -> Option<usize> {
     let plain = sentence.plain.as_str();
-    let mut found = None;
-    let mut at = 0;
-    let mut previous = "";
-    let mut leading = true;
-    for (index, word) in plain.split(' ').enumerate() {
-        let (start, before_word) = (at, previous);
-        at += word.len() + 1;
-        previous = word;
-        // Orders stand at the head, after a comma or after a courtesy; elsewhere nothing needs looking up.
-        let comma = before_word.as_bytes().last() == Some(&b',');
-        let head = leading || (index <= 4 && (comma || before_word.ends_with([':', '-', '–', '—', ';'])));
-        let later = comma || matches!(before_word, "please" | "then" | "kindly" | "pls");
-        leading = leading && index < 3 && is_lead_in(word);
-        if !(head || later) {
-            continue;
-        }
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        if !is_verb(bare) || word.ends_with(['.', ':']) || !goes_on(plain.get(at..).unwrap_or_default()) {
-            continue;
-        }
-        let start = start + word.find(bare).unwrap_or(0);
-        let before = plain.get(..start).unwrap_or_default();
-        if head {
-            features.insert(Feature::Imperative);
-            return Some(start);
-        }
-        if found.is_none() && opens_clause(before) {
-            features.insert(Feature::ImperativeLater);
-            found = Some(start);
-        }
+    if let Some(at) = heads(plain).find(|at| is_order(plain, *at)) {
+        features.insert(Feature::Imperative);
+        return Some(at);
     }
-    found
+    let courtesies = hits.iter().filter(|hit| hit.feature == Feature::Please).map(|hit| hit.end + 1);
+    let conditional = matches!(words(plain).next().unwrap_or_default(), "if" | "when" | "once" | "to" | "for" | "in");
+    let commas = plain.match_indices(", ").map(|(at, comma)| at + comma.len()).filter(|_| conditional);
+    let at = courtesies.chain(commas).find(|at| is_order(plain, *at))?;
+    features.insert(Feature::ImperativeLater);
+    Some(at)
 }
 
-/// An order has something after it that is not the verb of another sentence.
-fn goes_on(after: &str) -> bool {
-    words(after).next().is_some_and(|next| !NOT_AFTER_ORDER.contains(&next))
+/// Where the sentence proper may start: its first word, after lead-ins, after the name of the one spoken to.
+fn heads(plain: &str) -> impl Iterator<Item = usize> {
+    let mut at = 0;
+    let mut leading = true;
+    let mut called = false;
+    plain.split(' ').take(5).filter_map(move |word| {
+        let start = at;
+        at += word.len() + 1;
+        let head = leading || called;
+        leading = leading && is_lead_in(word);
+        called = word.ends_with([',', ':', '-', '–', '—', ';']);
+        head.then_some(start)
+    })
 }
 
-/// After a courtesy, or after a comma that closed a condition.
-fn opens_clause(before: &str) -> bool {
-    let before = before.trim_end();
-    let conditional = matches!(words(before).next().unwrap_or_default(), "if" | "when" | "once" | "to" | "for" | "in");
-    !before.ends_with(',') || conditional
+/// A verb stands here, and what follows is not the verb of another sentence ("Report is attached").
+fn is_order(plain: &str, at: usize) -> bool {
+    let rest = plain.get(at..).unwrap_or_default();
+    let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
+    let goes_on = || words(after).next().is_some_and(|next| !NOT_AFTER_ORDER.contains(&next));
+    !word.ends_with(['.', ':']) && is_verb(word.trim_end_matches(|c: char| !c.is_alphanumeric())) && goes_on()
 }
 
 #[cfg(test)]

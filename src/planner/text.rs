@@ -162,6 +162,10 @@ pub(super) fn plain(raw: &str) -> String {
 
 /// Single spaces and straight quotes. Byte positions in the plain form hold here too.
 pub(super) fn tidy(raw: &str) -> String {
+    // Most sentences are one line of ASCII and need no change.
+    if raw.is_ascii() && !raw.bytes().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b'`')) && !raw.contains("  ") {
+        return raw.to_owned();
+    }
     let mut tidy = String::with_capacity(raw.len());
     for c in raw.chars() {
         match c {
