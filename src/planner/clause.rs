@@ -1,0 +1,209 @@
+//! The part of a sentence that says what to do: "Could you please send me X?" is "send me X".
+//!
+//! Owns where courtesy ends and the wish begins. It never invents words; see `objective` for that.
+
+use super::{
+    lexicon::{Feature, Hit, is_verb},
+    score::Scored,
+    text::{tidy, words},
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// Do it: starts with a verb.
+    Act,
+    /// Tell the sender: starts with "if", "when", "what" …
+    Tell,
+    /// Give the sender: starts with what is wanted.
+    Give,
+    /// Answer the sender.
+    Answer,
+    /// Nothing could be cut off: the whole sentence.
+    Whole,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Clause {
+    pub(super) wish: Wish,
+    pub(super) text: String,
+}
+
+impl Clause {
+    /// The first word, lower case.
+    pub(super) fn verb(&self) -> String {
+        words(&self.text).next().unwrap_or_default().to_ascii_lowercase()
+    }
+}
+
+pub(super) fn clause(scored: &Scored<'_>) -> Clause {
+    let tidy = tidy(scored.sentence.raw);
+    let rest = |at: usize| tidy.get(at..).unwrap_or_default();
+    let hit = |feature| {
+        scored.hits.iter().filter(|hit| hit.feature == feature).min_by_key(|hit| (hit.start, usize::MAX - hit.end))
+    };
+    if let Some(ask) = hit(Feature::AsksYou) {
+        let said = scored.sentence.plain.get(ask.start..ask.end).unwrap_or_default();
+        let gives = said.ends_with(" get") || said.ends_with(" have");
+        return opened(if gives { Wish::Give } else { Wish::Act }, rest(ask.end));
+    }
+    if let Some(tell) = hit(Feature::LetMeKnow) {
+        return opened(Wish::Act, rest(tell.start));
+    }
+    if let Some((wish, at)) = need(scored) {
+        return opened(wish, rest(at));
+    }
+    let please = hit(Feature::Please).map(|please| rest(please.end)).filter(|rest| words(rest).count() >= 2);
+    if let Some(after) = please {
+        return opened(Wish::Act, after);
+    }
+    if let Some(at) = scored.imperative_at {
+        return opened(Wish::Act, rest(at));
+    }
+    let wish = if scored.has(Feature::Question) { Wish::Answer } else { Wish::Whole };
+    Clause { wish, text: trimmed(after_call(&tidy)).to_owned() }
+}
+
+/// "I need you to …" wants an act, "I need the …" wants a thing. Where it starts.
+fn need(scored: &Scored<'_>) -> Option<(Wish, usize)> {
+    let needs = scored.hits.iter().filter(|hit| hit.feature == Feature::Needs);
+    let said = |hit: &&Hit| scored.sentence.plain.get(hit.start..hit.end).unwrap_or_default();
+    let rest = |hit: &&Hit| scored.sentence.plain.get(hit.end..).unwrap_or_default();
+    let act = needs.clone().find(|hit| said(hit).ends_with("you to") || said(hit).ends_with("need to"));
+    let thing =
+        || needs.clone().find(|hit| matches!(said(hit), "i need" | "we need") && !rest(hit).starts_with(" to "));
+    act.map(|hit| (Wish::Act, hit.end)).or_else(|| thing().map(|hit| (Wish::Give, hit.end)))
+}
+
+/// Takes small words off the front and sees whether it is about telling.
+fn opened(wish: Wish, rest: &str) -> Clause {
+    let mut rest = rest.trim_start_matches([' ', ',', ':', '-']);
+    let fillers = [
+        "please ",
+        "בבקשה ",
+        "נא ",
+        "like to ",
+        "be able to ",
+        "be willing to ",
+        "pls ",
+        "kindly ",
+        "also ",
+        "just ",
+        "to ",
+        "then ",
+        "you could ",
+        "you can ",
+        "you would ",
+        "maybe ",
+        "possibly ",
+        "quickly ",
+    ];
+    while let Some(shorter) = fillers.iter().find_map(|filler| strip_start(rest, filler)) {
+        rest = shorter.trim_start_matches([' ', ',']);
+    }
+    let tells = ["let me know", "let us know", "tell me", "tell us", "advise me", "advise us", "inform me", "lmk"];
+    if let Some(what) = tells.iter().find_map(|tell| strip_start(rest, tell)) {
+        let what = what.trim_start_matches([' ', ',']);
+        return Clause { wish: Wish::Tell, text: trimmed(what).to_owned() };
+    }
+    let text = trimmed(rest).to_owned();
+    let mut clause = Clause { wish, text };
+    if wish == Wish::Act
+        && let Some(verb) = plain_verb(&clause.verb())
+    {
+        let tail = clause.text.split_once(' ').map_or("", |(_, tail)| tail);
+        clause.text = format!("{verb} {tail}").trim_end().to_owned();
+    }
+    clause
+}
+
+/// Starts with a verb.
+pub(super) fn acts(text: &str) -> bool {
+    words(text).next().is_some_and(|word| is_verb(&word.to_ascii_lowercase()))
+}
+
+/// "Would you mind sending": the verb behind an -ing form.
+fn plain_verb(word: &str) -> Option<String> {
+    let stem = word.strip_suffix("ing").filter(|_| !is_verb(word))?;
+    let with_e = format!("{stem}e");
+    let undoubled = stem.get(..stem.len().saturating_sub(1)).unwrap_or_default();
+    [stem, &with_e, undoubled].into_iter().find(|verb| is_verb(verb)).map(str::to_owned)
+}
+
+fn strip_start<'a>(text: &'a str, start: &str) -> Option<&'a str> {
+    let (head, tail) = text.split_at_checked(start.len())?;
+    head.eq_ignore_ascii_case(start).then_some(tail)
+}
+
+/// Drops "Hi Alex," and "Alex -".
+fn after_call(tidy: &str) -> &str {
+    match tidy.split_once([',', '-', ':']) {
+        Some((called, rest)) if words(called).count() <= 2 && words(rest).count() >= 3 && rest.starts_with(' ') => {
+            rest.trim_start()
+        }
+        _ => tidy,
+    }
+}
+
+/// Courtesies that hang at the end.
+const TAILS: &[&str] = &[
+    "please",
+    "thanks",
+    "thank you",
+    "thanks in advance",
+    "many thanks",
+    "if possible",
+    "if you can",
+    "when you get a chance",
+    "when you have a moment",
+    "when you have time",
+    "at your convenience",
+    "if that's ok",
+    "if you don't mind",
+    "thx",
+    "cheers",
+    "בבקשה",
+    "תודה",
+    "תודה רבה",
+    "אם אפשר",
+];
+
+fn trimmed(text: &str) -> &str {
+    let mut text =
+        text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ',' | '!' | '?' | ';' | ':' | '…' | '-'));
+    while let Some(shorter) = TAILS.iter().find_map(|tail| strip_end(text, tail)) {
+        text = shorter;
+    }
+    text
+}
+
+fn strip_end<'a>(text: &'a str, tail: &str) -> Option<&'a str> {
+    let (head, end) = text.split_at_checked(text.len().checked_sub(tail.len())?)?;
+    let whole_word = head.ends_with([' ', ',']);
+    (whole_word && end.eq_ignore_ascii_case(tail)).then(|| head.trim_end_matches([' ', ',', '.', '!', '?', '-', ';']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planner::{score::score, text::sentences};
+
+    fn check(text: &str, wish: Wish, expected: &str) {
+        let scored = score(sentences(text).into_iter().next().unwrap(), &[]);
+        let clause = clause(&scored);
+        assert_eq!((clause.wish, clause.text.as_str()), (wish, expected), "{text}");
+    }
+
+    #[test]
+    fn cuts_courtesy_off_both_ends() {
+        check("Could you please send me the Q3 report by Friday?", Wish::Act, "send me the Q3 report by Friday");
+        check("Hi Alex, would you mind sending the file, thanks!", Wish::Act, "send the file");
+        check("If you have a minute, please call Dana.", Wish::Act, "call Dana");
+        check("Alex, call me tomorrow, please.", Wish::Act, "call me tomorrow");
+        check("Please let me know if Tuesday works.", Wish::Tell, "if Tuesday works");
+        check("Can I get a copy of the deed?", Wish::Give, "a copy of the deed");
+        check("I need the signed contract by noon.", Wish::Give, "the signed contract by noon");
+        check("We need you to sign the lease.", Wish::Act, "sign the lease");
+        check("Alex, when will the budget be ready?", Wish::Answer, "when will the budget be ready");
+        check("תוכלי לשלוח לי את הדוח, בבקשה?", Wish::Act, "לשלוח לי את הדוח");
+    }
+}

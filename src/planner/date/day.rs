@@ -1,0 +1,276 @@
+//! Days: calendar dates, names of days, and words like "tomorrow" or "in two weeks".
+
+use chrono::{Datelike as _, Duration, NaiveDate, NaiveTime, Weekday};
+
+use super::{Base, WeekdayOf as _, When, bare, number, plus_days};
+
+/// Reads a day that starts at `at`; also says how many words it took.
+pub(super) fn read(tokens: &[&str], at: usize, base: &Base<'_>) -> Option<(When, usize)> {
+    let previous = at.checked_sub(1).and_then(|at| tokens.get(at)).copied().unwrap_or_default();
+    if matches!(previous, "last" | "since" | "every" | "past" | "שעבר" | "כל") {
+        return None;
+    }
+    let rest = tokens.get(at..)?;
+    calendar(rest, base)
+        .or_else(|| named_calendar(rest, base))
+        .or_else(|| numeric(rest, previous, base))
+        .or_else(|| phrase(rest, base))
+        .or_else(|| weekday(rest, previous, base))
+        .or_else(|| from_now(rest, previous, base))
+}
+
+const MONTHS: &[(&str, u32)] = &[
+    ("january", 1),
+    ("february", 2),
+    ("march", 3),
+    ("april", 4),
+    ("may", 5),
+    ("june", 6),
+    ("july", 7),
+    ("august", 8),
+    ("september", 9),
+    ("october", 10),
+    ("november", 11),
+    ("december", 12),
+    ("jan", 1),
+    ("feb", 2),
+    ("mar", 3),
+    ("apr", 4),
+    ("jun", 6),
+    ("jul", 7),
+    ("aug", 8),
+    ("sep", 9),
+    ("sept", 9),
+    ("oct", 10),
+    ("nov", 11),
+    ("dec", 12),
+    ("ינואר", 1),
+    ("פברואר", 2),
+    ("מרץ", 3),
+    ("מרס", 3),
+    ("אפריל", 4),
+    ("מאי", 5),
+    ("יוני", 6),
+    ("יולי", 7),
+    ("אוגוסט", 8),
+    ("ספטמבר", 9),
+    ("אוקטובר", 10),
+    ("נובמבר", 11),
+    ("דצמבר", 12),
+];
+
+fn month(word: &str) -> Option<u32> {
+    bare(word).find_map(|word| MONTHS.iter().find(|(name, _)| *name == word).map(|(_, month)| *month))
+}
+
+/// "23", "23rd", "ב-23".
+fn day_of_month(word: &str) -> Option<u32> {
+    let word = bare(word).last()?;
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    let suffix = word.strip_prefix(digits)?;
+    let day = digits.parse().ok().filter(|day| (1..=31).contains(day))?;
+    matches!(suffix, "" | "st" | "nd" | "rd" | "th").then_some(day)
+}
+
+/// "23 June 2026", "June 23rd", "the 23rd of June", "23 ביוני".
+fn calendar(rest: &[&str], base: &Base<'_>) -> Option<(When, usize)> {
+    let word = |at: usize| rest.get(at).copied().unwrap_or_default();
+    let (day, month, used) = if let Some(day) = day_of_month(word(0)) {
+        let of = usize::from(word(1) == "of");
+        (day, month(word(1 + of))?, 2 + of)
+    } else {
+        (day_of_month(word(1))?, month(word(0))?, 2)
+    };
+    let year = word(used).parse::<i32>().ok().filter(|year| (2000..2200).contains(year));
+    let date = on(year, month, day, base)?;
+    Some((When::Day(date), used + usize::from(year.is_some())))
+}
+
+/// "Thursday 19 November": the date counts, the name of the day only belongs to it.
+fn named_calendar(rest: &[&str], base: &Base<'_>) -> Option<(When, usize)> {
+    let (first, rest) = rest.split_first()?;
+    WEEKDAYS.iter().find(|(name, _)| name == first)?;
+    calendar(rest, base).or_else(|| numeric(rest, "on", base)).map(|(when, used)| (when, used + 1))
+}
+
+/// Without a year: the coming one. A day just gone is past, not next year's.
+fn on(year: Option<i32>, month: u32, day: u32, base: &Base<'_>) -> Option<NaiveDate> {
+    if let Some(year) = year {
+        return NaiveDate::from_ymd_opt(year, month, day);
+    }
+    let today = base.today();
+    let date = NaiveDate::from_ymd_opt(today.year(), month, day)?;
+    if (today - date).num_days() > 180 { NaiveDate::from_ymd_opt(today.year() + 1, month, day) } else { Some(date) }
+}
+
+/// "2026-06-23", "23.6.2026", "23/6", the short ones only after a word that leads to a date.
+fn numeric(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usize)> {
+    let word = bare(rest.first()?).last()?;
+    let parts = |separator| word.split(separator).map(str::parse::<u32>).collect::<Result<Vec<_>, _>>();
+    let whole = |date: Option<NaiveDate>| date.map(|date| (When::Day(date), 1));
+    if let Ok([year, month, day]) = parts('-').as_deref() {
+        return whole(NaiveDate::from_ymd_opt(i32::try_from(*year).ok().filter(|year| *year >= 1000)?, *month, *day));
+    }
+    let dotted = word.contains('.');
+    match parts(if dotted { '.' } else { '/' }).as_deref() {
+        Ok([first, second, year]) => {
+            let year = i32::try_from(*year).ok().map(|year| if year < 100 { year + 2000 } else { year });
+            let (day, month) = day_month(*first, *second, dotted, base);
+            whole(on(year, month, day, base))
+        }
+        Ok([first, second]) if leads_to_date(previous, rest.first()?) => {
+            let (day, month) = day_month(*first, *second, dotted, base);
+            whole(on(None, month, day, base))
+        }
+        _ => None,
+    }
+}
+
+fn leads_to_date(previous: &str, word: &str) -> bool {
+    let leads = ["by", "on", "before", "until", "till", "due", "from", "עד", "בתאריך", "ביום", "לפני"];
+    leads.contains(&previous) || word.starts_with(['ב', 'ל'])
+}
+
+fn day_month(first: u32, second: u32, dotted: bool, base: &Base<'_>) -> (u32, u32) {
+    let american = base.month_first && !dotted && first <= 12;
+    if second > 12 || american { (second, first) } else { (first, second) }
+}
+
+const MORNING: u32 = 12;
+const EVENING: u32 = 21;
+
+/// Words and groups of words that name a day.
+fn phrase(rest: &[&str], base: &Base<'_>) -> Option<(When, usize)> {
+    let word = |at: usize| rest.get(at).copied().unwrap_or_default();
+    let today = base.today();
+    let day = |date: Option<NaiveDate>, used: usize| date.map(|date| (When::Day(date), used));
+    let hour = |date: Option<NaiveDate>, hour: u32, used: usize| {
+        Some((When::Hour(date?, NaiveTime::from_hms_opt(hour, 0, 0)?), used))
+    };
+    let next_week = || base.end_of_week(plus_days(base.end_of_week(today)?, 1)?);
+    match (word(0), word(1), word(2)) {
+        ("tomorrow", "morning", _) | ("מחר", "בבוקר", _) => hour(today.succ_opt(), MORNING, 2),
+        ("tomorrow", "night" | "evening", _) | ("מחר", "בערב", _) => hour(today.succ_opt(), EVENING, 2),
+        ("tomorrow" | "tmrw" | "מחר" | "למחר", ..) => day(today.succ_opt(), 1),
+        ("מחרתיים", ..) => day(plus_days(today, 2), 1),
+        ("day", "after", "tomorrow") => day(plus_days(today, 2), 3),
+        ("this", "morning", _) => hour(Some(today), MORNING, 2),
+        ("tonight" | "הערב", ..) => hour(Some(today), EVENING, 1),
+        ("this", "evening", _) => hour(Some(today), EVENING, 2),
+        // "EOD Thursday" is Thursday.
+        ("eod" | "cob", next, _) if next == "tomorrow" || WEEKDAYS.iter().any(|(name, _)| *name == next) => None,
+        ("today" | "eod" | "cob" | "היום", ..) => day(Some(today), 1),
+        ("end", "of", "day") | ("close", "of", "business") | ("this", "afternoon", _) => day(Some(today), 3),
+        ("סוף", "היום", _) => day(Some(today), 2),
+        ("this", "week", _) | ("סוף", "השבוע", _) | ("השבוע", ..) => day(base.end_of_week(today), 2),
+        ("end", "of", "week") => day(base.end_of_week(today), 3),
+        ("eow", ..) => day(base.end_of_week(today), 1),
+        ("the", "week", _) => day(base.end_of_week(today), 2),
+        ("next", "week", _) | ("בשבוע" | "שבוע", "הבא", _) => day(next_week(), 2),
+        ("the", "month", _) | ("this", "month", _) | ("סוף", "החודש", _) => day(end_of_month(today), 2),
+        ("eom", ..) => day(end_of_month(today), 1),
+        _ => None,
+    }
+}
+
+fn end_of_month(today: NaiveDate) -> Option<NaiveDate> {
+    let (year, month) = if today.month() == 12 { (today.year() + 1, 1) } else { (today.year(), today.month() + 1) };
+    NaiveDate::from_ymd_opt(year, month, 1)?.pred_opt()
+}
+
+const WEEKDAYS: &[(&str, Weekday)] = &[
+    ("monday", Weekday::Mon),
+    ("tuesday", Weekday::Tue),
+    ("wednesday", Weekday::Wed),
+    ("thursday", Weekday::Thu),
+    ("friday", Weekday::Fri),
+    ("saturday", Weekday::Sat),
+    ("sunday", Weekday::Sun),
+    ("mon", Weekday::Mon),
+    ("tue", Weekday::Tue),
+    ("tues", Weekday::Tue),
+    ("wed", Weekday::Wed),
+    ("thu", Weekday::Thu),
+    ("thur", Weekday::Thu),
+    ("thurs", Weekday::Thu),
+    ("fri", Weekday::Fri),
+];
+
+/// These are also ordinals ("the second"), so they count only after "day", "until" or with a prefix.
+const HEBREW_DAYS: &[(&str, Weekday)] = &[
+    ("ראשון", Weekday::Sun),
+    ("שני", Weekday::Mon),
+    ("שלישי", Weekday::Tue),
+    ("רביעי", Weekday::Wed),
+    ("חמישי", Weekday::Thu),
+    ("שישי", Weekday::Fri),
+    ("שבת", Weekday::Sat),
+    ("א'", Weekday::Sun),
+    ("ב'", Weekday::Mon),
+    ("ג'", Weekday::Tue),
+    ("ד'", Weekday::Wed),
+    ("ה'", Weekday::Thu),
+    ("ו'", Weekday::Fri),
+];
+
+fn weekday(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usize)> {
+    let word = rest.first().copied()?;
+    let find = |days: &[(&str, Weekday)], word: &str| days.iter().find(|(name, _)| *name == word).map(|(_, day)| *day);
+    let hebrew = || {
+        let led = matches!(previous, "יום" | "ביום" | "ליום" | "עד" | "מיום");
+        let bare_word = if led { Some(word) } else { word.strip_prefix('ב') };
+        bare_word.and_then(|word| find(HEBREW_DAYS, word))
+    };
+    let day = find(WEEKDAYS, word).or_else(hebrew)?;
+    let next = previous == "next" || matches!(rest.get(1).copied(), Some("הבא"));
+    let today = base.today();
+    let ahead = i64::from((day.num_days_from_monday() + 7 - today.weekday_of().num_days_from_monday()) % 7);
+    let ahead = if ahead == 0 { 7 } else { ahead };
+    let same_week = day.num_days_from_monday() > today.weekday_of().num_days_from_monday();
+    let date = plus_days(today, if next && same_week { ahead + 7 } else { ahead })?;
+    Some((When::Day(date), 1))
+}
+
+/// "in 3 days", "within the next 2 hours", "בעוד יומיים", "תוך שבוע".
+fn from_now(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usize)> {
+    let word = |at: usize| rest.get(at).copied().unwrap_or_default();
+    let hebrew = matches!(word(0), "בעוד" | "תוך" | "בתוך");
+    if !matches!(word(0), "in" | "within") && !hebrew || previous == "been" {
+        return None;
+    }
+    if hebrew && let Some(days) = hebrew_span(word(1)) {
+        return Some((When::Day(plus_days(base.today(), days)?), 2));
+    }
+    let skip = match (word(1), word(2)) {
+        ("the", "next") => 2,
+        ("the", _) => 1,
+        _ => 0,
+    };
+    let count = number(word(1 + skip)).filter(|count| (1..=90).contains(count));
+    let (count, unit, used) = match count {
+        Some(count) => (count, word(2 + skip), 3 + skip),
+        None => (1, word(1 + skip), 2 + skip),
+    };
+    span(i64::from(count), unit, base).map(|when| (when, used))
+}
+
+fn hebrew_span(word: &str) -> Option<i64> {
+    match word {
+        "יום" => Some(1),
+        "יומיים" => Some(2),
+        "שבוע" => Some(7),
+        "שבועיים" => Some(14),
+        _ => None,
+    }
+}
+
+fn span(count: i64, unit: &str, base: &Base<'_>) -> Option<When> {
+    let later = |duration: Option<Duration>| Some(When::Moment(base.local.checked_add_signed(duration?)?));
+    match unit {
+        "minute" | "minutes" | "min" | "mins" | "דקות" => later(Duration::try_minutes(count)),
+        "hour" | "hours" | "hrs" | "שעה" | "שעות" => later(Duration::try_hours(count)),
+        "day" | "days" | "ימים" => plus_days(base.today(), count).map(When::Day),
+        "week" | "weeks" | "שבועות" => plus_days(base.today(), count * 7).map(When::Day),
+        _ => None,
+    }
+}

@@ -1,0 +1,324 @@
+//! The words the planner listens for, read once from `phrases.txt` and `verbs.txt`.
+//!
+//! Owns the features, their weights and one automaton over all phrases, so that a mail is walked once. No feature is
+//! decided in here: this only says which phrase stands where.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use super::text::words;
+pub(super) use feature::Feature;
+
+/// Apart, because the macro makes public items and nothing else in here is.
+#[allow(unreachable_pub, reason = "the macro writes `pub`; the module keeps it in the planner")]
+mod feature {
+    use crate::model::words::words as closed_set;
+
+    closed_set! {
+        /// What a sentence can show. The name is what a person reads in the reason.
+        Feature {
+            Always = "always",
+            Imperative = "imperative",
+            ImperativeLater = "imperative_later",
+            Question = "question",
+            QuestionToYou = "question_to_you",
+            NamesYou = "names_you",
+            ToYou = "to_you",
+            ShortThanks = "short_thanks",
+            Long = "long",
+            Please = "please",
+            AsksYou = "asks_you",
+            LetMeKnow = "let_me_know",
+            Needs = "needs",
+            Hopes = "hopes",
+            Proposes = "proposes",
+            Meeting = "meeting",
+            Gathers = "gathers",
+            Commits = "commits",
+            AsksWhen = "asks_when",
+            Due = "due",
+            Deadline = "deadline",
+            Invoice = "invoice",
+            Review = "review",
+            Document = "document",
+            Tells = "tells",
+            Describes = "describes",
+            Conditional = "conditional",
+            Boilerplate = "boilerplate",
+            HandsOver = "hands_over",
+            Thanks = "thanks",
+            Fyi = "fyi",
+            NoAction = "no_action",
+            Advert = "advert",
+            Spam = "spam",
+            Receipt = "receipt",
+            Machine = "machine",
+            Away = "away",
+            Alert = "alert",
+            YourAccount = "your_account",
+            Urgent = "urgent",
+            Calm = "calm",
+            Credentials = "credentials",
+            Injection = "injection",
+            Remind = "remind",
+            Folder = "folder",
+            Summary = "summary",
+        }
+    }
+}
+
+impl Feature {
+    pub(super) fn weight(self) -> f64 {
+        LEXICON.weights.get(self as usize).copied().unwrap_or(0.0)
+    }
+}
+
+/// A phrase found, by byte positions in the plain text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) feature: Feature,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// A set of features, one bit each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Features(u64);
+
+impl Features {
+    pub(super) fn insert(&mut self, feature: Feature) {
+        self.0 |= 1 << feature as u32;
+    }
+
+    pub(super) fn unite(&mut self, other: Features) {
+        self.0 |= other.0;
+    }
+
+    pub(super) fn remove(&mut self, feature: Feature) {
+        self.0 &= !(1 << feature as u32);
+    }
+
+    pub(super) const fn has(self, feature: Feature) -> bool {
+        self.0 & (1 << feature as u32) != 0
+    }
+
+    pub(super) fn any(self, features: &[Feature]) -> bool {
+        features.iter().any(|feature| self.has(*feature))
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = Feature> {
+        let mut bits = self.0;
+        std::iter::from_fn(move || {
+            let feature = Feature::ALL.get(bits.trailing_zeros() as usize).copied()?;
+            bits &= bits - 1;
+            Some(feature)
+        })
+    }
+}
+
+const PHRASES: &str = include_str!("phrases.txt");
+const VERBS: &str = include_str!("verbs.txt");
+
+struct Phrase {
+    feature: Feature,
+    opens_clause: bool,
+    any_ending: bool,
+    closes_sentence: bool,
+}
+
+struct Lexicon {
+    /// None only if the embedded file were unusable; a test pins that it is not.
+    automaton: Option<AhoCorasick>,
+    phrases: Vec<Phrase>,
+    weights: Vec<f64>,
+    /// Sorted.
+    verbs: Vec<&'static str>,
+}
+
+static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
+    let mut texts = Vec::new();
+    let mut phrases = Vec::new();
+    let mut weights = vec![0.0; Feature::ALL.len()];
+    let mut feature = Feature::Always;
+    for line in PHRASES.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        if let Some((named, weight)) = section(line) {
+            feature = named;
+            if let Some(slot) = weights.get_mut(feature as usize) {
+                *slot = weight;
+            }
+            continue;
+        }
+        for phrase in line.split(" | ") {
+            let text = phrase.trim_start_matches('^').trim_end_matches(['*', '$']);
+            texts.push(text);
+            phrases.push(Phrase {
+                feature,
+                opens_clause: phrase.starts_with('^'),
+                any_ending: phrase.ends_with('*'),
+                closes_sentence: phrase.ends_with('$'),
+            });
+        }
+    }
+    // The contiguous automaton is a tenth of the full table's memory at about the same speed on texts this short.
+    let automaton = AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
+        .match_kind(MatchKind::Standard)
+        .build(&texts)
+        .ok();
+    let mut verbs: Vec<_> =
+        VERBS.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect();
+    verbs.sort_unstable();
+    Lexicon { automaton, phrases, weights, verbs }
+});
+
+fn section(line: &str) -> Option<(Feature, f64)> {
+    let (name, weight) = line.strip_prefix('[')?.strip_suffix(']')?.split_once(' ')?;
+    Some((name.parse().ok()?, weight.parse().ok()?))
+}
+
+/// Every phrase in `plain`, overlapping ones too ("let me know" inside a longer courtesy).
+pub(super) fn hits(plain: &str) -> Vec<Hit> {
+    let lexicon = &*LEXICON;
+    let Some(automaton) = &lexicon.automaton else { return Vec::new() };
+    automaton
+        .find_overlapping_iter(plain)
+        .filter_map(|found| {
+            let phrase = lexicon.phrases.get(found.pattern().as_usize())?;
+            let hit = Hit { feature: phrase.feature, start: found.start(), end: found.end() };
+            phrase.stands(plain, &hit).then_some(hit)
+        })
+        .collect()
+}
+
+impl Phrase {
+    fn stands(&self, plain: &str, hit: &Hit) -> bool {
+        let before = plain.get(..hit.start).unwrap_or_default();
+        let after = plain.get(hit.end..).unwrap_or_default();
+        let text = plain.get(hit.start..hit.end).unwrap_or_default();
+        let starts = !text.starts_with(char::is_alphanumeric) || free_before(before, text);
+        let ends = self.any_ending
+            || !text.ends_with(char::is_alphanumeric)
+            || !after.starts_with(|c: char| c.is_alphanumeric());
+        starts
+            && ends
+            && (!self.opens_clause || opens_sentence(before))
+            && (!self.closes_sentence || !after.contains(char::is_alphanumeric))
+    }
+}
+
+/// A word starts here, or (Hebrew) one or two prefix letters lead to it.
+fn free_before(before: &str, text: &str) -> bool {
+    const PREFIXES: [char; 7] = ['ו', 'ה', 'ב', 'ל', 'ש', 'מ', 'כ'];
+    if !before.ends_with(char::is_alphanumeric) {
+        return true;
+    }
+    let hebrew = text.starts_with(|c: char| ('א'..='ת').contains(&c)) && text.len() >= 6;
+    let stem = before.trim_end_matches(PREFIXES);
+    hebrew && before.len() - stem.len() <= 4 && !stem.ends_with(char::is_alphanumeric)
+}
+
+/// Words that open a sentence without saying anything yet.
+const LEAD_INS: &[&str] = &[
+    "and",
+    "so",
+    "also",
+    "then",
+    "but",
+    "hi",
+    "hello",
+    "hey",
+    "just",
+    "ok",
+    "okay",
+    "again",
+    "ps",
+    "now",
+    "first",
+    "second",
+    "finally",
+    "simply",
+    "all",
+    "guys",
+    "everyone",
+    "team",
+    "dear",
+    "additionally",
+    "if",
+    "not",
+    "yes",
+    "no",
+    "גם",
+    "אז",
+    "שלום",
+    "היי",
+];
+
+/// At the head of a sentence: nothing before, only lead-ins, or the name of the one spoken to.
+fn opens_sentence(before: &str) -> bool {
+    // Longer than any greeting: no need to count its words.
+    const LONGEST_CALL: usize = 48;
+    let before = before.trim_end();
+    if before.is_empty() || before.len() > LONGEST_CALL {
+        return before.is_empty();
+    }
+    let called = before.ends_with([',', ':', '-', '–', '—', ';']) && words(before).count() <= 4;
+    called || words(before).enumerate().all(|(index, word)| index < 3 && is_lead_in(word))
+}
+
+pub(super) fn is_lead_in(word: &str) -> bool {
+    LEAD_INS.contains(&word.trim_end_matches([',', ':', '-', '!', '.']))
+}
+
+pub(super) fn is_verb(word: &str) -> bool {
+    LEXICON.verbs.binary_search(&word).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_file_is_understood() {
+        let mut sections = 0;
+        for line in PHRASES.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+            if line.starts_with('[') {
+                assert!(section(line).is_some(), "{line}");
+                sections += 1;
+            }
+            assert!(!line.split('|').any(|phrase| phrase.trim().is_empty()), "empty phrase: {line}");
+            assert_eq!(line, crate::planner::text::plain(line), "phrases are written plain");
+        }
+        assert_eq!(sections, Feature::ALL.len(), "every feature has a section");
+        assert!(LEXICON.automaton.is_some() && Feature::ALL.len() <= 64);
+    }
+
+    #[test]
+    fn statics_stay_small() {
+        let automaton = LEXICON.automaton.as_ref().unwrap().memory_usage();
+        assert!(automaton < 1_000_000, "{automaton} bytes");
+    }
+
+    fn check(plain: &str, feature: Feature, expected: bool) {
+        assert_eq!(hits(plain).iter().any(|hit| hit.feature == feature), expected, "{feature} in {plain:?}");
+    }
+
+    #[test]
+    fn phrases_match_whole_words_where_they_may() {
+        for (plain, feature, expected) in [
+            ("could you call", Feature::AsksYou, true),
+            ("displeased", Feature::Please, false),
+            ("thanks for the fish", Feature::Thanks, true),
+            ("invoices", Feature::Invoice, true),
+            ("the budget is done", Feature::Describes, true),
+            ("alex, the budget is done", Feature::Describes, true),
+            ("we moved the budget", Feature::Describes, false),
+            ("50% off", Feature::Advert, true),
+            ("ותוכלי לבדוק", Feature::AsksYou, true),
+            ("בפגישה", Feature::Meeting, true),
+            ("שמי דנה", Feature::AsksWhen, false),
+        ] {
+            check(plain, feature, expected);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Reads a mail: is there a task, which, for whom, by when.
+//!
+//! No model, no clock, no I/O: the same mail read twice is read the same. English and Hebrew. What it listens for stands
+//! in `phrases.txt`, weights included, so that a person can read why a mail became a task. A mail's words never decide
+//! what the program may do; they only decide what is offered to the person.
+
+mod clause;
+mod date;
+mod kind;
+mod lexicon;
+mod money;
+mod objective;
+mod own;
+mod page;
+mod plan;
+mod read;
+mod requests;
+#[cfg(test)]
+mod samples;
+mod score;
+mod sort;
+mod template;
+mod text;
+mod urgency;
+mod warn;
+
+pub use read::{ReadContext, read};
+
+/// How much a text asks for something, whoever it is from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TextScore {
+    pub pred: bool,
+    /// 0..=1.
+    pub score: f64,
+    pub meeting: bool,
+}
+
+/// Scores a sentence or a whole body with the scorer that reads mail.
+pub fn score_text(text: &str) -> TextScore {
+    let scored: Vec<_> = text::sentences(text).into_iter().map(|sentence| score::score(sentence, &[])).collect();
+    let score = scored.iter().map(|scored| scored.score).fold(0.0, f64::max);
+    let meeting = scored.iter().any(|scored| scored.has(lexicon::Feature::Gathers));
+    TextScore { pred: score >= score::THRESHOLD, score, meeting }
+}

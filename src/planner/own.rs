@@ -1,0 +1,87 @@
+//! Mail the person wrote: notes to themselves, and promises to others.
+//!
+//! Owns what may be taken from the person's own words. Orders to the agent count only in mail to oneself: what is
+//! written to someone else is for them.
+
+use super::{
+    date::{self, Base},
+    lexicon::Feature,
+    objective::Voice,
+    page::Page,
+    read::ReadContext,
+    score::Scored,
+    template::{Situation, steps},
+    text::tidy,
+};
+use crate::model::{Mail, PlannedTask, TaskKind};
+
+pub(super) fn tasks(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &ReadContext<'_>) -> Vec<PlannedTask> {
+    let mut receivers = mail.to.iter().chain(&mail.cc);
+    let to_self = receivers.all(|address| context.me.is_me(address));
+    let read = |scored: &Scored<'_>| {
+        let (kind, objective) = if to_self { note(scored, page)? } else { promise(scored, mail, page)? };
+        let due = date::find(&scored.sentence.plain, base);
+        let person = if to_self { None } else { mail.to.first().map(|address| address.label().to_owned()) };
+        let situation = Situation { due: due.is_some(), in_thread: !mail.references.is_empty() };
+        Some(PlannedTask {
+            kind,
+            objective,
+            person,
+            deadline: due.as_ref().map(|due| due.deadline.clone()),
+            due_at: due.map(|due| due.at),
+            meeting_duration: None,
+            amount: None,
+            currency: None,
+            invoice_number: None,
+            evidence: scored.sentence.raw.to_owned(),
+            steps: steps(kind, situation),
+        })
+    };
+    page.sentences.iter().filter_map(read).take(super::requests::MOST_TASKS).collect()
+}
+
+fn note(scored: &Scored<'_>, page: &Page<'_>) -> Option<(TaskKind, String)> {
+    let hebrew = page.language == "he";
+    let voice = Voice { person: "yourself", hebrew };
+    let said = tidy(scored.sentence.raw);
+    let after = |feature: Feature| {
+        let hit = scored.hits.iter().find(|hit| hit.feature == feature)?;
+        let rest = said.get(hit.end..)?.trim_start_matches([' ', ':', ',', '-']);
+        Some(rest.strip_prefix("to ").unwrap_or(rest).trim_end_matches(['.', '!', ' ']).to_owned())
+    };
+    if let Some(what) = after(Feature::Remind) {
+        return Some((TaskKind::Reminder, voice.plain(if what.is_empty() { &said } else { &what })));
+    }
+    if scored.has(Feature::Folder) {
+        return Some((TaskKind::Folder, voice.plain(&said)));
+    }
+    if scored.has(Feature::Summary) {
+        return Some((TaskKind::Summary, voice.plain(&said)));
+    }
+    scored.asks_outright().then(|| (TaskKind::Reminder, voice.plain(&said)))
+}
+
+/// "I'll send you the plan by Friday" is the person's to keep.
+fn promise(scored: &Scored<'_>, mail: &Mail, page: &Page<'_>) -> Option<(TaskKind, String)> {
+    let hit = scored.hits.iter().find(|hit| hit.feature == Feature::Commits)?;
+    let said = tidy(scored.sentence.raw);
+    let what = said.get(hit.end..)?.trim();
+    let acts = !what.is_ascii() || super::clause::acts(what);
+    if !acts || scored.has(Feature::Conditional) {
+        return None;
+    }
+    let other = mail.to.first().map_or("them", |address| address.label());
+    let hebrew = page.language == "he";
+    let text = if hebrew { said.clone() } else { swap_you(what, other) };
+    Some((TaskKind::Commitment, Voice { person: other, hebrew }.plain(&text)))
+}
+
+/// In the person's own mail "you" is the receiver.
+fn swap_you(text: &str, other: &str) -> String {
+    let swap = |word: &str| match word {
+        "you" => other.to_owned(),
+        "your" => format!("{other}'s"),
+        word => word.to_owned(),
+    };
+    text.split(' ').map(swap).collect::<Vec<_>>().join(" ")
+}

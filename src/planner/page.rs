@@ -1,0 +1,76 @@
+//! A mail laid out for reading: its sentences scored, and what they show together.
+//!
+//! Owns the one walk over the text. Later questions are answered from here, never by matching again.
+
+use super::{
+    lexicon::{Feature, Features, Hit, hits},
+    score::{Scored, score},
+    text::{plain, sentences, words},
+};
+use crate::model::{Mail, Me};
+
+pub(super) struct Page<'a> {
+    pub(super) sentences: Vec<Scored<'a>>,
+    pub(super) subject: String,
+    subject_hits: Vec<Hit>,
+    everywhere: Features,
+    pub(super) language: &'static str,
+}
+
+impl<'a> Page<'a> {
+    pub(super) fn new(mail: &'a Mail, me: &Me) -> Self {
+        let names = own_names(me);
+        let sentences: Vec<_> = sentences(&mail.text).into_iter().map(|sentence| score(sentence, &names)).collect();
+        let subject = plain(mail.subject.get(..mail.subject.floor_char_boundary(300)).unwrap_or_default());
+        let subject_hits = hits(&subject);
+        let mut everywhere = Features::default();
+        for scored in &sentences {
+            everywhere.unite(scored.features);
+        }
+        for hit in &subject_hits {
+            everywhere.insert(hit.feature);
+        }
+        let language = language(&sentences, &subject);
+        Self { sentences, subject, subject_hits, everywhere, language }
+    }
+
+    /// Somewhere in the subject or the text.
+    pub(super) fn has(&self, feature: Feature) -> bool {
+        self.everywhere.has(feature)
+    }
+
+    pub(super) fn subject_has(&self, feature: Feature) -> bool {
+        self.subject_hits.iter().any(|hit| hit.feature == feature)
+    }
+
+    /// How many phrases of a feature stand in the subject and the text.
+    pub(super) fn count(&self, feature: Feature) -> usize {
+        if !self.has(feature) {
+            return 0;
+        }
+        let in_text = self.sentences.iter().flat_map(|scored| &scored.hits);
+        in_text.chain(&self.subject_hits).filter(|hit| hit.feature == feature).count()
+    }
+
+    /// The first sentence with a feature.
+    pub(super) fn deciding(&self, feature: Feature) -> Option<&Scored<'a>> {
+        self.sentences.iter().find(|scored| scored.has(feature))
+    }
+}
+
+/// Hebrew when most of its letters are. A few sentences tell.
+fn language(sentences: &[Scored<'_>], subject: &str) -> &'static str {
+    let letters = sentences.iter().take(12).flat_map(|scored| scored.sentence.plain.chars());
+    let (mut hebrew, mut other) = (0_u32, 0_u32);
+    for letter in letters.chain(subject.chars()).filter(|c| c.is_alphabetic()) {
+        if ('א'..='ת').contains(&letter) { hebrew += 1 } else { other += 1 }
+    }
+    if hebrew > other { "he" } else { "en" }
+}
+
+/// Every word of the person's names that is long enough to be told from others.
+fn own_names(me: &Me) -> Vec<String> {
+    let plain: Vec<String> = me.names.iter().map(|name| plain(name)).collect();
+    let parts = plain.iter().flat_map(|name| words(name)).filter(|word| word.chars().count() >= 2);
+    parts.map(str::to_owned).collect()
+}

@@ -1,0 +1,114 @@
+//! From a sentence that asks to a planned task: kind, objective, person, deadline, amounts, steps.
+//!
+//! Owns how a task is filled. Whether there is one was decided before.
+
+use super::{
+    clause::clause,
+    date::{self, Base, Due},
+    kind::{Seen, kind},
+    lexicon::Feature,
+    money,
+    objective::Voice,
+    page::Page,
+    score::Scored,
+    template::{Situation, steps},
+};
+use crate::model::{Mail, PlannedTask, TaskKind};
+
+pub(super) fn plan(scored: &Scored<'_>, alone: bool, mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> PlannedTask {
+    let clause = clause(scored);
+    let due =
+        date::find(&scored.sentence.plain, base).or_else(|| if alone { nearby(scored, page, base) } else { None });
+    let money = money::find(&scored.sentence.plain);
+    let seen = Seen { dated: due.is_some(), money: money.is_some() };
+    let kind = kind(scored, &clause, page, mail, &seen);
+    let voice = voice(mail, page);
+    let mut task = blank(kind, mail, scored.sentence.raw);
+    task.objective = match kind {
+        TaskKind::Meeting => {
+            let said = page.sentences.iter().map(|scored| scored.sentence.plain.as_str());
+            task.meeting_duration = said.chain([page.subject.as_str()]).find_map(money::duration);
+            let described = if page.subject_has(Feature::Meeting) { &page.subject } else { &scored.sentence.plain };
+            voice.meeting(&format!("{} {described}", scored.sentence.plain), task.meeting_duration.as_deref())
+        }
+        TaskKind::Deadline => voice.lead("Meet the deadline", "לעמוד במועד", &clause.text),
+        _ => voice.say(&clause),
+    };
+    task.amount = money.as_ref().map(|money| money.amount);
+    task.currency = money.map(|money| money.currency.to_owned());
+    settle(&mut task, due, mail);
+    task
+}
+
+/// A limit said in a sentence of its own ("I need it by Friday"), or the day of the subject.
+fn nearby(scored: &Scored<'_>, page: &Page<'_>, base: &Base<'_>) -> Option<Due> {
+    let at = page.sentences.iter().position(|other| std::ptr::eq(other, scored)).unwrap_or(0);
+    let close =
+        |(other, scored): &(usize, &Scored<'_>)| *other != at && (scored.has(Feature::Due) || other.abs_diff(at) <= 3);
+    let others = page.sentences.iter().enumerate().filter(close).map(|(_, other)| &other.sentence.plain);
+    let dues: Vec<Due> = others.take(12).filter_map(|plain| date::find(plain, base)).collect();
+    let limit = dues.iter().find(|due| due.limit).cloned();
+    let only = || if scored.has(Feature::Meeting) { dues.first().cloned() } else { None };
+    limit.or_else(only).or_else(|| date::find(&page.subject, base))
+}
+
+/// An invoice is a task whether or not it says please: a number, a sum or a day, and nothing that says it is paid.
+pub(super) fn invoice(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<PlannedTask> {
+    if !page.has(Feature::Invoice) || page.has(Feature::Receipt) {
+        return None;
+    }
+    let speaks = page.sentences.iter().filter(|scored| scored.has(Feature::Invoice));
+    let money = page
+        .sentences
+        .iter()
+        .filter_map(|scored| money::find(&scored.sentence.plain))
+        .max_by(|a, b| a.amount.total_cmp(&b.amount))?;
+    let number = std::iter::once(mail.subject.as_str())
+        .chain(page.sentences.iter().map(|scored| scored.sentence.raw))
+        .find_map(money::invoice_number);
+    let wanted = page.has(Feature::Due) || page.count(Feature::Invoice) >= 2;
+    let others = page.sentences.iter().any(|s| s.has(Feature::AsksYou) && !s.has(Feature::Invoice));
+    if !wanted || (number.is_none() && !page.subject_has(Feature::Invoice)) || others {
+        return None;
+    }
+    let evidence =
+        speaks.max_by(|a, b| a.sum.total_cmp(&b.sum)).map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
+    let dues = page.sentences.iter().filter_map(|scored| date::find(&scored.sentence.plain, base));
+    let due = dues.max_by_key(|due| due.limit);
+    let mut task = blank(TaskKind::Invoice, mail, evidence);
+    task.objective = voice(mail, page).invoice(number.as_deref(), Some(&money));
+    task.amount = Some(money.amount);
+    task.currency = Some(money.currency.to_owned());
+    task.invoice_number = number;
+    settle(&mut task, due, mail);
+    Some(task)
+}
+
+pub(super) fn voice<'a>(mail: &'a Mail, page: &Page<'_>) -> Voice<'a> {
+    Voice { person: mail.from.label(), hebrew: page.language == "he" }
+}
+
+pub(super) fn blank(kind: TaskKind, mail: &Mail, evidence: &str) -> PlannedTask {
+    let person = Some(mail.from.label()).filter(|label| !label.is_empty()).map(str::to_owned);
+    PlannedTask {
+        kind,
+        objective: String::new(),
+        person,
+        deadline: None,
+        due_at: None,
+        meeting_duration: None,
+        amount: None,
+        currency: None,
+        invoice_number: None,
+        evidence: evidence.to_owned(),
+        steps: steps(kind, Situation { due: false, in_thread: !mail.references.is_empty() }),
+    }
+}
+
+pub(super) fn settle(task: &mut PlannedTask, due: Option<Due>, mail: &Mail) {
+    task.steps = steps(task.kind, Situation { due: due.is_some(), in_thread: !mail.references.is_empty() });
+    if let Some(due) = due {
+        task.deadline = Some(due.deadline);
+        task.due_at = Some(due.at);
+    }
+}

@@ -1,0 +1,189 @@
+//! The reading of one mail, from envelope to planned tasks.
+//!
+//! Owns the order of questions: whose mail, what sort, which sentences ask, which of them are one request. No question
+//! here reaches a clock, a file or a model.
+
+use super::{
+    date::{self, Base},
+    lexicon::Feature,
+    money,
+    objective::shorten,
+    own,
+    page::Page,
+    plan::{blank, invoice, plan, settle, voice},
+    requests::distinct,
+    score::{THRESHOLD, logistic},
+    sort::{Sort, sort},
+    text::words,
+    urgency::urgency,
+    warn,
+};
+use crate::model::{Instant, Mail, Me, PlannedTask, Reading, TaskKind, plan::NoTask};
+
+/// What the caller knows that the mail does not say.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadContext<'a> {
+    pub me: &'a Me,
+    /// When the mail arrived; counts when it has no Date.
+    pub now: Instant,
+    /// The person has written to the sender before.
+    pub known_contact: bool,
+    /// The person has written in this thread.
+    pub thread_mine: bool,
+}
+
+/// Is there a task, which, for whom, by when.
+pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
+    let sent = mail.date.unwrap_or(context.now);
+    let page = Page::new(mail, context.me);
+    let base = Base::new(sent, context.me);
+    let verdict = decide(mail, &page, &base, context);
+    let meeting = page.sentences.iter().any(|scored| scored.has(Feature::Gathers)) || mail.invite.is_some();
+    Reading {
+        urgency: urgency(mail, &page, &verdict.tasks, sent, context),
+        warnings: warn::find(mail, &page, context.me),
+        no_task: verdict.no_task,
+        reason: verdict.reason,
+        score: verdict.score,
+        tasks: verdict.tasks,
+        meeting,
+        language: page.language.to_owned(),
+    }
+}
+
+struct Verdict {
+    tasks: Vec<PlannedTask>,
+    no_task: Option<NoTask>,
+    reason: String,
+    score: f64,
+}
+
+impl Verdict {
+    fn nothing(no_task: NoTask, reason: impl Into<String>, score: f64) -> Self {
+        Self { tasks: Vec::new(), no_task: Some(no_task), reason: reason.into(), score: score.min(THRESHOLD - 0.01) }
+    }
+
+    fn tasks(tasks: Vec<PlannedTask>, reason: impl Into<String>, score: f64) -> Self {
+        Self { tasks, no_task: None, reason: reason.into(), score: score.max(THRESHOLD) }
+    }
+}
+
+fn decide(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &ReadContext<'_>) -> Verdict {
+    if context.me.is_me(&mail.from) {
+        let tasks = own::tasks(mail, page, base, context);
+        return match tasks.first() {
+            Some(first) => {
+                let reason = format!("you wrote: “{}”", shorten(&first.evidence, 120));
+                Verdict::tasks(tasks, reason, 0.9)
+            }
+            None => Verdict::nothing(NoTask::Sent, "you wrote this, and it promises nothing", 0.0),
+        };
+    }
+    if let Some(verdict) = invitation(mail, page) {
+        return verdict;
+    }
+    match sort(mail, page, context) {
+        Sort::Nothing(no_task, reason) => Verdict::nothing(no_task, reason, best(page, 0.0)),
+        Sort::Alert => alert(mail, page),
+        Sort::Letter => letter(mail, page, base, context),
+    }
+}
+
+fn invitation(mail: &Mail, page: &Page<'_>) -> Option<Verdict> {
+    let invite = mail.invite.as_ref()?;
+    if invite.method != "REQUEST" {
+        let reason = format!("a calendar notice: {}", invite.method.to_lowercase());
+        return Some(Verdict::nothing(NoTask::Notification, reason, 0.0));
+    }
+    let voice = voice(mail, page);
+    let what = if invite.summary.is_empty() { &mail.subject } else { &invite.summary };
+    let mut task = blank(TaskKind::Invitation, mail, what);
+    let (english, hebrew) =
+        (format!("Answer {}'s invitation", voice.person), format!("לענות להזמנה של {}", voice.person));
+    task.objective = voice.lead(&english, &hebrew, what);
+    task.due_at = invite.start;
+    task.deadline = invite.start.map(|start| start.to_string());
+    let length = invite.start.zip(invite.end).map(|(start, end)| start.hours_until(end) * 60.0);
+    task.meeting_duration =
+        length.filter(|minutes| *minutes > 0.0).map(|minutes| money::spoken_minutes(minutes as u32));
+    Some(Verdict::tasks(vec![task], "a calendar invitation that waits for an answer", 0.95))
+}
+
+fn alert(mail: &Mail, page: &Page<'_>) -> Verdict {
+    let told = page.sentences.iter().find(|scored| scored.has(Feature::Alert) && scored.has(Feature::YourAccount));
+    let evidence =
+        told.or_else(|| page.deciding(Feature::Alert)).map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
+    let voice = voice(mail, page);
+    let mut task = blank(TaskKind::Alert, mail, evidence);
+    let (english, hebrew) =
+        (format!("Check the alert from {}", voice.person), format!("לבדוק את ההתראה מ{}", voice.person));
+    task.objective = voice.lead(&english, &hebrew, evidence);
+    if let Some(money) = page.sentences.iter().find_map(|scored| money::find(&scored.sentence.plain)) {
+        task.amount = Some(money.amount);
+        task.currency = Some(money.currency.to_owned());
+    }
+    Verdict::tasks(vec![task], format!("an alert that needs a look: “{}”", shorten(evidence, 120)), 0.85)
+}
+
+fn letter(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &ReadContext<'_>) -> Verdict {
+    let lean = lean(mail, page, context);
+    let asking = distinct(page, lean);
+    let score = best(page, lean);
+    if page.sentences.is_empty() && mail.attachments.is_empty() && words(&page.subject).next().is_none() {
+        return Verdict::nothing(NoTask::Empty, "there is nothing to read in it", 0.0);
+    }
+    if let Some(task) = invoice(mail, page, base) {
+        let reason = format!("something is to be paid: “{}”", shorten(&task.evidence, 120));
+        return Verdict::tasks(vec![task], reason, score);
+    }
+    let Some(first) = asking.first() else {
+        return deadline(mail, page, base).unwrap_or_else(|| Verdict::nothing(NoTask::Fyi, told(page), score));
+    };
+    let reason = format!("asks for something: “{}” ({})", shorten(first.sentence.raw, 120), first.named().join(", "));
+    let tasks = asking.iter().map(|scored| plan(scored, asking.len() == 1, mail, page, base)).collect();
+    Verdict::tasks(tasks, reason, score)
+}
+
+fn told(page: &Page<'_>) -> String {
+    match page.deciding(Feature::NoAction).or_else(|| page.deciding(Feature::Fyi)) {
+        Some(scored) => format!("for information only: “{}”", shorten(scored.sentence.raw, 120)),
+        None => "for information only: no sentence asks for anything".into(),
+    }
+}
+
+fn best(page: &Page<'_>, lean: f64) -> f64 {
+    page.sentences.iter().map(|scored| logistic(scored.sum + lean)).fold(0.0, f64::max)
+}
+
+/// What the mail as a whole says for or against a request in it.
+fn lean(mail: &Mail, page: &Page<'_>, context: &ReadContext<'_>) -> f64 {
+    let direct = mail.to.iter().any(|address| context.me.is_me(address));
+    let copied = !direct && mail.cc.iter().any(|address| context.me.is_me(address));
+    let crowd = mail.to.len() + mail.cc.len() > 10;
+    let parts = [
+        (direct, 0.1),
+        (copied, -0.4),
+        (crowd, -0.6),
+        (context.known_contact || context.thread_mine, 0.2),
+        (page.has(Feature::NoAction), -1.5),
+        (page.has(Feature::Fyi) || page.subject.starts_with("fw"), -0.4),
+        (page.count(Feature::Advert) >= 2, -1.0),
+        (page.count(Feature::Spam) >= 2, -1.0),
+        (page.has(Feature::Urgent) && !page.has(Feature::Calm), 0.3),
+    ];
+    parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum()
+}
+
+/// "The application is due on Friday" asks without asking.
+fn deadline(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<Verdict> {
+    if page.has(Feature::NoAction) || page.has(Feature::Fyi) || page.count(Feature::Advert) > 0 {
+        return None;
+    }
+    let scored = page.deciding(Feature::Deadline)?;
+    let due = date::find(&scored.sentence.plain, base)?;
+    let mut task = blank(TaskKind::Deadline, mail, scored.sentence.raw);
+    task.objective = voice(mail, page).lead("Meet the deadline", "לעמוד במועד", scored.sentence.raw);
+    settle(&mut task, Some(due), mail);
+    let reason = format!("names a deadline: “{}”", shorten(scored.sentence.raw, 120));
+    Some(Verdict::tasks(vec![task], reason, logistic(scored.sum)))
+}

@@ -1,0 +1,207 @@
+//! How much a sentence asks for something: named features, hand weights, one logistic.
+//!
+//! Owns the number. The same function scores a lone sentence, a sentence of a mail and the evaluation sets.
+
+use super::{
+    lexicon::{Feature, Features, Hit, hits, is_lead_in, is_verb},
+    text::{Sentence, words},
+};
+
+/// From here on something is asked.
+pub(super) const THRESHOLD: f64 = 0.5;
+
+/// A sentence with what was seen in it.
+#[derive(Debug, Clone)]
+pub(super) struct Scored<'a> {
+    pub(super) sentence: Sentence<'a>,
+    pub(super) hits: Vec<Hit>,
+    pub(super) features: Features,
+    /// Where the order starts, when the sentence is one.
+    pub(super) imperative_at: Option<usize>,
+    /// The sum of the weights, before the logistic.
+    pub(super) sum: f64,
+    pub(super) score: f64,
+}
+
+pub(super) fn logistic(sum: f64) -> f64 {
+    1.0 / (1.0 + (-sum).exp())
+}
+
+impl Scored<'_> {
+    pub(super) fn has(&self, feature: Feature) -> bool {
+        self.features.has(feature)
+    }
+
+    pub(super) fn asks(&self) -> bool {
+        self.score >= THRESHOLD
+    }
+
+    /// Asks in so many words, not only by being a question or a hope.
+    pub(super) fn asks_outright(&self) -> bool {
+        use Feature::{AsksYou, Imperative, ImperativeLater, Needs, Please};
+        self.asks() && self.features.any(&[AsksYou, Imperative, ImperativeLater, Needs, Please])
+    }
+
+    /// The names of what spoke for it, for the reason.
+    pub(super) fn named(&self) -> Vec<&'static str> {
+        let for_it = self.features.iter().filter(|feature| *feature != Feature::Always && feature.weight() > 0.0);
+        for_it.map(Feature::as_str).collect()
+    }
+}
+
+/// Scores one sentence. `names` are the person's own, plain.
+pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> {
+    let mut hits = hits(&sentence.plain);
+    hits.retain(|hit| !taken_back(&sentence.plain, hit));
+    let mut features = Features::default();
+    features.insert(Feature::Always);
+    for hit in &hits {
+        features.insert(hit.feature);
+    }
+    let imperative_at = find_imperative(&sentence, &hits, &mut features);
+    shape(&sentence, names, &mut features);
+    let sum: f64 = features.iter().map(Feature::weight).sum();
+    Scored { sentence, hits, features, imperative_at, sum, score: logistic(sum) }
+}
+
+/// The words beside a phrase can take it back: "when will you …" wants an answer and not an act, "I need to go" and
+/// "to make sure" want nothing, "אי אפשר ל…" says that it cannot be done.
+fn taken_back(plain: &str, hit: &Hit) -> bool {
+    let before = || plain.get(..hit.start).unwrap_or_default().trim_end().rsplit(' ').next().unwrap_or_default();
+    match hit.feature {
+        Feature::AsksYou => {
+            matches!(before(), "when" | "where" | "how" | "what" | "why" | "which" | "time" | "long" | "אי" | "לא")
+        }
+        Feature::Needs => {
+            let (said, after) = plain.split_at_checked(hit.end).unwrap_or_default();
+            before() == "to" || (said.ends_with("i need") && after.starts_with(" to "))
+        }
+        _ => false,
+    }
+}
+
+fn shape(sentence: &Sentence<'_>, names: &[String], features: &mut Features) {
+    let count = sentence.plain.bytes().filter(|byte| *byte == b' ').count() + 1;
+    if sentence.words().take(3).any(|word| names.iter().any(|name| name == word)) {
+        features.insert(Feature::NamesYou);
+    }
+    if sentence.is_question() {
+        features.insert(Feature::Question);
+        if features.has(Feature::ToYou) {
+            features.insert(Feature::QuestionToYou);
+        }
+    }
+    // A courtesy holds its words hostage: "please let me know if you have any questions" asks for nothing.
+    if features.has(Feature::Boilerplate) && !features.has(Feature::Question) {
+        for feature in [Feature::LetMeKnow, Feature::AsksYou, Feature::ImperativeLater] {
+            features.remove(feature);
+        }
+    }
+    // "Please find attached" is a gift, not a wish.
+    if features.has(Feature::HandsOver) {
+        for feature in [Feature::Please, Feature::Imperative, Feature::ImperativeLater] {
+            features.remove(feature);
+        }
+    }
+    if features.has(Feature::Thanks) && count <= 6 {
+        features.insert(Feature::ShortThanks);
+    }
+    if count > 40 {
+        features.insert(Feature::Long);
+    }
+}
+
+/// After such a word a verb at the head was a noun.
+const NOT_AFTER_ORDER: &[&str] = &[
+    "is", "are", "was", "were", "has", "have", "had", "of", "will", "would", "from", "you", "we", "they", "i", "he",
+    "she",
+];
+
+/// Orders stand at the head, after a courtesy, or after the comma that closes a condition; nothing else is looked at.
+fn find_imperative(sentence: &Sentence<'_>, hits: &[Hit], features: &mut Features) -> Option<usize> {
+    let plain = sentence.plain.as_str();
+    if let Some(at) = heads(plain).find(|at| is_order(plain, *at)) {
+        features.insert(Feature::Imperative);
+        return Some(at);
+    }
+    let courtesies = hits.iter().filter(|hit| hit.feature == Feature::Please).map(|hit| hit.end + 1);
+    let conditional = matches!(words(plain).next().unwrap_or_default(), "if" | "when" | "once" | "to" | "for" | "in");
+    let commas = plain.match_indices(", ").map(|(at, comma)| at + comma.len()).filter(|_| conditional);
+    let at = courtesies.chain(commas).find(|at| is_order(plain, *at))?;
+    features.insert(Feature::ImperativeLater);
+    Some(at)
+}
+
+/// Where the sentence proper may start: its first word, after lead-ins, after the name of the one spoken to.
+fn heads(plain: &str) -> impl Iterator<Item = usize> {
+    let mut at = 0;
+    let mut leading = true;
+    let mut called = false;
+    plain.split(' ').take(5).filter_map(move |word| {
+        let start = at;
+        at += word.len() + 1;
+        let head = leading || called;
+        leading = leading && is_lead_in(word);
+        called = word.ends_with([',', ':', '-', '–', '—', ';']);
+        head.then_some(start)
+    })
+}
+
+/// A verb stands here, and what follows is not the verb of another sentence ("Report is attached").
+fn is_order(plain: &str, at: usize) -> bool {
+    let rest = plain.get(at..).unwrap_or_default();
+    let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
+    let goes_on = || words(after).next().is_some_and(|next| !NOT_AFTER_ORDER.contains(&next));
+    !word.ends_with(['.', ':']) && is_verb(word.trim_end_matches(|c: char| !c.is_alphanumeric())) && goes_on()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planner::text::sentences;
+
+    fn scored(text: &str) -> Scored<'_> {
+        score(sentences(text).into_iter().next().unwrap(), &["alex".into(), "green".into()])
+    }
+
+    #[test]
+    fn asks_and_does_not_ask() {
+        for (text, asks) in [
+            ("Could you please send me the Q3 report by Friday?", true),
+            ("Please review the attached contract.", true),
+            ("Send me the numbers when you have them.", true),
+            ("Alex, call me tomorrow.", true),
+            ("If you get a chance, check the server logs.", true),
+            ("When will the budget be ready?", true),
+            ("Let me know whether Tuesday works.", true),
+            ("I need your signature on the form by noon.", true),
+            ("Let's meet next week to discuss the plan.", true),
+            ("It would be great if you could join us on Monday.", true),
+            ("תוכלי לשלוח לי את הדוח עד יום חמישי?", true),
+            ("נא לאשר את ההזמנה.", true),
+            ("אשמח אם תעבור על החוזה.", true),
+            ("מתי נוח לך להיפגש?", true),
+            ("בבקשה שלח את החשבונית עד מחר.", true),
+            ("Thanks for the report!", false),
+            ("The report is attached.", false),
+            ("Report is attached for your records.", false),
+            ("Please find attached the minutes.", false),
+            ("Please let me know if you have any questions.", false),
+            ("FYI, the office is closed on Monday.", false),
+            ("We moved the servers last night and they were fine.", false),
+            ("No action is required from you.", false),
+            ("תודה רבה על העזרה!", false),
+            ("לידיעתך, המשרד סגור מחר.", false),
+            ("מצורף הדוח הרבעוני.", false),
+        ] {
+            let scored = scored(text);
+            let fired: Vec<_> = scored.features.iter().map(Feature::as_str).collect();
+            assert_eq!(scored.asks(), asks, "{text} {:.2} {fired:?}", scored.score);
+        }
+    }
+
+    #[test]
+    fn the_reason_names_what_spoke_for_it() {
+        assert_eq!(scored("Alex, could you call?").named(), ["question", "question_to_you", "names_you", "asks_you"]);
+    }
+}

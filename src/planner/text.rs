@@ -1,0 +1,232 @@
+//! Cuts a mail's text into sentences and gives each a plain form to match words against.
+//!
+//! Owns where a sentence starts and ends. Nothing in here knows what a sentence means.
+
+/// Longer texts are read up to here: what nobody scrolls to decides nothing.
+pub(super) const READ_LIMIT: usize = 64 * 1024;
+
+/// More sentences than any person writes; keeps hostile mail from buying time.
+const MAX_SENTENCES: usize = 600;
+
+/// A line this short did not break because the margin was reached.
+const SHORT_LINE: usize = 48;
+
+/// Words whose full stop ends no sentence.
+const ABBREVIATIONS: &[&str] = &[
+    "dr", "mr", "mrs", "ms", "prof", "st", "vs", "no", "nr", "inc", "ltd", "co", "corp", "jr", "sr", "approx", "dept",
+    "e.g", "i.e", "p.s", "ext", "tel", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov",
+    "dec", "a.m", "p.m", "u.s", "attn", "re", "fig", "min", "max",
+];
+
+#[derive(Debug, Clone)]
+pub(super) struct Sentence<'a> {
+    /// As it stands in the mail, without its bullet.
+    pub(super) raw: &'a str,
+    /// Lower case, single spaces, straight quotes.
+    pub(super) plain: String,
+    /// Stood in a bulleted or numbered list.
+    pub(super) item: bool,
+}
+
+impl Sentence<'_> {
+    pub(super) fn is_question(&self) -> bool {
+        let tail = self.plain.trim_end_matches(['"', ')', '!', '.', ' ']);
+        tail.ends_with('?') || self.plain.contains("? ")
+    }
+
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        words(&self.plain)
+    }
+}
+
+/// Runs of letters, digits and apostrophes.
+pub(super) fn words(plain: &str) -> impl Iterator<Item = &str> {
+    plain.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty())
+}
+
+pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
+    let text = text.get(..text.floor_char_boundary(READ_LIMIT)).unwrap_or_default();
+    let mut found = Vec::new();
+    for block in blocks(text) {
+        split_block(block.text, block.item, &mut found);
+        if found.len() >= MAX_SENTENCES {
+            break;
+        }
+    }
+    found.truncate(MAX_SENTENCES);
+    found
+}
+
+struct Block<'a> {
+    text: &'a str,
+    item: bool,
+}
+
+/// Paragraphs, list items and lines that stand alone; hard-wrapped lines are one block.
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut done = Vec::new();
+    let mut open: Option<(usize, usize, bool)> = None;
+    let mut at = 0;
+    let mut previous = "";
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let trimmed = line.trim();
+        let quoted = trimmed.starts_with('>');
+        let (rest, item) = strip_bullet(trimmed);
+        let breaks = trimmed.is_empty() || quoted || item || stands_alone(previous, trimmed);
+        if breaks && let Some((from, to, was_item)) = open.take() {
+            done.push(Block { text: text.get(from..to).unwrap_or_default(), item: was_item });
+        }
+        previous = trimmed;
+        if trimmed.is_empty() || quoted {
+            continue;
+        }
+        let lead = line.len() - line.trim_start().len() + (trimmed.len() - rest.len());
+        let end = start + line.trim_end().len();
+        open = Some(open.map_or((start + lead, end, item), |(from, _, was_item)| (from, end, was_item)));
+    }
+    if let Some((from, to, item)) = open {
+        done.push(Block { text: text.get(from..to).unwrap_or_default(), item });
+    }
+    done
+}
+
+/// Whether `line` starts something new rather than going on with `previous`.
+fn stands_alone(previous: &str, line: &str) -> bool {
+    if previous.ends_with(':') || (previous.ends_with(',') && previous.len() < SHORT_LINE) {
+        return true;
+    }
+    let continues = line.starts_with(|c: char| c.is_ascii_lowercase());
+    previous.chars().count() < SHORT_LINE && !continues
+}
+
+/// Takes off "- ", "* ", "• ", "1. ", "2) " and says whether there was one.
+fn strip_bullet(line: &str) -> (&str, bool) {
+    for bullet in ["- ", "* ", "• ", "– ", "· "] {
+        if let Some(rest) = line.strip_prefix(bullet) {
+            return (rest.trim_start(), true);
+        }
+    }
+    let after = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = line.len() - after.len();
+    let rest = after.strip_prefix(['.', ')']).filter(|rest| rest.starts_with([' ', '\t']));
+    match rest {
+        Some(rest) if (1..=2).contains(&digits) => (rest.trim_start(), true),
+        _ => (line, false),
+    }
+}
+
+fn split_block<'a>(block: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
+    let mut start = 0;
+    let mut chars = block.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if !matches!(c, '.' | '!' | '?' | '…') {
+            continue;
+        }
+        let mut end = at + c.len_utf8();
+        while let Some((next, closing)) = chars.next_if(|(_, c)| matches!(c, '.' | '!' | '?' | '"' | '”' | ')' | '\''))
+        {
+            end = next + closing.len_utf8();
+        }
+        let spaced = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
+        let so_far = block.get(start..at).unwrap_or_default();
+        if spaced && (c != '.' || ends_sentence(so_far)) {
+            push(block.get(start..end).unwrap_or_default(), item, found);
+            start = end;
+        }
+    }
+    push(block.get(start..).unwrap_or_default(), item, found);
+}
+
+fn ends_sentence(before_stop: &str) -> bool {
+    let word = before_stop.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+    let initial = word.chars().count() == 1 && word.starts_with(char::is_uppercase);
+    let number = before_stop.trim().chars().all(|c| c.is_ascii_digit());
+    !(initial || number || ABBREVIATIONS.contains(&word.to_ascii_lowercase().as_str()))
+}
+
+fn push<'a>(raw: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
+    let raw = raw.trim();
+    if raw.chars().any(char::is_alphabetic) {
+        found.push(Sentence { raw, plain: plain(raw), item });
+    }
+}
+
+/// Lower case (ASCII; Hebrew has none), single spaces, straight quotes.
+pub(super) fn plain(raw: &str) -> String {
+    let mut plain = tidy(raw);
+    plain.make_ascii_lowercase();
+    plain
+}
+
+/// Single spaces and straight quotes. Byte positions in the plain form hold here too.
+pub(super) fn tidy(raw: &str) -> String {
+    // Most sentences are one line of ASCII and need no change.
+    if raw.is_ascii() && !raw.bytes().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b'`')) && !raw.contains("  ") {
+        return raw.to_owned();
+    }
+    let mut tidy = String::with_capacity(raw.len());
+    for c in raw.chars() {
+        match c {
+            '’' | '‘' | '`' | '׳' => tidy.push('\''),
+            '“' | '”' | '״' => tidy.push('"'),
+            c if c.is_whitespace() => {
+                if !tidy.ends_with(' ') {
+                    tidy.push(' ');
+                }
+            }
+            c => tidy.push(c),
+        }
+    }
+    tidy
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let raws: Vec<_> =
+            sentences(text).iter().map(|s| s.raw.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        assert_eq!(raws, expected, "{text}");
+    }
+
+    #[test]
+    fn cuts_where_people_would() {
+        check("Hi Alex,\nCould you call Dr. Smith? Thanks!", &["Hi Alex,", "Could you call Dr. Smith?", "Thanks!"]);
+        check(
+            "This line was wrapped by a mail program at seventy columns, as they\nstill do. Second one.",
+            &["This line was wrapped by a mail program at seventy columns, as they still do.", "Second one."],
+        );
+        check(
+            "Please:\n1. send the report\n2) book a room\n- call me",
+            &["Please:", "send the report", "book a room", "call me"],
+        );
+        check("Version 2.5 costs 1.250,00 EUR. ok? fine", &["Version 2.5 costs 1.250,00 EUR.", "ok?", "fine"]);
+        check("> quoted words\nmine\n\n--\n", &["mine"]);
+        check("שלום דנה,\nתוכלי לשלוח את הדוח? תודה.", &["שלום דנה,", "תוכלי לשלוח את הדוח?", "תודה."]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn plain_form_is_what_phrases_are_written_in() {
+        assert_eq!(plain("Don’t  “STOP”\nדו״ח"), "don't \"stop\" דו\"ח");
+    }
+
+    #[test]
+    fn reads_no_further_than_the_limit_and_never_inside_a_letter() {
+        let long = "שלום ".repeat(READ_LIMIT);
+        assert!(sentences(&long).iter().map(|s| s.raw.len()).sum::<usize>() <= READ_LIMIT);
+        assert!(sentences(&"Hi. ".repeat(5_000)).len() <= MAX_SENTENCES);
+    }
+
+    #[test]
+    fn questions_end_in_a_question_mark() {
+        for (text, expected) in [("Really?", true), ("\"Really?\"", true), ("Really.", false), ("Ready? Thanks", true)]
+        {
+            let sentence = Sentence { raw: text, plain: plain(text), item: false };
+            assert_eq!(sentence.is_question(), expected, "{text}");
+        }
+    }
+}
