@@ -54,9 +54,9 @@ fn mails(input: &MailFile) -> Value {
             "from_addr": opened.mail.from.addr,
             "date": opened.mail.date,
             "n_attachments": opened.mail.attachments.len(),
-            "body": opened.cleaned.body,
-            "reply": opened.cleaned.reply,
-            "signature": opened.cleaned.signature,
+            "body": opened.body,
+            "reply": opened.mail.text,
+            "signature": opened.mail.signature,
         }),
     }
 }

@@ -36,13 +36,16 @@ impl App {
                 item,
             }))
         });
-        found.await?.ok_or_else(|| NotFound(format!("there is no item '{reference}'; `adjutant hitl list` shows them")).into())
+        found
+            .await?
+            .ok_or_else(|| NotFound(format!("there is no item '{reference}'; `adjutant hitl list` shows them")).into())
     }
 
     /// The runs that go on because of it; the daemon, or the next `once`, works them.
     pub async fn decide(&self, reference: &str, verdict: Verdict, reason: &str) -> anyhow::Result<Vec<RunId>> {
         let item_id = self.item_named(reference).await?;
-        let decision = Decision { item_id, verdict, who: "person".into(), reason: reason.to_owned(), at: self.clock.now() };
+        let decision =
+            Decision { item_id, verdict, who: "person".into(), reason: reason.to_owned(), at: self.clock.now() };
         match self.store.write(Write::Decide(Box::new(decision))).await? {
             Receipt::Runs(runs) => Ok(runs),
             _ => Ok(Vec::new()),

@@ -30,7 +30,9 @@ impl App {
             let Some(row) = reader.ledger_entry(mail_id)? else { return Ok(None) };
             Ok(Some(MailDetail { row, mail: reader.mail(mail_id)?, tasks: reader.tasks_of_mail(mail_id)? }))
         });
-        found.await?.ok_or_else(|| NotFound(format!("there is no mail {mail_id}; `adjutant mail list` shows them")).into())
+        found
+            .await?
+            .ok_or_else(|| NotFound(format!("there is no mail {mail_id}; `adjutant mail list` shows them")).into())
     }
 
     pub async fn not_a_task(&self, mail_id: MailId, why: &str) -> anyhow::Result<()> {
@@ -45,7 +47,11 @@ impl App {
     /// The mail should have been a task: a run that opens one. The daemon works it, or the next `once`.
     pub async fn make_task(&self, mail_id: MailId, why: &str) -> anyhow::Result<Vec<RunId>> {
         let detail = self.mail_detail(mail_id).await?;
-        anyhow::ensure!(detail.row.state == MailState::NoTask, "mail {mail_id} is {}: there is nothing to overrule", detail.row.state);
+        anyhow::ensure!(
+            detail.row.state == MailState::NoTask,
+            "mail {mail_id} is {}: there is nothing to overrule",
+            detail.row.state
+        );
         anyhow::ensure!(detail.mail.is_some(), "mail {mail_id} could not be read, so no task can be made of it");
         let now = self.clock.now();
         let run = NewRun {
@@ -80,9 +86,13 @@ impl App {
         let known = self.accounts().await?;
         let names: Vec<String> = known.iter().map(|known| known.account.to_string()).collect();
         let found = known.iter().find(|known| known.account == account);
-        let found = found.ok_or_else(|| NotFound(format!("there is no account '{account}'; there are {}", names.join(", "))))?;
+        let found = found
+            .ok_or_else(|| NotFound(format!("there is no account '{account}'; there are {}", names.join(", "))))?;
         anyhow::ensure!(found.kind != "import" || mode != AccountMode::Active, "an imported account only observes");
-        self.store.write(Write::SetMode { account, mode, at: self.clock.now() }).await.context("the mode was not changed")?;
+        self.store
+            .write(Write::SetMode { account, mode, at: self.clock.now() })
+            .await
+            .context("the mode was not changed")?;
         Ok(())
     }
 

@@ -26,11 +26,11 @@ pub use import::{ImportReport, Progress};
 pub use mail::MailDetail;
 pub use plan::{PlanInput, Planned, Preview, PreviewLine};
 pub use reference::NotFound;
-pub use report::{Outcome, Report};
+pub use report::{Outcome, Report, TaskLine, next_step};
 pub use runs::RunDetail;
 pub use tasks::{NewTask, TaskDetail};
-pub use worker::{Held, Pulse, Worker};
 pub use why::Why;
+pub use worker::{Followed, Held, Pulse, Worker};
 
 use crate::{
     clock::Clock,
@@ -85,7 +85,11 @@ impl App {
         if self.config.accounts.iter().any(|account| !account.sample) {
             let samples = known.iter().find(|account| account.account.as_str() == crate::config::SAMPLES);
             if let Some(samples) = samples.filter(|account| account.mode != AccountMode::Retired) {
-                let retire = Write::SetMode { account: samples.account.clone(), mode: AccountMode::Retired, at: self.clock.now() };
+                let retire = Write::SetMode {
+                    account: samples.account.clone(),
+                    mode: AccountMode::Retired,
+                    at: self.clock.now(),
+                };
                 self.store.write(retire).await?;
             }
         }

@@ -1,6 +1,6 @@
 //! What would it do? Reads mail without storing anything.
 
-use std::{path::Path, sync::Arc};
+use std::path::Path;
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use super::App;
 use crate::{
     ingest::{Trust, read_mail},
     model::{Address, Direction, Facts, Instant, Mail, Priority, Reading},
-    planner::{self, ReadContext},
+    planner::{self, ReadContext, Relation},
     source::import,
 };
 
@@ -67,7 +67,8 @@ impl App {
     }
 
     fn read(&self, mail: &Mail) -> Reading {
-        let context = ReadContext { me: &self.config.me, now: self.clock.now(), known_contact: false, thread_mine: false };
+        let context =
+            ReadContext { me: &self.config.me, now: self.clock.now(), known_contact: false, thread_mine: false };
         planner::read(mail, &context)
     }
 
@@ -75,7 +76,14 @@ impl App {
         let mail = match (&input.text, &input.eml) {
             (Some(text), None) => Mail {
                 from: Address { name: None, addr: "someone@else.example".into() },
-                to: self.config.me.addresses.first().map(|addr| Address { name: None, addr: addr.clone() }).into_iter().collect(),
+                to: self
+                    .config
+                    .me
+                    .addresses
+                    .first()
+                    .map(|addr| Address { name: None, addr: addr.clone() })
+                    .into_iter()
+                    .collect(),
                 text: text.clone(),
                 ..Mail::default()
             },
@@ -100,8 +108,9 @@ impl App {
         let rules = self.rules();
         let now = self.clock.now();
         let since = now.plus(-chrono::Duration::days(days));
-        let mut preview = Preview { mails: 0, tasks: 0, overdue: 0, replies_ready: 0, unreadable: 0, sent: 0, lines: Vec::new() };
-        for entry in import::open(&path).with_context(|| format!("{place} cannot be read"))? {
+        let mut preview =
+            Preview { mails: 0, tasks: 0, overdue: 0, replies_ready: 0, unreadable: 0, sent: 0, lines: Vec::new() };
+        for entry in import::Import::open(&path).with_context(|| format!("{place} cannot be read"))? {
             let Ok(entry) = entry else {
                 preview.unreadable += 1;
                 continue;
@@ -123,8 +132,16 @@ impl App {
 }
 
 impl Preview {
-    fn take(&mut self, mail: &Mail, reading: &Reading, judge: impl Fn(&Facts) -> crate::rules::Verdict, account: &str, now: Instant) {
-        let warnings: Vec<String> = reading.warnings.iter().map(|warning| format!("{}: {}", warning.kind, warning.text)).collect();
+    fn take(
+        &mut self,
+        mail: &Mail,
+        reading: &Reading,
+        judge: impl Fn(&Facts) -> crate::rules::Verdict,
+        account: &str,
+        now: Instant,
+    ) {
+        let warnings: Vec<String> =
+            reading.warnings.iter().map(|warning| format!("{}: {}", warning.kind, warning.text)).collect();
         let line = |evidence: &str| PreviewLine {
             from: mail.from.label().to_owned(),
             subject: mail.subject.clone(),
@@ -139,7 +156,7 @@ impl Preview {
             self.lines.push(line(&reading.reason));
         }
         for task in &reading.tasks {
-            let verdict = judge(&facts(mail, reading, task, account));
+            let verdict = judge(&planner::facts(mail, reading, account, &Relation::default()).of(task));
             self.tasks += 1;
             self.overdue += usize::from(task.due_at.is_some_and(|due| due < now));
             self.replies_ready += usize::from(task.steps.iter().any(|step| step == "draft_reply"));
@@ -152,32 +169,4 @@ impl Preview {
             });
         }
     }
-}
-
-fn facts(mail: &Mail, reading: &Reading, task: &crate::model::PlannedTask, account: &str) -> Facts {
-    let phishing = reading.warnings.iter().any(|warning| warning.kind == "phishing");
-    Facts {
-        sender: mail.from.addr.clone(),
-        sender_domain: mail.from.domain().to_owned(),
-        sender_verified: mail.authentication.verified && !phishing,
-        known_contact: false,
-        addressed: crate::model::Addressed::To,
-        list_id: mail.list_id.clone(),
-        subject: mail.subject.clone(),
-        objective: task.objective.clone(),
-        kind: task.kind.to_string(),
-        language: reading.language.clone(),
-        amount: task.amount,
-        due_at: task.due_at,
-        urgency: reading.urgency,
-        urgency_origin: crate::model::UrgencyOrigin::BuiltIn,
-        attachment: !mail.attachments.is_empty(),
-        thread_mine: false,
-        account: account.to_owned(),
-    }
-}
-
-/// Shared with the eval kinds.
-pub(super) fn reader(app: &App) -> Arc<crate::config::Config> {
-    Arc::clone(&app.config)
 }

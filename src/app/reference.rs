@@ -25,13 +25,17 @@ impl App {
             let rows = self.store.read(|reader| reader.tasks(true, usize::MAX)).await?;
             only(rows, &text, |row| row.task.task_id.to_string())?
         };
-        found.ok_or_else(|| NotFound(format!("there is no task '{reference}'; `adjutant tasks list --all` shows all")).into())
+        found.ok_or_else(|| {
+            NotFound(format!("there is no task '{reference}'; `adjutant tasks list --all` shows all")).into()
+        })
     }
 
     pub fn mail_named(reference: &str) -> anyhow::Result<MailId> {
         let number = reference.trim().trim_start_matches('#').trim_start_matches("mail:");
         let id = number.parse().map(MailId);
-        id.map_err(|_| NotFound(format!("'{reference}' is not the number of a mail; `adjutant mail list` shows them")).into())
+        id.map_err(|_| {
+            NotFound(format!("'{reference}' is not the number of a mail; `adjutant mail list` shows them")).into()
+        })
     }
 
     pub async fn run_named(&self, reference: &str) -> anyhow::Result<RunId> {
@@ -41,7 +45,9 @@ impl App {
         }
         let rows = self.store.read(|reader| reader.runs(None, usize::MAX)).await?;
         let found = only(rows, &text, |row| row.run_id.to_string())?;
-        found.map(|row| row.run_id).ok_or_else(|| NotFound(format!("there is no run '{reference}'; `adjutant runs list` shows them")).into())
+        found
+            .map(|row| row.run_id)
+            .ok_or_else(|| NotFound(format!("there is no run '{reference}'; `adjutant runs list` shows them")).into())
     }
 
     pub async fn item_named(&self, reference: &str) -> anyhow::Result<ItemId> {
@@ -54,7 +60,9 @@ impl App {
             return Ok(row.item_id);
         }
         let found = only(rows, &text, |row| row.item_id.to_string())?;
-        found.map(|row| row.item_id).ok_or_else(|| NotFound(format!("there is no item '{reference}'; `adjutant hitl list` shows them")).into())
+        found
+            .map(|row| row.item_id)
+            .ok_or_else(|| NotFound(format!("there is no item '{reference}'; `adjutant hitl list` shows them")).into())
     }
 }
 
@@ -63,7 +71,8 @@ fn only<T>(rows: Vec<T>, part: &str, id: impl Fn(&T) -> String) -> Result<Option
     if part.len() < SHORTEST_PREFIX {
         return Ok(None);
     }
-    let mut matching: Vec<T> = rows.into_iter().filter(|row| id(row).starts_with(part) || id(row).ends_with(part)).collect();
+    let mut matching: Vec<T> =
+        rows.into_iter().filter(|row| id(row).starts_with(part) || id(row).ends_with(part)).collect();
     if matching.len() > 1 {
         return Err(NotFound(format!("'{part}' fits {} ids; give more of it", matching.len())));
     }

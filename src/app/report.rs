@@ -57,7 +57,11 @@ impl From<&TaskRow> for TaskLine {
             status: row.task.status,
             next_step: next_step(row),
             deadline: row.task.context.deadline.clone(),
-            warnings: ["phishing", "injection"].into_iter().filter(|kind| row.task.context.has_warning(kind)).map(str::to_owned).collect(),
+            warnings: ["phishing", "injection"]
+                .into_iter()
+                .filter(|kind| row.task.context.has_warning(kind))
+                .map(str::to_owned)
+                .collect(),
         }
     }
 }
@@ -79,7 +83,7 @@ pub fn next_step(row: &TaskRow) -> String {
 }
 
 impl App {
-    pub(super) async fn now_report_mark(&self) -> anyhow::Result<Mark> {
+    pub async fn newest_mail(&self) -> anyhow::Result<Mark> {
         let newest = self.store.read(|reader| reader.ledger(None, 1)).await?;
         Ok(newest.first().map_or(MailId(0), |row| row.mail_id))
     }
@@ -99,7 +103,9 @@ impl App {
             for row in rows.into_iter().rev().filter(|row| row.mail_id > since) {
                 let tasks = match row.state {
                     MailState::Task => reader.tasks_of_mail(row.mail_id)?,
-                    MailState::Linked => row.task_id.map(|id| reader.task(id)).transpose()?.flatten().into_iter().collect(),
+                    MailState::Linked => {
+                        row.task_id.map(|id| reader.task(id)).transpose()?.flatten().into_iter().collect()
+                    }
                     _ => Vec::new(),
                 };
                 outcomes.push(outcome(row, &tasks));

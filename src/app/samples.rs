@@ -8,7 +8,7 @@ use super::App;
 use crate::{
     config::SAMPLES,
     model::{AccountId, Instant},
-    source::Maildir,
+    source::{Maildir, maildir::INBOX},
 };
 
 const MAILS: &[(&str, &str)] = &include!("samples.in");
@@ -23,7 +23,9 @@ impl App {
         let now = self.clock.now();
         for (name, template) in MAILS {
             let text = fill(template, now, self.config.me.time_zone).with_context(|| format!("sample {name}"))?;
-            maildir.deliver("", name, text.as_bytes()).with_context(|| format!("sample {name} cannot be delivered"))?;
+            maildir
+                .deliver(INBOX, name, text.as_bytes())
+                .with_context(|| format!("sample {name} cannot be delivered"))?;
         }
         let value = now.to_string();
         self.store.write(crate::store::Write::Setting { name: SEEDED.into(), value }).await?;
@@ -62,7 +64,11 @@ fn place(mark: &str, now: Instant, zone: Tz) -> Option<String> {
 
 fn moment(days: i64, time: &str, now: Instant, zone: Tz) -> Option<DateTime<Tz>> {
     let today = now.utc().with_timezone(&zone).date_naive();
-    let day = if days < 0 { today.checked_sub_days(Days::new(days.unsigned_abs())) } else { today.checked_add_days(Days::new(days.unsigned_abs())) };
+    let day = if days < 0 {
+        today.checked_sub_days(Days::new(days.unsigned_abs()))
+    } else {
+        today.checked_add_days(Days::new(days.unsigned_abs()))
+    };
     let time = NaiveTime::parse_from_str(time, "%H:%M").ok()?;
     zone.from_local_datetime(&day?.and_time(time)).earliest()
 }
@@ -74,8 +80,12 @@ mod tests {
     #[test]
     fn placeholders_are_dates_around_today() {
         let now = "2026-11-16T08:00:00Z".parse().unwrap();
-        let text = fill("{{date:-2d 09:15}}|{{day:+3d}}|{{ics:+2d 10:00}}|{{date:0d 23:00}}", now, chrono_tz::UTC).unwrap();
-        assert_eq!(text, "Sat, 14 Nov 2026 09:15:00 +0000|Thursday 19 November 2026|20261118T100000Z|Mon, 16 Nov 2026 08:00:00 +0000");
+        let text =
+            fill("{{date:-2d 09:15}}|{{day:+3d}}|{{ics:+2d 10:00}}|{{date:0d 23:00}}", now, chrono_tz::UTC).unwrap();
+        assert_eq!(
+            text,
+            "Sat, 14 Nov 2026 09:15:00 +0000|Thursday 19 November 2026|20261118T100000Z|Mon, 16 Nov 2026 08:00:00 +0000"
+        );
     }
 
     #[test]

@@ -4,12 +4,10 @@ use serde::Serialize;
 
 use super::{App, LOCAL};
 use crate::{
-    model::{
-        AccountId, Addressed, Context, Facts, Instant, Priority, Status, Subtask, Task, TaskId, UrgencyOrigin,
-    },
+    model::{AccountId, Addressed, Context, Facts, Instant, Priority, Status, Subtask, Task, TaskId, UrgencyOrigin},
     store::{
         Receipt, Write,
-        value::{HistoryRow, LedgerRow, OutboxRow, ReminderRow, TaskEdit, TaskRow, TaskWish},
+        value::{HistoryRow, InvoiceRow, LedgerRow, OutboxRow, ReminderRow, TaskEdit, TaskRow, TaskWish},
     },
 };
 
@@ -64,8 +62,15 @@ impl App {
         self.apply_edit(row.task.task_id, row.account, wish, why).await
     }
 
-    async fn apply_edit(&self, task_id: TaskId, account: AccountId, wish: TaskWish, why: &str) -> anyhow::Result<TaskRow> {
-        let edit = TaskEdit { task_id, account, user: self.user.clone(), wish, why: why.to_owned(), at: self.clock.now() };
+    async fn apply_edit(
+        &self,
+        task_id: TaskId,
+        account: AccountId,
+        wish: TaskWish,
+        why: &str,
+    ) -> anyhow::Result<TaskRow> {
+        let edit =
+            TaskEdit { task_id, account, user: self.user.clone(), wish, why: why.to_owned(), at: self.clock.now() };
         let receipt = self.store.write(Write::EditTask(Box::new(edit))).await?;
         let changed = if let Receipt::Task(changed) = receipt { changed } else { task_id };
         self.task_named(&changed.to_string()).await
@@ -123,6 +128,20 @@ impl App {
             thread_mine: false,
             account: LOCAL.into(),
         }
+    }
+
+    /// A date as a person types it.
+    pub fn deadline(&self, typed: &str) -> anyhow::Result<(String, Instant)> {
+        let when = crate::planner::when(typed, &self.config.me, self.clock.now());
+        when.ok_or_else(|| {
+            anyhow::anyhow!(
+                "'{typed}' is no time to come that I understand; try 2026-11-20, \"2026-11-20 17:00\" or \"friday 5pm\""
+            )
+        })
+    }
+
+    pub async fn invoices(&self) -> anyhow::Result<Vec<InvoiceRow>> {
+        Ok(self.store.read(|reader| reader.invoices()).await?)
     }
 
     /// What is due now: shown once in every door.

@@ -3,11 +3,7 @@
 use serde::Serialize;
 
 use super::App;
-use crate::{
-    model::Priority,
-    rules::Trace,
-    store::value::TaskRow,
-};
+use crate::{model::Priority, rules::Trace, store::value::TaskRow};
 
 #[derive(Debug, Serialize)]
 pub struct Why {
@@ -37,8 +33,12 @@ impl App {
         let facts = facts.ok_or_else(|| anyhow::anyhow!("the task has no facts; run `adjutant doctor`"))?;
         let rules = self.rules();
         let sender = mail.filter(|_| !facts.sender_verified).map(|mail| {
-            let reason = if mail.authentication.verified { "the mail looks like phishing" } else { &mail.authentication.reason };
-            format!("not counted: sender unverified ({reason}); the key is trusted_servers of [[account]] {}", facts.account)
+            let reason =
+                if mail.authentication.verified { "the mail looks like phishing" } else { &mail.authentication.reason };
+            format!(
+                "not counted: sender unverified ({reason}); the key is trusted_servers of [[account]] {}",
+                facts.account
+            )
         });
         Ok(Why {
             trace: rules.rules.trace(&facts, self.clock.now()),

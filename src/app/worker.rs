@@ -4,8 +4,8 @@ use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{Read as _, Seek as _, Write as _},
     os::unix::fs::OpenOptionsExt,
-    path::PathBuf,
     sync::Arc,
+    time::Duration,
 };
 
 use anyhow::Context as _;
@@ -16,14 +16,17 @@ use super::{App, Outcome, Report};
 use crate::{
     config::AccountConfig,
     graph::{Engine, Library, Limits, Ticket, entry::RunHead, node::Nodes},
-    ingest::{Fresh, Intake, Tally, Trust},
+    ingest::{Desk, Fresh, Intake, Tally, Trust},
     model::RunKind,
     outbox::Outbox,
     reflection::Journal,
     rules::{Current, RulesWatch},
     source::Maildir,
-    store::value::ReminderRow,
+    store::{Receipt, Write, value::ReminderRow},
 };
+
+/// How long a command waits for the daemon before it says so.
+const DAEMON_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Everything a worker tells its door while it runs.
 #[derive(Debug, Clone)]
@@ -35,9 +38,15 @@ pub enum Pulse {
     Reminder(ReminderRow),
     RulesBroken(String),
     /// A new version counts; so many tasks changed their level.
-    RulesChanged { version: String, reranked: usize },
+    RulesChanged {
+        version: String,
+        reranked: usize,
+    },
     /// An account could not be polled.
-    Trouble { account: String, problem: String },
+    Trouble {
+        account: String,
+        problem: String,
+    },
 }
 
 /// Another process is the worker.
@@ -47,10 +56,16 @@ pub struct Held {
     pub pid: String,
 }
 
+/// An account's way in, and the mailbox behind it to be watched.
+pub struct Followed {
+    pub intake: Intake,
+    pub maildir: Arc<Maildir>,
+}
+
 pub struct Worker {
     pub app: App,
     pub engine: Engine,
-    pub intakes: Vec<(Intake, PathBuf)>,
+    pub intakes: Vec<Followed>,
     pub rules: watch::Receiver<Arc<Current>>,
     pub journal: Journal,
     stop: CancellationToken,
@@ -58,6 +73,45 @@ pub struct Worker {
 }
 
 impl App {
+    /// Lets the runs a command has just opened come to their end: by the daemon if there is one, else here.
+    pub async fn let_runs_finish(&self) -> anyhow::Result<()> {
+        let deadline = std::time::Instant::now() + DAEMON_PATIENCE;
+        match self.work().await? {
+            Ok(worker) => {
+                let outcome = worker.finish().await;
+                worker.stop().await;
+                outcome
+            }
+            Err(held) => {
+                while !self.store.read(|reader| reader.running()).await?.is_empty() {
+                    anyhow::ensure!(
+                        std::time::Instant::now() < deadline,
+                        "the daemon (process {}) has not finished it yet; it goes on",
+                        held.pid
+                    );
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Leaves a request for the running daemon and waits for its answer.
+    pub async fn ask(&self, kind: &str) -> anyhow::Result<serde_json::Value> {
+        let ask = Write::Ask { kind: kind.to_owned(), at: self.clock.now() };
+        let Receipt::Number(request) = self.store.write(ask).await? else {
+            anyhow::bail!("the request was not numbered")
+        };
+        let deadline = std::time::Instant::now() + DAEMON_PATIENCE;
+        loop {
+            if let Some(answer) = self.store.read(move |reader| reader.request_answer(request)).await? {
+                return serde_json::from_str(&answer).context("the daemon's answer cannot be read");
+            }
+            anyhow::ensure!(std::time::Instant::now() < deadline, "the daemon has not answered yet; it still may");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
     /// Takes the role, or says who has it.
     pub async fn work(&self) -> anyhow::Result<Result<Worker, Held>> {
         let lock = match self.lock()? {
@@ -69,11 +123,12 @@ impl App {
         let outbox = Outbox::new(self.store.clone(), self.home.files(), self.config.labels.clone());
         let mut intakes = Vec::new();
         for account in &self.config.accounts {
-            intakes.push((self.intake(account, &outbox).await?, account.path.clone()));
+            intakes.push(self.intake(account, &outbox).await?);
         }
         let journal = Journal::new(self.home.reflections());
         journal.mend(&self.store).await?;
-        let library = Library { store: self.store.clone(), rules: rules.clone(), outbox, labels: self.config.labels.clone() };
+        let library =
+            Library { store: self.store.clone(), rules: rules.clone(), outbox, labels: self.config.labels.clone() };
         let nodes = Nodes::shipped(&Arc::new(self.config.me.clone()), &self.tools);
         let limits = Limits { in_flight: self.config.in_flight, ..Limits::default() };
         let (store, clock) = (self.store.clone(), self.clock.clone());
@@ -98,15 +153,16 @@ impl App {
                 file.read_to_string(&mut pid)?;
                 Ok(Err(Held { pid }))
             }
-            Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("{} cannot be locked", path.display())),
+            Err(TryLockError::Error(error)) => {
+                Err(error).with_context(|| format!("{} cannot be locked", path.display()))
+            }
         }
     }
 
-    async fn intake(&self, account: &AccountConfig, outbox: &Outbox) -> anyhow::Result<Intake> {
+    async fn intake(&self, account: &AccountConfig, outbox: &Outbox) -> anyhow::Result<Followed> {
         let name = account.name.clone();
         let known = self.store.read(move |reader| reader.known_keys(&name)).await?;
-        let maildir = Maildir::open(account.path.clone(), known)
-            .with_context(|| format!("the mailbox of account {} cannot be opened: {}", account.name, account.path.display()))?;
+        let maildir = Maildir::open(account.path.clone(), known);
         if account.sample {
             maildir.create().context("the sample mailbox cannot be made")?;
             self.seed_samples(&maildir).await?;
@@ -114,21 +170,21 @@ impl App {
         let maildir = Arc::new(maildir);
         outbox.serve(account.name.clone(), maildir.clone());
         let old_after = chrono::Duration::days(i64::from(self.config.old_after_days));
-        Ok(Intake {
+        let desk = Desk {
             account: account.name.clone(),
             user: self.user.clone(),
-            source: maildir,
             trust: Trust { servers: account.trusted_servers.clone() },
             store: self.store.clone(),
             clock: self.clock.clone(),
             old_after: Some(old_after),
-        })
+        };
+        Ok(Followed { intake: Intake { desk, source: maildir.clone() }, maildir })
     }
 }
 
 impl Worker {
     /// Takes in what one account has and sets it going.
-    pub async fn take_in(&self, intake: &Intake) -> anyhow::Result<(Tally, Option<std::time::Duration>)> {
+    pub async fn take_in(&self, intake: &Intake) -> anyhow::Result<(Tally, Option<Duration>)> {
         let mut pass = intake.begin().await?;
         while let Some(fresh) = pass.next().await? {
             for fresh in fresh {
@@ -140,10 +196,10 @@ impl Worker {
 
     /// Ingests every account, drains the graph, and reports.
     pub async fn once(&self) -> anyhow::Result<Report> {
-        let before = self.app.now_report_mark().await?;
+        let before = self.app.newest_mail().await?;
         self.engine.resume().await?;
         let mut tally = Tally::default();
-        for (intake, _) in &self.intakes {
+        for Followed { intake, .. } in &self.intakes {
             loop {
                 let (found, look_again) = self.take_in(intake).await?;
                 tally.entered += found.entered;
@@ -157,8 +213,16 @@ impl Worker {
             }
         }
         self.engine.idle().await;
-        self.app.rerank_if_new(&Arc::clone(&self.rules.borrow().rules)).await?;
+        let rules = Arc::clone(&self.rules.borrow().rules);
+        self.app.rerank_if_new(&rules).await?;
         self.app.report(before, tally).await
+    }
+
+    /// Works what other commands left unfinished, and nothing else.
+    pub async fn finish(&self) -> anyhow::Result<()> {
+        self.engine.resume().await?;
+        self.engine.idle().await;
+        Ok(())
     }
 
     pub async fn stop(self) {
@@ -168,6 +232,11 @@ impl Worker {
 }
 
 fn ticket(intake: &Intake, fresh: Fresh) -> Ticket {
-    let head = RunHead { run_id: fresh.run_id, account: intake.account.clone(), user: intake.user.clone(), kind: RunKind::Mail };
+    let head = RunHead {
+        run_id: fresh.run_id,
+        account: intake.desk.account.clone(),
+        user: intake.desk.user.clone(),
+        kind: RunKind::Mail,
+    };
     Ticket::arrived(head, fresh.mail_id, fresh.mail)
 }

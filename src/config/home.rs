@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 pub struct Home(PathBuf);
 
 #[derive(Debug, thiserror::Error)]
-#[error("no home here: neither {0} nor a folder above it has adjutant.toml or rules/. Make one with `adjutant init`, or name one with --home DIR")]
+#[error(
+    "no home here: neither {0} nor a folder above it has adjutant.toml or rules/. Make one with `adjutant init`, or name one with --home DIR"
+)]
 pub struct NoHome(String);
 
 impl Home {
@@ -19,7 +21,8 @@ impl Home {
         if let Some(root) = given {
             return Ok(Self(root));
         }
-        let known = here.ancestors().find(|folder| folder.join("adjutant.toml").is_file() || folder.join("rules").is_dir());
+        let known =
+            here.ancestors().find(|folder| folder.join("adjutant.toml").is_file() || folder.join("rules").is_dir());
         known.map(|folder| Self(folder.to_owned())).ok_or_else(|| NoHome(here.display().to_string()))
     }
 

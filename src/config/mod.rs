@@ -84,7 +84,9 @@ fn checked(raw: raw::Raw, home: &Home) -> Result<Config, String> {
     if raw.mail.poll_seconds == 0 {
         return Err("mail.poll_seconds is 0; expected at least 1".into());
     }
-    raw.daily.parse::<croner::Cron>().map_err(|error| format!("daily is '{}': {error}; expected a cron line such as \"15 3 * * *\"", raw.daily))?;
+    raw.daily
+        .parse::<croner::Cron>()
+        .map_err(|error| format!("daily is '{}': {error}; expected a cron line such as \"15 3 * * *\"", raw.daily))?;
     Ok(Config {
         me: me(raw.me)?,
         labels: raw.mail.labels,
@@ -99,9 +101,13 @@ fn checked(raw: raw::Raw, home: &Home) -> Result<Config, String> {
 fn accounts(raw: &raw::Raw, home: &Home) -> Result<Vec<AccountConfig>, String> {
     let mut accounts = Vec::new();
     for account in &raw.account {
-        let plain = !account.name.is_empty() && account.name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+        let plain = !account.name.is_empty()
+            && account.name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
         if !plain || [SAMPLES, "local"].contains(&account.name.as_str()) {
-            return Err(format!("account name '{}': expected letters, digits, - _ . and neither 'samples' nor 'local'", account.name));
+            return Err(format!(
+                "account name '{}': expected letters, digits, - _ . and neither 'samples' nor 'local'",
+                account.name
+            ));
         }
         if accounts.iter().any(|known: &AccountConfig| known.name.as_str() == account.name) {
             return Err(format!("there are two accounts named '{}'", account.name));
@@ -125,10 +131,9 @@ fn accounts(raw: &raw::Raw, home: &Home) -> Result<Vec<AccountConfig>, String> {
 }
 
 fn me(raw: raw::RawMe) -> Result<Me, String> {
-    let time_zone: Tz = raw
-        .time_zone
-        .parse()
-        .map_err(|_| format!("me.time_zone is '{}'; expected a name such as \"Europe/Berlin\" or \"UTC\"", raw.time_zone))?;
+    let time_zone: Tz = raw.time_zone.parse().map_err(|_| {
+        format!("me.time_zone is '{}'; expected a name such as \"Europe/Berlin\" or \"UTC\"", raw.time_zone)
+    })?;
     let (start, end) = raw
         .working_hours
         .split_once('-')
@@ -177,14 +182,22 @@ mod tests {
     fn the_template_says_what_the_defaults_are() {
         let written = parse(TEMPLATE, &[]).unwrap();
         assert_eq!(format!("{written:?}"), format!("{:?}", parse("", &[]).unwrap()));
-        let uncommented: String =
-            TEMPLATE.lines().map(|line| line.strip_prefix("# ").filter(|rest| rest.contains(" = ") || rest.starts_with('[')).unwrap_or(line)).collect::<Vec<_>>().join("\n");
+        let uncommented: String = TEMPLATE
+            .lines()
+            .map(|line| {
+                line.strip_prefix("# ").filter(|rest| rest.contains(" = ") || rest.starts_with('[')).unwrap_or(line)
+            })
+            .collect::<Vec<_>>()
+            .join("\n");
         assert!(parse(&uncommented, &[]).is_ok(), "{:?}", parse(&uncommented, &[]).err());
     }
 
     #[test]
     fn a_variable_beats_the_file() {
-        let config = parse("[me]\ntime_zone = \"UTC\"", &[("ADJUTANT_ME_TIME_ZONE", "Asia/Jerusalem"), ("ADJUTANT_ENGINE_IN_FLIGHT", "7")]);
+        let config = parse(
+            "[me]\ntime_zone = \"UTC\"",
+            &[("ADJUTANT_ME_TIME_ZONE", "Asia/Jerusalem"), ("ADJUTANT_ENGINE_IN_FLIGHT", "7")],
+        );
         let config = config.unwrap();
         assert_eq!((config.me.time_zone, config.in_flight), (chrono_tz::Asia::Jerusalem, 7));
         let list = parse("", &[("ADJUTANT_ME_ADDRESSES", "[\"A@b.example\"]")]).unwrap();

@@ -8,7 +8,8 @@ pub(super) fn apply(table: &mut toml::Table, vars: impl Iterator<Item = (String,
     for (name, text) in vars {
         let Some(key) = name.strip_prefix("ADJUTANT_").filter(|_| !NOT_KEYS.contains(&name.as_str())) else { continue };
         let key = key.to_lowercase();
-        let section = SECTIONS.iter().find_map(|section| Some((*section, key.strip_prefix(section)?.strip_prefix('_')?)));
+        let section =
+            SECTIONS.iter().find_map(|section| Some((*section, key.strip_prefix(section)?.strip_prefix('_')?)));
         match section {
             Some((section, key)) => {
                 let inner = table.entry(section).or_insert_with(|| toml::Table::new().into());

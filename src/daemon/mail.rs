@@ -1,9 +1,11 @@
 //! Following a mailbox: events are hints, scans are the truth.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::Notify;
 
 use super::Shared;
-use crate::{app::Pulse, source::maildir::watch};
+use crate::app::{Followed, Pulse};
 
 /// After a poll that failed.
 const AFTER_TROUBLE: Duration = Duration::from_secs(5);
@@ -11,21 +13,24 @@ const AFTER_TROUBLE: Duration = Duration::from_secs(5);
 const SHOW: Duration = Duration::from_millis(150);
 
 pub(super) async fn follow(shared: Shared, nth: usize) {
-    let Some((intake, path)) = shared.worker.intakes.get(nth) else { return };
+    let Some(Followed { intake, maildir }) = shared.worker.intakes.get(nth) else { return };
     let every = Duration::from_secs(shared.worker.app.config.poll_seconds);
-    let hints = watch::hints(path);
+    let hint = Arc::new(Notify::new());
+    let _watch = maildir
+        .watch(Arc::clone(&hint))
+        .inspect_err(|error| tracing::warn!(account = %intake.desk.account, %error, "events are off"));
     let mut pause = every;
     while !shared.stop.is_cancelled() {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
-            () = hints.wait() => {}
+            () = hint.notified() => {}
             () = shared.stop.cancelled() => return,
         }
         pause = match shared.worker.take_in(intake).await {
             Ok((_, look_again)) => look_again.unwrap_or(every),
             Err(error) => {
-                tracing::warn!(account = %intake.account, error = format!("{error:#}"), "a mailbox could not be polled");
-                shared.tell(Pulse::Trouble { account: intake.account.to_string(), problem: format!("{error:#}") });
+                tracing::warn!(account = %intake.desk.account, error = format!("{error:#}"), "a mailbox could not be polled");
+                shared.tell(Pulse::Trouble { account: intake.desk.account.to_string(), problem: format!("{error:#}") });
                 AFTER_TROUBLE.min(every)
             }
         };

@@ -38,7 +38,11 @@ impl Shared {
 }
 
 /// Works until `shutdown` comes. Everything unfinished is continued at the next start.
-pub async fn run(worker: Worker, shutdown: impl Future<Output = ()>, door: mpsc::UnboundedSender<Pulse>) -> anyhow::Result<()> {
+pub async fn run(
+    worker: Worker,
+    shutdown: impl Future<Output = ()>,
+    door: mpsc::UnboundedSender<Pulse>,
+) -> anyhow::Result<()> {
     let shared = Shared { worker: Arc::new(worker), door, stop: CancellationToken::new() };
     let tracker = TaskTracker::new();
     let engine = shared.worker.engine.clone();

@@ -13,7 +13,9 @@ pub(super) async fn follow(shared: Shared) {
             Some(problem) => shared.tell(Pulse::RulesBroken(problem.clone())),
             None => match shared.worker.app.rerank_if_new(&current.rules).await {
                 Ok(0) => {}
-                Ok(reranked) => shared.tell(Pulse::RulesChanged { version: current.rules.version().to_owned(), reranked }),
+                Ok(reranked) => {
+                    shared.tell(Pulse::RulesChanged { version: current.rules.version().to_owned(), reranked })
+                }
                 Err(error) => tracing::warn!(error = format!("{error:#}"), "tasks could not be ranked again"),
             },
         }

@@ -59,11 +59,16 @@ impl Answer for Library {
                     to_value(&self.store.read(move |reader| recall::recall(reader, &question)).await?)
                 }
                 Call::Thread { thread } => self.thread(head, thread.clone()).await,
-                Call::Standing => self.standing(head).await,
+                Call::Standing => self.standing(head, state).await,
                 Call::Task { task_id } => {
                     let id = *task_id;
-                    let row = self.store.read(move |reader| reader.task(id)).await?.context("the task is not in the store")?;
-                    let facts = self.store.read(move |reader| reader.task_facts(id)).await?.context("the task has no facts")?;
+                    let row = self
+                        .store
+                        .read(move |reader| reader.task(id))
+                        .await?
+                        .context("the task is not in the store")?;
+                    let facts =
+                        self.store.read(move |reader| reader.task_facts(id)).await?.context("the task has no facts")?;
                     to_value(&TaskNow { task: row.task, facts, revision: row.revision, hand_ranked: row.hand_ranked })
                 }
                 Call::Effect { action_id } => {
@@ -82,8 +87,8 @@ impl Library {
         let verdict = rules.judge(facts, now);
         to_value(&Ranked {
             level: verdict.level,
-            rule: verdict.rule.to_owned(),
-            why: verdict.why.to_owned(),
+            rule: verdict.rule,
+            why: verdict.why,
             version: rules.version().to_owned(),
         })
     }
@@ -93,16 +98,24 @@ impl Library {
         let mails = self.store.read(move |reader| reader.thread_mails(&account, &thread, THREAD_MAILS)).await?;
         let mails: Vec<ThreadMail> = mails
             .into_iter()
-            .map(|(_, mail)| ThreadMail { from: mail.from.label().to_owned(), at: mail.date, text: first_words(&mail.text) })
+            .map(|(_, mail)| ThreadMail {
+                from: mail.from.label().to_owned(),
+                at: mail.date,
+                text: first_words(&mail.text),
+            })
             .collect();
         to_value(&mails)
     }
 
-    async fn standing(&self, head: &RunHead) -> anyhow::Result<Value> {
-        let account = head.account.clone();
-        let account = self.store.read(move |reader| reader.account(&account)).await?;
+    async fn standing(&self, head: &RunHead, state: &RunState) -> anyhow::Result<Value> {
+        let (account, mail_id) = (head.account.clone(), state.mail_id);
+        let read = self.store.read(move |reader| {
+            let entry = mail_id.map(|id| reader.ledger_entry(id)).transpose()?.flatten();
+            Ok((reader.account(&account)?, entry.map(|entry| entry.source_key)))
+        });
+        let (account, mail_key) = read.await?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
-        to_value(&Standing { mode, labels: self.labels.clone() })
+        to_value(&Standing { mode, labels: self.labels.clone(), mail_key })
     }
 }
 

@@ -124,7 +124,8 @@ impl Inner {
         let mut attempt = 0;
         loop {
             let mail = ticket.mail.clone();
-            let entry = Entry { run: &ticket.head, state: &ticket.state, mail: mail.as_deref(), replies: &replies, now };
+            let entry =
+                Entry { run: &ticket.head, state: &ticket.state, mail: mail.as_deref(), replies: &replies, now };
             let outcome = self.enter(ticket.node, &entry)?;
             let failed = match outcome.and_then(|step| lawful(ticket.node, step, replies.len())) {
                 Ok(step) if step.calls.is_empty() => return Some(step),
@@ -135,14 +136,21 @@ impl Inner {
             attempt += 1;
             if attempt >= self.limits.attempts {
                 tracing::warn!(run.id = %ticket.run_id(), node = %ticket.node, error = format!("{error:#}"), "a node failed for good");
-                let entry = Entry { run: &ticket.head, state: &ticket.state, mail: mail.as_deref(), replies: &replies, now };
+                let entry =
+                    Entry { run: &ticket.head, state: &ticket.state, mail: mail.as_deref(), replies: &replies, now };
                 return Some(failure::park(ticket.node, &entry, &format!("{error:#}")));
             }
             tokio::time::sleep(self.limits.backoff * 2_u32.pow(attempt - 1)).await;
         }
     }
 
-    async fn ask(&self, ticket: &mut Ticket, calls: Vec<Call>, replies: &mut Vec<(Call, Value)>, now: Instant) -> anyhow::Result<()> {
+    async fn ask(
+        &self,
+        ticket: &mut Ticket,
+        calls: Vec<Call>,
+        replies: &mut Vec<(Call, Value)>,
+        now: Instant,
+    ) -> anyhow::Result<()> {
         for call in calls {
             let value = match self.reply(ticket, &call, now).await {
                 // Work goes on without documents.
@@ -268,7 +276,12 @@ impl Inner {
         match self.commit(checkpoint).await {
             Ok(Committed::Stored | Committed::Stop) => Ok(()),
             Ok(Committed::Overtaken) | Err(_) => {
-                let end = Write::EndRun { run_id: ticket.run_id(), status: RunStatus::Parked, reason: error.to_owned(), at: now };
+                let end = Write::EndRun {
+                    run_id: ticket.run_id(),
+                    status: RunStatus::Parked,
+                    reason: error.to_owned(),
+                    at: now,
+                };
                 self.store.write(end).await.map(drop).map_err(Into::into)
             }
         }

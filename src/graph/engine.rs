@@ -145,7 +145,8 @@ impl Engine {
 
     async fn give_up(&self, run_id: RunId, reason: &str) -> anyhow::Result<()> {
         tracing::error!(run.id = %run_id, reason, "a run cannot be continued; it is parked");
-        let end = Write::EndRun { run_id, status: RunStatus::Parked, reason: reason.to_owned(), at: self.0.clock.now() };
+        let end =
+            Write::EndRun { run_id, status: RunStatus::Parked, reason: reason.to_owned(), at: self.0.clock.now() };
         self.0.store.write(end).await.context("parking a run")?;
         Ok(())
     }

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::{
     model::{
-        AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, OutboxState, Reflection, RunId, RunKind, RunState, Task, TaskId, UserId, ids::sha256_hex,
+        AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, OutboxState, Reflection, RunId, RunKind,
+        RunState, Task, TaskId, UserId, ids::sha256_hex,
     },
     store::value::{NewAction, NewItem, NewRun},
 };

@@ -4,10 +4,7 @@ use std::collections::HashSet;
 
 use crate::{
     model::{AccountId, ContextDoc, MailId, TaskId},
-    store::{
-        Reader, Relation, Result, query_words,
-        value::Hit,
-    },
+    store::{Reader, Relation, Result, query_words, value::Hit},
 };
 
 /// Documents handed to a task.
@@ -72,5 +69,10 @@ fn by_words(reader: &Reader<'_>, question: &Question) -> Result<Vec<ContextDoc>>
 }
 
 fn doc(hit: Hit, found_by: &str, score: f64) -> ContextDoc {
-    ContextDoc { doc: hit.doc, title: hit.title, found_by: found_by.to_owned(), score: (score * 1000.0).round() / 1000.0 }
+    ContextDoc {
+        doc: hit.doc,
+        title: hit.title,
+        found_by: found_by.to_owned(),
+        score: (score * 1000.0).round() / 1000.0,
+    }
 }

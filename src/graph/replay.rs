@@ -47,7 +47,12 @@ pub fn replay(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> anyhow:
             Ok(step) => compare(checkpoint, &step),
             Err(error) => error_difference(checkpoint, &error),
         };
-        replayed.push(Replayed { seq: checkpoint.seq, node: checkpoint.node, identical: difference.is_empty(), difference });
+        replayed.push(Replayed {
+            seq: checkpoint.seq,
+            node: checkpoint.node,
+            identical: difference.is_empty(),
+            difference,
+        });
         for change in &checkpoint.changes {
             ticket.state.apply(change, checkpoint.entered_at)?;
         }
@@ -57,15 +62,24 @@ pub fn replay(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> anyhow:
 }
 
 /// Enters the node as it was entered then.
-fn again(nodes: &Nodes, record: &RunRecord, ticket: &Ticket, checkpoint: &CheckpointRow, mail: Option<&Mail>) -> anyhow::Result<Step> {
+fn again(
+    nodes: &Nodes,
+    record: &RunRecord,
+    ticket: &Ticket,
+    checkpoint: &CheckpointRow,
+    mail: Option<&Mail>,
+) -> anyhow::Result<Step> {
     let mut replies: Vec<(Call, Value)> = Vec::new();
-    if let Some(Move::Wait { action_id }) = record.checkpoints.iter().find(|before| before.seq + 1 == checkpoint.seq).map(|before| &before.mv) {
+    if let Some(Move::Wait { action_id }) =
+        record.checkpoints.iter().find(|before| before.seq + 1 == checkpoint.seq).map(|before| &before.mv)
+    {
         let call = Call::Effect { action_id: *action_id };
         let value = recorded(record, checkpoint, &call)?;
         replies.push((call, value));
     }
     loop {
-        let entry = Entry { run: &ticket.head, state: &ticket.state, mail, replies: &replies, now: checkpoint.entered_at };
+        let entry =
+            Entry { run: &ticket.head, state: &ticket.state, mail, replies: &replies, now: checkpoint.entered_at };
         let step = nodes.get(checkpoint.node).enter(&entry)?;
         if step.calls.is_empty() || replies.len() > CALLS_PER_VISIT {
             return Ok(step);
@@ -84,7 +98,9 @@ fn recorded(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyh
         .iter()
         .find(|(seq, reply)| *seq == checkpoint.seq && reply.node == checkpoint.node && reply.input_hash == hash)
         .map(|(_, reply)| reply.reply.clone());
-    found.ok_or_else(|| anyhow::anyhow!("it asks something that is not on record: {}", serde_json::to_string(call).unwrap_or_default()))
+    found.ok_or_else(|| {
+        anyhow::anyhow!("it asks something that is not on record: {}", serde_json::to_string(call).unwrap_or_default())
+    })
 }
 
 fn compare(checkpoint: &CheckpointRow, step: &Step) -> String {

@@ -108,7 +108,9 @@ impl Shape {
         while let Some(index) = walk.next(&self.graph) {
             reached.push(index);
         }
-        if let Some(place) = self.graph.node_indices().find(|index| !reached.contains(index)).and_then(|i| self.graph.node_weight(i)) {
+        if let Some(place) =
+            self.graph.node_indices().find(|index| !reached.contains(index)).and_then(|i| self.graph.node_weight(i))
+        {
             return Err(BadShape::Unreachable(name(*place).to_owned()));
         }
         NodeName::ALL.iter().try_for_each(|node| self.validate_edges(*node))
@@ -132,7 +134,8 @@ impl Shape {
     }
 
     fn ways(&self, node: NodeName, outcome: Outcome) -> impl Iterator<Item = Place> + '_ {
-        let from = self.graph.node_indices().find(move |index| self.graph.node_weight(*index) == Some(&Place::Node(node)));
+        let from =
+            self.graph.node_indices().find(move |index| self.graph.node_weight(*index) == Some(&Place::Node(node)));
         from.into_iter()
             .flat_map(|from| self.graph.edges(from))
             .filter(move |edge| *edge.weight() == outcome)
@@ -165,7 +168,9 @@ impl Shape {
 
     pub fn lines(&self) -> impl Iterator<Item = (NodeName, Outcome, Place)> + '_ {
         NodeName::ALL.iter().flat_map(move |node| {
-            Outcome::ALL.iter().flat_map(move |outcome| self.ways(*node, *outcome).map(move |place| (*node, *outcome, place)))
+            Outcome::ALL
+                .iter()
+                .flat_map(move |outcome| self.ways(*node, *outcome).map(move |place| (*node, *outcome, place)))
         })
     }
 }

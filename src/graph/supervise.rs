@@ -37,7 +37,11 @@ impl Inner {
             };
             let returned = engine.drive(ticket).await;
             let kept = engine.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id).is_some();
-            if kept { drop(permit) } else { permit.forget() }
+            if kept {
+                drop(permit)
+            } else {
+                permit.forget()
+            }
             if let Some(next) = lane.and_then(|lane| engine.lanes.leave(&lane)) {
                 engine.launch(next, None);
             }
@@ -54,7 +58,10 @@ impl Inner {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.nodes.get(node).enter(entry)));
         self.mark(run_id, None)?;
         Some(outcome.unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
+            let text = panic
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+                .or_else(|| panic.downcast_ref::<String>().cloned());
             Err(anyhow!("it panicked: {}", text.unwrap_or_default()))
         }))
     }
@@ -70,7 +77,9 @@ impl Inner {
         let limit = self.limits.node_timeout;
         let late: Vec<(RunId, NodeName)> = flights
             .iter()
-            .filter_map(|(run, flight)| flight.inside.filter(|(_, since)| since.elapsed() > limit).map(|(node, _)| (*run, node)))
+            .filter_map(|(run, flight)| {
+                flight.inside.filter(|(_, since)| since.elapsed() > limit).map(|(node, _)| (*run, node))
+            })
             .collect();
         for (run, _) in &late {
             flights.remove(run);

@@ -120,7 +120,9 @@ impl Ticket {
             unsaved: Vec::new(),
             book: Book::default(),
         };
-        for checkpoint in record.checkpoints.iter().filter(|checkpoint| row.fork_seq.is_none_or(|seq| checkpoint.seq > seq)) {
+        for checkpoint in
+            record.checkpoints.iter().filter(|checkpoint| row.fork_seq.is_none_or(|seq| checkpoint.seq > seq))
+        {
             ticket.recall_task(record, checkpoint.seq)?;
             for change in &checkpoint.changes {
                 ticket.state.apply(change, checkpoint.entered_at).context("a stored change does not fit its state")?;

@@ -1,6 +1,6 @@
 //! From the bytes of a message to a [`crate::model::Mail`]: parsed, cleaned, with what the receiving server said.
 //!
-//! The input is hostile. Nothing in here reads a file or a clock, recurses on the input, indexes into it, or takes more
+//! The input is hostile. Nothing but `intake` reads a file or a clock, and nothing recurses on the input, indexes into it, or takes more
 //! than linear time over it; the bounds and their reasons stand in `limits`.
 
 mod address;
@@ -15,6 +15,7 @@ mod entity;
 mod header;
 mod html;
 mod identity;
+mod intake;
 mod limits;
 mod mime;
 mod parse;
@@ -28,5 +29,6 @@ mod tricks;
 pub use auth::Trust;
 pub use clean::{Cleaned, clean};
 pub use html::{Page, html_to_text};
+pub use intake::{Desk, Fresh, Intake, PART, Pass, Tally};
 pub use parse::{Note, Opened, Unreadable, open_mail, read_mail};
 pub use tricks::{Stripped, escape_for_people, strip};

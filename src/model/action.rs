@@ -101,6 +101,8 @@ pub struct Action {
     /// Counts the attempts a person asked for; the key of an effect is (task, step, generation).
     pub generation: u32,
     pub mail_id: Option<MailId>,
+    /// The source's own id of that mail.
+    pub mail_key: Option<String>,
     pub tool: String,
     pub effect: Effect,
 }

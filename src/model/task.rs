@@ -61,7 +61,9 @@ impl Context {
     /// Whether the reading of the mail warned of this, `phishing` or `injection`.
     pub fn has_warning(&self, kind: &str) -> bool {
         let warnings = self.more.get("warnings").and_then(Value::as_array);
-        warnings.is_some_and(|warnings| warnings.iter().any(|warning| warning.get("kind").and_then(Value::as_str) == Some(kind)))
+        warnings.is_some_and(|warnings| {
+            warnings.iter().any(|warning| warning.get("kind").and_then(Value::as_str) == Some(kind))
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::{
-    model::{AccountId, AccountMode, Action, ActionId, Effect, Instant, Mail, OutboxState},
+    model::{AccountId, AccountMode, Action, ActionId, Effect, Instant, OutboxState},
     policy::{ApprovedAction, Situation, Verdict, judge},
     source::Mailbox,
     store::{
@@ -81,14 +81,11 @@ impl Outbox {
     /// The row came from the disk: it is judged as if it were new.
     async fn attempt(&self, row: &OutboxRow) -> Result<End> {
         let (account, mail_id, task_id) = (row.action.account.clone(), row.action.mail_id, row.action.task_id);
-        let (account, mail, key, task) = self
-            .store
-            .read(move |reader| {
-                let mail = mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
-                let key = mail_id.map(|id| reader.ledger_entry(id)).transpose()?.flatten().map(|entry| entry.source_key);
-                Ok((reader.account(&account)?, mail, key, reader.task(task_id)?))
-            })
-            .await?;
+        let read = self.store.read(move |reader| {
+            let mail = mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
+            Ok((reader.account(&account)?, mail, reader.task(task_id)?))
+        });
+        let (account, mail, task) = read.await?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
         let phishing = task.is_some_and(|row| row.task.context.has_warning("phishing"));
         let situation = Situation { mode, mail: mail.as_ref(), labels: &self.labels, phishing };
@@ -96,27 +93,23 @@ impl Outbox {
             return Ok(End::of(OutboxState::Void, "its stored bytes do not match their digest"));
         }
         Ok(match judge(row.action.clone(), &situation) {
-            Verdict::Allowed(approved) => self.perform(&approved, mail.as_ref(), key.as_deref()).await,
+            Verdict::Allowed(approved) => self.perform(&approved),
             Verdict::NeedsApproval { reason, .. } => End::of(OutboxState::Parked, &reason),
             Verdict::Withheld { reason, .. } => End::of(OutboxState::Withheld, &reason),
             Verdict::Denied { reason } => End::of(OutboxState::Void, &reason),
         })
     }
 
-    async fn perform(&self, approved: &ApprovedAction, mail: Option<&Mail>, key: Option<&str>) -> End {
+    fn perform(&self, approved: &ApprovedAction) -> End {
         let action = approved.action();
         match &action.effect {
             Effect::Label { label } => End::here(&format!("labelled {label}")),
             Effect::Remind { at, .. } => End::here(&format!("reminds at {at}")),
             Effect::RecordInvoice { .. } => End::here("recorded"),
             Effect::CreateFolder { name } => self.create_folder(name),
-            Effect::Archive | Effect::Draft { .. } => match (self.mailbox(action), mail, key) {
-                (Some(mailbox), Some(_), Some(key)) => match mailbox.apply(approved, key) {
-                    Ok(applied) => End { handle: applied.handle, ..End::of(OutboxState::Applied, &applied.result) },
-                    Err(error) => End::of(OutboxState::Failed, &error.to_string()),
-                },
-                (None, ..) => End::of(OutboxState::Failed, "the account's mailbox is not configured any more"),
-                _ => End::of(OutboxState::Failed, "the mail it is about is not there"),
+            Effect::Archive | Effect::Draft { .. } => match self.mailbox(action) {
+                Some(mailbox) => End::in_mailbox(mailbox.as_ref(), approved),
+                None => End::of(OutboxState::Failed, "the account's mailbox is not configured any more"),
             },
         }
     }
@@ -136,6 +129,18 @@ impl Outbox {
 impl End {
     fn of(state: OutboxState, result: &str) -> Self {
         Self { state, result: result.to_owned(), handle: String::new(), here: false }
+    }
+
+    /// What was done before a crash is found, not done again.
+    fn in_mailbox(mailbox: &dyn Mailbox, approved: &ApprovedAction) -> Self {
+        let done = mailbox.probe(approved).and_then(|found| found.map_or_else(|| mailbox.apply(approved), Ok));
+        match done {
+            Ok(applied) => Self { handle: applied.handle, ..Self::of(OutboxState::Applied, &applied.result) },
+            Err(error) => {
+                let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
+                Self::of(OutboxState::Failed, &format!("{error}{cause}"))
+            }
+        }
     }
 
     fn here(result: &str) -> Self {

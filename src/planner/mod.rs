@@ -6,6 +6,8 @@
 
 mod clause;
 mod date;
+mod facts;
+mod forced;
 mod kind;
 mod lexicon;
 mod money;
@@ -24,6 +26,8 @@ mod text;
 mod urgency;
 mod warn;
 
+pub use facts::{Relation, facts};
+pub use forced::{forced, when};
 pub use read::{ReadContext, read};
 
 /// How much a text asks for something, whoever it is from.

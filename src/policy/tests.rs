@@ -29,6 +29,7 @@ fn action(effect: Effect, mail_id: Option<MailId>) -> Action {
         step: "s".into(),
         generation: 0,
         mail_id,
+        mail_key: None,
         tool: "t".into(),
         effect,
     }

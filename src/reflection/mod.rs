@@ -50,7 +50,11 @@ impl Journal {
     fn open(&self, day: &str, anew: bool) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.create(true).mode(0o600);
-        if anew { options.write(true).truncate(true) } else { options.append(true) };
+        if anew {
+            options.write(true).truncate(true)
+        } else {
+            options.append(true)
+        };
         options.open(self.folder.join(format!("{day}.jsonl")))
     }
 

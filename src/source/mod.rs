@@ -8,7 +8,10 @@ pub mod maildir;
 
 use std::{io, time::Duration};
 
-use crate::model::{Direction, Instant};
+use crate::{
+    model::{Direction, Instant},
+    policy::ApprovedAction,
+};
 
 pub use maildir::Maildir;
 
@@ -48,6 +51,9 @@ pub enum SourceError {
     /// Nothing can be had now; trying later may help.
     #[error("{what} cannot be reached")]
     Unavailable { what: String, source: io::Error },
+    /// The mailbox has no way to do it.
+    #[error("this mailbox cannot {what}")]
+    Unsupported { what: String },
 }
 
 pub trait Source: Send + Sync {
@@ -55,6 +61,23 @@ pub trait Source: Send + Sync {
 
     /// The raw message. One larger than [`FETCH_BYTES`] comes back cut there, which the reader notices and notes.
     fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError>;
+}
+
+/// What a mailbox did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// The mailbox's own id of what it made, or of what it touched.
+    pub handle: String,
+    /// In words.
+    pub result: String,
+}
+
+/// Where effects land. Takes only what `policy` has approved.
+pub trait Mailbox: Send + Sync {
+    fn apply(&self, action: &ApprovedAction) -> Result<Applied, SourceError>;
+
+    /// Whether the effect has taken place already.
+    fn probe(&self, action: &ApprovedAction) -> Result<Option<Applied>, SourceError>;
 }
 
 /// A little more than the reader parses, so that it can tell a cut message from one that just fits.

@@ -216,7 +216,9 @@ pub enum MailCommand {
 #[derive(Debug, Subcommand)]
 pub enum HitlCommand {
     List,
-    Show { item: String },
+    Show {
+        item: String,
+    },
     /// Try the failed step again
     Retry {
         item: String,
@@ -245,9 +247,13 @@ pub enum RunsCommand {
         #[arg(long, default_value_t = 50)]
         limit: usize,
     },
-    Show { run: String },
+    Show {
+        run: String,
+    },
     /// Do it again from its record, asking nobody; exit code 4 when anything comes out otherwise
-    Replay { run: String },
+    Replay {
+        run: String,
+    },
     /// Try it again from a node on; its effects are void
     Fork {
         run: String,

@@ -34,7 +34,8 @@ pub(super) fn init(screen: Screen, dir: Option<PathBuf>) -> anyhow::Result<ExitC
 
 pub(super) fn graph(screen: Screen, dot: bool) -> anyhow::Result<ExitCode> {
     let shape = Shape::standard()?;
-    let edges: Vec<_> = shape.lines().map(|(from, outcome, to)| json!({ "from": from, "on": outcome, "to": name(to) })).collect();
+    let edges: Vec<_> =
+        shape.lines().map(|(from, outcome, to)| json!({ "from": from, "on": outcome, "to": name(to) })).collect();
     screen.answer(&edges, |screen| screen.line(if dot { shape.dot() } else { shape.mermaid() }.trim_end()))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -46,13 +47,20 @@ pub(super) fn rules(screen: Screen, file: &Path) -> anyhow::Result<ExitCode> {
             let warnings: Vec<String> = rules.lint().iter().map(ToString::to_string).collect();
             let answer = json!({ "ok": true, "rules": rules.len(), "version": rules.version(), "warnings": warnings });
             screen.answer(&answer, |screen| {
-                screen.line(&format!("{}: {} rules, version {}. In order.", file.display(), rules.len(), rules.version()))?;
+                screen.line(&format!(
+                    "{}: {} rules, version {}. In order.",
+                    file.display(),
+                    rules.len(),
+                    rules.version()
+                ))?;
                 warnings.iter().try_for_each(|warning| screen.line(&format!("warning: {warning}")))
             })?;
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {
-            screen.answer(&json!({ "ok": false, "error": error.to_string() }), |screen| screen.line(&error.to_string()))?;
+            screen.answer(&json!({ "ok": false, "error": error.to_string() }), |screen| {
+                screen.line(&error.to_string())
+            })?;
             Ok(ExitCode::from(FOUND))
         }
     }
@@ -66,17 +74,42 @@ pub(super) async fn doctor(app: &App, screen: Screen) -> anyhow::Result<ExitCode
 
 fn print_health(screen: Screen, health: &Health) -> std::io::Result<()> {
     let count = |rows: &[(String, u64)]| {
-        rows.iter().filter(|(_, count)| *count > 0).map(|(state, count)| format!("{count} {state}")).collect::<Vec<_>>().join(", ")
+        rows.iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(state, count)| format!("{count} {state}"))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
-    let words = |rows: Vec<(String, u64)>| if rows.iter().all(|(_, count)| *count == 0) { "none".to_owned() } else { count(&rows) };
+    let words = |rows: Vec<(String, u64)>| {
+        if rows.iter().all(|(_, count)| *count == 0) { "none".to_owned() } else { count(&rows) }
+    };
     let line = |account: &crate::app::AccountHealth| {
         let polled = account.last_poll.map_or_else(|| "never".to_owned(), |at| at.to_string());
-        vec![Cell::new(&account.account), Cell::new(&account.kind), Cell::new(account.mode), Cell::new(polled), Cell::new(account.mails), Cell::new(account.notes.join("; "))]
+        vec![
+            Cell::new(&account.account),
+            Cell::new(&account.kind),
+            Cell::new(account.mode),
+            Cell::new(polled),
+            Cell::new(account.mails),
+            Cell::new(account.notes.join("; ")),
+        ]
     };
-    screen.table(&["account", "kind", "mode", "last poll", "mails", "notes"], health.accounts.iter().map(line).collect())?;
-    screen.line(&format!("mail     {} unaccounted; {}", health.unaccounted, words(health.mails.iter().map(|(state, n)| (state.to_string(), *n)).collect())))?;
-    screen.line(&format!("tasks    {}; {} illegal transitions", words(health.tasks.iter().map(|(state, n)| (state.to_string(), *n)).collect()), health.illegal_transitions))?;
-    screen.line(&format!("runs     {}", words(health.runs.iter().map(|(state, n)| (state.to_string(), *n)).collect())))?;
+    screen.table(
+        &["account", "kind", "mode", "last poll", "mails", "notes"],
+        health.accounts.iter().map(line).collect(),
+    )?;
+    screen.line(&format!(
+        "mail     {} unaccounted; {}",
+        health.unaccounted,
+        words(health.mails.iter().map(|(state, n)| (state.to_string(), *n)).collect())
+    ))?;
+    screen.line(&format!(
+        "tasks    {}; {} illegal transitions",
+        words(health.tasks.iter().map(|(state, n)| (state.to_string(), *n)).collect()),
+        health.illegal_transitions
+    ))?;
+    screen
+        .line(&format!("runs     {}", words(health.runs.iter().map(|(state, n)| (state.to_string(), *n)).collect())))?;
     screen.line(&format!("effects  {}", words(health.effects.clone())))?;
     screen.line(&format!("people   {} items wait for you", health.waiting_for_you))?;
     match health.audit {
@@ -88,5 +121,8 @@ fn print_health(screen: Screen, health: &Health) -> std::io::Result<()> {
         Some(problem) => screen.line(&format!("rules    BROKEN; the last good set is in force\n{problem}"))?,
     }
     screen.line(&format!("sqlite   {}", health.sqlite))?;
-    screen.line(&format!("worker   {}", health.worker.as_deref().map_or_else(|| "none running".to_owned(), |pid| format!("process {pid}"))))
+    screen.line(&format!(
+        "worker   {}",
+        health.worker.as_deref().map_or_else(|| "none running".to_owned(), |pid| format!("process {pid}"))
+    ))
 }

@@ -16,7 +16,8 @@ pub(super) async fn mail(app: &App, screen: Screen, command: Option<MailCommand>
         MailCommand::List { state, limit } => {
             let rows = app.mails(state, limit).await?;
             screen.answer(&rows, |screen| {
-                screen.table(&["mail", "account", "from", "subject", "state", "reason"], rows.iter().map(line).collect())
+                screen
+                    .table(&["mail", "account", "from", "subject", "state", "reason"], rows.iter().map(line).collect())
             })
         }
         MailCommand::Show { mail } => show(screen, &app.mail_detail(App::mail_named(&mail)?).await?),
@@ -40,7 +41,12 @@ pub(super) async fn mail(app: &App, screen: Screen, command: Option<MailCommand>
             screen.answer(&accounts, |screen| {
                 let line = |account: &crate::store::value::Account| {
                     let polled = account.polled_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
-                    vec![Cell::new(&account.account), Cell::new(&account.kind), Cell::new(account.mode), Cell::new(polled)]
+                    vec![
+                        Cell::new(&account.account),
+                        Cell::new(&account.kind),
+                        Cell::new(account.mode),
+                        Cell::new(polled),
+                    ]
                 };
                 screen.table(&["account", "kind", "mode", "last poll"], accounts.iter().map(line).collect())
             })
@@ -79,14 +85,29 @@ fn show(screen: Screen, detail: &MailDetail) -> anyhow::Result<()> {
         screen.line(&format!("  {}: {}", row.state, shown(&row.reason, 300)))?;
         for task in &detail.tasks {
             let number = task.number.map_or_else(String::new, |number| number.to_string());
-            screen.line(&format!("  task {number}: {} ({}, {})", shown(&task.task.objective, 120), task.task.priority, task.task.status))?;
+            screen.line(&format!(
+                "  task {number}: {} ({}, {})",
+                shown(&task.task.objective, 120),
+                task.task.priority,
+                task.task.status
+            ))?;
         }
         let Some(mail) = &detail.mail else { return screen.line("  It could not be read.") };
         let sender = if mail.authentication.verified { "verified" } else { &mail.authentication.reason };
-        screen.line(&format!("  From     {} <{}> ({})", shown(mail.from.label(), 80), shown(&mail.from.addr, 80), shown(sender, 100)))?;
+        screen.line(&format!(
+            "  From     {} <{}> ({})",
+            shown(mail.from.label(), 80),
+            shown(&mail.from.addr, 80),
+            shown(sender, 100)
+        ))?;
         screen.line(&format!("  Subject  {}", shown(&mail.subject, 200)))?;
         for attachment in &mail.attachments {
-            screen.line(&format!("  Attached {} ({}, {} bytes)", shown(&attachment.name, 80), shown(&attachment.content_type, 60), attachment.size))?;
+            screen.line(&format!(
+                "  Attached {} ({}, {} bytes)",
+                shown(&attachment.name, 80),
+                shown(&attachment.content_type, 60),
+                attachment.size
+            ))?;
         }
         screen.line("")?;
         screen.line(&crate::ingest::escape_for_people(&mail.text))
@@ -99,7 +120,9 @@ pub(super) async fn search(app: &App, screen: Screen, text: &str, limit: usize) 
         if hits.is_empty() {
             return screen.line("Nothing found.");
         }
-        let line = |hit: &crate::store::value::Hit| vec![Cell::new(&hit.doc), cell(&hit.title, 80), Cell::new(hit.at), Cell::new(format!("{:.2}", hit.score))];
+        let line = |hit: &crate::store::value::Hit| {
+            vec![Cell::new(&hit.doc), cell(&hit.title, 80), Cell::new(hit.at), Cell::new(format!("{:.2}", hit.score))]
+        };
         screen.table(&["where", "what", "when", "score"], hits.iter().map(line).collect())
     })
 }

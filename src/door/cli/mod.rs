@@ -70,7 +70,13 @@ fn complain(error: &anyhow::Error) -> ExitCode {
     });
     let usage = error.chain().any(|cause| cause.is::<NoHome>() || cause.is::<BadConfig>());
     drop(io::Write::write_fmt(&mut io::stderr().lock(), format_args!("adjutant: {error:#}\n")));
-    ExitCode::from(if missing { NOT_THERE } else if usage { 2 } else { FAILED })
+    ExitCode::from(if missing {
+        NOT_THERE
+    } else if usage {
+        2
+    } else {
+        FAILED
+    })
 }
 
 async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
@@ -109,7 +115,11 @@ async fn with_app(app: &App, screen: Screen, command: Command) -> anyhow::Result
         Command::Runs { command } => return runs::runs(app, screen, command).await,
         Command::Doctor => return check::doctor(app, screen).await,
         // Answered before a home was needed.
-        Command::Completions { .. } | Command::Init { .. } | Command::Eval { .. } | Command::Graph { .. } | Command::Rules { .. } => {}
+        Command::Completions { .. }
+        | Command::Init { .. }
+        | Command::Eval { .. }
+        | Command::Graph { .. }
+        | Command::Rules { .. } => {}
     }
     Ok(ExitCode::SUCCESS)
 }

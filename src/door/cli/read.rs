@@ -39,7 +39,13 @@ pub(super) fn plan(app: &App, screen: Screen, eml: Option<PathBuf>, jsonl: bool)
 fn explain(screen: Screen, mail: &Mail, reading: &Reading) -> io::Result<()> {
     screen.line(&format!("From     {} <{}>", shown(mail.from.label(), 80), shown(&mail.from.addr, 80)))?;
     screen.line(&format!("Subject  {}", shown(&mail.subject, 160)))?;
-    screen.line(&format!("Reading  {} (score {:.2}, urgency {:.2}, {})", shown(&reading.reason, 300), reading.score, reading.urgency, reading.language))?;
+    screen.line(&format!(
+        "Reading  {} (score {:.2}, urgency {:.2}, {})",
+        shown(&reading.reason, 300),
+        reading.score,
+        reading.urgency,
+        reading.language
+    ))?;
     for warning in &reading.warnings {
         screen.line(&format!("WARNING  {}: {}", warning.kind, shown(&warning.text, 300)))?;
     }
@@ -47,7 +53,13 @@ fn explain(screen: Screen, mail: &Mail, reading: &Reading) -> io::Result<()> {
         screen.line(&format!("Task     {} [{}]", shown(&task.objective, 160), task.kind))?;
         screen.line(&format!("  because   “{}”", shown(&task.evidence, 300)))?;
         let amount = task.amount.map(|amount| format!("{amount:.2} {}", task.currency.as_deref().unwrap_or("")));
-        let fields = [("person", &task.person), ("deadline", &task.deadline), ("duration", &task.meeting_duration), ("amount", &amount), ("invoice", &task.invoice_number)];
+        let fields = [
+            ("person", &task.person),
+            ("deadline", &task.deadline),
+            ("duration", &task.meeting_duration),
+            ("amount", &amount),
+            ("invoice", &task.invoice_number),
+        ];
         for (name, value) in fields.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
             screen.line(&format!("  {name:<9} {}", shown(value, 120)))?;
         }
@@ -64,7 +76,8 @@ fn plan_lines(app: &App) -> anyhow::Result<ExitCode> {
         if line.trim().is_empty() {
             continue;
         }
-        let answer = serde_json::from_str::<PlanInput>(&line).map_err(Into::into).and_then(|input| app.plan_line(input));
+        let answer =
+            serde_json::from_str::<PlanInput>(&line).map_err(Into::into).and_then(|input| app.plan_line(input));
         match answer {
             Ok(planned) => serde_json::to_writer(&mut out, &planned)?,
             Err(error) => {
@@ -115,13 +128,13 @@ pub(super) fn preview(app: &App, screen: Screen, place: &str, days: i64) -> anyh
 
 pub(super) async fn import(app: &App, screen: Screen, path: &Path, account: &str, tasks: bool) -> anyhow::Result<()> {
     let bar = if screen.json { ProgressBar::hidden() } else { ProgressBar::new(0) };
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} mails, {per_sec}, {eta} left") {
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes}, {eta} left") {
         bar.set_style(style);
     }
     let report = app
         .import(path, account, tasks, |progress| {
-            bar.set_length(progress.total as u64);
-            bar.set_position(progress.done as u64);
+            bar.set_length(progress.total);
+            bar.set_position(progress.done);
         })
         .await?;
     bar.finish_and_clear();

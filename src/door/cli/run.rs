@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 use super::screen::{Screen, cell, shown};
 use crate::{
-    app::{App, Held, Outcome, Pulse, Report},
+    app::{App, Followed, Held, Outcome, Pulse, Report},
     daemon,
     model::MailState,
 };
@@ -16,8 +16,8 @@ pub(super) async fn run(app: &App, screen: Screen) -> anyhow::Result<()> {
     let worker = app.work().await?.map_err(anyhow::Error::from)?;
     let (door, mut pulses) = mpsc::unbounded_channel();
     if !screen.json {
-        for (intake, path) in &worker.intakes {
-            screen.line(&format!("Following account {} in {}", intake.account, path.display()))?;
+        for Followed { intake, maildir } in &worker.intakes {
+            screen.line(&format!("Following account {} in {}", intake.desk.account, maildir.root().display()))?;
         }
     }
     let printer = tokio::spawn(async move {
@@ -74,7 +74,12 @@ pub(super) async fn once(app: &App, screen: Screen) -> anyhow::Result<()> {
     };
     screen.answer(&report, |screen| {
         let count = |key: &str| report.get(key).and_then(serde_json::Value::as_u64).unwrap_or_default();
-        screen.line(&format!("{} new mails, {} duplicates, {} unreadable.", count("entered"), count("duplicates"), count("unreadable")))
+        screen.line(&format!(
+            "{} new mails, {} duplicates, {} unreadable.",
+            count("entered"),
+            count("duplicates"),
+            count("unreadable")
+        ))
     })
 }
 
@@ -92,8 +97,12 @@ fn tell(screen: Screen, pulse: &Pulse) -> io::Result<()> {
             screen.line(&texts.join("  ·  "))
         }),
         Pulse::Reminder(reminder) => screen.line(&format!("Reminder: {}", shown(&reminder.text, 200))),
-        Pulse::RulesBroken(problem) => screen.line(&format!("The rules file is broken; the last good set stays in force.\n{problem}")),
-        Pulse::RulesChanged { version, reranked } => screen.line(&format!("New rules ({version}): {reranked} tasks changed their level.")),
+        Pulse::RulesBroken(problem) => {
+            screen.line(&format!("The rules file is broken; the last good set stays in force.\n{problem}"))
+        }
+        Pulse::RulesChanged { version, reranked } => {
+            screen.line(&format!("New rules ({version}): {reranked} tasks changed their level."))
+        }
         Pulse::Trouble { account, problem } => screen.line(&format!("Account {account}: {problem}")),
     }
 }
@@ -105,7 +114,9 @@ fn pulse_json(pulse: &Pulse) -> serde_json::Value {
         Pulse::Settled(outcome) => json!({ "event": "settled", "mail": outcome }),
         Pulse::Reminder(reminder) => json!({ "event": "reminder", "reminder": reminder }),
         Pulse::RulesBroken(problem) => json!({ "event": "rules_broken", "problem": problem }),
-        Pulse::RulesChanged { version, reranked } => json!({ "event": "rules_changed", "version": version, "reranked": reranked }),
+        Pulse::RulesChanged { version, reranked } => {
+            json!({ "event": "rules_changed", "version": version, "reranked": reranked })
+        }
         Pulse::Trouble { account, problem } => json!({ "event": "trouble", "account": account, "problem": problem }),
     }
 }
@@ -117,7 +128,12 @@ fn print_report(screen: Screen, report: &Report) -> io::Result<()> {
         let table = report.outcomes.iter().flat_map(|outcome| rows(screen, outcome)).collect();
         screen.table(&["mail", "from", "subject", "became", "priority", "by rule", "next step"], table)?;
     }
-    let tasks: usize = report.outcomes.iter().filter(|outcome| outcome.state == MailState::Task).map(|outcome| outcome.tasks.len()).sum();
+    let tasks: usize = report
+        .outcomes
+        .iter()
+        .filter(|outcome| outcome.state == MailState::Task)
+        .map(|outcome| outcome.tasks.len())
+        .sum();
     screen.line(&format!(
         "{} mails: {tasks} tasks, {} duplicates, {} unreadable. {} waiting for you (adjutant hitl list).",
         report.entered, report.duplicates, report.unreadable, report.waiting_for_you

@@ -16,7 +16,10 @@ pub(super) async fn runs(app: &App, screen: Screen, command: Option<RunsCommand>
         RunsCommand::List { status, limit } => {
             let rows = app.runs(status, limit).await?;
             screen.answer(&rows, |screen| {
-                screen.table(&["run", "kind", "about", "status", "node", "steps", "reason"], rows.iter().map(line).collect())
+                screen.table(
+                    &["run", "kind", "about", "status", "node", "steps", "reason"],
+                    rows.iter().map(line).collect(),
+                )
             })?;
         }
         RunsCommand::Show { run } => show(app, screen, &run).await?,
@@ -31,7 +34,9 @@ pub(super) async fn runs(app: &App, screen: Screen, command: Option<RunsCommand>
 }
 
 fn line(row: &RunRow) -> Vec<Cell> {
-    let about = row.task_id.map_or_else(|| row.mail_id.map_or_else(String::new, |id| format!("mail {id}")), |id| format!("task {id}"));
+    let about = row
+        .task_id
+        .map_or_else(|| row.mail_id.map_or_else(String::new, |id| format!("mail {id}")), |id| format!("task {id}"));
     let kind = if row.fork_of.is_some() { format!("{} fork", row.kind) } else { row.kind.to_string() };
     vec![
         Cell::new(row.run_id),
@@ -50,7 +55,13 @@ async fn show(app: &App, screen: Screen, run: &str) -> anyhow::Result<()> {
         screen.table(&["run", "kind", "about", "status", "node", "steps", "reason"], vec![line(&detail.row)])?;
         for checkpoint in &detail.checkpoints {
             let next = checkpoint.next.map_or_else(|| "end".to_owned(), |node| node.to_string());
-            screen.line(&format!("{:>3} {} {} → {next} ({})", checkpoint.seq, checkpoint.entered_at, checkpoint.node, checkpoint.mv.word()))?;
+            screen.line(&format!(
+                "{:>3} {} {} → {next} ({})",
+                checkpoint.seq,
+                checkpoint.entered_at,
+                checkpoint.node,
+                checkpoint.mv.word()
+            ))?;
             for change in &checkpoint.changes {
                 let text = serde_json::to_string(change).unwrap_or_default();
                 screen.line(&format!("      {}", shown(&text, 160)))?;
@@ -64,7 +75,8 @@ async fn replay(app: &App, screen: Screen, run: &str) -> anyhow::Result<ExitCode
     let replay = app.replay(run).await?;
     screen.answer(&replay, |screen| {
         for checkpoint in &replay.checkpoints {
-            let verdict = if checkpoint.identical { "identical".to_owned() } else { shown(&checkpoint.difference, 400) };
+            let verdict =
+                if checkpoint.identical { "identical".to_owned() } else { shown(&checkpoint.difference, 400) };
             screen.line(&format!("{:>3} {}: {verdict}", checkpoint.seq, checkpoint.node))?;
         }
         let verdict = if replay.identical { "identical" } else { "NOT identical" };

@@ -24,11 +24,15 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
             let row = app.add_task(NewTask { objective: objective.join(" "), priority, deadline }).await?;
             changed(screen, &row, "added")
         }
-        TasksCommand::Done { task, step: None } => changed(screen, &app.edit_task(&task, TaskWish::Done, "said done").await?, "done"),
+        TasksCommand::Done { task, step: None } => {
+            changed(screen, &app.edit_task(&task, TaskWish::Done, "said done").await?, "done")
+        }
         TasksCommand::Done { task, step: Some(step) } => {
             changed(screen, &app.edit_task(&task, TaskWish::StepDone(step), "said done").await?, "step done")
         }
-        TasksCommand::Cancel { task, reason } => changed(screen, &app.edit_task(&task, TaskWish::Cancel, &reason).await?, "cancelled"),
+        TasksCommand::Cancel { task, reason } => {
+            changed(screen, &app.edit_task(&task, TaskWish::Cancel, &reason).await?, "cancelled")
+        }
         TasksCommand::Set { task, priority, objective, due, reason } => {
             let mut wishes = Vec::new();
             wishes.extend(priority.map(TaskWish::Priority));
@@ -46,7 +50,9 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
             let until = if until == "none" { None } else { Some(app.deadline(&until)?.1) };
             changed(screen, &app.edit_task(&task, TaskWish::Snooze(until), "").await?, "snoozed")
         }
-        TasksCommand::Undo { task } => changed(screen, &app.edit_task(&task, TaskWish::Reopen, "taken back").await?, "open again"),
+        TasksCommand::Undo { task } => {
+            changed(screen, &app.edit_task(&task, TaskWish::Reopen, "taken back").await?, "open again")
+        }
         TasksCommand::Invoices { csv } => invoices(app, screen, csv).await,
     }
 }
@@ -80,7 +86,10 @@ async fn list(app: &App, screen: Screen, all: bool, limit: usize) -> anyhow::Res
                 cell(&next_step(row), 30),
             ]
         };
-        screen.table(&["task", "priority", "status", "objective", "person", "deadline", "next step"], rows.iter().map(line).collect())
+        screen.table(
+            &["task", "priority", "status", "objective", "person", "deadline", "next step"],
+            rows.iter().map(line).collect(),
+        )
     })?;
     Ok(())
 }
@@ -92,7 +101,7 @@ fn show(screen: Screen, detail: &TaskDetail) -> anyhow::Result<()> {
         let number = row.number.map_or_else(String::new, |number| format!("Task {number}: "));
         screen.line(&format!("{number}{}", shown(&task.objective, 200)))?;
         screen.line(&format!("  {} · {} by {} · next: {}", task.status, task.priority, row.rule, next_step(row)))?;
-        let mut field = |name: &str, value: Option<&str>| match value {
+        let field = |name: &str, value: Option<&str>| match value {
             Some(value) if !value.is_empty() => screen.line(&format!("  {name:<10} {}", shown(value, 300))),
             _ => Ok(()),
         };
@@ -114,12 +123,26 @@ fn show(screen: Screen, detail: &TaskDetail) -> anyhow::Result<()> {
             screen.line(&format!("    [{}] {}", if subtask.done { "x" } else { " " }, subtask.step))?;
         }
         for effect in &detail.effects {
-            screen.line(&format!("  Effect {} {} {}: {}", effect.action.tool, effect.class, effect.state, shown(&effect.result, 120)))?;
+            screen.line(&format!(
+                "  Effect {} {} {}: {}",
+                effect.action.tool,
+                effect.class,
+                effect.state,
+                shown(&effect.result, 120)
+            ))?;
         }
         screen.line("  History")?;
         for entry in &detail.history {
             let from = if entry.from.is_empty() { "—" } else { &entry.from };
-            screen.line(&format!("    {} {}: {} → {} by {} ({})", entry.at, entry.field, shown(from, 60), shown(&entry.to, 60), entry.who, shown(&entry.why, 100)))?;
+            screen.line(&format!(
+                "    {} {}: {} → {} by {} ({})",
+                entry.at,
+                entry.field,
+                shown(from, 60),
+                shown(&entry.to, 60),
+                entry.who,
+                shown(&entry.why, 100)
+            ))?;
         }
         Ok(())
     })
@@ -128,7 +151,12 @@ fn show(screen: Screen, detail: &TaskDetail) -> anyhow::Result<()> {
 fn changed(screen: Screen, row: &TaskRow, verb: &str) -> anyhow::Result<()> {
     screen.answer(row, |screen| {
         let number = row.number.map_or_else(|| row.task.task_id.to_string(), |number| number.to_string());
-        screen.line(&format!("Task {number} {verb}: {} ({}, {})", shown(&row.task.objective, 120), row.task.status, row.task.priority))
+        screen.line(&format!(
+            "Task {number} {verb}: {} ({}, {})",
+            shown(&row.task.objective, 120),
+            row.task.status,
+            row.task.priority
+        ))
     })
 }
 
@@ -141,7 +169,13 @@ async fn invoices(app: &App, screen: Screen, csv: bool) -> anyhow::Result<()> {
             let amount = row.amount.map_or_else(String::new, |amount| format!("{amount:.2}"));
             let text = |value: &Option<String>| quote(value.as_deref().unwrap_or(""));
             let (currency, due, number) = (text(&row.currency), text(&row.due), text(&row.number));
-            writeln!(out, "{},{amount},{currency},{due},{number},{},{}", quote(&row.payee), row.recorded_at, row.task_id)?;
+            writeln!(
+                out,
+                "{},{amount},{currency},{due},{number},{},{}",
+                quote(&row.payee),
+                row.recorded_at,
+                row.task_id
+            )?;
         }
         return Ok(());
     }
@@ -167,7 +201,10 @@ pub(super) async fn why(app: &App, screen: Screen, task: &str) -> anyhow::Result
         let number = why.task.number.map_or_else(String::new, |number| format!(" {number}"));
         screen.line(&format!("Task{number}: {}", shown(&why.task.task.objective, 200)))?;
         if why.set_by_hand {
-            screen.line(&format!("Its priority is {}, set by hand: that stands. The rules alone would say:", why.level))?;
+            screen.line(&format!(
+                "Its priority is {}, set by hand: that stands. The rules alone would say:",
+                why.level
+            ))?;
         }
         if let Some(problem) = &why.rules_broken {
             screen.line(&format!("The rules file is broken; the built-in set speaks.\n{problem}"))?;
@@ -183,7 +220,9 @@ pub(super) async fn why(app: &App, screen: Screen, task: &str) -> anyhow::Result
 mod tests {
     #[test]
     fn csv_fields_are_quoted_and_never_formulas() {
-        for (text, expected) in [("Acme", "Acme"), ("A, \"B\"", "\"A, \"\"B\"\"\""), ("=HYPERLINK(1)", "'=HYPERLINK(1)")] {
+        for (text, expected) in
+            [("Acme", "Acme"), ("A, \"B\"", "\"A, \"\"B\"\"\""), ("=HYPERLINK(1)", "'=HYPERLINK(1)")]
+        {
             assert_eq!(super::quote(text), expected);
         }
     }

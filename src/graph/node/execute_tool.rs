@@ -7,9 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     graph::entry::{Call, EffectEnd, Entry, Node, Step},
-    model::{
-        Action, ActionId, Change, Effect, ItemId, ItemKind, Me, Move, OutboxState, Status, Task,
-    },
+    model::{Action, ActionId, Change, Effect, ItemId, ItemKind, Me, Move, OutboxState, Status, Task},
     policy::{Situation, Standing, Verdict, judge},
     store::value::{NewAction, NewItem},
     tool::{Outcome, Registry, ThreadMail, Tool, ToolInput},
@@ -61,7 +59,9 @@ impl ExecuteTool {
         let changes = kick_off(task);
         match tool.run(&input) {
             Ok(Outcome::Output(value)) => Ok(Step::go(Move::Again).changing(done(changes, index, tool.name(), value))),
-            Ok(Outcome::Effect { effect, output }) => wish(entry, task, tool.name(), action_id, effect, output, changes),
+            Ok(Outcome::Effect { effect, output }) => {
+                wish(entry, task, tool.name(), action_id, effect, output, changes)
+            }
             Err(cannot) => Ok(park_failed(entry, task, tool.name(), &cannot.0, changes)),
         }
     }
@@ -96,7 +96,9 @@ fn wish(
     output: Value,
     mut changes: Vec<Change>,
 ) -> anyhow::Result<Step> {
-    let Some(standing) = entry.reply::<Standing>(|call| *call == Call::Standing)? else { return Ok(Step::ask(Call::Standing)) };
+    let Some(standing) = entry.reply::<Standing>(|call| *call == Call::Standing)? else {
+        return Ok(Step::ask(Call::Standing));
+    };
     let action = Action {
         action_id,
         account: entry.run.account.clone(),
@@ -105,12 +107,19 @@ fn wish(
         step: step.to_owned(),
         generation: entry.state.generation,
         mail_id: entry.state.mail_id,
+        mail_key: standing.mail_key.clone(),
         tool: step.to_owned(),
         effect,
     };
-    let situation =
-        Situation { mode: standing.mode, mail: entry.mail, labels: &standing.labels, phishing: task.context.has_warning("phishing") };
-    let planned = |class, state, reason: &str| Some(NewAction { action: action.clone(), class, state, reason: reason.to_owned() });
+    let situation = Situation {
+        mode: standing.mode,
+        mail: entry.mail,
+        labels: &standing.labels,
+        phishing: task.context.has_warning("phishing"),
+    };
+    let planned = |class, state, reason: &str| {
+        Some(NewAction { action: action.clone(), class, state, reason: reason.to_owned() })
+    };
     match judge(action.clone(), &situation) {
         Verdict::Denied { reason } => Ok(park_failed(entry, task, step, &format!("not allowed: {reason}"), changes)),
         Verdict::Withheld { class, reason } => {
@@ -139,7 +148,9 @@ fn wish(
 fn finish(entry: &Entry<'_>, task: &Task, waited_for: ActionId) -> anyhow::Result<Step> {
     let end = entry.reply::<EffectEnd>(|call| matches!(call, Call::Effect { .. }))?.context("the effect has no end")?;
     let mut open = task.subtasks.iter().enumerate().filter(|(_, subtask)| !subtask.done);
-    let (index, subtask) = open.find(|(_, subtask)| action_id(entry, task, &subtask.step) == waited_for).context("no step waits for this effect")?;
+    let (index, subtask) = open
+        .find(|(_, subtask)| action_id(entry, task, &subtask.step) == waited_for)
+        .context("no step waits for this effect")?;
     let step = subtask.step.as_str();
     let planned = task.tool_output.as_ref().and_then(|output| output.get(step)).cloned().unwrap_or_default();
     match end.state {
@@ -166,7 +177,14 @@ pub(super) fn park_failed(entry: &Entry<'_>, task: &Task, step: &str, error: &st
     Step { item: Some(item), ..Step::go(Move::Park { reason: title }).changing(changes) }
 }
 
-fn item(entry: &Entry<'_>, task: &Task, kind: ItemKind, title: &str, body: Value, action_id: Option<ActionId>) -> NewItem {
+fn item(
+    entry: &Entry<'_>,
+    task: &Task,
+    kind: ItemKind,
+    title: &str,
+    body: Value,
+    action_id: Option<ActionId>,
+) -> NewItem {
     NewItem {
         item_id: ItemId::derive(entry.now, &[&entry.run.run_id.to_string(), title]),
         kind,

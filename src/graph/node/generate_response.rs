@@ -46,7 +46,11 @@ impl GenerateResponse {
             priority: task.priority,
             rule: entry.state.rule.clone().unwrap_or_default(),
             urgency: facts.urgency,
-            tools: done.clone().map(|subtask| subtask.step.clone()).filter(|step| self.tools.get(step).is_some()).collect(),
+            tools: done
+                .clone()
+                .map(|subtask| subtask.step.clone())
+                .filter(|step| self.tools.get(step).is_some())
+                .collect(),
             steps_done: done.count(),
             steps_open: task.subtasks.iter().filter(|subtask| !subtask.done).count(),
             documents: entry.state.context_docs.len(),
@@ -59,7 +63,9 @@ impl GenerateResponse {
 /// "Done: label, remind. Withheld: draft_reply. Waits for you: pay_invoice."
 fn summary(task: &Task) -> String {
     let output = |step: &str| task.tool_output.as_ref().and_then(|output| output.get(step));
-    let told = |step: &str, word: &str| output(step).and_then(Value::as_object).is_some_and(|fields| fields.contains_key(word));
+    let told = |step: &str, word: &str| {
+        output(step).and_then(Value::as_object).is_some_and(|fields| fields.contains_key(word))
+    };
     let list = |wanted: &dyn Fn(&str, bool) -> bool| -> String {
         let steps = task.subtasks.iter().filter(|subtask| wanted(&subtask.step, subtask.done));
         steps.map(|subtask| subtask.step.replace('_', " ")).collect::<Vec<_>>().join(", ")
@@ -71,7 +77,10 @@ fn summary(task: &Task) -> String {
         ("Void", list(&|step, done| !done && told(step, "void"))),
         ("Waits for you", list(&|step, done| !done && output(step).is_none())),
     ];
-    let sentences: Vec<String> =
-        parts.into_iter().filter(|(_, steps)| !steps.is_empty()).map(|(word, steps)| format!("{word}: {steps}.")).collect();
+    let sentences: Vec<String> = parts
+        .into_iter()
+        .filter(|(_, steps)| !steps.is_empty())
+        .map(|(word, steps)| format!("{word}: {steps}."))
+        .collect();
     if sentences.is_empty() { "Nothing to do but what the objective says.".into() } else { sentences.join(" ") }
 }

@@ -30,7 +30,10 @@ impl Nodes {
             prioritise: Box::new(prioritise::Prioritise),
             retrieve_context: Box::new(retrieve_context::RetrieveContext),
             execute_tool: Box::new(execute_tool::ExecuteTool { me: Arc::clone(me), tools: Arc::clone(tools) }),
-            generate_response: Box::new(generate_response::GenerateResponse { me: Arc::clone(me), tools: Arc::clone(tools) }),
+            generate_response: Box::new(generate_response::GenerateResponse {
+                me: Arc::clone(me),
+                tools: Arc::clone(tools),
+            }),
         }
     }
 

@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::{
     graph::entry::{Call, Entry, Node, Step},
     model::{
-        Addressed, Change, Context, Direction, Facts, Mail, MailState, Me, Move, NodeName, PlannedTask, Priority, Reading, RunId, RunKind,
-        RunState, Status, Subtask, Task, TaskId, UrgencyOrigin, plan::NoTask,
+        Addressed, Change, Context, Direction, Facts, Mail, MailState, Me, Move, NodeName, PlannedTask, Priority,
+        Reading, RunId, RunKind, RunState, Status, Subtask, Task, TaskId, plan::NoTask,
     },
-    planner::{self, ReadContext},
+    planner::{self, ReadContext, Relation},
     store::{
         query_words,
         value::{Acquaintance, NewRun, ThreadTask},
@@ -47,7 +47,12 @@ impl Node for PlanStep {
 
 impl PlanStep {
     fn decide(&self, entry: &Entry<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> Step {
-        let about = facts(entry, mail, known, reading, &self.me);
+        let relation = Relation {
+            known_contact: known.known_contact,
+            thread_mine: known.thread_mine,
+            addressed: Some(addressed(mail, known, &self.me)),
+        };
+        let about = planner::facts(mail, reading, entry.run.account.as_str(), &relation);
         if known.muted && !entry.state.forced {
             return none(about, NoTask::Overruled, "a person muted this sender");
         }
@@ -58,7 +63,8 @@ impl PlanStep {
             };
             return follow_up(entry, about, task, "a reply in the conversation of this task");
         }
-        let fresh: Vec<&PlannedTask> = reading.tasks.iter().filter(|planned| !continues(planned, known, entry)).collect();
+        let fresh: Vec<&PlannedTask> =
+            reading.tasks.iter().filter(|planned| !continues(planned, known, entry)).collect();
         match (fresh.is_empty(), known.tasks.first()) {
             (true, Some(task)) => follow_up(entry, about, task, "asks again for what this task is about"),
             _ => self.open(entry, mail, known, reading, &about, &fresh),
@@ -77,24 +83,16 @@ impl PlanStep {
         let mut step = Step::go(Move::Next);
         for (ordinal, plan) in planned.iter().enumerate() {
             let task = self.task(entry, mail, known, reading, plan, ordinal);
-            let facts = Facts {
-                objective: plan.objective.clone(),
-                kind: plan.kind.to_string(),
-                amount: plan.amount,
-                due_at: plan.due_at,
-                ..about.clone()
-            };
+            let facts = about.of(plan);
             step.runs.push(task_run(entry, &task, &facts));
             step.changes.push(Change::OpenTask { task: Box::new(task), facts: Box::new(facts) });
         }
-        let first = planned.first().map_or_else(|| about.clone(), |plan| Facts {
-            objective: plan.objective.clone(),
-            kind: plan.kind.to_string(),
-            amount: plan.amount,
-            due_at: plan.due_at,
-            ..about.clone()
+        let first = planned.first().map_or_else(|| about.clone(), |plan| about.of(plan));
+        step.changes.push(Change::Settle {
+            state: MailState::Task,
+            reason: reading.reason.clone(),
+            facts: Some(Box::new(first)),
         });
-        step.changes.push(Change::Settle { state: MailState::Task, reason: reading.reason.clone(), facts: Some(Box::new(first)) });
         step
     }
 
@@ -110,7 +108,10 @@ impl PlanStep {
         let source = source(mail);
         let agents = plan.steps.iter().any(|step| self.tools.get(step).is_some());
         Task {
-            task_id: TaskId::derive(known.arrived_at, &[entry.run.account.as_str(), &known.source_key, &ordinal.to_string()]),
+            task_id: TaskId::derive(
+                known.arrived_at,
+                &[entry.run.account.as_str(), &known.source_key, &ordinal.to_string()],
+            ),
             created_at: entry.now,
             source,
             objective: plan.objective.clone(),
@@ -151,7 +152,10 @@ fn context(mail: &Mail, reading: &Reading, plan: &PlannedTask) -> Context {
     more("amount", plan.amount.map(Value::from));
     more("currency", plan.currency.clone().map(Value::from));
     more("invoice_number", plan.invoice_number.clone().map(Value::from));
-    more("warnings", (!reading.warnings.is_empty()).then(|| serde_json::to_value(&reading.warnings).unwrap_or_default()));
+    more(
+        "warnings",
+        (!reading.warnings.is_empty()).then(|| serde_json::to_value(&reading.warnings).unwrap_or_default()),
+    );
     context
 }
 
@@ -185,7 +189,11 @@ fn follow_up(entry: &Entry<'_>, facts: Facts, task: &ThreadTask, reason: &str) -
     let facts = Box::new(Facts { kind: "follow_up".into(), ..facts });
     let mut step = Step::go(Move::Next).changing(vec![
         Change::LinkMail { task_id: task.task_id, facts: facts.clone() },
-        Change::Settle { state: MailState::Linked, reason: format!("{reason}: {}", task.objective), facts: Some(facts) },
+        Change::Settle {
+            state: MailState::Linked,
+            reason: format!("{reason}: {}", task.objective),
+            facts: Some(facts),
+        },
     ]);
     step.runs.push(NewRun {
         run_id: RunId::derive(entry.now, &[&entry.run.run_id.to_string(), &task.task_id.to_string()]),
@@ -211,30 +219,6 @@ fn continues(planned: &PlannedTask, known: &Acquaintance, entry: &Entry<'_>) -> 
         let shared = query_words(&task.objective).iter().filter(|word| words.contains(*word)).count();
         task.kind == planned.kind.as_str() || shared * 2 >= words.len().max(1)
     })
-}
-
-fn facts(entry: &Entry<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading, me: &Me) -> Facts {
-    let phishing = reading.warnings.iter().any(|warning| warning.kind == "phishing");
-    Facts {
-        sender: mail.from.addr.clone(),
-        sender_domain: mail.from.domain().to_owned(),
-        // What looks like phishing gets no trusted sender's level.
-        sender_verified: mail.authentication.verified && !phishing,
-        known_contact: known.known_contact,
-        addressed: addressed(mail, known, me),
-        list_id: mail.list_id.clone(),
-        subject: mail.subject.clone(),
-        objective: String::new(),
-        kind: reading.no_task.map_or("", NoTask::as_str).to_owned(),
-        language: reading.language.clone(),
-        amount: None,
-        due_at: reading.tasks.iter().filter_map(|task| task.due_at).min(),
-        urgency: reading.urgency,
-        urgency_origin: UrgencyOrigin::BuiltIn,
-        attachment: !mail.attachments.is_empty(),
-        thread_mine: known.thread_mine,
-        account: entry.run.account.to_string(),
-    }
 }
 
 fn addressed(mail: &Mail, known: &Acquaintance, me: &Me) -> Addressed {

@@ -6,6 +6,7 @@
 mod cursor;
 mod deliver;
 mod listing;
+mod mailbox;
 mod name;
 #[cfg(test)]
 mod tests;
@@ -101,6 +102,21 @@ impl Maildir {
             }
         }
         Ok(folders)
+    }
+
+    /// Whether a message of that key is in that folder now.
+    fn holds(&self, folder: &str, key: &str) -> Result<bool, SourceError> {
+        let Some((_, unique)) = name::parse_key(key) else { return Ok(false) };
+        let mut state = self.lock();
+        let dirs = self.dirs(folder);
+        for dir in dirs.iter().filter(|dir| dir.is_dir()) {
+            state.listings.forget(dir);
+            let listed = state.listings.of(dir, SystemTime::now()).map_err(|error| self.unavailable(error))?;
+            if listed.files.contains_key(&unique) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Where the message is now: under the name last seen, else wherever it was moved.

@@ -73,7 +73,14 @@ fn of_task(connection: &Connection, decision: &Decision, item: &ItemRow, task_id
         return go_on(connection, decision, item, &row);
     }
     outbox::void_of_task(connection, &row, &reason(decision, "a person decided"), decision.at)?;
-    task::set_status(connection, &row, Status::InProgress, &decision.who, &reason(decision, "a person decided"), decision.at)?;
+    task::set_status(
+        connection,
+        &row,
+        Status::InProgress,
+        &decision.who,
+        &reason(decision, "a person decided"),
+        decision.at,
+    )?;
     let mut row = task::get(connection, task_id)?;
     let step = text(item, "step");
     if decision.verdict == Verdict::Skip {
@@ -113,7 +120,14 @@ fn skip(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Decis
     Ok(())
 }
 
-fn resume(connection: &Connection, item: &ItemRow, row: &TaskRow, step: &str, node: NodeName, at: Instant) -> Result<NewRun> {
+fn resume(
+    connection: &Connection,
+    item: &ItemRow,
+    row: &TaskRow,
+    step: &str,
+    node: NodeName,
+    at: Instant,
+) -> Result<NewRun> {
     let generation = outbox::next_generation(connection, row.task.task_id, step)?;
     Ok(NewRun {
         run_id: RunId::derive(at, &["decision", &item.item_id.to_string()]),

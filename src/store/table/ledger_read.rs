@@ -13,6 +13,9 @@ use crate::{
 const COLUMNS: &str = "SELECT l.mail_id, l.account, l.source_key, l.folder, l.direction, l.arrived_at, l.size, l.state, l.reason, l.task_id, \
                        l.retries, coalesce(m.sender, ''), coalesce(m.subject, '') FROM ledger l LEFT JOIN mail m USING (mail_id)";
 
+/// Unreadable files looked at per poll; older ones wait for a restart or a person.
+const UNREAD_AT_ONCE: usize = 50;
+
 fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
     Ok(LedgerRow {
         mail_id: MailId(row.get(0)?),
@@ -49,13 +52,12 @@ impl Reader<'_> {
         Ok(many(self.0, sql, [account.as_str()], "listing known mail", |row| row.get(0))?.into_iter().collect())
     }
 
-    /// Mails that could not be read so far, with their size then and how often they were tried.
-    pub fn unread_keys(&self, account: &AccountId) -> Result<Vec<(String, u64, u32, MailState)>> {
-        let sql = "SELECT l.source_key, l.size, l.retries, l.state FROM ledger l LEFT JOIN mail m USING (mail_id)
-                   WHERE l.account = ?1 AND l.state IN ('failed', 'parked') AND m.mail_id IS NULL";
-        many(self.0, sql, [account.as_str()], "listing unread mail", |row| {
-            Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs(), row.get(2)?, parsed(row, 3)?))
-        })
+    /// Mails that could not be read so far and may be readable now: those that failed, and lately given up ones.
+    pub fn unread(&self, account: &AccountId) -> Result<Vec<LedgerRow>> {
+        let sql = format!(
+            "{COLUMNS} WHERE l.account = ?1 AND l.state IN ('failed', 'parked') AND m.mail_id IS NULL ORDER BY l.mail_id DESC LIMIT {UNREAD_AT_ONCE}"
+        );
+        many(self.0, &sql, [account.as_str()], "listing unread mail", ledger_row)
     }
 
     /// How many mails are in each state.

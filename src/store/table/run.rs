@@ -151,7 +151,7 @@ fn project(connection: &Connection, point: &Checkpoint) -> Result<()> {
             }
             Change::Settle { state, reason, facts } => {
                 settle(connection, *state, reason, facts.as_deref(), concerned, point)?;
-            },
+            }
             Change::Priority { priority, rule: decided } => {
                 rank(connection, point, priority.as_str(), decided)?;
                 rule = Some(decided.as_str());

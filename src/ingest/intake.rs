@@ -1,0 +1,214 @@
+//! Taking mail in: every id found is accounted for in the ledger, with the cursor that covers it.
+//!
+//! Reads and cleans on blocking threads, commits in parts, and hands what is new to whoever works it. Never drops a
+//! message: what cannot be read is entered with its reason.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use anyhow::Context as _;
+
+use super::{Trust, read_mail};
+use crate::{
+    clock::Clock,
+    model::{AccountId, Instant, Mail, MailId, MailState, RunId, UserId},
+    source::{Found, Source, SourceError},
+    store::{
+        Receipt, Store, Write,
+        value::{Arrival, ArrivalContent, Arrivals, LedgerRow},
+    },
+};
+
+/// Mails per commit: many enough to share its cost, few enough to see progress.
+pub const PART: usize = 64;
+/// A mail that could not be read so often is given to a person.
+const MOST_RETRIES: u32 = 5;
+
+/// Where one account's mail is read and entered into the ledger, wherever it comes from.
+#[derive(Clone)]
+pub struct Desk {
+    pub account: AccountId,
+    pub user: UserId,
+    pub trust: Trust,
+    pub store: Store,
+    pub clock: Clock,
+    /// Mail older than this is kept and searchable, but opens no task.
+    pub old_after: Option<chrono::Duration>,
+}
+
+/// A desk with a mailbox that is polled.
+#[derive(Clone)]
+pub struct Intake {
+    pub desk: Desk,
+    pub source: Arc<dyn Source>,
+}
+
+/// A mail that was entered and waits to be worked.
+pub struct Fresh {
+    pub mail_id: MailId,
+    pub run_id: RunId,
+    pub mail: Arc<Mail>,
+}
+
+/// What one pass has done so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub entered: usize,
+    pub to_work: usize,
+    pub duplicates: usize,
+    pub unreadable: usize,
+    pub gone: usize,
+    pub gap: Option<u64>,
+}
+
+/// One poll being taken in, part by part.
+pub struct Pass {
+    intake: Intake,
+    found: std::vec::IntoIter<Found>,
+    gone: Vec<String>,
+    /// Committed with the last part; none afterwards.
+    cursor: Option<String>,
+    retries: HashMap<String, u32>,
+    pub tally: Tally,
+    pub look_again: Option<Duration>,
+}
+
+impl Intake {
+    pub async fn begin(&self) -> anyhow::Result<Pass> {
+        let account = self.desk.account.clone();
+        let (row, unread) =
+            self.desk.store.read(move |reader| Ok((reader.account(&account)?, reader.unread(&account)?))).await?;
+        let cursor = row.and_then(|account| account.cursor);
+        let retries = unread.iter().map(|row| (row.source_key.clone(), row.retries)).collect();
+        let source = Arc::clone(&self.source);
+        let look = move || {
+            let mut poll = source.poll(cursor.as_deref())?;
+            let again: Vec<Found> =
+                unread.iter().filter_map(|row| again(source.as_ref(), row, &poll.messages)).collect();
+            poll.messages.extend(again);
+            Ok::<_, SourceError>(poll)
+        };
+        let poll = tokio::task::spawn_blocking(look).await.context("polling")??;
+        let tally = Tally { gone: poll.gone.len(), gap: poll.gap, ..Tally::default() };
+        Ok(Pass {
+            intake: self.clone(),
+            found: poll.messages.into_iter(),
+            gone: poll.gone,
+            cursor: Some(poll.cursor),
+            retries,
+            tally,
+            look_again: poll.look_again,
+        })
+    }
+
+    async fn fetch(&self, found: Vec<Found>, retries: &HashMap<String, u32>) -> anyhow::Result<Vec<Arrival>> {
+        let (source, desk) = (Arc::clone(&self.source), self.desk.clone());
+        let tried: Vec<u32> = found.iter().map(|message| retries.get(&message.key).copied().unwrap_or(0)).collect();
+        let read = move || {
+            let one = |(message, tried): (Found, u32)| {
+                let content = match source.fetch(&message.key) {
+                    Ok(raw) => desk.content(&raw, message.arrived_at),
+                    // Gone again: the next poll accounts for it.
+                    Err(SourceError::Gone { .. }) => return None,
+                    Err(error) => unreadable(&error, tried),
+                };
+                let Found { key, folder, direction, arrived_at, size } = message;
+                Some(Arrival { source_key: key, folder, direction, arrived_at, size, content })
+            };
+            found.into_iter().zip(tried).filter_map(one).collect()
+        };
+        tokio::task::spawn_blocking(read).await.context("reading mail")
+    }
+}
+
+impl Desk {
+    /// Reads one raw message and decides whether it is worked, kept or given to a person.
+    pub fn content(&self, raw: &[u8], arrived_at: Instant) -> ArrivalContent {
+        let mail = match read_mail(raw, &self.trust) {
+            Ok(mail) => Arc::new(mail),
+            Err(error) => return ArrivalContent::Parked { reason: error.to_string() },
+        };
+        let written = mail.date.unwrap_or(arrived_at);
+        let oldest = self.old_after.map(|age| self.clock.now().plus(-age));
+        match oldest.filter(|oldest| written < *oldest) {
+            Some(_) => ArrivalContent::Keep { mail, reason: format!("old: written {}", written.day()) },
+            None => ArrivalContent::Work(mail),
+        }
+    }
+
+    /// Enters a part into the ledger; what waits to be worked comes back.
+    pub async fn enter(
+        &self,
+        arrivals: Vec<Arrival>,
+        gone: Vec<String>,
+        cursor: Option<String>,
+        tally: &mut Tally,
+    ) -> anyhow::Result<Vec<Fresh>> {
+        let work = |arrival: &Arrival| match &arrival.content {
+            ArrivalContent::Work(mail) => Some((arrival.source_key.clone(), Arc::clone(mail))),
+            _ => None,
+        };
+        let mut mails: HashMap<String, Arc<Mail>> = arrivals.iter().filter_map(work).collect();
+        let lost = |arrival: &&Arrival| {
+            matches!(arrival.content, ArrivalContent::Failed { .. } | ArrivalContent::Parked { .. })
+        };
+        tally.unreadable += arrivals.iter().filter(lost).count();
+        let Desk { account, user, store, clock, .. } = self;
+        let batch = Arrivals { account: account.clone(), user: user.clone(), cursor, arrivals, gone, at: clock.now() };
+        let Receipt::Arrived(arrived) = store.write(Write::Arrivals(Box::new(batch))).await? else {
+            anyhow::bail!("the store answered something else than arrivals");
+        };
+        tally.entered += arrived.len();
+        tally.duplicates += arrived.iter().filter(|entry| entry.state == MailState::Duplicate).count();
+        let fresh: Vec<Fresh> = arrived
+            .iter()
+            .filter_map(|entry| {
+                Some(Fresh { mail_id: entry.mail_id, run_id: entry.run?, mail: mails.remove(&entry.source_key)? })
+            })
+            .collect();
+        tally.to_work += fresh.len();
+        Ok(fresh)
+    }
+}
+
+/// What failed is tried again; what was given up only when the file has changed since.
+fn again(source: &dyn Source, row: &LedgerRow, listed: &[Found]) -> Option<Found> {
+    if listed.iter().any(|found| found.key == row.source_key) {
+        return None;
+    }
+    let size = match (row.state, source.fetch(&row.source_key)) {
+        (MailState::Failed, raw) => raw.map_or(row.size, |raw| raw.len() as u64),
+        (_, Ok(raw)) if raw.len() as u64 != row.size => raw.len() as u64,
+        _ => return None,
+    };
+    let LedgerRow { source_key, folder, direction, arrived_at, .. } = row.clone();
+    Some(Found { key: source_key, folder, direction, arrived_at, size })
+}
+
+fn unreadable(error: &SourceError, tried: u32) -> ArrivalContent {
+    let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
+    if tried + 1 >= MOST_RETRIES {
+        ArrivalContent::Parked { reason: format!("given up after {MOST_RETRIES} attempts: {error}{cause}") }
+    } else {
+        ArrivalContent::Failed { reason: format!("{error}{cause}") }
+    }
+}
+
+impl Pass {
+    pub fn remaining(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Reads and commits the next part. None when all is in; the cursor went with the last part.
+    pub async fn next(&mut self) -> anyhow::Result<Option<Vec<Fresh>>> {
+        let Some(cursor) = self.cursor.clone() else { return Ok(None) };
+        let part: Vec<Found> = self.found.by_ref().take(PART).collect();
+        let last = self.found.len() == 0;
+        let arrivals = self.intake.fetch(part, &self.retries).await?;
+        let gone = if last { std::mem::take(&mut self.gone) } else { Vec::new() };
+        let fresh = self.intake.desk.enter(arrivals, gone, last.then_some(cursor), &mut self.tally).await?;
+        if last {
+            self.cursor = None;
+        }
+        Ok(Some(fresh))
+    }
+}

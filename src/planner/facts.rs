@@ -1,0 +1,50 @@
+//! The facts rules may ask about, taken from a mail and its reading.
+
+use crate::model::{Addressed, Facts, Mail, PlannedTask, Reading, UrgencyOrigin, plan::NoTask};
+
+/// What is known about the mail's people and conversation beside the mail.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Relation {
+    pub known_contact: bool,
+    pub thread_mine: bool,
+    pub addressed: Option<Addressed>,
+}
+
+/// The facts of a mail as a whole; [`Facts::of`] makes them those of one of its tasks.
+pub fn facts(mail: &Mail, reading: &Reading, account: &str, relation: &Relation) -> Facts {
+    let phishing = reading.warnings.iter().any(|warning| warning.kind == "phishing");
+    Facts {
+        sender: mail.from.addr.clone(),
+        sender_domain: mail.from.domain().to_owned(),
+        // What looks like phishing gets no trusted sender's level.
+        sender_verified: mail.authentication.verified && !phishing,
+        known_contact: relation.known_contact,
+        addressed: relation.addressed.unwrap_or(Addressed::To),
+        list_id: mail.list_id.clone(),
+        subject: mail.subject.clone(),
+        objective: String::new(),
+        kind: reading.no_task.map_or("", NoTask::as_str).to_owned(),
+        language: reading.language.clone(),
+        amount: None,
+        due_at: reading.tasks.iter().filter_map(|task| task.due_at).min(),
+        urgency: reading.urgency,
+        urgency_origin: UrgencyOrigin::BuiltIn,
+        attachment: !mail.attachments.is_empty(),
+        thread_mine: relation.thread_mine,
+        account: account.to_owned(),
+    }
+}
+
+impl Facts {
+    /// The same mail's facts, for one of its tasks.
+    #[must_use]
+    pub fn of(&self, task: &PlannedTask) -> Facts {
+        Facts {
+            objective: task.objective.clone(),
+            kind: task.kind.to_string(),
+            amount: task.amount,
+            due_at: task.due_at,
+            ..self.clone()
+        }
+    }
+}

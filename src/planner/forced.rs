@@ -1,0 +1,29 @@
+//! When a person says it is a task: one is made, whatever the reading says. And dates typed by hand.
+
+use super::{
+    date::{self, Base},
+    objective::shorten,
+    plan::{blank, settle},
+    read::ReadContext,
+    text,
+};
+use crate::model::{Instant, Mail, Me, PlannedTask, TaskKind};
+
+/// The subject, or the first sentence, as a request.
+pub fn forced(mail: &Mail, context: &ReadContext<'_>) -> PlannedTask {
+    let sentences = text::sentences(&mail.text);
+    let first = sentences.first().map_or("", |sentence| sentence.raw);
+    let subject = mail.subject.trim();
+    let mut task = blank(TaskKind::Request, mail, if first.is_empty() { subject } else { first });
+    let about = if subject.is_empty() { first } else { subject };
+    task.objective = shorten(if about.is_empty() { "Look at this mail" } else { about }, 120);
+    let base = Base::new(mail.date.unwrap_or(context.now), context.me);
+    let due = sentences.iter().find_map(|sentence| date::find(&sentence.plain, &base));
+    settle(&mut task, due, mail);
+    task
+}
+
+/// A date or time as a person types it: as precise as it was said, and the instant it means.
+pub fn when(typed: &str, me: &Me, now: Instant) -> Option<(String, Instant)> {
+    date::find(&typed.trim().to_lowercase(), &Base::new(now, me)).map(|due| (due.deadline, due.at))
+}
