@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The mails of a report are those with a greater number than this.
-pub type Mark = MailId;
+pub(super) type Mark = MailId;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {

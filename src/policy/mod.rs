@@ -59,7 +59,7 @@ impl ApprovedAction {
 
 #[derive(Debug)]
 pub enum Verdict {
-    Allowed(ApprovedAction),
+    Allowed(Box<ApprovedAction>),
     NeedsApproval {
         class: RiskClass,
         reason: String,
@@ -80,7 +80,7 @@ pub fn judge(action: Action, situation: &Situation<'_>) -> Verdict {
         Err(reason) => return Verdict::Denied { reason },
     };
     if class == RiskClass::R0 {
-        return Verdict::Allowed(ApprovedAction { action, class });
+        return Verdict::Allowed(Box::new(ApprovedAction { action, class }));
     }
     if situation.phishing {
         return Verdict::Withheld { class, reason: "the mail looks like phishing: nothing is done in its name".into() };
@@ -92,7 +92,7 @@ pub fn judge(action: Action, situation: &Situation<'_>) -> Verdict {
         };
     }
     match class {
-        RiskClass::R0 | RiskClass::R1 => Verdict::Allowed(ApprovedAction { action, class }),
+        RiskClass::R0 | RiskClass::R1 => Verdict::Allowed(Box::new(ApprovedAction { action, class })),
         RiskClass::R2 | RiskClass::R3 => Verdict::NeedsApproval { class, reason },
         RiskClass::R4 => Verdict::Denied { reason },
     }

@@ -133,7 +133,7 @@ mod tests {
                 connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
                 let end = sql.match_indices(";\n").nth(cut).unwrap().0 + 2;
                 // A cut inside a trigger is no statement: SQLite says so, and the transaction is dropped all the same.
-                drop(connection.execute_batch(&sql[..end]));
+                drop(connection.execute_batch(sql.get(..end).unwrap()));
                 // Dropped here as a kill would: nothing was committed.
             }
             let connection = open(folder.path());

@@ -15,22 +15,22 @@ use crate::{
 /// Exit codes: 0 done; 1 it failed; 2 the command line was wrong; 3 there is no such thing; 4 a check found something.
 #[derive(Debug, Parser)]
 #[command(name = "adjutant", version, propagate_version = true, arg_required_else_help = true)]
-pub struct Cli {
+pub(super) struct Cli {
     /// Where rules, guidelines and data live [default: the nearest folder upward with adjutant.toml or rules/]
     #[arg(long, global = true, value_name = "DIR", env = "ADJUTANT_HOME")]
-    pub home: Option<PathBuf>,
+    pub(super) home: Option<PathBuf>,
     /// Answer in JSON on stdout
     #[arg(long, global = true)]
-    pub json: bool,
+    pub(super) json: bool,
     /// More log lines on stderr; twice for all
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
-    pub verbose: u8,
+    pub(super) verbose: u8,
     #[command(subcommand)]
-    pub command: Command,
+    pub(super) command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(super) enum Command {
     /// The daemon: follows the mailboxes until Ctrl-C
     Run,
     /// Take in what is there, work it, report, exit. With a daemon running, asks it to
@@ -115,7 +115,7 @@ pub enum Command {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum TasksCommand {
+pub(super) enum TasksCommand {
     /// Open tasks; with --all also ended ones
     List {
         #[arg(long, short)]
@@ -173,7 +173,7 @@ pub enum TasksCommand {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum MailCommand {
+pub(super) enum MailCommand {
     /// The newest first
     List {
         #[arg(long)]
@@ -214,7 +214,7 @@ pub enum MailCommand {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum HitlCommand {
+pub(super) enum HitlCommand {
     List,
     Show {
         item: String,
@@ -240,7 +240,7 @@ pub enum HitlCommand {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum RunsCommand {
+pub(super) enum RunsCommand {
     List {
         #[arg(long)]
         status: Option<RunStatus>,
@@ -263,7 +263,7 @@ pub enum RunsCommand {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum RulesCommand {
+pub(super) enum RulesCommand {
     /// Is the file right? Exit code 4 when not
     Check { file: Option<PathBuf> },
 }

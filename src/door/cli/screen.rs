@@ -11,20 +11,24 @@ use crate::{ingest::escape_for_people, model::Priority};
 const WIDTH_WITHOUT_TERMINAL: u16 = 160;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Screen {
-    pub json: bool,
+pub(super) struct Screen {
+    pub(super) json: bool,
     colour: bool,
     terminal: bool,
 }
 
 impl Screen {
-    pub fn new(json: bool, no_colour: bool) -> Self {
+    pub(super) fn new(json: bool, no_colour: bool) -> Self {
         let terminal = io::stdout().is_terminal();
         Self { json, colour: terminal && !no_colour, terminal }
     }
 
     /// One JSON value, or what `plain` prints.
-    pub fn answer<T: Serialize>(self, value: &T, plain: impl FnOnce(Self) -> io::Result<()>) -> anyhow::Result<()> {
+    pub(super) fn answer<T: Serialize>(
+        self,
+        value: &T,
+        plain: impl FnOnce(Self) -> io::Result<()>,
+    ) -> anyhow::Result<()> {
         if self.json {
             self.line(&serde_json::to_string_pretty(value)?)?;
         } else {
@@ -34,11 +38,11 @@ impl Screen {
     }
 
     /// A line of our own words; mail text in it must be escaped first with [`shown`].
-    pub fn line(self, text: &str) -> io::Result<()> {
+    pub(super) fn line(self, text: &str) -> io::Result<()> {
         writeln!(io::stdout().lock(), "{text}")
     }
 
-    pub fn table(self, header: &[&str], rows: Vec<Vec<Cell>>) -> io::Result<()> {
+    pub(super) fn table(self, header: &[&str], rows: Vec<Vec<Cell>>) -> io::Result<()> {
         let mut table = Table::new();
         table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
         if !self.terminal {
@@ -60,7 +64,7 @@ impl Screen {
         Ok(())
     }
 
-    pub fn priority(self, level: Priority) -> Cell {
+    pub(super) fn priority(self, level: Priority) -> Cell {
         let cell = Cell::new(level.as_str());
         let colour = match level {
             Priority::Critical => Color::Red,
@@ -73,7 +77,7 @@ impl Screen {
 }
 
 /// Text from outside, safe and short enough for one cell.
-pub fn shown(text: &str, longest: usize) -> String {
+pub(super) fn shown(text: &str, longest: usize) -> String {
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut safe = escape_for_people(&one_line);
     if safe.chars().count() > longest {
@@ -82,6 +86,6 @@ pub fn shown(text: &str, longest: usize) -> String {
     safe
 }
 
-pub fn cell(text: &str, longest: usize) -> Cell {
+pub(super) fn cell(text: &str, longest: usize) -> Cell {
     Cell::new(shown(text, longest))
 }
