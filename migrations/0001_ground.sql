@@ -490,4 +490,4 @@ CREATE TABLE search_doc (
     at      TEXT NOT NULL
 ) STRICT;
 -- Our own normalised tokens, made in Rust; rebuilt from mail and tasks at any time.
-CREATE VIRTUAL TABLE search USING fts5(tokens, content='', contentless_delete=1, detail=none, tokenize='ascii');
+CREATE VIRTUAL TABLE search USING fts5(tokens, content='', contentless_delete=1, tokenize='ascii');

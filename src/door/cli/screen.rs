@@ -44,18 +44,17 @@ impl Screen {
 
     pub(super) fn table(self, header: &[&str], rows: Vec<Vec<Cell>>) -> io::Result<()> {
         let mut table = Table::new();
-        table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
         if !self.terminal {
             table.set_width(WIDTH_WITHOUT_TERMINAL);
         }
         if !self.colour {
             table.force_no_tty();
         }
-        table.set_header(
-            header.iter().map(|title| {
-                if self.colour { Cell::new(title).add_attribute(Attribute::Bold) } else { Cell::new(title) }
-            }),
-        );
+        let title = |title: &&str| {
+            if self.colour { Cell::new(title).add_attribute(Attribute::Bold) } else { Cell::new(title.to_uppercase()) }
+        };
+        table.set_header(header.iter().map(title));
         table.add_rows(rows);
         let text = table.to_string();
         for line in text.lines() {

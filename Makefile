@@ -1,0 +1,74 @@
+# Adjutant. `make` alone lists what there is to make.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+# Outside the checkout, so that dependencies are compiled once for every clone.
+CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/adjutant
+export CARGO_TARGET_DIR ?= $(CACHE)/target
+HOME_DIR ?= $(CURDIR)
+ADJUTANT = $(CARGO_TARGET_DIR)/release/adjutant
+DATA ?= ../shared/data
+
+.PHONY: help need build run once hitl doctor test fmt lint docs check crash bench bench-long eval stats clean
+
+help: ## what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+need:
+	@command -v cargo >/dev/null || { echo "missing: cargo (Rust 1.95 or newer). Get it with rustup, https://rustup.rs"; exit 1; }
+	@command -v cc >/dev/null || { echo "missing: a C compiler (SQLite is compiled in). Debian: apt install build-essential"; exit 1; }
+	@cargo --version | awk '{split($$2, v, "."); exit !(v[1] > 1 || v[2] >= 95)}' \
+		|| { echo "too old: $$(cargo --version); Rust 1.95 or newer is needed. Get it with: rustup update stable"; exit 1; }
+
+build: need ## the release binary
+	cargo build --release --locked
+
+run: build ## build, make the home, and run the daemon on the sample mails (or your own mailbox)
+	@exec $(ADJUTANT) --home $(HOME_DIR) run
+
+once: build ## take in what is there, work it, report
+	@$(ADJUTANT) --home $(HOME_DIR) once
+
+hitl: build ## what waits for you
+	@$(ADJUTANT) --home $(HOME_DIR) hitl list
+
+doctor: build ## is everything accounted for, whole and in order?
+	@$(ADJUTANT) --home $(HOME_DIR) doctor
+
+test: need ## every test
+	@if command -v cargo-nextest >/dev/null; then cargo nextest run --locked --no-fail-fast; else cargo test --locked --lib --bins --tests; fi
+	cargo test --locked --doc
+
+fmt: need ## is the code formatted?
+	cargo fmt --all --check
+
+lint: need ## no warning anywhere
+	cargo clippy --locked --all-targets -- -D warnings
+
+docs: need ## the documentation builds, and its links lead somewhere
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
+
+check: fmt lint docs test stats ## what CI runs
+
+crash: need ## the long campaign of kills
+	ADJUTANT_KILLS=100 cargo nextest run --locked -E 'test(crash)' --no-capture
+
+bench: need ## ratios and times, printed beside their goals
+	cargo bench --locked --bench engine
+	cargo bench --locked --bench path
+	cargo bench --locked --bench start
+	cargo bench --locked --bench growth
+
+bench-long: need ## growth up to a million stored tasks
+	ADJUTANT_BENCH_LONG=1 cargo bench --locked --bench growth
+
+eval: build ## scores on the development data, where it is there
+	@cargo build --release --locked --example plain_parser
+	@python3 scripts/eval.py --adjutant $(ADJUTANT) --plain $(CARGO_TARGET_DIR)/release/examples/plain_parser --data $(DATA)
+
+stats: ## sizes of files and functions; fails on the too large
+	@python3 scripts/stats.py
+
+clean: ## forget everything compiled
+	cargo clean
