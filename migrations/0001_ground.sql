@@ -260,7 +260,7 @@ CREATE TABLE reminder (
     text      TEXT NOT NULL,
     shown_at  TEXT           -- null: not yet due or not yet shown
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX reminder_due ON reminder (due_at) WHERE shown_at IS NULL;
+CREATE INDEX reminder_due ON reminder (due_at);
 
 CREATE TABLE invoice (
     action_id  TEXT NOT NULL PRIMARY KEY,

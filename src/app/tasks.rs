@@ -150,6 +150,13 @@ impl App {
         Ok(self.store.read(move |reader| reader.due_reminders(now)).await?)
     }
 
+    /// What came due in the last day, whichever door showed it first.
+    pub async fn recent_reminders(&self) -> anyhow::Result<Vec<ReminderRow>> {
+        let now = self.clock.now();
+        let since = now.plus(-chrono::Duration::hours(24));
+        Ok(self.store.read(move |reader| reader.recent_reminders(since, now)).await?)
+    }
+
     pub async fn reminders_shown(&self, reminders: &[ReminderRow]) -> anyhow::Result<()> {
         let actions = reminders.iter().map(|reminder| reminder.action_id).collect();
         self.store.write(Write::RemindersShown { actions, at: self.clock.now() }).await?;

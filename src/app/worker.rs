@@ -60,6 +60,8 @@ pub struct Held {
 pub struct Followed {
     pub intake: Intake,
     pub maildir: Arc<Maildir>,
+    /// One look at a time: the poll's own turn and a request may come together.
+    looking: tokio::sync::Mutex<()>,
 }
 
 pub struct Worker {
@@ -178,13 +180,19 @@ impl App {
             clock: self.clock.clone(),
             old_after: Some(old_after),
         };
-        Ok(Followed { intake: Intake { desk, source: maildir.clone() }, maildir })
+        Ok(Followed {
+            intake: Intake { desk, source: maildir.clone() },
+            maildir,
+            looking: tokio::sync::Mutex::default(),
+        })
     }
 }
 
 impl Worker {
     /// Takes in what one account has and sets it going.
-    pub async fn take_in(&self, intake: &Intake) -> anyhow::Result<(Tally, Option<Duration>)> {
+    pub async fn take_in(&self, followed: &Followed) -> anyhow::Result<(Tally, Option<Duration>)> {
+        let _looking = followed.looking.lock().await;
+        let intake = &followed.intake;
         let mut pass = intake.begin().await?;
         while let Some(fresh) = pass.next().await? {
             for fresh in fresh {
@@ -199,9 +207,9 @@ impl Worker {
         let before = self.app.newest_mail().await?;
         self.engine.resume().await?;
         let mut tally = Tally::default();
-        for Followed { intake, .. } in &self.intakes {
+        for followed in &self.intakes {
             loop {
-                let (found, look_again) = self.take_in(intake).await?;
+                let (found, look_again) = self.take_in(followed).await?;
                 tally.entered += found.entered;
                 tally.duplicates += found.duplicates;
                 tally.unreadable += found.unreadable;

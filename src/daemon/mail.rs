@@ -13,7 +13,8 @@ const AFTER_TROUBLE: Duration = Duration::from_secs(5);
 const SHOW: Duration = Duration::from_millis(150);
 
 pub(super) async fn follow(shared: Shared, nth: usize) {
-    let Some(Followed { intake, maildir }) = shared.worker.intakes.get(nth) else { return };
+    let Some(followed) = shared.worker.intakes.get(nth) else { return };
+    let Followed { intake, maildir, .. } = followed;
     let every = Duration::from_secs(shared.worker.app.config.poll_seconds);
     let hint = Arc::new(Notify::new());
     let _watch = maildir
@@ -26,7 +27,7 @@ pub(super) async fn follow(shared: Shared, nth: usize) {
             () = hint.notified() => {}
             () = shared.stop.cancelled() => return,
         }
-        pause = match shared.worker.take_in(intake).await {
+        pause = match shared.worker.take_in(followed).await {
             Ok((_, look_again)) => look_again.unwrap_or(every),
             Err(error) => {
                 tracing::warn!(account = %intake.desk.account, error = format!("{error:#}"), "a mailbox could not be polled");

@@ -22,11 +22,15 @@ pub(super) struct Flight {
 }
 
 impl Inner {
+    pub(super) fn take_in_hand(&self, run_id: RunId) {
+        self.flights.lock().unwrap_or_else(PoisonError::into_inner).insert(run_id, Flight { inside: None });
+    }
+
     /// Drives a ticket on a task of its own, then whatever waits behind it in its lane.
     pub(super) fn launch(self: &Arc<Self>, ticket: Ticket, permit: Option<OwnedSemaphorePermit>) {
         let engine = Arc::clone(self);
         let (run_id, lane) = (ticket.run_id(), ticket.lane());
-        self.flights.lock().unwrap_or_else(PoisonError::into_inner).insert(run_id, Flight { inside: None });
+        self.take_in_hand(run_id);
         self.tracker.spawn(async move {
             let permit = match permit {
                 Some(permit) => permit,

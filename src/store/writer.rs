@@ -4,6 +4,7 @@
 //! fails alone.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::mpsc::{Receiver, TryRecvError},
     time::{Duration, Instant},
 };
@@ -12,7 +13,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::{
-    error::{Context, Result},
+    error::{Context, Result, StoreError},
     write::{Receipt, Write, perform},
 };
 
@@ -88,13 +89,23 @@ fn transact(connection: &Connection, orders: &[Write]) -> Result<Vec<Result<Rece
 /// The outer error is the batch's, the inner one the request's.
 fn attempt(connection: &Connection, order: &Write) -> Result<Result<Receipt>> {
     execute(connection, "SAVEPOINT one")?;
-    let outcome = perform(connection, order);
-    if outcome.is_err() {
-        // A full disk may already have rolled everything back; then the batch is lost and says so.
-        execute(connection, "ROLLBACK TO one")?;
+    match guarded(connection, order) {
+        // The disk is full or the database locked: SQLite may have rolled all of it back, and none of it is stored.
+        Err(error) if error.is_passing() || connection.is_autocommit() => Err(error),
+        outcome => {
+            if outcome.is_err() {
+                execute(connection, "ROLLBACK TO one")?;
+            }
+            execute(connection, "RELEASE one")?;
+            Ok(outcome)
+        }
     }
-    execute(connection, "RELEASE one")?;
-    Ok(outcome)
+}
+
+/// A panic fails the request, not the store.
+fn guarded(connection: &Connection, order: &Write) -> Result<Receipt> {
+    catch_unwind(AssertUnwindSafe(|| perform(connection, order)))
+        .unwrap_or_else(|_| Err(StoreError::Refused("the store panicked over this request; it was taken back".into())))
 }
 
 fn execute(connection: &Connection, sql: &str) -> Result<()> {

@@ -67,7 +67,7 @@ fn deadline_wish(app: &App, text: &str) -> anyhow::Result<TaskWish> {
 
 async fn list(app: &App, screen: Screen, all: bool, limit: usize) -> anyhow::Result<()> {
     let rows = app.tasks(all, limit).await?;
-    let due = app.due_reminders().await?;
+    let due = app.recent_reminders().await?;
     screen.answer(&rows, |screen| {
         for reminder in &due {
             screen.line(&format!("Reminder: {}", shown(&reminder.text, 200)))?;

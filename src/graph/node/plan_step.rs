@@ -9,7 +9,7 @@ use crate::{
     graph::entry::{Call, Entry, Node, Step},
     model::{
         Addressed, Change, Context, Direction, Facts, Mail, MailState, Me, Move, NodeName, PlannedTask, Priority,
-        Reading, RunId, RunKind, RunState, Status, Subtask, Task, TaskId, plan::NoTask,
+        Reading, RunId, RunKind, RunState, Status, Subtask, Task, TaskId, TaskKind, plan::NoTask,
     },
     planner::{self, ReadContext, Relation},
     store::{
@@ -40,6 +40,7 @@ impl Node for PlanStep {
         let mut reading = planner::read(mail, &context);
         if entry.state.forced && reading.tasks.is_empty() {
             reading.tasks.push(planner::forced(mail, &context));
+            reading.reason = "a person said: this is a task".into();
         }
         Ok(self.decide(entry, mail, &known, &reading))
     }
@@ -209,7 +210,8 @@ fn follow_up(entry: &Entry<'_>, facts: Facts, task: &ThreadTask, reason: &str) -
     step
 }
 
-/// The same request once more: an open task of the conversation shares its kind or half of its words.
+/// The same request once more: an open task of the conversation is the same meeting, invoice or alert, or shares half of
+/// the words.
 fn continues(planned: &PlannedTask, known: &Acquaintance, entry: &Entry<'_>) -> bool {
     if entry.state.forced {
         return false;
@@ -217,8 +219,13 @@ fn continues(planned: &PlannedTask, known: &Acquaintance, entry: &Entry<'_>) -> 
     let words: HashSet<String> = query_words(&planned.objective).into_iter().collect();
     known.tasks.iter().any(|task| {
         let shared = query_words(&task.objective).iter().filter(|word| words.contains(*word)).count();
-        task.kind == planned.kind.as_str() || shared * 2 >= words.len().max(1)
+        (is_one_thing(planned.kind) && task.kind == planned.kind.as_str()) || shared * 2 >= words.len().max(1)
     })
+}
+
+/// A conversation is about one of these; of requests and questions it may hold many.
+const fn is_one_thing(kind: TaskKind) -> bool {
+    matches!(kind, TaskKind::Meeting | TaskKind::Invitation | TaskKind::Invoice | TaskKind::Alert)
 }
 
 fn addressed(mail: &Mail, known: &Acquaintance, me: &Me) -> Addressed {

@@ -1,6 +1,6 @@
 //! Reminders and invoices: effects that are rows of ours.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
 use super::{execute, many, parsed};
 use crate::{
@@ -50,19 +50,23 @@ pub(in crate::store) fn invoice(
     execute(connection, sql, values, "recording an invoice").map(drop)
 }
 
+fn reminder(row: &Row<'_>) -> rusqlite::Result<ReminderRow> {
+    Ok(ReminderRow { action_id: parsed(row, 0)?, task_id: parsed(row, 1)?, due_at: parsed(row, 2)?, text: row.get(3)? })
+}
+
 impl Reader<'_> {
     /// Reminders of open tasks that are due and were not shown, earliest first.
     pub fn due_reminders(&self, now: Instant) -> Result<Vec<ReminderRow>> {
         let sql = "SELECT r.action_id, r.task_id, r.due_at, r.text FROM reminder r JOIN tasks t USING (task_id)
                    WHERE r.shown_at IS NULL AND r.due_at <= ?1 AND t.status NOT IN ('DONE', 'CANCELLED') ORDER BY r.due_at";
-        many(self.0, sql, [now.to_string()], "listing reminders", |row| {
-            Ok(ReminderRow {
-                action_id: parsed(row, 0)?,
-                task_id: parsed(row, 1)?,
-                due_at: parsed(row, 2)?,
-                text: row.get(3)?,
-            })
-        })
+        many(self.0, sql, [now.to_string()], "listing reminders", reminder)
+    }
+
+    /// Reminders of open tasks that came due after `since`, shown or not: for doors that a person opens later.
+    pub fn recent_reminders(&self, since: Instant, now: Instant) -> Result<Vec<ReminderRow>> {
+        let sql = "SELECT r.action_id, r.task_id, r.due_at, r.text FROM reminder r JOIN tasks t USING (task_id)
+                   WHERE r.due_at > ?1 AND r.due_at <= ?2 AND t.status NOT IN ('DONE', 'CANCELLED') ORDER BY r.due_at";
+        many(self.0, sql, [since.to_string(), now.to_string()], "listing reminders", reminder)
     }
 
     pub fn invoices(&self) -> Result<Vec<InvoiceRow>> {
