@@ -96,6 +96,12 @@ impl App {
         Ok(())
     }
 
+    /// The index is a cache of what is stored.
+    pub async fn rebuild_search(&self) -> anyhow::Result<()> {
+        self.store.write(Write::Reindex).await?;
+        Ok(())
+    }
+
     pub async fn search(&self, text: &str, limit: usize) -> anyhow::Result<Vec<Hit>> {
         let text = text.to_owned();
         Ok(self.store.read(move |reader| reader.find(&text, None, limit)).await?)

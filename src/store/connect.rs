@@ -35,7 +35,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection> {
     connection
         .execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-             PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY;",
+             PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;",
         )
         .context("preparing the database")?;
     Ok(connection)

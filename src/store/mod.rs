@@ -19,12 +19,15 @@ use std::{
 };
 
 use rusqlite::Connection;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 pub use error::{Result, StoreError};
 pub use table::{facts::Rankable, mail::Relation};
 pub use text::{query_words, tokens};
 pub use write::{Receipt, Write};
+
+/// Connections that read at once: more would only wait for the same cores, and each keeps a cache.
+const MOST_READERS: usize = 4;
 
 /// A cheap handle; the last one to go closes the database.
 #[derive(Clone)]
@@ -35,6 +38,7 @@ struct Inner {
     orders: Option<mpsc::Sender<writer::Order>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     idle_readers: Mutex<Vec<Connection>>,
+    reading: Semaphore,
 }
 
 impl Store {
@@ -53,6 +57,7 @@ impl Store {
             orders: Some(orders),
             thread: Mutex::new(Some(thread)),
             idle_readers: Mutex::default(),
+            reading: Semaphore::new(MOST_READERS),
         })))
     }
 
@@ -69,6 +74,7 @@ impl Store {
         &self,
         query: impl FnOnce(&Reader<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        let _place = self.0.reading.acquire().await.map_err(|_| StoreError::Stopped)?;
         let store = self.clone();
         tokio::task::spawn_blocking(move || store.read_now(query)).await.map_err(|_| StoreError::Stopped)?
     }

@@ -5,9 +5,7 @@ use rusqlite::Connection;
 use super::{
     error::Result,
     table::{account, decision, ledger, outbox, reminder, request, run, search, setting, task_edit},
-    value::{
-        Account, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun, RecordedReply, Rerank, TaskEdit,
-    },
+    value::{Account, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun, Rerank, TaskEdit},
 };
 use crate::model::{AccountId, AccountMode, ActionId, Instant, RunId, RunStatus, TaskId};
 
@@ -21,7 +19,6 @@ pub enum Write {
     },
     Arrivals(Box<Arrivals>),
     OpenRun(Box<NewRun>, Instant),
-    Replies(RunId, Vec<RecordedReply>),
     Checkpoint(Box<Checkpoint>),
     EndRun {
         run_id: RunId,
@@ -71,7 +68,6 @@ pub(super) fn perform(connection: &Connection, write: &Write) -> Result<Receipt>
         Write::SetMode { account, mode, at } => account::set_mode(connection, account, *mode, *at),
         Write::Arrivals(arrivals) => return ledger::arrive(connection, arrivals).map(Receipt::Arrived),
         Write::OpenRun(new, at) => run::open(connection, new, *at),
-        Write::Replies(run_id, replies) => run::record(connection, *run_id, 0, replies),
         Write::Checkpoint(checkpoint) => run::checkpoint(connection, checkpoint),
         Write::EndRun { run_id, status, reason, at } => run::end(connection, *run_id, *status, reason, *at),
         Write::MoveAction(action) => outbox::advance(connection, action),

@@ -78,8 +78,11 @@ pub(super) enum Command {
     Why { task: String },
     /// Find mails and tasks by words
     Search {
-        #[arg(required = true)]
+        #[arg(required_unless_present = "rebuild")]
         text: Vec<String>,
+        /// Build the index anew from what is stored, first
+        #[arg(long)]
+        rebuild: bool,
         #[arg(long, default_value_t = 20)]
         limit: usize,
     },

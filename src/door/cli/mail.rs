@@ -114,7 +114,15 @@ fn show(screen: Screen, detail: &MailDetail) -> anyhow::Result<()> {
     })
 }
 
-pub(super) async fn search(app: &App, screen: Screen, text: &str, limit: usize) -> anyhow::Result<()> {
+pub(super) async fn search(app: &App, screen: Screen, text: &str, rebuild: bool, limit: usize) -> anyhow::Result<()> {
+    if rebuild {
+        app.rebuild_search().await?;
+        if text.is_empty() {
+            return screen.answer(&serde_json::json!({ "rebuilt": true }), |screen| {
+                screen.line("The search index is built anew.")
+            });
+        }
+    }
     let hits = app.search(text, limit).await?;
     screen.answer(&hits, |screen| {
         if hits.is_empty() {

@@ -110,7 +110,7 @@ async fn with_app(app: &App, screen: Screen, command: Command) -> anyhow::Result
         Command::Tasks { command } => tasks::tasks(app, screen, command).await?,
         Command::Mail { command } => mail::mail(app, screen, command).await?,
         Command::Why { task } => tasks::why(app, screen, &task).await?,
-        Command::Search { text, limit } => mail::search(app, screen, &text.join(" "), limit).await?,
+        Command::Search { text, rebuild, limit } => mail::search(app, screen, &text.join(" "), rebuild, limit).await?,
         Command::Hitl { command } => hitl::hitl(app, screen, command).await?,
         Command::Runs { command } => return runs::runs(app, screen, command).await,
         Command::Doctor => return check::doctor(app, screen).await,

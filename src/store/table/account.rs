@@ -2,9 +2,9 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{audit, execute, many, one, parsed, parsed_option};
+use super::{audit, execute, many, one, parsed, parsed_option, task, task_edit};
 use crate::{
-    model::{AccountId, AccountMode, Instant, UserId, audit::AuditEntry},
+    model::{AccountId, AccountMode, Instant, Status, UserId, audit::AuditEntry},
     store::{
         Reader,
         error::{Result, StoreError},
@@ -36,7 +36,19 @@ pub(in crate::store) fn set_mode(
     if execute(connection, sql, (account.as_str(), mode.as_str()), "changing an account's mode")? == 0 {
         return Err(StoreError::NotFound(format!("account {account}")));
     }
-    record(connection, account, mode, at, "account_mode")
+    record(connection, account, mode, at, "account_mode")?;
+    if mode == AccountMode::Retired {
+        retire_tasks(connection, account, at)?;
+    }
+    Ok(())
+}
+
+/// An account that retires takes its open tasks along.
+fn retire_tasks(connection: &Connection, account: &AccountId, at: Instant) -> Result<()> {
+    for row in task::open_of_account(connection, account)? {
+        task_edit::walk(connection, &row, Status::Cancelled, "person", "its account has retired", at)?;
+    }
+    Ok(())
 }
 
 pub(in crate::store) fn polled(connection: &Connection, account: &AccountId, cursor: &str, at: Instant) -> Result<()> {

@@ -43,12 +43,7 @@ pub(in crate::store) fn open(connection: &Connection, new: &NewRun, at: Instant)
     .map(drop)
 }
 
-pub(in crate::store) fn record(
-    connection: &Connection,
-    run_id: RunId,
-    seq: u32,
-    replies: &[RecordedReply],
-) -> Result<()> {
+fn record(connection: &Connection, run_id: RunId, seq: u32, replies: &[RecordedReply]) -> Result<()> {
     for reply in replies {
         let sql = "INSERT INTO reply (run_id, node, input_hash, ordinal, seq, reply) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
         let text = serde_json::to_string(&reply.reply).context("encoding a reply")?;

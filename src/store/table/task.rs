@@ -171,6 +171,11 @@ pub(in crate::store) fn of_mail(connection: &Connection, mail_id: MailId) -> Res
     many(connection, &sql, [mail_id.0], "finding a mail's tasks", task_row)
 }
 
+pub(in crate::store) fn open_of_account(connection: &Connection, account: &AccountId) -> Result<Vec<TaskRow>> {
+    let sql = format!("{COLUMNS} WHERE o.account = ?1 AND t.status NOT IN ('DONE', 'CANCELLED') ORDER BY t.task_id");
+    many(connection, &sql, [account.as_str()], "finding an account's tasks", task_row)
+}
+
 impl Reader<'_> {
     pub fn task(&self, task_id: TaskId) -> Result<Option<TaskRow>> {
         one(self.0, &format!("{COLUMNS} WHERE t.task_id = ?1"), [task_id.to_string()], "reading a task", task_row)
