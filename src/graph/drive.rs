@@ -61,11 +61,7 @@ impl Inner {
             let now = self.clock.now();
             let Some(step) = self.visit(ticket, now).await else { return Ok(children) };
             let (state, checkpoint) = self.checkpoint(ticket, step, now)?;
-            let ended = checkpoint.end.is_some();
-            let (runs, reflection) = (checkpoint.runs.clone(), checkpoint.reflection.clone());
-            let (mv, next) = (checkpoint.mv.clone(), checkpoint.next);
-            let bumped = checkpoint.changes.iter().any(|change| change.writes().starts_with("task."));
-            match self.commit(checkpoint).await? {
+            match self.commit(Arc::clone(&checkpoint)).await? {
                 Committed::Stop => return Ok(children),
                 Committed::Overtaken => {
                     ticket.revision = None;
@@ -73,20 +69,22 @@ impl Inner {
                 }
                 Committed::Stored => {}
             }
-            if let (Some(journal), Some((day, line))) = (&self.journal, &reflection) {
+            if let (Some(journal), Some((day, line))) = (&self.journal, &checkpoint.reflection) {
                 journal.append(day, line);
             }
-            children.extend(runs.into_iter().map(|run| Ticket::opened(run, ticket.mail.clone())));
-            if ended {
+            children.extend(checkpoint.runs.iter().cloned().map(|run| Ticket::opened(run, ticket.mail.clone())));
+            if checkpoint.end.is_some() {
                 return Ok(children);
             }
             ticket.seq += 1;
             ticket.state = state;
-            ticket.node = next.context("the run has nowhere to go")?;
-            if bumped && let Some(revision) = &mut ticket.revision {
+            ticket.node = checkpoint.next.context("the run has nowhere to go")?;
+            if checkpoint.changes.iter().any(|change| change.writes().starts_with("task."))
+                && let Some(revision) = &mut ticket.revision
+            {
                 *revision += 1;
             }
-            if let Move::Wait { action_id } = mv {
+            if let Move::Wait { action_id } = checkpoint.mv {
                 ticket.waiting = Some(action_id);
             }
         }
@@ -186,7 +184,7 @@ impl Inner {
     }
 
     /// What the step changes, as a value to store, and the state after it.
-    fn checkpoint(&self, ticket: &mut Ticket, step: Step, now: Instant) -> anyhow::Result<(RunState, Checkpoint)> {
+    fn checkpoint(&self, ticket: &mut Ticket, step: Step, now: Instant) -> anyhow::Result<(RunState, Arc<Checkpoint>)> {
         let mv = step.next.context("the node named no move")?;
         let mut state = ticket.state.clone();
         for change in &step.changes {
@@ -230,14 +228,14 @@ impl Inner {
             end,
             fork: ticket.fork,
         };
-        Ok((state, checkpoint))
+        Ok((state, Arc::new(checkpoint)))
     }
 
     /// A full disk is waited out: the run stands still, nothing is lost, and it goes on when there is room.
-    async fn commit(&self, checkpoint: Checkpoint) -> anyhow::Result<Committed> {
+    async fn commit(&self, checkpoint: Arc<Checkpoint>) -> anyhow::Result<Committed> {
         let mut told = false;
         loop {
-            match self.store.write(Write::Checkpoint(Box::new(checkpoint.clone()))).await {
+            match self.store.write(Write::Checkpoint(Arc::clone(&checkpoint))).await {
                 Ok(_) => return Ok(Committed::Stored),
                 Err(StoreError::Overtaken(reason)) => {
                     return Ok(if reason.starts_with("run ") { Committed::Stop } else { Committed::Overtaken });

@@ -1,5 +1,7 @@
 //! A run: one journey through the graph, as values. Its state on arrival is stored once, then only what each node changed.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -110,8 +112,9 @@ pub struct RunState {
     /// Counts the attempts at an effect that a person asked for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub generation: u32,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub context_docs: Vec<ContextDoc>,
+    /// Shared: a state is copied at every node, its documents are not.
+    #[serde(default, skip_serializing_if = "no_documents")]
+    pub context_docs: Arc<Vec<ContextDoc>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opened: Vec<TaskId>,
 }
@@ -145,7 +148,7 @@ pub enum Change {
         why: String,
     },
     Documents {
-        documents: Vec<ContextDoc>,
+        documents: Arc<Vec<ContextDoc>>,
     },
     StepDone {
         index: usize,
@@ -194,12 +197,16 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
+fn no_documents(documents: &Arc<Vec<ContextDoc>>) -> bool {
+    documents.is_empty()
+}
+
 impl RunState {
     pub fn apply(&mut self, change: &Change, at: super::Instant) -> Result<(), BadChange> {
         match change {
             Change::OpenTask { task, .. } => self.opened.push(task.task_id),
             Change::LinkMail { .. } | Change::Settle { .. } => {}
-            Change::Documents { documents } => self.context_docs.clone_from(documents),
+            Change::Documents { documents } => self.context_docs = Arc::clone(documents),
             Change::Priority { priority, rule } => {
                 self.rule = Some(rule.clone());
                 self.touch(at)?.priority = *priority;

@@ -1,5 +1,7 @@
 //! The closed list of what can be written, and where each lands.
 
+use std::sync::Arc;
+
 use rusqlite::Connection;
 
 use super::{
@@ -19,7 +21,7 @@ pub enum Write {
     },
     Arrivals(Box<Arrivals>),
     OpenRun(Box<NewRun>, Instant),
-    Checkpoint(Box<Checkpoint>),
+    Checkpoint(Arc<Checkpoint>),
     EndRun {
         run_id: RunId,
         status: RunStatus,

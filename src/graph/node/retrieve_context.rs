@@ -1,5 +1,7 @@
 //! retrieve_context: earlier mails and tasks of the same conversation, person and words.
 
+use std::sync::Arc;
+
 use crate::{
     graph::entry::{Call, Entry, Node, Step},
     model::{Change, ContextDoc, Move},
@@ -9,7 +11,7 @@ pub(super) struct RetrieveContext;
 
 impl Node for RetrieveContext {
     fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
-        let Some(documents) = entry.reply::<Vec<ContextDoc>>(|call| matches!(call, Call::Recall { .. }))? else {
+        let Some(documents) = entry.reply::<Arc<Vec<ContextDoc>>>(|call| matches!(call, Call::Recall { .. }))? else {
             let objective = entry.state.task.as_ref().map(|task| task.objective.clone()).unwrap_or_default();
             return Ok(Step::ask(Call::Recall {
                 mail_id: entry.state.mail_id,
