@@ -86,6 +86,11 @@ impl App {
                     account.account
                 ));
             }
+            if configured.is_some_and(|known| !known.sample)
+                && self.config.me.addresses.iter().any(|own| own.ends_with("@home.example"))
+            {
+                notes.push("[me] still names the sample person; set addresses in adjutant.toml".into());
+            }
             if account.kind == "maildir" && configured.is_none() && account.mode != AccountMode::Retired {
                 notes.push("is not in adjutant.toml any more; it is not polled".into());
             }

@@ -17,6 +17,9 @@ pub struct Report {
     pub entered: usize,
     pub duplicates: usize,
     pub unreadable: usize,
+    /// Opened by these mails.
+    pub tasks: u64,
+    /// The newest of them.
     pub outcomes: Vec<Outcome>,
     pub waiting_for_you: usize,
 }
@@ -90,9 +93,11 @@ impl App {
 
     pub(super) async fn report(&self, since: Mark, tally: Tally) -> anyhow::Result<Report> {
         let outcomes = self.outcomes(since).await?;
-        let waiting_for_you = self.store.read(|reader| reader.open_items()).await?.len();
+        let (items, tasks) =
+            self.store.read(move |reader| Ok((reader.open_items()?, reader.tasks_after(since)?))).await?;
+        let waiting_for_you = items.len();
         let Tally { entered, duplicates, unreadable, .. } = tally;
-        Ok(Report { entered, duplicates, unreadable, outcomes, waiting_for_you })
+        Ok(Report { entered, duplicates, unreadable, tasks, outcomes, waiting_for_you })
     }
 
     /// What became of the mails after the mark, oldest first.

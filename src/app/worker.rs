@@ -194,7 +194,9 @@ impl Worker {
         let _looking = followed.looking.lock().await;
         let intake = &followed.intake;
         let mut pass = intake.begin().await?;
-        while let Some(fresh) = pass.next().await? {
+        while !self.engine.is_stopping()
+            && let Some(fresh) = pass.next().await?
+        {
             for fresh in fresh {
                 self.engine.start(ticket(intake, fresh)).await;
             }

@@ -152,6 +152,10 @@ impl Engine {
         Ok(())
     }
 
+    pub fn is_stopping(&self) -> bool {
+        self.0.stop.is_cancelled()
+    }
+
     /// Until nothing is in flight or in line.
     pub async fn idle(&self) {
         while !self.0.tracker.is_empty() {

@@ -12,6 +12,9 @@ use crate::{
     model::MailState,
 };
 
+/// Mails in the table of a first look; more would scroll away.
+const MOST_SHOWN: usize = 60;
+
 pub(super) async fn run(app: &App, screen: Screen) -> anyhow::Result<()> {
     let worker = app.work().await?.map_err(anyhow::Error::from)?;
     let (door, mut pulses) = mpsc::unbounded_channel();
@@ -125,18 +128,13 @@ fn print_report(screen: Screen, report: &Report) -> io::Result<()> {
     if report.outcomes.is_empty() {
         screen.line("No new mail.")?;
     } else {
-        let table = report.outcomes.iter().flat_map(|outcome| rows(screen, outcome)).collect();
+        let earlier = report.outcomes.len().saturating_sub(MOST_SHOWN);
+        let table = report.outcomes.iter().skip(earlier).flat_map(|outcome| rows(screen, outcome)).collect();
         screen.table(&["mail", "from", "subject", "became", "priority", "by rule", "next step"], table)?;
     }
-    let tasks: usize = report
-        .outcomes
-        .iter()
-        .filter(|outcome| outcome.state == MailState::Task)
-        .map(|outcome| outcome.tasks.len())
-        .sum();
     screen.line(&format!(
-        "{} mails: {tasks} tasks, {} duplicates, {} unreadable. {} waiting for you (adjutant hitl list).",
-        report.entered, report.duplicates, report.unreadable, report.waiting_for_you
+        "{} mails: {} tasks, {} duplicates, {} unreadable. {} waiting for you (adjutant hitl list).",
+        report.entered, report.tasks, report.duplicates, report.unreadable, report.waiting_for_you
     ))
 }
 

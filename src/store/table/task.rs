@@ -200,6 +200,13 @@ impl Reader<'_> {
         of_mail(self.0, mail_id)
     }
 
+    /// How many tasks the mails after this one opened.
+    pub fn tasks_after(&self, mail_id: MailId) -> Result<u64> {
+        let sql = "SELECT count(*) FROM task_owner WHERE mail_id > ?1";
+        one(self.0, sql, [mail_id.0], "counting tasks", |row| row.get::<_, i64>(0))
+            .map(|n| n.unwrap_or_default().unsigned_abs())
+    }
+
     pub fn task_counts(&self) -> Result<Vec<(Status, u64)>> {
         let sql = "SELECT status, count(*) FROM tasks GROUP BY status ORDER BY status";
         many(self.0, sql, [], "counting tasks", |row| Ok((parsed(row, 0)?, row.get::<_, i64>(1)?.unsigned_abs())))
