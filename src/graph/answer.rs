@@ -11,7 +11,7 @@ use super::{
     recall::{self, Question},
 };
 use crate::{
-    model::{AccountMode, Instant, RunState},
+    model::{AccountMode, Instant, Mail, RunState},
     outbox::Outbox,
     policy::Standing,
     rules::Current,
@@ -24,9 +24,18 @@ const THREAD_MAILS: usize = 20;
 
 pub type Reply<'a> = Pin<Box<dyn Future<Output = anyhow::Result<Value>> + Send + 'a>>;
 
+/// On whose behalf a call is made.
+#[derive(Clone, Copy)]
+pub struct Asker<'a> {
+    pub head: &'a RunHead,
+    pub state: &'a RunState,
+    pub mail: Option<&'a Mail>,
+    pub now: Instant,
+}
+
 /// Whoever answers the engine's calls.
 pub trait Answer: Send + Sync {
-    fn answer<'a>(&'a self, head: &'a RunHead, state: &'a RunState, call: &'a Call, now: Instant) -> Reply<'a>;
+    fn answer<'a>(&'a self, asker: Asker<'a>, call: &'a Call) -> Reply<'a>;
 }
 
 /// The real one.
@@ -38,49 +47,53 @@ pub struct Library {
 }
 
 impl Answer for Library {
-    fn answer<'a>(&'a self, head: &'a RunHead, state: &'a RunState, call: &'a Call, now: Instant) -> Reply<'a> {
+    fn answer<'a>(&'a self, asker: Asker<'a>, call: &'a Call) -> Reply<'a> {
         Box::pin(async move {
             match call {
-                Call::Acquaintance { mail_id } => {
-                    let mail_id = *mail_id;
-                    let known = self.store.read(move |reader| reader.acquaintance(mail_id)).await?;
-                    to_value(&known.context("the mail is not in the ledger")?)
-                }
-                Call::Rank => self.rank(state, now),
-                Call::Recall { mail_id, thread, person, words } => {
-                    let question = Question {
-                        account: head.account.clone(),
-                        mail_id: *mail_id,
-                        task_id: state.task.as_ref().map(|task| task.task_id),
-                        thread: thread.clone(),
-                        person: person.clone(),
-                        words: words.clone(),
-                    };
-                    to_value(&self.store.read(move |reader| recall::recall(reader, &question)).await?)
-                }
-                Call::Thread { thread } => self.thread(head, thread.clone()).await,
-                Call::Standing => self.standing(head, state).await,
-                Call::Task { task_id } => {
-                    let id = *task_id;
-                    let row = self
-                        .store
-                        .read(move |reader| reader.task(id))
-                        .await?
-                        .context("the task is not in the store")?;
-                    let facts =
-                        self.store.read(move |reader| reader.task_facts(id)).await?.context("the task has no facts")?;
-                    to_value(&TaskNow { task: row.task, facts, revision: row.revision, hand_ranked: row.hand_ranked })
-                }
                 Call::Effect { action_id } => {
-                    let row = self.outbox.carry_out(*action_id, now).await?;
+                    let row = self.outbox.carry_out(*action_id, asker.mail, asker.now).await?;
                     to_value(&EffectEnd { state: row.state, result: row.result })
                 }
+                _ => self.look_up(asker, call),
             }
         })
     }
 }
 
 impl Library {
+    /// Everything but effects is a few short reads.
+    fn look_up(&self, asker: Asker<'_>, call: &Call) -> anyhow::Result<Value> {
+        let Asker { head, state, now, .. } = asker;
+        match call {
+            Call::Acquaintance { mail_id } => {
+                let known = self.store.read_now(|reader| reader.acquaintance(*mail_id))?;
+                to_value(&known.context("the mail is not in the ledger")?)
+            }
+            Call::Rank => self.rank(state, now),
+            Call::Recall { mail_id, thread, person, words } => {
+                let question = Question {
+                    account: &head.account,
+                    mail_id: *mail_id,
+                    task_id: state.task.as_ref().map(|task| task.task_id),
+                    thread,
+                    person,
+                    words,
+                };
+                to_value(&self.store.read_now(|reader| recall::recall(reader, &question))?)
+            }
+            Call::Thread { thread } => self.thread(head, thread),
+            Call::Standing => self.standing(head, state),
+            Call::Task { task_id } => {
+                let (row, facts) =
+                    self.store.read_now(|reader| Ok((reader.task(*task_id)?, reader.task_facts(*task_id)?)))?;
+                let row = row.context("the task is not in the store")?;
+                let facts = facts.context("the task has no facts")?;
+                to_value(&TaskNow { task: row.task, facts, revision: row.revision, hand_ranked: row.hand_ranked })
+            }
+            Call::Effect { .. } => anyhow::bail!("an effect is carried out, not looked up"),
+        }
+    }
+
     fn rank(&self, state: &RunState, now: Instant) -> anyhow::Result<Value> {
         let facts = state.facts.as_ref().context("the task has no facts to rank by")?;
         let rules = Arc::clone(&self.rules.borrow().rules);
@@ -93,9 +106,8 @@ impl Library {
         })
     }
 
-    async fn thread(&self, head: &RunHead, thread: String) -> anyhow::Result<Value> {
-        let account = head.account.clone();
-        let mails = self.store.read(move |reader| reader.thread_mails(&account, &thread, THREAD_MAILS)).await?;
+    fn thread(&self, head: &RunHead, thread: &str) -> anyhow::Result<Value> {
+        let mails = self.store.read_now(|reader| reader.thread_mails(&head.account, thread, THREAD_MAILS))?;
         let mails: Vec<ThreadMail> = mails
             .into_iter()
             .map(|(_, mail)| ThreadMail {
@@ -107,15 +119,13 @@ impl Library {
         to_value(&mails)
     }
 
-    async fn standing(&self, head: &RunHead, state: &RunState) -> anyhow::Result<Value> {
-        let (account, mail_id) = (head.account.clone(), state.mail_id);
-        let read = self.store.read(move |reader| {
-            let entry = mail_id.map(|id| reader.ledger_entry(id)).transpose()?.flatten();
-            Ok((reader.account(&account)?, entry.map(|entry| entry.source_key)))
-        });
-        let (account, mail_key) = read.await?;
+    fn standing(&self, head: &RunHead, state: &RunState) -> anyhow::Result<Value> {
+        let (account, key) = self.store.read_now(|reader| {
+            let key = state.mail_id.map(|id| reader.mail_key(id)).transpose()?.flatten();
+            Ok((reader.account(&head.account)?, key))
+        })?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
-        to_value(&Standing { mode, labels: self.labels.clone(), mail_key })
+        to_value(&Standing { mode, labels: self.labels.clone(), mail_key: key })
     }
 }
 

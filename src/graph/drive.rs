@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
+    answer::Asker,
     engine::Inner,
     entry::{Call, EffectEnd, Entry, Step, TaskNow},
     failure,
@@ -174,7 +175,8 @@ impl Inner {
             // A fork shares its effects' keys with its parent and must not lay a hand on them.
             Call::Effect { .. } if ticket.fork => void_effect()?,
             _ => {
-                let answer = self.answer.answer(&ticket.head, &ticket.state, call, now);
+                let asker = Asker { head: &ticket.head, state: &ticket.state, mail: ticket.mail.as_deref(), now };
+                let answer = self.answer.answer(asker, call);
                 let limit = self.limits.call_timeout;
                 tokio::time::timeout(limit, answer).await.map_err(|_| anyhow!("no answer within {limit:?}"))??
             }

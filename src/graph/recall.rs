@@ -22,23 +22,23 @@ const WORDS_SCORE: f64 = 0.9;
 /// Fewer of the task's words than this are an accident.
 const LEAST_OVERLAP: f64 = 0.34;
 
-pub(super) struct Question {
-    pub(super) account: AccountId,
+pub(super) struct Question<'a> {
+    pub(super) account: &'a AccountId,
     pub(super) mail_id: Option<MailId>,
     pub(super) task_id: Option<TaskId>,
-    pub(super) thread: String,
-    pub(super) person: String,
-    pub(super) words: String,
+    pub(super) thread: &'a str,
+    pub(super) person: &'a str,
+    pub(super) words: &'a str,
 }
 
-pub(super) fn recall(reader: &Reader<'_>, question: &Question) -> Result<Vec<ContextDoc>> {
+pub(super) fn recall(reader: &Reader<'_>, question: &Question<'_>) -> Result<Vec<ContextDoc>> {
     let mut found = Vec::new();
     if !question.thread.is_empty() {
-        let hits = reader.related_mails(&question.account, Relation::Thread, &question.thread, FROM_THREAD)?;
+        let hits = reader.related_mails(question.account, Relation::Thread, question.thread, FROM_THREAD)?;
         found.extend(hits.into_iter().map(|hit| doc(hit, "thread", THREAD_SCORE)));
     }
     if !question.person.is_empty() {
-        let hits = reader.related_mails(&question.account, Relation::Sender, &question.person, FROM_PERSON)?;
+        let hits = reader.related_mails(question.account, Relation::Sender, question.person, FROM_PERSON)?;
         found.extend(hits.into_iter().map(|hit| doc(hit, "person", PERSON_SCORE)));
     }
     found.extend(by_words(reader, question)?);
@@ -51,10 +51,10 @@ pub(super) fn recall(reader: &Reader<'_>, question: &Question) -> Result<Vec<Con
     Ok(found)
 }
 
-fn by_words(reader: &Reader<'_>, question: &Question) -> Result<Vec<ContextDoc>> {
-    let words = query_words(&question.words);
+fn by_words(reader: &Reader<'_>, question: &Question<'_>) -> Result<Vec<ContextDoc>> {
+    let words = query_words(question.words);
     let asked: Vec<String> = words.iter().take(WORDS_ASKED).cloned().collect();
-    let hits = reader.recent_with(&asked, &question.account, CANDIDATES)?;
+    let hits = reader.recent_with(&asked, question.account, CANDIDATES)?;
     let wanted: HashSet<&String> = words.iter().collect();
     let overlap = |hit: &Hit| {
         let shared = query_words(&hit.title).iter().filter(|word| wanted.contains(word)).count();

@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::{
-    model::{AccountId, AccountMode, Action, ActionId, Effect, Instant, OutboxState},
+    model::{AccountId, AccountMode, Action, ActionId, Effect, Instant, Mail, OutboxState},
     policy::{ApprovedAction, Situation, Verdict, judge},
     source::Mailbox,
     store::{
@@ -46,14 +46,14 @@ impl Outbox {
         self.mailboxes.write().unwrap_or_else(PoisonError::into_inner).insert(account, mailbox);
     }
 
-    /// Brings an effect to its end; one that has ended is only reported.
-    pub async fn carry_out(&self, action_id: ActionId, now: Instant) -> Result<OutboxRow> {
+    /// Brings an effect to its end; one that has ended is only reported. `mail` is the one that caused it.
+    pub async fn carry_out(&self, action_id: ActionId, mail: Option<&Mail>, now: Instant) -> Result<OutboxRow> {
         loop {
-            let row = self.row(action_id).await?;
+            let (row, mode, phishing) = self.row(action_id)?;
             if row.state != OutboxState::Ready {
                 return Ok(row);
             }
-            let end = self.attempt(&row).await?;
+            let end = self.attempt(&row, &Situation { mode, mail, labels: &self.labels, phishing });
             let mv = ActionMove {
                 action_id,
                 from: OutboxState::Ready,
@@ -73,31 +73,27 @@ impl Outbox {
         }
     }
 
-    async fn row(&self, action_id: ActionId) -> Result<OutboxRow> {
-        let row = self.store.read(move |reader| reader.action(action_id)).await?;
-        row.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))
+    /// The row, the account's mode and whether the task was flagged, as they stand now.
+    fn row(&self, action_id: ActionId) -> Result<(OutboxRow, AccountMode, bool)> {
+        self.store.read_now(|reader| {
+            let row = reader.action(action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
+            let mode = reader.account(&row.action.account)?.map_or(AccountMode::Observe, |account| account.mode);
+            let task = reader.task(row.action.task_id)?;
+            Ok((row, mode, task.is_some_and(|task| task.task.context.has_warning("phishing"))))
+        })
     }
 
     /// The row came from the disk: it is judged as if it were new.
-    async fn attempt(&self, row: &OutboxRow) -> Result<End> {
-        let (account, mail_id, task_id) = (row.action.account.clone(), row.action.mail_id, row.action.task_id);
-        let read = self.store.read(move |reader| {
-            let mail = mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
-            Ok((reader.account(&account)?, mail, reader.task(task_id)?))
-        });
-        let (account, mail, task) = read.await?;
-        let mode = account.map_or(AccountMode::Observe, |account| account.mode);
-        let phishing = task.is_some_and(|row| row.task.context.has_warning("phishing"));
-        let situation = Situation { mode, mail: mail.as_ref(), labels: &self.labels, phishing };
+    fn attempt(&self, row: &OutboxRow, situation: &Situation<'_>) -> End {
         if row.action.sha256() != row.sha256 {
-            return Ok(End::of(OutboxState::Void, "its stored bytes do not match their digest"));
+            return End::of(OutboxState::Void, "its stored bytes do not match their digest");
         }
-        Ok(match judge(row.action.clone(), &situation) {
+        match judge(row.action.clone(), situation) {
             Verdict::Allowed(approved) => self.perform(&approved),
             Verdict::NeedsApproval { reason, .. } => End::of(OutboxState::Parked, &reason),
             Verdict::Withheld { reason, .. } => End::of(OutboxState::Withheld, &reason),
             Verdict::Denied { reason } => End::of(OutboxState::Void, &reason),
-        })
+        }
     }
 
     fn perform(&self, approved: &ApprovedAction) -> End {

@@ -79,7 +79,9 @@ impl Store {
         tokio::task::spawn_blocking(move || store.read_now(query)).await.map_err(|_| StoreError::Stopped)?
     }
 
-    fn read_now<T>(&self, query: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
+    /// Runs a short query right here. Readers never wait for the writer in WAL mode, so this costs what the query costs;
+    /// for anything that walks many rows use [`Store::read`].
+    pub fn read_now<T>(&self, query: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
         let idle = self.0.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = idle.map_or_else(|| connect::reader(&self.0.path), Ok)?;
         let outcome = query(&Reader(&connection));
