@@ -248,5 +248,5 @@ fn ticket(intake: &Intake, fresh: Fresh) -> Ticket {
         user: intake.desk.user.clone(),
         kind: RunKind::Mail,
     };
-    Ticket::arrived(head, fresh.mail_id, fresh.mail)
+    Ticket::arrived(head, fresh.mail_id, fresh.mail, &fresh.known)
 }

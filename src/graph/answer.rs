@@ -15,7 +15,7 @@ use crate::{
     outbox::Outbox,
     policy::Standing,
     rules::Current,
-    store::Store,
+    store::{Store, value::NewAction},
     tool::ThreadMail,
 };
 
@@ -30,6 +30,8 @@ pub struct Asker<'a> {
     pub head: &'a RunHead,
     pub state: &'a RunState,
     pub mail: Option<&'a Mail>,
+    /// The effect it asks after, if it has just planned it.
+    pub planned: Option<&'a NewAction>,
     pub now: Instant,
 }
 
@@ -51,8 +53,9 @@ impl Answer for Library {
         Box::pin(async move {
             match call {
                 Call::Effect { action_id } => {
-                    let row = self.outbox.carry_out(*action_id, asker.mail, asker.now).await?;
-                    to_value(&EffectEnd { state: row.state, result: row.result })
+                    let (state, result) =
+                        self.outbox.carry_out(*action_id, asker.planned, asker.mail, asker.now).await?;
+                    to_value(&EffectEnd { state, result })
                 }
                 _ => self.look_up(asker, call),
             }
@@ -82,7 +85,7 @@ impl Library {
                 to_value(&self.store.read_now(|reader| recall::recall(reader, &question))?)
             }
             Call::Thread { thread } => self.thread(head, thread),
-            Call::Standing => self.standing(head, state),
+            Call::Standing => self.standing(head),
             Call::Task { task_id } => {
                 let (row, facts) =
                     self.store.read_now(|reader| Ok((reader.task(*task_id)?, reader.task_facts(*task_id)?)))?;
@@ -119,13 +122,10 @@ impl Library {
         to_value(&mails)
     }
 
-    fn standing(&self, head: &RunHead, state: &RunState) -> anyhow::Result<Value> {
-        let (account, key) = self.store.read_now(|reader| {
-            let key = state.mail_id.map(|id| reader.mail_key(id)).transpose()?.flatten();
-            Ok((reader.account(&head.account)?, key))
-        })?;
+    fn standing(&self, head: &RunHead) -> anyhow::Result<Value> {
+        let account = self.store.read_now(|reader| reader.account(&head.account))?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
-        to_value(&Standing { mode, labels: self.labels.clone(), mail_key: key })
+        to_value(&Standing { mode, labels: self.labels.clone() })
     }
 }
 

@@ -87,6 +87,7 @@ impl Inner {
             }
             if let Move::Wait { action_id } = checkpoint.mv {
                 ticket.waiting = Some(action_id);
+                ticket.fresh_action.clone_from(&checkpoint.action);
             }
         }
     }
@@ -112,6 +113,7 @@ impl Inner {
         if let Some(action_id) = ticket.waiting.take() {
             let call = Call::Effect { action_id };
             let value = self.reply(ticket, &call, now).await?;
+            ticket.fresh_action = None;
             ticket.given.push((call, value));
         }
         Ok(true)
@@ -175,7 +177,13 @@ impl Inner {
             // A fork shares its effects' keys with its parent and must not lay a hand on them.
             Call::Effect { .. } if ticket.fork => void_effect()?,
             _ => {
-                let asker = Asker { head: &ticket.head, state: &ticket.state, mail: ticket.mail.as_deref(), now };
+                let asker = Asker {
+                    head: &ticket.head,
+                    state: &ticket.state,
+                    mail: ticket.mail.as_deref(),
+                    planned: ticket.fresh_action.as_ref(),
+                    now,
+                };
                 let answer = self.answer.answer(asker, call);
                 let limit = self.limits.call_timeout;
                 tokio::time::timeout(limit, answer).await.map_err(|_| anyhow!("no answer within {limit:?}"))??

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::entry::{Call, RunHead, TaskNow};
 use crate::{
     model::{ActionId, Mail, MailId, Move, NodeName, RunState, TaskId, run::STATE_SCHEMA},
-    store::value::{NewRun, RecordedReply, RunRecord},
+    store::value::{Acquaintance, NewAction, NewRun, RecordedReply, RunRecord},
 };
 
 pub struct Ticket {
@@ -24,6 +24,8 @@ pub struct Ticket {
     pub(super) fork: bool,
     /// The effect the last checkpoint waits for.
     pub(super) waiting: Option<ActionId>,
+    /// The same effect as it was just planned, still in memory.
+    pub(super) fresh_action: Option<NewAction>,
     /// Replies given before the node asks.
     pub(super) given: Vec<(Call, Value)>,
     /// Not yet stored; they go with the next checkpoint.
@@ -76,28 +78,46 @@ impl Ticket {
             mail,
             fork: new.fork.is_some(),
             waiting: None,
+            fresh_action: None,
             given: Vec::new(),
             unsaved: Vec::new(),
             book: Book::default(),
         }
     }
 
-    /// The run of a mail that just arrived.
-    pub fn arrived(head: RunHead, mail_id: MailId, mail: Arc<Mail>) -> Self {
-        Self {
+    /// The run of a mail that just arrived. What the store knew when it took the mail in need not be asked again, unless
+    /// the mail belongs to a conversation, whose tasks may have been opened since.
+    pub fn arrived(head: RunHead, mail_id: MailId, mail: Arc<Mail>, known: &Acquaintance) -> Self {
+        let mut ticket = Self {
             head,
             seq: 0,
             node: NodeName::PlanStep,
             state: RunState { mail_id: Some(mail_id), ..RunState::default() },
-            mail: Some(mail),
+            mail: None,
             task_id: None,
             revision: None,
             fork: false,
             waiting: None,
+            fresh_action: None,
             given: Vec::new(),
             unsaved: Vec::new(),
             book: Book::default(),
+        };
+        if mail.references.is_empty()
+            && let Ok(value) = serde_json::to_value(known)
+        {
+            ticket.give(Call::Acquaintance { mail_id }, value);
         }
+        ticket.mail = Some(mail);
+        ticket
+    }
+
+    /// A reply known before the node asks; recorded like any other.
+    fn give(&mut self, call: Call, value: Value) {
+        let hash = call.hash();
+        let (ordinal, _) = self.book.next(self.node, &hash);
+        self.unsaved.push(RecordedReply { node: self.node, input_hash: hash, ordinal, reply: value.clone() });
+        self.given.push((call, value));
     }
 
     /// Builds the state again from arrival and changes.
@@ -116,6 +136,7 @@ impl Ticket {
             revision: None,
             fork: row.fork_of.is_some(),
             waiting: None,
+            fresh_action: None,
             given: Vec::new(),
             unsaved: Vec::new(),
             book: Book::default(),

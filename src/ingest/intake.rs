@@ -14,7 +14,7 @@ use crate::{
     source::{Found, Source, SourceError},
     store::{
         Receipt, Store, Write,
-        value::{Arrival, ArrivalContent, Arrivals, LedgerRow},
+        value::{Acquaintance, Arrival, ArrivalContent, Arrivals, Arrived, LedgerRow},
     },
 };
 
@@ -46,6 +46,7 @@ pub struct Intake {
 pub struct Fresh {
     pub mail_id: MailId,
     pub run_id: RunId,
+    pub known: Acquaintance,
     pub mail: Arc<Mail>,
 }
 
@@ -159,12 +160,11 @@ impl Desk {
         };
         tally.entered += arrived.len();
         tally.duplicates += arrived.iter().filter(|entry| entry.state == MailState::Duplicate).count();
-        let fresh: Vec<Fresh> = arrived
-            .iter()
-            .filter_map(|entry| {
-                Some(Fresh { mail_id: entry.mail_id, run_id: entry.run?, mail: mails.remove(&entry.source_key)? })
-            })
-            .collect();
+        let fresh = |entry: Arrived| {
+            let (run_id, known) = entry.run?;
+            Some(Fresh { mail_id: entry.mail_id, run_id, known, mail: mails.remove(&entry.source_key)? })
+        };
+        let fresh: Vec<Fresh> = arrived.into_iter().filter_map(fresh).collect();
         tally.to_work += fresh.len();
         Ok(fresh)
     }

@@ -96,6 +96,9 @@ pub struct ContextDoc {
 pub struct RunState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mail_id: Option<MailId>,
+    /// The source's own id of that mail, for effects on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mail_key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<Task>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

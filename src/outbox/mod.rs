@@ -14,7 +14,7 @@ use crate::{
     source::Mailbox,
     store::{
         Result, Store, StoreError, Write,
-        value::{ActionMove, OutboxRow},
+        value::{ActionMove, NewAction},
     },
 };
 
@@ -26,6 +26,17 @@ pub struct Outbox {
     files: PathBuf,
     labels: Arc<Vec<String>>,
     mailboxes: Arc<RwLock<HashMap<AccountId, Arc<dyn Mailbox>>>>,
+}
+
+/// An effect and what a verdict on it depends on.
+struct Pending {
+    action: Action,
+    state: OutboxState,
+    result: String,
+    /// Its bytes are those its digest was taken of.
+    intact: bool,
+    mode: AccountMode,
+    phishing: bool,
 }
 
 /// How an attempt at an effect ended.
@@ -46,14 +57,25 @@ impl Outbox {
         self.mailboxes.write().unwrap_or_else(PoisonError::into_inner).insert(account, mailbox);
     }
 
-    /// Brings an effect to its end; one that has ended is only reported. `mail` is the one that caused it.
-    pub async fn carry_out(&self, action_id: ActionId, mail: Option<&Mail>, now: Instant) -> Result<OutboxRow> {
+    /// Brings an effect to its end; one that has ended is only reported. `planned` is the row as it was just stored, if
+    /// the asker still has it, and `mail` the one that caused it.
+    pub async fn carry_out(
+        &self,
+        action_id: ActionId,
+        planned: Option<&NewAction>,
+        mail: Option<&Mail>,
+        now: Instant,
+    ) -> Result<(OutboxState, String)> {
+        let mut pending = planned.map(|planned| self.fresh(planned)).transpose()?;
         loop {
-            let (row, mode, phishing) = self.row(action_id)?;
+            let row = match pending.take() {
+                Some(row) => row,
+                None => self.row(action_id)?,
+            };
             if row.state != OutboxState::Ready {
-                return Ok(row);
+                return Ok((row.state, row.result));
             }
-            let end = self.attempt(&row, &Situation { mode, mail, labels: &self.labels, phishing });
+            let end = self.attempt(&row, mail);
             let mv = ActionMove {
                 action_id,
                 from: OutboxState::Ready,
@@ -65,7 +87,7 @@ impl Outbox {
                 here: end.here,
             };
             match self.store.write(Write::MoveAction(Box::new(mv))).await {
-                Ok(_) => return Ok(OutboxRow { state: end.state, result: end.result, ..row }),
+                Ok(_) => return Ok((end.state, end.result)),
                 // A person was faster: what they made of it counts.
                 Err(StoreError::Overtaken(_)) => {}
                 Err(error) => return Err(error),
@@ -73,22 +95,43 @@ impl Outbox {
         }
     }
 
-    /// The row, the account's mode and whether the task was flagged, as they stand now.
-    fn row(&self, action_id: ActionId) -> Result<(OutboxRow, AccountMode, bool)> {
+    /// Everything a verdict depends on, as it stands now.
+    fn row(&self, action_id: ActionId) -> Result<Pending> {
         self.store.read_now(|reader| {
             let row = reader.action(action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
-            let mode = reader.account(&row.action.account)?.map_or(AccountMode::Observe, |account| account.mode);
+            let account = reader.account(&row.action.account)?;
             let task = reader.task(row.action.task_id)?;
-            Ok((row, mode, task.is_some_and(|task| task.task.context.has_warning("phishing"))))
+            Ok(Pending {
+                intact: row.action.sha256() == row.sha256,
+                action: row.action,
+                state: row.state,
+                result: row.result,
+                mode: account.map_or(AccountMode::Observe, |account| account.mode),
+                phishing: task.is_some_and(|task| task.task.context.has_warning("phishing")),
+            })
         })
     }
 
-    /// The row came from the disk: it is judged as if it were new.
-    fn attempt(&self, row: &OutboxRow, situation: &Situation<'_>) -> End {
-        if row.action.sha256() != row.sha256 {
+    /// The same for a row whose bytes never left memory. Phishing was ruled out when it became ready.
+    fn fresh(&self, planned: &NewAction) -> Result<Pending> {
+        let account = self.store.read_now(|reader| reader.account(&planned.action.account))?;
+        Ok(Pending {
+            action: planned.action.clone(),
+            state: planned.state,
+            result: planned.reason.clone(),
+            intact: true,
+            mode: account.map_or(AccountMode::Observe, |account| account.mode),
+            phishing: false,
+        })
+    }
+
+    /// Judged as if it were new, whoever planned it.
+    fn attempt(&self, row: &Pending, mail: Option<&Mail>) -> End {
+        if !row.intact {
             return End::of(OutboxState::Void, "its stored bytes do not match their digest");
         }
-        match judge(row.action.clone(), situation) {
+        let situation = Situation { mode: row.mode, mail, labels: &self.labels, phishing: row.phishing };
+        match judge(row.action.clone(), &situation) {
             Verdict::Allowed(approved) => self.perform(&approved),
             Verdict::NeedsApproval { reason, .. } => End::of(OutboxState::Parked, &reason),
             Verdict::Withheld { reason, .. } => End::of(OutboxState::Withheld, &reason),

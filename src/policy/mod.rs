@@ -27,8 +27,6 @@ pub struct Situation<'a> {
 pub struct Standing {
     pub mode: AccountMode,
     pub labels: Vec<String>,
-    /// The source's own id of the mail that caused the task.
-    pub mail_key: Option<String>,
 }
 
 /// Proof that an action may run now. It cannot be built, copied or read from disk outside this module: a stored action

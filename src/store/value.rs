@@ -59,13 +59,13 @@ pub struct Arrivals {
 }
 
 /// What became of one arrival.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Arrived {
     pub source_key: String,
     pub mail_id: MailId,
     pub state: MailState,
-    /// The run that was opened for it.
-    pub run: Option<RunId>,
+    /// The run that was opened for it, and what is known about the mail's people.
+    pub run: Option<(RunId, Acquaintance)>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -107,7 +107,7 @@ fn wish(
         step: step.to_owned(),
         generation: entry.state.generation,
         mail_id: entry.state.mail_id,
-        mail_key: standing.mail_key.clone(),
+        mail_key: entry.state.mail_key.clone(),
         tool: step.to_owned(),
         effect,
     };

@@ -85,7 +85,7 @@ impl PlanStep {
         for (ordinal, plan) in planned.iter().enumerate() {
             let task = self.task(entry, mail, known, reading, plan, ordinal);
             let facts = about.of(plan);
-            step.runs.push(task_run(entry, &task, &facts));
+            step.runs.push(task_run(entry, known, &task, &facts));
             step.changes.push(Change::OpenTask { task: Box::new(task), facts: Box::new(facts) });
         }
         let first = planned.first().map_or_else(|| about.clone(), |plan| about.of(plan));
@@ -161,7 +161,7 @@ fn context(mail: &Mail, reading: &Reading, plan: &PlannedTask) -> Context {
 }
 
 /// A run of its own for the task; where it starts is for the graph to say.
-fn task_run(entry: &Entry<'_>, task: &Task, facts: &Facts) -> NewRun {
+fn task_run(entry: &Entry<'_>, known: &Acquaintance, task: &Task, facts: &Facts) -> NewRun {
     NewRun {
         run_id: RunId::derive(entry.now, &[&entry.run.run_id.to_string(), &task.task_id.to_string()]),
         account: entry.run.account.clone(),
@@ -173,6 +173,7 @@ fn task_run(entry: &Entry<'_>, task: &Task, facts: &Facts) -> NewRun {
         task_id: Some(task.task_id),
         state: RunState {
             mail_id: entry.state.mail_id,
+            mail_key: Some(known.source_key.clone()),
             task: Some(task.clone()),
             facts: Some(facts.clone()),
             ..RunState::default()

@@ -15,7 +15,12 @@ impl Node for RetrieveContext {
             let objective = entry.state.task.as_ref().map(|task| task.objective.clone()).unwrap_or_default();
             return Ok(Step::ask(Call::Recall {
                 mail_id: entry.state.mail_id,
-                thread: entry.mail.map(|mail| mail.thread.clone()).unwrap_or_default(),
+                // A mail that answers nothing has no conversation yet.
+                thread: entry
+                    .mail
+                    .filter(|mail| !mail.references.is_empty())
+                    .map(|mail| mail.thread.clone())
+                    .unwrap_or_default(),
                 person: entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default(),
                 words: objective,
             }));

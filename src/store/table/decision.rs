@@ -73,14 +73,15 @@ fn of_task(connection: &Connection, decision: &Decision, item: &ItemRow, task_id
         return go_on(connection, decision, item, &row);
     }
     outbox::void_of_task(connection, &row, &reason(decision, "a person decided"), decision.at)?;
-    task::set_status(
-        connection,
-        &row,
-        Status::InProgress,
-        &decision.who,
-        &reason(decision, "a person decided"),
-        decision.at,
-    )?;
+    let mv = task::StatusMove {
+        account: &row.account,
+        from: row.task.status.as_str(),
+        to: Status::InProgress,
+        who: &decision.who,
+        why: &reason(decision, "a person decided"),
+        at: decision.at,
+    };
+    task::set_status(connection, task_id, &mv)?;
     let mut row = task::get(connection, task_id)?;
     let step = text(item, "step");
     match decision.verdict {
@@ -153,6 +154,11 @@ fn resume(
         task_id: Some(row.task.task_id),
         state: RunState {
             mail_id: row.mail_id,
+            mail_key: row
+                .mail_id
+                .map(|mail_id| ledger::entry(connection, mail_id))
+                .transpose()?
+                .map(|entry| entry.source_key),
             task: Some(row.task.clone()),
             facts: super::facts::of_task(connection, row.task.task_id)?,
             rule: Some(row.rule.clone()),

@@ -14,7 +14,7 @@ use crate::{
     },
     store::{
         error::{Result, StoreError},
-        value::{Arrival, ArrivalContent, Arrivals, Arrived, MailEdit, MailWish, NewRun},
+        value::{Acquaintance, Arrival, ArrivalContent, Arrivals, Arrived, MailEdit, MailWish, NewRun},
     },
 };
 
@@ -53,11 +53,24 @@ fn enter(connection: &Connection, batch: &Arrivals, arrival: &Arrival) -> Result
         Ok((MailId(row.get(0)?), row.get::<_, u32>(1)?))
     })?;
     let Some((mail_id, retries)) = row else { return Ok(None) };
-    let (state, reason, run) = account_for(connection, batch, arrival, mail_id, retries)?;
+    let Answer { state, reason, run } = account_for(connection, batch, arrival, mail_id, retries)?;
     if state != MailState::Pending || !reason.is_empty() {
         settle(connection, mail_id, state, &reason, None, batch.at)?;
     }
     Ok(Some(Arrived { source_key: arrival.source_key.clone(), mail_id, state, run }))
+}
+
+/// What the ledger says about an arrival, and the run it opened.
+struct Answer {
+    state: MailState,
+    reason: String,
+    run: Option<(RunId, Acquaintance)>,
+}
+
+impl Answer {
+    fn settled(state: MailState, reason: &str) -> Self {
+        Self { state, reason: reason.to_owned(), run: None }
+    }
 }
 
 fn account_for(
@@ -66,19 +79,19 @@ fn account_for(
     arrival: &Arrival,
     mail_id: MailId,
     retries: u32,
-) -> Result<(MailState, String, Option<RunId>)> {
+) -> Result<Answer> {
     let mail = match &arrival.content {
-        ArrivalContent::Failed { reason } => return Ok((MailState::Failed, reason.clone(), None)),
-        ArrivalContent::Parked { reason } => return Ok((MailState::Parked, reason.clone(), None)),
+        ArrivalContent::Failed { reason } => return Ok(Answer::settled(MailState::Failed, reason)),
+        ArrivalContent::Parked { reason } => return Ok(Answer::settled(MailState::Parked, reason)),
         ArrivalContent::Work(mail) | ArrivalContent::Keep { mail, .. } => mail,
     };
     let twin = mail::twin(connection, &batch.account, mail_id, mail)?;
     mail::put(connection, &batch.account, mail_id, arrival, mail)?;
     if let Twin::Same(first) = twin {
-        return Ok((MailState::Duplicate, format!("the same mail as {first}"), None));
+        return Ok(Answer::settled(MailState::Duplicate, &format!("the same mail as {first}")));
     }
     if let ArrivalContent::Keep { reason, .. } = &arrival.content {
-        return Ok((MailState::NoTask, reason.clone(), None));
+        return Ok(Answer::settled(MailState::NoTask, reason));
     }
     let flag = match twin {
         Twin::Forged(other) => format!("flagged: carries the Message-ID of mail {other} over other content"),
@@ -86,7 +99,8 @@ fn account_for(
     };
     let run = mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
     run::open(connection, &run, batch.at)?;
-    Ok((MailState::Pending, flag, Some(run.run_id)))
+    let known = mail::acquaintance(connection, mail_id)?;
+    Ok(Answer { state: MailState::Pending, reason: flag, run: known.map(|known| (run.run_id, known)) })
 }
 
 fn mail_run(

@@ -46,12 +46,6 @@ impl Reader<'_> {
         one(self.0, &format!("{COLUMNS} WHERE l.mail_id = ?1"), [mail_id.0], "reading the ledger", ledger_row)
     }
 
-    pub fn mail_key(&self, mail_id: MailId) -> Result<Option<String>> {
-        one(self.0, "SELECT source_key FROM ledger WHERE mail_id = ?1", [mail_id.0], "reading the ledger", |row| {
-            row.get(0)
-        })
-    }
-
     /// The keys that need no second look: everything but what failed or was given up because it could not be read.
     pub fn known_keys(&self, account: &AccountId) -> Result<HashSet<String>> {
         let sql = "SELECT source_key FROM ledger WHERE account = ?1 AND state NOT IN ('failed', 'gone')";

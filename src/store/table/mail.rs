@@ -77,36 +77,41 @@ pub(in crate::store) fn twin(connection: &Connection, account: &AccountId, own: 
     })
 }
 
+/// What is known about a mail beside its text.
+pub(in crate::store) fn acquaintance(connection: &Connection, mail_id: MailId) -> Result<Option<Acquaintance>> {
+    let sql = "SELECT l.source_key, l.direction, l.arrived_at, l.account, m.thread,
+                      EXISTS (SELECT 1 FROM contact c WHERE c.account = l.account AND c.address = m.sender),
+                      EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.direction = 'out'),
+                      EXISTS (SELECT 1 FROM muted u WHERE u.account = l.account AND u.address = m.sender)
+               FROM ledger l JOIN mail m USING (mail_id) WHERE l.mail_id = ?1";
+    let found = one(connection, sql, [mail_id.0], "asking who wrote", |row| {
+        let known = Acquaintance {
+            source_key: row.get(0)?,
+            direction: parsed(row, 1)?,
+            arrived_at: parsed(row, 2)?,
+            known_contact: row.get(5)?,
+            thread_mine: row.get(6)?,
+            muted: row.get(7)?,
+            tasks: Vec::new(),
+        };
+        Ok((known, row.get::<_, String>(3)?, row.get::<_, String>(4)?))
+    })?;
+    let Some((mut known, account, thread)) = found else { return Ok(None) };
+    let sql = "SELECT t.task_id, t.objective, f.kind FROM task_thread h JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id)
+               WHERE h.account = ?1 AND h.thread = ?2 AND t.status NOT IN ('DONE', 'CANCELLED') ORDER BY t.task_id LIMIT 20";
+    known.tasks = many(connection, sql, (account, thread), "finding the thread's tasks", |row| {
+        Ok(ThreadTask { task_id: parsed(row, 0)?, objective: row.get(1)?, kind: row.get(2)? })
+    })?;
+    Ok(Some(known))
+}
+
 impl Reader<'_> {
     pub fn mail(&self, mail_id: MailId) -> Result<Option<Mail>> {
         one(self.0, "SELECT body FROM mail WHERE mail_id = ?1", [mail_id.0], "reading a mail", |row| json(row, 0))
     }
 
     pub fn acquaintance(&self, mail_id: MailId) -> Result<Option<Acquaintance>> {
-        let sql = "SELECT l.source_key, l.direction, l.arrived_at, l.account, m.thread,
-                          EXISTS (SELECT 1 FROM contact c WHERE c.account = l.account AND c.address = m.sender),
-                          EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.direction = 'out'),
-                          EXISTS (SELECT 1 FROM muted u WHERE u.account = l.account AND u.address = m.sender)
-                   FROM ledger l JOIN mail m USING (mail_id) WHERE l.mail_id = ?1";
-        let found = one(self.0, sql, [mail_id.0], "asking who wrote", |row| {
-            let known = Acquaintance {
-                source_key: row.get(0)?,
-                direction: parsed(row, 1)?,
-                arrived_at: parsed(row, 2)?,
-                known_contact: row.get(5)?,
-                thread_mine: row.get(6)?,
-                muted: row.get(7)?,
-                tasks: Vec::new(),
-            };
-            Ok((known, row.get::<_, String>(3)?, row.get::<_, String>(4)?))
-        })?;
-        let Some((mut known, account, thread)) = found else { return Ok(None) };
-        let sql = "SELECT t.task_id, t.objective, f.kind FROM task_thread h JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id)
-                   WHERE h.account = ?1 AND h.thread = ?2 AND t.status NOT IN ('DONE', 'CANCELLED') ORDER BY t.task_id LIMIT 20";
-        known.tasks = many(self.0, sql, (account, thread), "finding the thread's tasks", |row| {
-            Ok(ThreadTask { task_id: parsed(row, 0)?, objective: row.get(1)?, kind: row.get(2)? })
-        })?;
-        Ok(Some(known))
+        acquaintance(self.0, mail_id)
     }
 
     /// The mails of a conversation, newest first.

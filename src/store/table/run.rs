@@ -210,6 +210,14 @@ fn rank(connection: &Connection, point: &Checkpoint, level: &str, rule: &str) ->
 
 fn status(connection: &Connection, point: &Checkpoint, to: Status, why: &str) -> Result<()> {
     let Some((after, _)) = &point.task else { return Ok(()) };
-    let row = task::get(connection, after.task_id)?;
-    task::set_status(connection, &row, to, point.node.as_str(), why, point.entered_at)
+    let (from, _) = task::standing(connection, after.task_id)?;
+    let mv = task::StatusMove {
+        account: &point.account,
+        from: &from,
+        to,
+        who: point.node.as_str(),
+        why,
+        at: point.entered_at,
+    };
+    task::set_status(connection, after.task_id, &mv)
 }

@@ -92,46 +92,47 @@ pub(in crate::store) fn open(
     }
     facts::put_task(connection, task.task_id, of)?;
     search::put_task(connection, owner.account, task)?;
-    note_status(connection, task.task_id, owner.account, "", Status::New.as_str(), owner.who, &task.source, at)
+    let born = StatusMove { account: owner.account, from: "", to: Status::New, who: owner.who, why: &task.source, at };
+    note_status(connection, task.task_id, &born)
 }
 
-/// One legal step of the life cycle, with its history and audit lines. The database refuses any other.
-pub(in crate::store) fn set_status(
-    connection: &Connection,
-    row: &TaskRow,
-    to: Status,
-    who: &str,
-    why: &str,
-    at: Instant,
-) -> Result<()> {
-    let from = row.task.status;
-    let id = row.task.task_id;
+/// A step of the life cycle, with who takes it and why.
+pub(in crate::store) struct StatusMove<'a> {
+    pub(in crate::store) account: &'a AccountId,
+    /// Empty at birth.
+    pub(in crate::store) from: &'a str,
+    pub(in crate::store) to: Status,
+    pub(in crate::store) who: &'a str,
+    pub(in crate::store) why: &'a str,
+    pub(in crate::store) at: Instant,
+}
+
+/// One legal step, with its history and audit lines. The database refuses any other.
+pub(in crate::store) fn set_status(connection: &Connection, task_id: TaskId, mv: &StatusMove<'_>) -> Result<()> {
     let sql = "UPDATE tasks SET status = ?2, last_updated = ?3 WHERE task_id = ?1";
-    execute(connection, sql, (id.to_string(), to.as_str(), at.to_string()), "moving a task")?;
-    note_status(connection, id, &row.account, from.as_str(), to.as_str(), who, why, at)
+    execute(connection, sql, (task_id.to_string(), mv.to.as_str(), mv.at.to_string()), "moving a task")?;
+    note_status(connection, task_id, mv)
 }
 
-#[expect(clippy::too_many_arguments, reason = "one line of history and audit, spelled out")]
-pub(in crate::store) fn note_status(
-    connection: &Connection,
-    task_id: TaskId,
-    account: &AccountId,
-    from: &str,
-    to: &str,
-    who: &str,
-    why: &str,
-    at: Instant,
-) -> Result<()> {
-    history::record(connection, task_id, &history::Entry { field: "status", from, to, who, why }, at)?;
+fn note_status(connection: &Connection, task_id: TaskId, mv: &StatusMove<'_>) -> Result<()> {
+    let StatusMove { account, from, to, who, why, at } = mv;
+    history::record(connection, task_id, &history::Entry { field: "status", from, to: to.as_str(), who, why }, *at)?;
     let entry = AuditEntry {
-        at,
+        at: *at,
         account: account.to_string(),
-        who: who.to_owned(),
-        act: format!("task_{}", to.to_lowercase()),
+        who: (*who).to_owned(),
+        act: format!("task_{}", to.as_str().to_lowercase()),
         subject: format!("task:{task_id}"),
         detail: format!("{from} → {to}: {why}"),
     };
     audit::append(connection, &entry)
+}
+
+/// Status and priority as they stand.
+pub(in crate::store) fn standing(connection: &Connection, task_id: TaskId) -> Result<(String, String)> {
+    let sql = "SELECT status, priority FROM tasks WHERE task_id = ?1";
+    one(connection, sql, [task_id.to_string()], "reading a task", |row| Ok((row.get(0)?, row.get(1)?)))?
+        .ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))
 }
 
 /// Writes the fields a run or a person may change, if nobody was faster.

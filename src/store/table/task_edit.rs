@@ -16,8 +16,15 @@ pub(in crate::store) fn edit(connection: &Connection, edit: &TaskEdit) -> Result
     if let TaskWish::Add { task: new, facts } = &edit.wish {
         let owner = task::Owner { account: &edit.account, user: &edit.user, mail_id: None, who: "person" };
         task::open(connection, new, facts, &owner, edit.at)?;
-        let row = task::get(connection, new.task_id)?;
-        task::set_status(connection, &row, Status::Ready, "person", "added by hand", edit.at)?;
+        let ready = task::StatusMove {
+            account: &edit.account,
+            from: Status::New.as_str(),
+            to: Status::Ready,
+            who: "person",
+            why: "added by hand",
+            at: edit.at,
+        };
+        task::set_status(connection, new.task_id, &ready)?;
         return Ok(new.task_id);
     }
     let row = task::get(connection, edit.task_id)?;
@@ -50,15 +57,16 @@ pub(in crate::store) fn walk(
     why: &str,
     at: Instant,
 ) -> Result<()> {
-    let mut row = row.clone();
-    for next in way(row.task.status, to) {
-        task::set_status(connection, &row, next, who, why, at)?;
-        row.task.status = next;
+    let mut from = row.task.status;
+    for next in way(from, to) {
+        let mv = task::StatusMove { account: &row.account, from: from.as_str(), to: next, who, why, at };
+        task::set_status(connection, row.task.task_id, &mv)?;
+        from = next;
     }
     if to.is_terminal() {
         let sql = "UPDATE task_owner SET revision = revision + 1 WHERE task_id = ?1";
         execute(connection, sql, [row.task.task_id.to_string()], "claiming a task")?;
-        void_pending(connection, &row, &format!("the task is {to}"), at)?;
+        void_pending(connection, row, &format!("the task is {to}"), at)?;
     }
     Ok(())
 }
