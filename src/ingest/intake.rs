@@ -107,14 +107,13 @@ impl Intake {
             let one = |(message, tried): (Found, u32)| {
                 let content = match source.fetch(&message.key) {
                     Ok(raw) => desk.content(&raw, message.arrived_at),
-                    // Gone again: the next poll accounts for it.
-                    Err(SourceError::Gone { .. }) => return None,
+                    Err(SourceError::Gone { .. }) => ArrivalContent::Gone,
                     Err(error) => unreadable(&error, tried),
                 };
                 let Found { key, folder, direction, arrived_at, size } = message;
-                Some(Arrival { source_key: key, folder, direction, arrived_at, size, content })
+                Arrival { source_key: key, folder, direction, arrived_at, size, content }
             };
-            found.into_iter().zip(tried).filter_map(one).collect()
+            found.into_iter().zip(tried).map(one).collect()
         };
         tokio::task::spawn_blocking(read).await.context("reading mail")
     }
