@@ -83,8 +83,9 @@ fn of_task(connection: &Connection, decision: &Decision, item: &ItemRow, task_id
     )?;
     let mut row = task::get(connection, task_id)?;
     let step = text(item, "step");
-    if decision.verdict == Verdict::Skip {
-        skip(connection, &mut row, step, decision)?;
+    match decision.verdict {
+        Verdict::Skip => skip(connection, &mut row, step, decision)?,
+        _ => forget(connection, &mut row, step, decision)?,
     }
     let run = resume(connection, item, &row, step, NodeName::ExecuteTool, decision.at)?;
     run::open(connection, &run, decision.at)?;
@@ -114,6 +115,18 @@ fn skip(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Decis
     }
     let output = json!({ "skipped": true, "by": who, "reason": decision.reason });
     row.task.tool_output.get_or_insert_default().insert(step.to_owned(), output);
+    row.task.last_updated = decision.at;
+    task::update(connection, &row.task, row.revision, None)?;
+    row.revision += 1;
+    Ok(())
+}
+
+/// What was planned in the failed attempt counts no more: a step with an output is one that was dealt with.
+fn forget(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Decision) -> Result<()> {
+    let planned = row.task.tool_output.as_mut().and_then(|output| output.remove(step));
+    if planned.is_none() {
+        return Ok(());
+    }
     row.task.last_updated = decision.at;
     task::update(connection, &row.task, row.revision, None)?;
     row.revision += 1;
