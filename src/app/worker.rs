@@ -105,7 +105,12 @@ impl App {
         let deadline = std::time::Instant::now() + DAEMON_PATIENCE;
         loop {
             if let Some(answer) = self.store.read(move |reader| reader.request_answer(request)).await? {
-                return serde_json::from_str(&answer).context("the daemon's answer cannot be read");
+                let answer: serde_json::Value =
+                    serde_json::from_str(&answer).context("the daemon's answer cannot be read")?;
+                if let Some(problem) = answer.get("error").and_then(serde_json::Value::as_str) {
+                    anyhow::bail!("the daemon could not do it: {problem}");
+                }
+                return Ok(answer);
             }
             anyhow::ensure!(std::time::Instant::now() < deadline, "the daemon has not answered yet; it still may");
             tokio::time::sleep(Duration::from_millis(50)).await;
