@@ -19,7 +19,8 @@ pub(super) async fn follow(shared: Shared, nth: usize) {
     let _watch = maildir
         .watch(Arc::clone(&hint))
         .inspect_err(|error| tracing::warn!(account = %intake.desk.account, %error, "events are off"));
-    let mut pause = every;
+    // What came before the watch began is found by looking once more.
+    let mut pause = Duration::ZERO;
     while !shared.stop.is_cancelled() {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
