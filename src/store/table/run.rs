@@ -135,6 +135,11 @@ fn fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()> {
 
 /// Lets the changes reach the tables they are about.
 fn project(connection: &Connection, point: &Checkpoint) -> Result<()> {
+    let touched = point.changes.iter().any(|change| change.writes().starts_with("task."));
+    if let Some((after, revision)) = point.task.as_ref().filter(|_| touched) {
+        // Before any change: what no longer fits a task that somebody else moved is no fault of the run.
+        task::unchanged(connection, after.task_id, *revision)?;
+    }
     let who = point.node.as_str();
     let mut concerned = None;
     let mut rule = None;
@@ -164,7 +169,6 @@ fn project(connection: &Connection, point: &Checkpoint) -> Result<()> {
             | Change::Documents { .. } => {}
         }
     }
-    let touched = point.changes.iter().any(|change| change.writes().starts_with("task."));
     match &point.task {
         Some((after, revision)) if touched => task::update(connection, after, *revision, rule),
         _ => Ok(()),
