@@ -60,8 +60,6 @@ pub struct Held {
 pub struct Followed {
     pub intake: Intake,
     pub maildir: Arc<Maildir>,
-    /// One look at a time: the poll's own turn and a request may come together.
-    looking: tokio::sync::Mutex<()>,
 }
 
 pub struct Worker {
@@ -107,7 +105,12 @@ impl App {
         let deadline = std::time::Instant::now() + DAEMON_PATIENCE;
         loop {
             if let Some(answer) = self.store.read(move |reader| reader.request_answer(request)).await? {
-                return serde_json::from_str(&answer).context("the daemon's answer cannot be read");
+                let answer: serde_json::Value =
+                    serde_json::from_str(&answer).context("the daemon's answer cannot be read")?;
+                if let Some(problem) = answer.get("error").and_then(serde_json::Value::as_str) {
+                    anyhow::bail!("the daemon could not do it: {problem}");
+                }
+                return Ok(answer);
             }
             anyhow::ensure!(std::time::Instant::now() < deadline, "the daemon has not answered yet; it still may");
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -180,18 +183,14 @@ impl App {
             clock: self.clock.clone(),
             old_after: Some(old_after),
         };
-        Ok(Followed {
-            intake: Intake { desk, source: maildir.clone() },
-            maildir,
-            looking: tokio::sync::Mutex::default(),
-        })
+        Ok(Followed { intake: Intake { desk, source: maildir.clone(), looking: Arc::default() }, maildir })
     }
 }
 
 impl Worker {
     /// Takes in what one account has and sets it going.
     pub async fn take_in(&self, followed: &Followed) -> anyhow::Result<(Tally, Option<Duration>)> {
-        let _looking = followed.looking.lock().await;
+        let _looking = followed.intake.looking.lock().await;
         let intake = &followed.intake;
         let mut pass = intake.begin().await?;
         while !self.engine.is_stopping()

@@ -14,13 +14,14 @@ const SHOW: Duration = Duration::from_millis(150);
 
 pub(super) async fn follow(shared: Shared, nth: usize) {
     let Some(followed) = shared.worker.intakes.get(nth) else { return };
-    let Followed { intake, maildir, .. } = followed;
+    let Followed { intake, maildir } = followed;
     let every = Duration::from_secs(shared.worker.app.config.poll_seconds);
     let hint = Arc::new(Notify::new());
     let _watch = maildir
         .watch(Arc::clone(&hint))
         .inspect_err(|error| tracing::warn!(account = %intake.desk.account, %error, "events are off"));
-    let mut pause = every;
+    // What came before the watch began is found by looking once more.
+    let mut pause = Duration::ZERO;
     while !shared.stop.is_cancelled() {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}

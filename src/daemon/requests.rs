@@ -25,7 +25,10 @@ async fn notice(shared: &Shared) -> anyhow::Result<()> {
     for (request, kind, _) in requests {
         store.write(Write::Answer { request, answer: None }).await?;
         let answer = match kind.as_str() {
-            "once" => serde_json::to_string(&shared.worker.once().await?)?,
+            "once" => match shared.worker.once().await {
+                Ok(report) => serde_json::to_string(&report)?,
+                Err(error) => serde_json::to_string(&serde_json::json!({ "error": format!("{error:#}") }))?,
+            },
             other => serde_json::to_string(&format!("this version does not know '{other}'"))?,
         };
         store.write(Write::Answer { request, answer: Some(answer) }).await?;

@@ -153,14 +153,7 @@ impl Inner {
         now: Instant,
     ) -> anyhow::Result<()> {
         for call in calls {
-            let value = match self.reply(ticket, &call, now).await {
-                // Work goes on without documents.
-                Err(error) if matches!(call, Call::Recall { .. }) => {
-                    tracing::warn!(run.id = %ticket.run_id(), error = format!("{error:#}"), "nothing could be recalled");
-                    Value::Array(Vec::new())
-                }
-                outcome => outcome?,
-            };
+            let value = self.reply(ticket, &call, now).await?;
             replies.push((call, value));
         }
         Ok(())
@@ -186,7 +179,15 @@ impl Inner {
                 };
                 let answer = self.answer.answer(asker, call);
                 let limit = self.limits.call_timeout;
-                tokio::time::timeout(limit, answer).await.map_err(|_| anyhow!("no answer within {limit:?}"))??
+                let answered = tokio::time::timeout(limit, answer).await;
+                match answered.map_err(|_| anyhow!("no answer within {limit:?}")).flatten() {
+                    // Work goes on without documents, and a replay does too.
+                    Err(error) if matches!(call, Call::Recall { .. }) => {
+                        tracing::warn!(run.id = %ticket.run_id(), error = format!("{error:#}"), "nothing could be recalled");
+                        Value::Array(Vec::new())
+                    }
+                    answered => answered?,
+                }
             }
         };
         ticket.unsaved.push(RecordedReply { node: ticket.node, input_hash: hash, ordinal, reply: value.clone() });

@@ -105,8 +105,7 @@ impl Engine {
         if self.0.stop.is_cancelled() {
             return;
         }
-        self.0.take_in_hand(ticket.run_id());
-        if let Some(ticket) = self.0.lanes.enter(ticket) {
+        if let Some(ticket) = self.0.claim(ticket) {
             // Closed only when the process ends; the run is found again at the next start.
             let Ok(permit) = Arc::clone(&self.0.permits).acquire_owned().await else { return };
             self.0.launch(ticket, Some(permit));

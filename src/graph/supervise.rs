@@ -16,21 +16,30 @@ use super::{
 };
 use crate::model::{NodeName, RunId};
 
-/// One run in hand: which node it is in, since when.
+/// One run in hand, from the moment it waits in line: which node it is in, since when.
+#[derive(Default)]
 pub(super) struct Flight {
     inside: Option<(NodeName, Instant)>,
+    /// Its node took too long; the run was parked, and whatever still comes of it counts no more.
+    given_up: bool,
 }
 
 impl Inner {
-    pub(super) fn take_in_hand(&self, run_id: RunId) {
-        self.flights.lock().unwrap_or_else(PoisonError::into_inner).insert(run_id, Flight { inside: None });
+    /// Takes a run in hand. None when it is in hand already, or waits in its lane for those before it.
+    pub(super) fn claim(&self, ticket: Ticket) -> Option<Ticket> {
+        // One lock over both, so that two who bring the same mails keep them in order.
+        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        if flights.contains_key(&ticket.run_id()) {
+            return None;
+        }
+        flights.insert(ticket.run_id(), Flight::default());
+        self.lanes.enter(ticket)
     }
 
-    /// Drives a ticket on a task of its own, then whatever waits behind it in its lane.
+    /// Drives a claimed ticket on a task of its own, then whatever waits behind it in its lane.
     pub(super) fn launch(self: &Arc<Self>, ticket: Ticket, permit: Option<OwnedSemaphorePermit>) {
         let engine = Arc::clone(self);
         let (run_id, lane) = (ticket.run_id(), ticket.lane());
-        self.take_in_hand(run_id);
         self.tracker.spawn(async move {
             let permit = match permit {
                 Some(permit) => permit,
@@ -40,8 +49,9 @@ impl Inner {
                 },
             };
             let returned = engine.drive(ticket).await;
-            let kept = engine.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id).is_some();
-            if kept {
+            let flight = engine.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id);
+            // The place of a run that was given up is taken by another already.
+            if flight.is_some_and(|flight| !flight.given_up) {
                 drop(permit)
             } else {
                 permit.forget()
@@ -49,7 +59,7 @@ impl Inner {
             if let Some(next) = lane.and_then(|lane| engine.lanes.leave(&lane)) {
                 engine.launch(next, None);
             }
-            for child in returned {
+            for child in returned.into_iter().filter_map(|child| engine.claim(child)) {
                 engine.launch(child, None);
             }
         });
@@ -72,21 +82,19 @@ impl Inner {
 
     fn mark(&self, run_id: RunId, inside: Option<(NodeName, Instant)>) -> Option<()> {
         let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
-        flights.get_mut(&run_id)?.inside = inside;
+        flights.get_mut(&run_id).filter(|flight| !flight.given_up)?.inside = inside;
         Some(())
     }
 
     fn overdue(&self) -> Vec<(RunId, NodeName)> {
         let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
         let limit = self.limits.node_timeout;
-        let late: Vec<(RunId, NodeName)> = flights
-            .iter()
-            .filter_map(|(run, flight)| {
-                flight.inside.filter(|(_, since)| since.elapsed() > limit).map(|(node, _)| (*run, node))
-            })
-            .collect();
-        for (run, _) in &late {
-            flights.remove(run);
+        let mut late = Vec::new();
+        for (run, flight) in flights.iter_mut().filter(|(_, flight)| !flight.given_up) {
+            if let Some((node, _)) = flight.inside.filter(|(_, since)| since.elapsed() > limit) {
+                flight.given_up = true;
+                late.push((*run, node));
+            }
         }
         late
     }

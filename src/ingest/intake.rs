@@ -40,6 +40,8 @@ pub struct Desk {
 pub struct Intake {
     pub desk: Desk,
     pub source: Arc<dyn Source>,
+    /// One look at a time: the poll's own turn and a request may come together.
+    pub looking: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// A mail that was entered and waits to be worked.
@@ -108,14 +110,13 @@ impl Intake {
             let one = |(message, tried): (Found, u32)| {
                 let content = match source.fetch(&message.key) {
                     Ok(raw) => desk.content(&raw, message.arrived_at),
-                    // Gone again: the next poll accounts for it.
-                    Err(SourceError::Gone { .. }) => return None,
+                    Err(SourceError::Gone { .. }) => ArrivalContent::Gone,
                     Err(error) => unreadable(&error, tried),
                 };
                 let Found { key, folder, direction, arrived_at, size } = message;
-                Some(Arrival { source_key: key, folder, direction, arrived_at, size, content })
+                Arrival { source_key: key, folder, direction, arrived_at, size, content }
             };
-            found.into_iter().zip(tried).filter_map(one).collect()
+            found.into_iter().zip(tried).map(one).collect()
         };
         tokio::task::spawn_blocking(read).await.context("reading mail")
     }

@@ -37,6 +37,8 @@ struct Pending {
     intact: bool,
     mode: AccountMode,
     phishing: bool,
+    /// The mail that caused it, where the asker did not have it.
+    mail: Option<Mail>,
 }
 
 /// How an attempt at an effect ended.
@@ -101,7 +103,9 @@ impl Outbox {
             let row = reader.action(action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
             let account = reader.account(&row.action.account)?;
             let task = reader.task(row.action.task_id)?;
+            let mail = row.action.mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
             Ok(Pending {
+                mail,
                 intact: row.action.sha256() == row.sha256,
                 action: row.action,
                 state: row.state,
@@ -122,6 +126,7 @@ impl Outbox {
             intact: true,
             mode: account.map_or(AccountMode::Observe, |account| account.mode),
             phishing: false,
+            mail: None,
         })
     }
 
@@ -130,7 +135,12 @@ impl Outbox {
         if !row.intact {
             return End::of(OutboxState::Void, "its stored bytes do not match their digest");
         }
-        let situation = Situation { mode: row.mode, mail, labels: &self.labels, phishing: row.phishing };
+        let situation = Situation {
+            mode: row.mode,
+            mail: mail.or(row.mail.as_ref()),
+            labels: &self.labels,
+            phishing: row.phishing,
+        };
         match judge(row.action.clone(), &situation) {
             Verdict::Allowed(approved) => self.perform(&approved),
             Verdict::NeedsApproval { reason, .. } => End::of(OutboxState::Parked, &reason),

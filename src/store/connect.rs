@@ -25,20 +25,23 @@ pub(super) fn check_version() -> Result<()> {
     Ok(())
 }
 
-/// The one connection that writes. Creates the file 0600 in a folder 0700 when there is none.
-pub(super) fn writer(path: &Path) -> Result<Connection> {
+/// The one connection that writes. Creates the file 0600 in a folder 0700 when there is none; changes none that is there.
+pub(super) fn open(path: &Path) -> Result<Connection> {
     create_private(path)?;
     let connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .context("opening the database")?;
     common(&connection)?;
+    Ok(connection)
+}
+
+pub(super) fn prepare(connection: &Connection) -> Result<()> {
     connection
         .execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
              PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;",
         )
-        .context("preparing the database")?;
-    Ok(connection)
+        .context("preparing the database")
 }
 
 pub(super) fn reader(path: &Path) -> Result<Connection> {

@@ -13,17 +13,22 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[("0001_ground", include_str
 
 /// Brings the file to the newest schema. Before each step on a file with content, a copy goes to `backups`.
 pub(super) fn migrate(connection: &Connection, migrations: Migrations<'_>, backups: &Path) -> Result<()> {
-    let known = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
     loop {
-        let found = version(connection)?;
-        if found > known {
-            return Err(StoreError::Newer { found, known });
-        }
+        let found = refuse_newer(connection, migrations)?;
         let Some((name, sql)) = migrations.get(found as usize) else { return Ok(()) };
         if found > 0 {
             back_up(connection, &backup_path(backups, found, name))?;
         }
         step(connection, found, name, sql)?;
+    }
+}
+
+/// The file's schema version, when this program knows it.
+pub(super) fn refuse_newer(connection: &Connection, migrations: Migrations<'_>) -> Result<u32> {
+    let known = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
+    match version(connection)? {
+        found if found > known => Err(StoreError::Newer { found, known }),
+        found => Ok(found),
     }
 }
 

@@ -45,7 +45,9 @@ impl Store {
     /// Opens `path`, brings its schema up to date and starts the writer. Backups go to `backups`.
     pub fn open(path: &Path, backups: &Path) -> Result<Self> {
         connect::check_version()?;
-        let connection = connect::writer(path)?;
+        let connection = connect::open(path)?;
+        migrate::refuse_newer(&connection, migrate::MIGRATIONS)?;
+        connect::prepare(&connection)?;
         migrate::migrate(&connection, migrate::MIGRATIONS, backups)?;
         let (orders, queue) = mpsc::channel();
         let thread = std::thread::Builder::new()

@@ -44,6 +44,8 @@ pub enum ArrivalContent {
     Failed { reason: String },
     /// Cannot be read; a person may look.
     Parked { reason: String },
+    /// It was seen, and had left the mailbox before it could be read.
+    Gone,
 }
 
 /// What one poll brought, committed together with its cursor.

@@ -19,7 +19,7 @@ pub(super) async fn run(app: &App, screen: Screen) -> anyhow::Result<()> {
     let worker = app.work().await?.map_err(anyhow::Error::from)?;
     let (door, mut pulses) = mpsc::unbounded_channel();
     if !screen.json {
-        for Followed { intake, maildir, .. } in &worker.intakes {
+        for Followed { intake, maildir } in &worker.intakes {
             screen.line(&format!("Following account {} in {}", intake.desk.account, maildir.root().display()))?;
         }
     }

@@ -107,12 +107,15 @@ impl PlanStep {
         ordinal: usize,
     ) -> Task {
         let source = source(mail);
+        // What a person took back stays taken back: their second word opens a task of its own.
+        let (nth, run) = (ordinal.to_string(), entry.run.run_id.to_string());
+        let mut parts = vec![entry.run.account.as_str(), &known.source_key, &nth];
+        if entry.state.forced {
+            parts.push(&run);
+        }
         let agents = plan.steps.iter().any(|step| self.tools.get(step).is_some());
         Task {
-            task_id: TaskId::derive(
-                known.arrived_at,
-                &[entry.run.account.as_str(), &known.source_key, &ordinal.to_string()],
-            ),
+            task_id: TaskId::derive(known.arrived_at, &parts),
             created_at: entry.now,
             source,
             objective: plan.objective.clone(),

@@ -122,10 +122,10 @@ fn skip(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Decis
     Ok(())
 }
 
-/// What the failed attempt left behind would make the step look dealt with.
+/// What was planned in the failed attempt counts no more: a step with an output is one that was dealt with.
 fn forget(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Decision) -> Result<()> {
-    let left = row.task.tool_output.as_mut().and_then(|output| output.remove(step));
-    if left.is_none() {
+    let planned = row.task.tool_output.as_mut().and_then(|output| output.remove(step));
+    if planned.is_none() {
         return Ok(());
     }
     row.task.last_updated = decision.at;

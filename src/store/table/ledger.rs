@@ -18,6 +18,9 @@ use crate::{
     },
 };
 
+/// Why there is no more to know about a mail.
+const LEFT: &str = "left the mailbox before it was read";
+
 pub(in crate::store) fn arrive(connection: &Connection, batch: &Arrivals) -> Result<Vec<Arrived>> {
     let mut arrived = Vec::with_capacity(batch.arrivals.len());
     for arrival in &batch.arrivals {
@@ -83,6 +86,7 @@ fn account_for(
     let mail = match &arrival.content {
         ArrivalContent::Failed { reason } => return Ok(Answer::settled(MailState::Failed, reason)),
         ArrivalContent::Parked { reason } => return Ok(Answer::settled(MailState::Parked, reason)),
+        ArrivalContent::Gone => return Ok(Answer::settled(MailState::Gone, LEFT)),
         ArrivalContent::Work(mail) | ArrivalContent::Keep { mail, .. } => mail,
     };
     let twin = mail::twin(connection, &batch.account, mail_id, mail)?;
@@ -126,9 +130,10 @@ fn mail_run(
 
 /// Only what was still owed an answer is accounted for as gone; the rest has one.
 fn gone(connection: &Connection, account: &AccountId, key: &str, at: Instant) -> Result<()> {
-    let sql = "UPDATE ledger SET state = 'gone', reason = 'left the mailbox before it was read', updated_at = ?3
+    let sql = "UPDATE ledger SET state = 'gone', reason = ?4, updated_at = ?3
                WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked')";
-    execute(connection, sql, (account.as_str(), key, at.to_string()), "accounting for a mail that is gone").map(drop)
+    execute(connection, sql, (account.as_str(), key, at.to_string(), LEFT), "accounting for a mail that is gone")
+        .map(drop)
 }
 
 /// Writes the ledger's answer. A flag that was there before stays in front of the reason.

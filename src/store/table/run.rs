@@ -2,12 +2,15 @@
 
 use rusqlite::Connection;
 
-use super::{execute, facts, history, item, ledger, outbox, task};
+use super::{execute, facts, history, item, ledger, one, outbox, parsed, parsed_option, task};
 use crate::{
-    model::{Change, Facts, Instant, MailState, RunId, RunStatus, Status, TaskId, run::STATE_SCHEMA},
+    model::{
+        AccountId, Change, Facts, Instant, ItemId, ItemKind, MailId, MailState, NodeName, RunId, RunStatus, Status,
+        TaskId, UserId, run::STATE_SCHEMA,
+    },
     store::{
         error::{Context, Result, StoreError},
-        value::{Checkpoint, NewRun, RecordedReply},
+        value::{Checkpoint, NewItem, NewRun, RecordedReply},
     },
 };
 
@@ -111,8 +114,53 @@ pub(in crate::store) fn end(
     reason: &str,
     at: Instant,
 ) -> Result<()> {
-    let sql = "UPDATE run SET status = ?2, reason = ?3, updated_at = ?4 WHERE run_id = ?1 AND status = 'running'";
-    execute(connection, sql, (run_id.to_string(), status.as_str(), reason, at.to_string()), "ending a run").map(drop)
+    let sql = "UPDATE run SET status = ?2, reason = ?3, updated_at = ?4 WHERE run_id = ?1 AND status = 'running'
+               RETURNING account, user_id, mail_id, task_id, node, fork_of IS NOT NULL";
+    let values = (run_id.to_string(), status.as_str(), reason, at.to_string());
+    let ended = one(connection, sql, values, "ending a run", |row| {
+        Ok(Ended {
+            account: AccountId(row.get(0)?),
+            user: UserId(row.get(1)?),
+            mail_id: row.get::<_, Option<i64>>(2)?.map(MailId),
+            task_id: parsed_option(row, 3)?,
+            node: parsed(row, 4)?,
+            fork: row.get(5)?,
+        })
+    })?;
+    match ended {
+        Some(ended) if status == RunStatus::Parked && !ended.fork => tell(connection, run_id, &ended, reason, at),
+        _ => Ok(()),
+    }
+}
+
+struct Ended {
+    account: AccountId,
+    user: UserId,
+    mail_id: Option<MailId>,
+    task_id: Option<TaskId>,
+    node: NodeName,
+    fork: bool,
+}
+
+/// A run that ends outside its nodes is told to a person, and its mail is accounted for.
+fn tell(connection: &Connection, run_id: RunId, ended: &Ended, reason: &str, at: Instant) -> Result<()> {
+    if let (Some(mail_id), None) = (ended.mail_id, ended.task_id) {
+        let sql =
+            "UPDATE ledger SET state = 'parked', reason = ?2, updated_at = ?3 WHERE mail_id = ?1 AND state = 'pending'";
+        execute(connection, sql, (mail_id.0, reason, at.to_string()), "parking a mail")?;
+    }
+    let node = ended.node;
+    let new = NewItem {
+        item_id: ItemId::derive(at, &[&run_id.to_string(), node.as_str(), "ended"]),
+        kind: ItemKind::FailedStep,
+        task_id: ended.task_id,
+        mail_id: ended.mail_id,
+        action_id: None,
+        title: format!("{node} could not go on: {reason}"),
+        body: serde_json::json!({ "node": node, "step": "", "error": reason }),
+        expires_at: None,
+    };
+    item::open(connection, &new, &ended.account, &ended.user, Some(run_id), at)
 }
 
 fn fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()> {
@@ -130,6 +178,11 @@ fn fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()> {
 
 /// Lets the changes reach the tables they are about.
 fn project(connection: &Connection, point: &Checkpoint) -> Result<()> {
+    let touched = point.changes.iter().any(|change| change.writes().starts_with("task."));
+    if let Some((after, revision)) = point.task.as_ref().filter(|_| touched) {
+        // Before any change: what no longer fits a task that somebody else moved is no fault of the run.
+        task::unchanged(connection, after.task_id, *revision)?;
+    }
     let who = point.node.as_str();
     let mut concerned = None;
     let mut rule = None;
@@ -159,7 +212,6 @@ fn project(connection: &Connection, point: &Checkpoint) -> Result<()> {
             | Change::Documents { .. } => {}
         }
     }
-    let touched = point.changes.iter().any(|change| change.writes().starts_with("task."));
     match &point.task {
         Some((after, revision)) if touched => task::update(connection, after, *revision, rule),
         _ => Ok(()),

@@ -37,11 +37,11 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
 }
 
 impl Reader<'_> {
-    /// Runs to go on with, oldest first.
+    /// Runs to go on with, in the order of their mails: a follow-up must not overtake what it follows.
     pub fn running(&self) -> Result<Vec<RunId>> {
         many(
             self.0,
-            "SELECT run_id FROM run WHERE status = 'running' ORDER BY run_id",
+            "SELECT run_id FROM run WHERE status = 'running' ORDER BY mail_id, run_id",
             [],
             "listing unfinished runs",
             |row| parsed(row, 0),

@@ -135,6 +135,18 @@ pub(in crate::store) fn standing(connection: &Connection, task_id: TaskId) -> Re
         .ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))
 }
 
+/// Errs when somebody was faster.
+pub(in crate::store) fn unchanged(connection: &Connection, task_id: TaskId, revision: i64) -> Result<()> {
+    let id = task_id.to_string();
+    let sql = "SELECT revision FROM task_owner WHERE task_id = ?1";
+    let found: Option<i64> = one(connection, sql, [&id], "reading a revision", |row| row.get(0))?;
+    if found == Some(revision) {
+        Ok(())
+    } else {
+        Err(StoreError::Overtaken(format!("task {id} was changed meanwhile")))
+    }
+}
+
 /// Writes the fields a run or a person may change, if nobody was faster.
 pub(in crate::store) fn update(connection: &Connection, task: &Task, revision: i64, rule: Option<&str>) -> Result<()> {
     let id = task.task_id.to_string();

@@ -185,6 +185,9 @@ fn reopen(connection: &Connection, row: &TaskRow, edit: &TaskEdit) -> Result<Tas
             row.task.status
         )));
     }
+    if row.number.is_none() {
+        return Err(StoreError::Refused(format!("task {} was reopened already; its successor carries on", label(row))));
+    }
     let before = status_before(connection, row)?;
     let mut successor = row.task.clone();
     successor.task_id = TaskId::derive(edit.at, &["reopen", &row.task.task_id.to_string()]);

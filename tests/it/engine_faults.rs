@@ -1,0 +1,284 @@
+//! Nodes that err, panic or hang, calls that do not answer, and state nobody can read: one run suffers, no other.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use adjutant::{
+    graph::{
+        Answer, Asker, Reply,
+        entry::{Call, Entry, Node, Step},
+    },
+    model::RunState,
+};
+
+use crate::house::{House, once};
+
+type Fault = Box<dyn Fn(&Entry<'_>) -> Option<anyhow::Result<Step>> + Send + Sync>;
+
+/// A shipped node with something wrong about it.
+pub(crate) struct Faulty {
+    inner: Box<dyn Node>,
+    fault: Fault,
+}
+
+impl Node for Faulty {
+    fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
+        (self.fault)(entry).unwrap_or_else(|| self.inner.enter(entry))
+    }
+}
+
+/// Wraps a node in place.
+pub(crate) fn spoil(
+    node: &mut Box<dyn Node>,
+    fault: impl Fn(&Entry<'_>) -> Option<anyhow::Result<Step>> + Send + Sync + 'static,
+) {
+    struct Nobody;
+    impl Node for Nobody {
+        fn enter(&self, _: &Entry<'_>) -> anyhow::Result<Step> {
+            anyhow::bail!("nobody is here")
+        }
+    }
+    let inner = std::mem::replace(node, Box::new(Nobody));
+    *node = Box::new(Faulty { inner, fault: Box::new(fault) });
+}
+
+/// The mail with the trouble in it.
+pub(crate) fn about(entry: &Entry<'_>, id: &str) -> bool {
+    entry.mail.is_some_and(|mail| mail.subject == format!("About {id}"))
+}
+
+/// The real answers, unless the test has another.
+pub(crate) struct Answers<F> {
+    pub(crate) inner: Arc<dyn Answer>,
+    pub(crate) first: F,
+}
+
+impl<F> Answer for Answers<F>
+where
+    F: Fn(&RunState, &Call) -> Option<Reply<'static>> + Send + Sync,
+{
+    fn answer<'a>(&'a self, asker: Asker<'a>, call: &'a Call) -> Reply<'a> {
+        (self.first)(asker.state, call).unwrap_or_else(|| self.inner.answer(asker, call))
+    }
+}
+
+fn two_questions() -> House {
+    let house = House::active();
+    house.post(&house.letter("bad").question());
+    house.post(&house.letter("good").question());
+    house
+}
+
+fn good_one_is_done(house: &House) {
+    let rows = house.sql("SELECT t.status, t.result_summary FROM tasks t WHERE t.source LIKE '%good%'");
+    assert_eq!(rows, [["IN_PROGRESS", "Done: draft reply. Waits for you: send reply."]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_errs_is_tried_again_with_patience() {
+    let house = two_questions();
+    let tried = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&tried);
+    let worker = house
+        .rigged(|rig| {
+            spoil(&mut rig.nodes.plan_step, move |entry| {
+                let fails = about(entry, "bad") && count.fetch_add(1, Ordering::SeqCst) < 2;
+                fails.then(|| Err(anyhow::anyhow!("not today")))
+            });
+        })
+        .await;
+    once(worker).await;
+    assert!(tried.load(Ordering::SeqCst) > 2);
+    assert_eq!(house.sql("SELECT DISTINCT state FROM ledger"), [["task"]]);
+    assert_eq!(house.count("item"), 0);
+    good_one_is_done(&house);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_errs_for_good_parks_its_mail_alone() {
+    let house = two_questions();
+    let tried = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&tried);
+    let worker = house
+        .rigged(|rig| {
+            spoil(&mut rig.nodes.plan_step, move |entry| {
+                about(entry, "bad").then(|| {
+                    count.fetch_add(1, Ordering::SeqCst);
+                    Err(anyhow::anyhow!("not today"))
+                })
+            });
+        })
+        .await;
+    once(worker).await;
+    assert_eq!(tried.load(Ordering::SeqCst), 3, "attempts are bounded");
+    let rows = house.sql("SELECT state, reason FROM ledger ORDER BY mail_id");
+    assert_eq!(rows[0], ["parked", "plan_step failed: not today"]);
+    assert_eq!(house.sql("SELECT kind, state, mail_id, task_id FROM item"), [["failed_step", "open", "1", "∅"]]);
+    good_one_is_done(&house);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_panics_parks_its_run_alone() {
+    let house = two_questions();
+    let worker = house
+        .rigged(|rig| {
+            spoil(&mut rig.nodes.execute_tool, |entry| {
+                assert!(!about(entry, "bad"), "a hard knock");
+                None
+            });
+        })
+        .await;
+    once(worker).await;
+    assert_eq!(house.sql_one("SELECT status FROM tasks WHERE source LIKE '%bad%'"), "WAITING_HITL");
+    let title = house.sql_one("SELECT title FROM item");
+    assert!(title.contains("execute_tool failed: it panicked") && title.contains("a hard knock"), "{title}");
+    good_one_is_done(&house);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_node_that_hangs_is_parked_and_its_place_given_free() {
+    let house = two_questions();
+    for nth in 0..5 {
+        house.post(&house.letter(&format!("more{nth}")).question());
+    }
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let held = std::sync::Mutex::new(held);
+    let worker = house
+        .rigged(move |rig| {
+            // One place: whoever hangs in it holds everybody up, unless it is given free.
+            rig.limits.in_flight = 1;
+            rig.limits.node_timeout = Duration::from_millis(200);
+            spoil(&mut rig.nodes.prioritise, move |entry| {
+                if about(entry, "bad") {
+                    assert!(held.lock().unwrap().recv().is_err(), "let go by dropping the other end");
+                }
+                None
+            });
+        })
+        .await;
+    let watched = worker.engine.clone();
+    let watch = tokio::spawn(async move { watched.supervise().await });
+    let working = tokio::spawn(async move {
+        worker.once().await.unwrap();
+        worker.stop().await;
+    });
+    let done = "SELECT count(*) FROM tasks WHERE result_summary IS NOT NULL";
+    let others = tokio::task::spawn_blocking(move || {
+        crate::house::eventually("the others go on", || (house.sql_one(done) == "6").then_some(()));
+        crate::house::eventually("it is parked", || (house.count("run WHERE status = 'parked'") == 1).then_some(()));
+        house
+    });
+    let house = others.await.unwrap();
+    let reason = house.sql_one("SELECT reason FROM run WHERE status = 'parked'");
+    assert!(reason.contains("prioritise took longer than 200ms"), "{reason}");
+    // The task keeps its state, and a person can have it worked again.
+    assert_eq!(house.sql("SELECT status FROM tasks WHERE source LIKE '%bad%'"), [["NEW"]]);
+    drop(release);
+    working.await.unwrap();
+    watch.await.unwrap();
+    assert_eq!(
+        house.sql("SELECT status FROM tasks WHERE source LIKE '%bad%'"),
+        [["NEW"]],
+        "what comes late counts no more"
+    );
+    assert_eq!(house.count("item WHERE state = 'open'"), 1);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_without_an_answer_parks_the_run() {
+    let house = two_questions();
+    let worker = house
+        .rigged(|rig| {
+            rig.limits.call_timeout = Duration::from_millis(50);
+            rig.answer = Arc::new(Answers {
+                inner: Arc::clone(&rig.answer),
+                first: |state: &RunState, call: &Call| {
+                    let bad = state.task.as_ref().is_some_and(|task| task.source.contains("bad"));
+                    (bad && *call == Call::Rank).then(|| -> Reply<'static> { Box::pin(std::future::pending()) })
+                },
+            });
+        })
+        .await;
+    once(worker).await;
+    let parked = house.sql("SELECT node, reason FROM run WHERE status = 'parked'");
+    assert_eq!(parked, [["prioritise", "prioritise failed: no answer within 50ms"]]);
+    assert_eq!(house.sql_one("SELECT status FROM tasks WHERE source LIKE '%bad%'"), "NEW");
+    good_one_is_done(&house);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_goes_on_without_documents() {
+    let house = two_questions();
+    house.once().await;
+    house.post(&house.letter("later").question());
+    let worker = house
+        .rigged(|rig| {
+            rig.answer = Arc::new(Answers {
+                inner: Arc::clone(&rig.answer),
+                first: |_: &RunState, call: &Call| {
+                    matches!(call, Call::Recall { .. })
+                        .then(|| -> Reply<'static> { Box::pin(async { anyhow::bail!("no memory") }) })
+                },
+            });
+        })
+        .await;
+    once(worker).await;
+    assert_eq!(house.count("run WHERE status = 'parked'"), 0);
+    let run = house.sql_one("SELECT run_id FROM run JOIN tasks USING (task_id) WHERE source LIKE '%later%'");
+    let changes =
+        house.sql_one(&format!("SELECT changes FROM checkpoint WHERE run_id = '{run}' AND node = 'retrieve_context'"));
+    assert_eq!(changes, "[]");
+    assert_eq!(house.sql_one("SELECT status FROM tasks WHERE source LIKE '%later%'"), "IN_PROGRESS");
+    assert!(house.app().await.replay(&run).await.unwrap().identical);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_oversteps_its_contract_is_stopped() {
+    let house = two_questions();
+    let worker = house
+        .rigged(|rig| {
+            spoil(&mut rig.nodes.retrieve_context, |entry| {
+                use adjutant::model::{Change, Move, Status};
+                let done = Change::Status { to: Status::Cancelled, why: "because I can".into() };
+                about(entry, "bad").then(|| Ok(Step::go(Move::Next).changing(vec![done])))
+            });
+        })
+        .await;
+    once(worker).await;
+    let reason = house.sql_one("SELECT reason FROM run WHERE status = 'parked'");
+    assert!(reason.contains("it may not write task.status"), "{reason}");
+    assert_eq!(house.sql_one("SELECT status FROM tasks WHERE source LIKE '%bad%'"), "READY");
+    good_one_is_done(&house);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn state_of_another_version_is_parked_and_told() {
+    let house = two_questions();
+    // Killed after arrival: the runs are stored and nobody has worked them.
+    let worker = house.worker().await;
+    let mut pass = worker.intakes[0].intake.begin().await.unwrap();
+    while pass.next().await.unwrap().is_some() {}
+    worker.stop().await;
+    house.database().execute("UPDATE run SET schema = 99 WHERE mail_id = 1", []).unwrap();
+    house.once().await;
+    let rows = house.sql("SELECT state, reason FROM ledger ORDER BY mail_id");
+    assert_eq!(rows[0][0], "parked");
+    assert!(rows[0][1].contains("version 99"), "{rows:?}");
+    assert_eq!(house.sql("SELECT kind, mail_id, state FROM item"), [["failed_step", "1", "open"]]);
+    good_one_is_done(&house);
+    house.must_be_sound().await;
+    // A person has it read again, by this version.
+    let app = house.app().await;
+    app.decide("1", adjutant::store::value::Verdict::Retry, "").await.unwrap();
+    app.let_runs_finish().await.unwrap();
+    assert_eq!(house.sql("SELECT DISTINCT state FROM ledger"), [["task"]]);
+}

@@ -1,0 +1,222 @@
+//! How many at once, and what happens when somebody is faster than a run.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use adjutant::{
+    app::NewTask,
+    graph::{Asker, Reply, entry::Call},
+    model::RunState,
+    store::value::TaskWish,
+};
+
+use crate::{
+    engine_faults::{Answers, spoil},
+    house::{House, eventually, once},
+};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn never_more_runs_at_once_than_allowed() {
+    let house = House::active();
+    for nth in 0..40 {
+        house.post(&house.letter(&format!("q{nth}")).question());
+    }
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counted, highest) = (Arc::clone(&now), Arc::clone(&most));
+    let worker = house
+        .rigged(move |rig| {
+            rig.limits.in_flight = 3;
+            let inner = Arc::clone(&rig.answer);
+            rig.answer = Arc::new(Answers {
+                inner,
+                first: move |_: &RunState, call: &Call| {
+                    // A question of plan_step, answered slowly and wrongly: it parks the run, which is all the same here.
+                    let (counted, highest) = (Arc::clone(&counted), Arc::clone(&highest));
+                    matches!(call, Call::Acquaintance { .. }).then(|| -> Reply<'static> {
+                        Box::pin(async move {
+                            highest.fetch_max(counted.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                            tokio::time::sleep(Duration::from_millis(10)).await;
+                            counted.fetch_sub(1, Ordering::SeqCst);
+                            anyhow::bail!("slow")
+                        })
+                    })
+                },
+            });
+            rig.limits.attempts = 1;
+        })
+        .await;
+    once(worker).await;
+    assert_eq!(house.count("run WHERE status = 'parked'"), 40);
+    assert_eq!(most.load(Ordering::SeqCst), 3);
+}
+
+/// Lets a run come to a certain call, waits there for the test, and goes on.
+fn gate(
+    rig: &mut crate::house::Rig,
+    at: fn(&Call) -> bool,
+) -> (std::sync::mpsc::Receiver<()>, tokio::sync::oneshot::Sender<()>) {
+    let (arrived, seen) = std::sync::mpsc::channel();
+    let (open, opened) = tokio::sync::oneshot::channel::<()>();
+    let opened = Mutex::new(Some(opened));
+    let inner = Arc::clone(&rig.answer);
+    let behind = Arc::clone(&inner);
+    rig.answer = Arc::new(Answers {
+        inner,
+        first: move |state: &RunState, call: &Call| {
+            let opened = at(call).then(|| opened.lock().unwrap().take()).flatten()?;
+            let (arrived, behind, state, call) = (arrived.clone(), Arc::clone(&behind), state.clone(), call.clone());
+            let reply: Reply<'static> = Box::pin(async move {
+                arrived.send(()).unwrap();
+                drop(opened.await);
+                let head = adjutant::graph::entry::RunHead {
+                    run_id: adjutant::model::RunId::derive("2026-11-16T08:00:00Z".parse().unwrap(), &["gate"]),
+                    account: "work".into(),
+                    user: "me".into(),
+                    kind: adjutant::model::RunKind::Task,
+                };
+                let now = "2026-11-16T08:00:00Z".parse().unwrap();
+                behind.answer(Asker { head: &head, state: &state, mail: None, planned: None, now }, &call).await
+            });
+            Some(reply)
+        },
+    });
+    (seen, open)
+}
+
+async fn overtaken_at(at: fn(&Call) -> bool, wish: TaskWish) -> House {
+    let house = House::active();
+    house.post(&house.letter("one").question());
+    let mut held = None;
+    let worker = house.rigged(|rig| held = Some(gate(rig, at))).await;
+    let (seen, open) = held.unwrap();
+    let app = worker.app.clone();
+    let working = tokio::spawn(async move { once(worker).await });
+    tokio::task::spawn_blocking(move || seen.recv_timeout(crate::house::PATIENCE).unwrap()).await.unwrap();
+    app.edit_task("1", wish, "a person was faster").await.unwrap();
+    open.send(()).unwrap();
+    working.await.unwrap();
+    drop(app);
+    house.must_be_sound().await;
+    house
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_cancelled_under_its_run_stays_cancelled() {
+    for at in [
+        (|call: &Call| *call == Call::Rank) as fn(&Call) -> bool,
+        |call| matches!(call, Call::Recall { .. }),
+        |call| *call == Call::Standing,
+        |call| matches!(call, Call::Effect { .. }),
+    ] {
+        let house = overtaken_at(at, TaskWish::Cancel).await;
+        assert_eq!(house.sql("SELECT status FROM tasks"), [["CANCELLED"]]);
+        let run = house.sql("SELECT status, reason FROM run WHERE kind = 'task'");
+        assert_eq!(run, [["overtaken", "the task has ended"]]);
+        assert_eq!(house.count("item WHERE state = 'open'"), 0);
+        assert_eq!(house.count("outbox WHERE state NOT IN ('void', 'applied')"), 0);
+        assert_eq!(house.count("outbox WHERE state = 'applied'"), house.drafts().len() as u64);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_reworded_under_its_run_is_worked_as_it_is_now() {
+    let house =
+        overtaken_at(|call| *call == Call::Standing, TaskWish::Objective("Tell Tom to keep the keys".into())).await;
+    assert_eq!(
+        house.sql("SELECT objective, status, result_summary FROM tasks"),
+        [["Tell Tom to keep the keys", "IN_PROGRESS", "Done: draft reply. Waits for you: send reply."]]
+    );
+    assert_eq!(house.drafts().len(), 1);
+    let run = house.sql_one("SELECT run_id FROM run WHERE kind = 'task'");
+    let replay = house.app().await.replay(&run).await.unwrap();
+    assert!(replay.identical, "{:?}", replay.checkpoints);
+}
+
+/// The daemon looks for unfinished runs while new mail waits for its place: nobody is worked twice, no place is lost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn looking_for_unfinished_runs_never_takes_one_twice() {
+    let house = House::active();
+    for nth in 0..60 {
+        let letter = house.letter(&format!("q{nth}")).question();
+        house.post(&if nth % 3 == 0 { letter } else { letter.answers(&format!("q{}", nth - nth % 3)) });
+    }
+    let entered = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&entered);
+    let worker = house
+        .rigged(move |rig| {
+            rig.limits.in_flight = 4;
+            spoil(&mut rig.nodes.plan_step, move |entry| {
+                if !entry.replies.is_empty() {
+                    seen.lock().unwrap().push(entry.run.run_id);
+                }
+                None
+            });
+        })
+        .await;
+    let engine = worker.engine.clone();
+    let (stop, mut stopped) = tokio::sync::oneshot::channel::<()>();
+    let resuming = tokio::spawn(async move {
+        while stopped.try_recv().is_err() {
+            engine.resume().await.unwrap();
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    });
+    worker.once().await.unwrap();
+    stop.send(()).unwrap();
+    resuming.await.unwrap();
+    worker.engine.idle().await;
+    let mut runs = entered.lock().unwrap().clone();
+    let all = runs.len();
+    runs.sort_unstable();
+    runs.dedup();
+    assert_eq!((runs.len(), all), (60, 60), "each mail is read once");
+    // All four places are still there.
+    let app = worker.app.clone();
+    for nth in 0..8 {
+        house.post(&house.letter(&format!("late{nth}")).question());
+    }
+    worker.once().await.unwrap();
+    worker.stop().await;
+    assert_eq!(house.count("ledger WHERE state IN ('task', 'linked')"), 68);
+    drop(app);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_follow_up_that_arrives_together_with_its_task_waits_for_it() {
+    let house = House::active();
+    for thread in 0..10 {
+        house.post(&house.letter(&format!("a{thread}")).question());
+        let again = house.letter(&format!("b{thread}")).answers(&format!("a{thread}"));
+        house
+            .post(&again.body(&format!("Hello Alex,\n\nWhen will you be back at the house about a{thread}?\n\nTom\n")));
+    }
+    house.once().await;
+    assert_eq!((house.count("tasks"), house.count("ledger WHERE state = 'linked'")), (10, 10));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopping_leaves_what_is_unfinished_for_the_next_start() {
+    let house = House::active();
+    for nth in 0..30 {
+        house.post(&house.letter(&format!("q{nth}")).question());
+    }
+    let worker = house.worker().await;
+    let mut pass = worker.intakes[0].intake.begin().await.unwrap();
+    while pass.next().await.unwrap().is_some() {}
+    worker.engine.resume().await.unwrap();
+    worker.stop().await;
+    house.must_be_sound().await;
+    house.once().await;
+    assert_eq!(house.count("tasks WHERE result_summary IS NOT NULL"), 30);
+    assert_eq!(house.drafts().len(), 30);
+    let added =
+        house.app().await.add_task(NewTask { objective: "One more".into(), ..NewTask::default() }).await.unwrap();
+    assert_eq!(added.number, Some(31));
+    eventually("nothing is left running", || (house.count("run WHERE status = 'running'") == 0).then_some(()));
+}

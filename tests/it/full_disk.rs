@@ -1,0 +1,131 @@
+//! No room, no right to write: said plainly, nothing lost, and on it goes when there is room again.
+
+use std::process::{Command, Stdio};
+
+use crate::house::{House, Kind, finish};
+
+/// The binary under a limit on the size of any file it writes, which SQLite reports as a full disk.
+fn limited(house: &House, blocks: u32, arguments: &[&str]) -> Command {
+    let mut shell = Command::new("bash");
+    // The signal is ignored, so that the write fails instead of killing the process.
+    shell.arg("-c").arg(format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"")).arg("bash");
+    shell.arg(env!("CARGO_BIN_EXE_adjutant")).arg("--home").arg(house.root()).args(arguments);
+    shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    shell
+}
+
+fn mounted(folder: &std::path::Path, how: &[&str]) -> bool {
+    let status = Command::new("mount").args(how).arg(folder).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+struct Mount(std::path::PathBuf);
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg("-l").arg(&self.0).status());
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_and_waited_out() {
+    let house = House::real_time(Kind::Active);
+    let data = house.home().data();
+    let kept = std::fs::read(house.home().database()).unwrap();
+    if !mounted(&data, &["-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs"]) {
+        println!("no right to mount; `a_file_that_may_not_grow` covers the words");
+        return;
+    }
+    let _mount = Mount(data.clone());
+    std::fs::write(house.home().database(), kept).unwrap();
+    for nth in 0..150 {
+        house.post(&house.letter(&format!("q{nth}")).question());
+    }
+    // The daemon fills the disk while it works, stands still, and goes on when there is room.
+    let mut child = house.command(&["once"]).spawn().unwrap();
+    let started = std::time::Instant::now();
+    let full = crate::house::eventually("the disk is full or the work refused", || {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(Some(status));
+        }
+        let room = free_blocks(&data);
+        (room == 0 && started.elapsed() > std::time::Duration::from_secs(3)).then_some(None)
+    });
+    assert!(mounted(&data, &["-o", "remount,size=64m"]));
+    match full {
+        // Refused while taking in: said, and nothing of it is lost.
+        Some(status) => {
+            let output = child.wait_with_output().unwrap();
+            assert!(!status.success());
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(said.contains("the disk is full") && said.contains("Free some space"), "{said}");
+        }
+        // Stood still in the middle: goes on by itself.
+        None => {
+            let status = crate::house::eventually("it goes on", || child.try_wait().unwrap());
+            drop(child.wait_with_output());
+            println!("went on: {status}");
+        }
+    }
+    let again = house.run(&["once"]);
+    assert_eq!(again.code, 0, "{}", again.err);
+    assert_eq!(house.count("ledger WHERE state = 'task'"), 150);
+    assert_eq!(house.count("tasks WHERE result_summary IS NOT NULL"), 150);
+    assert_eq!(house.drafts().len(), 150);
+    assert_eq!(house.run(&["doctor"]).code, 0);
+}
+
+fn free_blocks(folder: &std::path::Path) -> u64 {
+    let output = Command::new("stat").args(["-f", "-c", "%a"]).arg(folder).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).trim().parse().unwrap()
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_a_full_disk() {
+    let house = House::real_time(Kind::Samples);
+    let answered = finish(limited(&house, 64, &["once"]));
+    assert_eq!(answered.code, 1, "{}{}", answered.out, answered.err);
+    assert!(!answered.err.contains("panicked"), "{}", answered.err);
+    let again = house.run(&["once"]);
+    assert_eq!(again.code, 0, "{}", again.err);
+    assert_eq!(house.count("ledger"), 22);
+    assert_eq!(house.run(&["doctor"]).code, 0);
+}
+
+#[test]
+fn a_data_folder_that_cannot_be_written_is_named() {
+    let house = House::real_time(Kind::Samples);
+    house.write("data", "a file where the folder should be");
+    for command in ["once", "run", "tasks", "doctor"] {
+        let answered = house.run(&[command]);
+        assert_eq!(answered.code, 1, "{command}");
+        assert!(answered.err.contains("data") && answered.err.contains("cannot be written"), "{}", answered.err);
+        assert!(answered.err.contains("--home"), "{}", answered.err);
+    }
+}
+
+#[test]
+fn a_read_only_data_folder_is_named_and_left_alone() {
+    let house = House::real_time(Kind::Samples);
+    assert_eq!(house.run(&["once"]).code, 0);
+    let data = house.home().data();
+    let before = std::fs::read(house.home().database()).unwrap();
+    let here = data.to_string_lossy().into_owned();
+    if !mounted(&data, &["--bind", &here]) {
+        println!("no right to mount");
+        return;
+    }
+    let _mount = Mount(data.clone());
+    assert!(mounted(&data, &["-o", "remount,ro,bind"]));
+    for command in ["once", "run"] {
+        let answered = house.run(&[command]);
+        assert_eq!(answered.code, 1, "{command}: {}", answered.out);
+        assert!(
+            answered.err.contains("cannot be written") || answered.err.contains("cannot be opened"),
+            "{}",
+            answered.err
+        );
+        assert!(answered.err.contains("Make it writable") || answered.err.contains("Read-only"), "{}", answered.err);
+    }
+    assert!(std::fs::read(house.home().database()).unwrap() == before);
+}

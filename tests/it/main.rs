@@ -1,0 +1,24 @@
+//! The program as a whole: one binary, one file per behaviour, every test through one [`house::House`].
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stdout,
+    reason = "a test that cannot go on should stop loudly where it is"
+)]
+
+mod architecture;
+mod beside_a_daemon;
+mod engine_faults;
+mod engine_limits;
+mod full_disk;
+mod house;
+mod ledger;
+mod node_contracts;
+mod overrule;
+mod replay_and_fork;
+mod retry_skip_cancel;
+mod rules_file;
+mod samples;
+mod schema;

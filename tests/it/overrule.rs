@@ -1,0 +1,186 @@
+//! A person's word beats the reading of a mail, and numbers stay with what they mean.
+
+use adjutant::{
+    app::NewTask,
+    model::{MailId, Priority, Status},
+    store::value::TaskWish,
+};
+
+use crate::house::House;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn not_a_task_takes_it_back_and_voids_what_was_pending() {
+    let house = House::active();
+    house.post(&house.letter("one").question());
+    house.once().await;
+    let app = house.app().await;
+    app.not_a_task(MailId(1), "spam to me").await.unwrap();
+    assert_eq!(house.sql("SELECT state, reason FROM ledger"), [["no_task", "a person said: not a task"]]);
+    assert_eq!(house.sql("SELECT status FROM tasks"), [["CANCELLED"]]);
+    assert_eq!(
+        house.sql("SELECT kind, from_value, to_value, why FROM correction"),
+        [["not_a_task", "task", "no_task", "spam to me"]]
+    );
+    let again = app.not_a_task(MailId(1), "").await.unwrap_err();
+    assert!(format!("{again:#}").contains("no task to take back"), "{again:#}");
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn make_task_opens_one_and_only_where_there_is_none() {
+    let house = House::active();
+    house.post(&house.letter("one").body("Hello Alex,\n\nthe hall is closed on Sunday.\n\nTom\n"));
+    house.once().await;
+    assert_eq!(house.sql_one("SELECT state FROM ledger"), "no_task");
+    let app = house.app().await;
+    app.make_task(MailId(1), "it is one to me").await.unwrap();
+    app.let_runs_finish().await.unwrap();
+    assert_eq!(house.sql_one("SELECT state FROM ledger"), "task");
+    let open = app.tasks(false, 10).await.unwrap();
+    assert_eq!(open.len(), 1);
+    assert_ne!(open[0].task.status, Status::New);
+    assert!(app.make_task(MailId(1), "").await.is_err());
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mail_can_be_a_task_again_after_it_was_none() {
+    let house = House::active();
+    house.post(&house.letter("one").question());
+    house.once().await;
+    let app = house.app().await;
+    app.not_a_task(MailId(1), "").await.unwrap();
+    house.clock.advance(60);
+    app.make_task(MailId(1), "I was wrong").await.unwrap();
+    app.let_runs_finish().await.unwrap();
+    let open = app.tasks(false, 10).await.unwrap();
+    assert_eq!(open.len(), 1, "{:?}", house.sql("SELECT task_id, status FROM tasks"));
+    assert_eq!(house.sql_one("SELECT task_id FROM ledger"), open[0].task.task_id.to_string());
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_muted_sender_opens_no_task_until_unmuted() {
+    let house = House::active();
+    house.post(&house.letter("one").question());
+    house.once().await;
+    let app = house.app().await;
+    app.mute(MailId(1), true).await.unwrap();
+    house.post(&house.letter("two").question());
+    house.once().await;
+    assert_eq!(
+        house.sql("SELECT state, reason FROM ledger WHERE mail_id = 2"),
+        [["no_task", "a person muted this sender"]]
+    );
+    app.mute(MailId(1), false).await.unwrap();
+    house.post(&house.letter("three").question());
+    house.once().await;
+    assert_eq!(house.sql_one("SELECT state FROM ledger WHERE mail_id = 3"), "task");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_by_hand_is_walked_to_done_and_back_under_its_number() {
+    let house = House::active();
+    let app = house.app().await;
+    for objective in ["Buy milk", "Call Anna", "Buy milk"] {
+        app.add_task(NewTask { objective: objective.into(), ..NewTask::default() }).await.unwrap();
+    }
+    let first = app.task_named("1").await.unwrap();
+    assert_eq!((first.task.status, first.task.source.as_str()), (Status::Ready, "chat:local"));
+    app.edit_task("2", TaskWish::Done, "said done").await.unwrap();
+    let history = app.task_detail("2").await.unwrap().history;
+    let walked: Vec<String> = history
+        .iter()
+        .filter(|entry| entry.field == "status")
+        .map(|entry| format!("{} {}", entry.to, entry.who))
+        .collect();
+    assert_eq!(walked, ["NEW person", "READY person", "IN_PROGRESS person", "DONE person"]);
+    let ended = app.task_named("2").await.unwrap();
+    house.clock.advance(60);
+    let again = app.edit_task("2", TaskWish::Reopen, "").await.unwrap();
+    assert_ne!(again.task.task_id, ended.task.task_id);
+    assert_eq!((again.number, again.task.objective.as_str()), (Some(2), "Call Anna"));
+    assert_eq!(again.task.context.more["reopened_from"], ended.task.task_id.to_string());
+    let old = app.task_named(&ended.task.task_id.to_string()).await.unwrap();
+    assert_eq!((old.task.status, old.number), (Status::Done, None));
+    // The next number is a new one, and the old row cannot be reopened a second time.
+    assert_eq!(
+        app.add_task(NewTask { objective: "Fourth".into(), ..NewTask::default() }).await.unwrap().number,
+        Some(4)
+    );
+    house.clock.advance(60);
+    let twice = app.edit_task(&ended.task.task_id.to_string(), TaskWish::Reopen, "").await;
+    assert!(twice.is_err(), "{:?}", house.sql("SELECT task_id, number FROM task_owner"));
+    assert!(app.edit_task("2", TaskWish::Reopen, "").await.is_err(), "it is open");
+    assert_eq!(app.tasks(false, 10).await.unwrap().len(), 4);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_goes_back_to_where_the_task_stood() {
+    let house = House::active();
+    house.post(&house.letter("one").question());
+    house.once().await;
+    let app = house.app().await;
+    assert_eq!(app.task_named("1").await.unwrap().task.status, Status::InProgress);
+    for wish in [TaskWish::Cancel, TaskWish::Done] {
+        let before = app.task_named("1").await.unwrap();
+        app.edit_task("1", wish.clone(), "").await.unwrap();
+        house.clock.advance(60);
+        let after = app.edit_task("1", TaskWish::Reopen, "").await.unwrap();
+        assert_eq!(
+            (after.task.status, &after.task.subtasks, &after.task.tool_output),
+            (before.task.status, &before.task.subtasks, &before.task.tool_output),
+            "{wish:?}"
+        );
+        assert_eq!(after.task.priority, before.task.priority);
+    }
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_level_set_by_hand_stands_against_rules_and_follow_ups() {
+    let house = House::active();
+    house.post(&house.letter("one").question());
+    house.once().await;
+    let app = house.app().await;
+    app.edit_task("1", TaskWish::Priority(Priority::Low), "not so urgent").await.unwrap();
+    assert_eq!(house.sql("SELECT kind, to_value FROM correction"), [["priority", "low"]]);
+    house.write("rules/priority.yml", "lists: {}\nrules:\n  - name: all\n    when: { kind: { exists: true } }\n    set: high\n    why: everything\ndefault: low\n");
+    house.clock.advance(60);
+    house.post(
+        &house
+            .letter("two")
+            .answers("one")
+            .body("Hello Alex,\n\nWhen will you be back at the house about one? It is urgent!\n\nTom\n"),
+    );
+    house.once().await;
+    assert_eq!(house.sql("SELECT priority, rule FROM tasks JOIN task_owner USING (task_id)"), [["low", "set by hand"]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ended_task_is_not_edited() {
+    let house = House::active();
+    let app = house.app().await;
+    app.add_task(NewTask { objective: "Buy milk".into(), ..NewTask::default() }).await.unwrap();
+    app.edit_task("1", TaskWish::Cancel, "").await.unwrap();
+    let before = house.dump();
+    for wish in [TaskWish::Done, TaskWish::Cancel, TaskWish::Priority(Priority::High), TaskWish::Objective("x".into())]
+    {
+        let error = app.edit_task("1", wish, "").await.unwrap_err();
+        assert!(format!("{error:#}").contains("tasks undo"), "{error:#}");
+    }
+    assert_eq!(house.dump(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_snoozed_task_is_hidden_until_then() {
+    let house = House::active();
+    let app = house.app().await;
+    app.add_task(NewTask { objective: "Buy milk".into(), ..NewTask::default() }).await.unwrap();
+    app.edit_task("1", TaskWish::Snooze(Some("2026-11-17T08:00:00Z".parse().unwrap())), "").await.unwrap();
+    assert!(app.tasks(false, 10).await.unwrap().is_empty());
+    assert_eq!(app.tasks(true, 10).await.unwrap().len(), 1);
+    house.clock.advance(86_400);
+    assert_eq!(app.tasks(false, 10).await.unwrap().len(), 1);
+}

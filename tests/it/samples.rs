@@ -1,0 +1,119 @@
+//! The first look: every sample mail is accounted for, and a second look changes nothing.
+
+use adjutant::model::MailState;
+
+use crate::house::{House, Kind};
+
+/// Mail, what the ledger says, and `kind level` of each task, in the order of their numbers.
+const BECAME: &[(&str, &str, &[&str])] = &[
+    ("01-meeting-request", "task", &["meeting med"]),
+    ("02-meeting-followup", "linked", &[]),
+    ("03-invoice", "task", &["invoice med"]),
+    ("04-bank-alert", "task", &["alert high"]),
+    ("05-deadline", "task", &["deadline low"]),
+    ("06-question", "task", &["question low"]),
+    ("07-newsletter", "no_task", &[]),
+    ("08-receipt", "no_task", &[]),
+    ("09-list-thread", "no_task", &[]),
+    ("10-list-thread-reply", "task", &["request low"]),
+    ("11-invitation", "task", &["invitation med"]),
+    ("12-hebrew-request", "task", &["request low"]),
+    ("13-hebrew-meeting", "task", &["meeting med"]),
+    ("14-html-only", "task", &["request high"]),
+    ("15-two-requests", "task", &["request low", "request low"]),
+    ("16-phishing", "task", &["alert low"]),
+    ("17-injection", "task", &["request low"]),
+    ("18-fyi", "no_task", &[]),
+    ("19-outage", "task", &["alert critical"]),
+    ("20-thank-you", "no_task", &[]),
+    ("21-review-attachment", "task", &["review low"]),
+    ("22-self-note", "task", &["reminder med"]),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_sample_becomes_what_the_table_says() {
+    let house = House::samples();
+    let report = house.once().await;
+    assert_eq!((report.entered, report.duplicates, report.unreadable), (BECAME.len(), 0, 0));
+    let rows = house.sql(
+        "SELECT substr(l.source_key, 7), l.state, coalesce((SELECT group_concat(word, ';') FROM (SELECT f.kind || ' ' || t.priority AS word
+           FROM task_owner o JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id) WHERE o.mail_id = l.mail_id ORDER BY t.task_id)), '')
+         FROM ledger l ORDER BY 1",
+    );
+    let expected: Vec<Vec<String>> = BECAME
+        .iter()
+        .map(|(mail, state, tasks)| {
+            let mut tasks = tasks.to_vec();
+            tasks.sort_unstable();
+            vec![(*mail).to_owned(), (*state).to_owned(), tasks.join(";")]
+        })
+        .collect();
+    assert_eq!(rows, expected);
+    assert!(report.outcomes.iter().all(|outcome| outcome.state != MailState::Pending && !outcome.reason.is_empty()));
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn once_twice_changes_nothing() {
+    let house = House::samples();
+    house.once().await;
+    let (before, drafts) = (house.dump(), house.drafts());
+    assert!(before.lines().count() > 300, "{}", before.lines().count());
+    let report = house.once().await;
+    assert_eq!((report.entered, report.outcomes.len()), (0, 0));
+    assert_eq!(house.dump(), before);
+    assert_eq!(house.drafts(), drafts);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deleted_samples_stay_deleted() {
+    let house = House::samples();
+    house.once().await;
+    std::fs::remove_file(house.maildir().join("new/07-newsletter")).unwrap();
+    let report = house.once().await;
+    assert_eq!(report.entered, 0);
+    assert!(!house.maildir().join("new/07-newsletter").exists());
+}
+
+#[test]
+fn the_two_commands_of_a_first_look() {
+    let house = House::real_time(Kind::Samples);
+    let once = house.run(&["once"]);
+    assert_eq!(once.code, 0, "{}", once.err);
+    for words in ["Schedule 30-min", "outage-verified", "no task", "[phishing!]", "22 mails: 17 tasks"] {
+        assert!(once.out.contains(words), "'{words}' is not in\n{}", once.out);
+    }
+    let doctor = house.run(&["doctor"]);
+    assert_eq!(doctor.code, 0, "{}{}", doctor.out, doctor.err);
+    assert!(doctor.out.contains("0 unaccounted") && doctor.out.contains("chain whole"), "{}", doctor.out);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_alike_gets_neither_the_bank_rule_nor_an_effect() {
+    let house = House::samples();
+    house.once().await;
+    let states = house.sql(
+        "SELECT DISTINCT o.state FROM outbox o JOIN task_owner w USING (task_id) JOIN ledger l ON l.mail_id = w.mail_id
+         WHERE l.source_key LIKE '%phishing' AND o.class <> 'R0'",
+    );
+    assert_eq!(states, [["withheld"]]);
+    let rule = house.sql_one(
+        "SELECT rule FROM task_owner WHERE mail_id = (SELECT mail_id FROM ledger WHERE source_key LIKE '%phishing')",
+    );
+    assert_ne!(rule, "finance-alerts");
+    let rule = house.sql_one(
+        "SELECT rule FROM task_owner WHERE mail_id = (SELECT mail_id FROM ledger WHERE source_key LIKE '%bank-alert')",
+    );
+    assert_eq!(rule, "finance-alerts");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_real_account_sends_the_samples_home() {
+    let house = House::samples();
+    house.once().await;
+    house.write("adjutant.toml", "[[account]]\nname = \"work\"\npath = \"mail\"\n");
+    let app = house.app().await;
+    let modes: Vec<String> =
+        app.accounts().await.unwrap().iter().map(|account| format!("{} {}", account.account, account.mode)).collect();
+    assert_eq!(modes, ["local active", "samples retired", "work observe"]);
+}

@@ -1,0 +1,187 @@
+//! The database beside the words of the model: the same sets, the same pairs, and nothing a newer program wrote.
+
+use std::{collections::BTreeSet, fmt::Display, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
+
+use adjutant::model::{AccountMode, ItemKind, ItemState, MailState, OutboxState, Priority, RunStatus, Status};
+
+use crate::house::{House, Kind, finish};
+
+fn words<T: Display>(all: &[T]) -> BTreeSet<String> {
+    all.iter().map(ToString::to_string).collect()
+}
+
+fn column(house: &House, query: &str) -> BTreeSet<String> {
+    house.sql(query).into_iter().flatten().collect()
+}
+
+#[tokio::test]
+async fn every_set_of_states_is_the_models() {
+    let house = House::samples();
+    drop(house.app().await);
+    for (query, model) in [
+        ("SELECT status FROM task_status", words(Status::ALL)),
+        ("SELECT state FROM mail_state", words(MailState::ALL)),
+        ("SELECT status FROM run_status", words(RunStatus::ALL)),
+        ("SELECT state FROM outbox_state", words(OutboxState::ALL)),
+        ("SELECT kind FROM item_kind", words(ItemKind::ALL)),
+        ("SELECT state FROM item_state", words(ItemState::ALL)),
+        ("SELECT mode FROM account_mode", words(AccountMode::ALL)),
+        ("SELECT level FROM priority", words(Priority::ALL)),
+    ] {
+        assert_eq!(column(&house, query), model, "{query}");
+    }
+    let pairs = Status::PAIRS.iter().map(|(from, to)| format!("{from} → {to}")).collect();
+    assert_eq!(column(&house, "SELECT from_status || ' → ' || to_status FROM task_status_pair"), pairs);
+}
+
+#[tokio::test]
+async fn states_without_a_way_out_are_the_ended_ones() {
+    let house = House::samples();
+    drop(house.app().await);
+    let ended: BTreeSet<String> =
+        OutboxState::ALL.iter().filter(|state| state.is_ended()).map(ToString::to_string).collect();
+    let no_way_out =
+        column(&house, "SELECT state FROM outbox_state WHERE state NOT IN (SELECT from_state FROM outbox_state_pair)");
+    assert!(no_way_out.is_subset(&ended), "{no_way_out:?}");
+    let stuck = "SELECT state FROM mail_state WHERE state NOT IN (SELECT from_state FROM mail_state_pair)";
+    assert_eq!(column(&house, stuck), ["duplicate".to_owned()].into());
+}
+
+#[tokio::test]
+async fn tables_are_strict_and_tasks_has_the_twelve_columns() {
+    let house = House::samples();
+    drop(house.app().await);
+    let loose = house.sql(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND NOT strict AND name NOT LIKE 'sqlite%'",
+    );
+    assert!(loose.is_empty(), "{loose:?}");
+    let columns: Vec<String> = house.sql("SELECT name FROM pragma_table_info('tasks')").into_iter().flatten().collect();
+    assert_eq!(
+        columns,
+        [
+            "task_id",
+            "created_at",
+            "source",
+            "objective",
+            "context",
+            "priority",
+            "status",
+            "subtasks",
+            "assigned_agent",
+            "last_updated",
+            "tool_output",
+            "result_summary"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_file_is_in_wal_mode_and_sqlite_is_new_enough() {
+    let house = House::samples();
+    drop(house.app().await);
+    assert_eq!(house.sql_one("PRAGMA journal_mode"), "wal");
+    let version: Vec<u32> = adjutant::store::sqlite_version().split('.').map(|part| part.parse().unwrap()).collect();
+    assert!(version >= vec![3, 51, 3], "{version:?}");
+}
+
+/// The writer's own setting cannot be asked from outside; what it is set to stands in one place.
+#[test]
+fn the_writer_asks_for_full_durability() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/connect.rs")).unwrap();
+    assert!(text.contains("PRAGMA synchronous = FULL") && !text.contains("synchronous = NORMAL"));
+}
+
+#[test]
+fn nothing_is_readable_by_others_even_without_a_umask() {
+    let house = House::real_time(Kind::Samples);
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg("umask 000; exec \"$@\"").arg("sh").arg(env!("CARGO_BIN_EXE_adjutant"));
+    shell.arg("--home").arg(house.root()).arg("once");
+    shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let answered = finish(shell);
+    assert_eq!(answered.code, 0, "{}", answered.err);
+    let mut seen = 0;
+    let mut folders = vec![house.home().data()];
+    while let Some(folder) = folders.pop() {
+        assert_eq!(mode(&folder), 0o700, "{}", folder.display());
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            seen += 1;
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                assert_eq!(mode(&path), 0o600, "{}", path.display());
+            }
+        }
+    }
+    assert!(seen > 30, "{seen}");
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn a_newer_database_is_refused_and_left_as_it_is() {
+    for journal in ["wal", "delete"] {
+        let house = House::real_time(Kind::Samples);
+        assert_eq!(house.run(&["doctor"]).code, 0);
+        house.database().execute_batch(&format!("PRAGMA journal_mode = {journal}; PRAGMA user_version = 99")).unwrap();
+        let before = std::fs::read(house.home().database()).unwrap();
+        for command in ["once", "run", "doctor", "tasks"] {
+            let answered = house.run(&[command]);
+            assert_eq!(answered.code, 1, "{command}: {}", answered.err);
+            assert!(answered.err.contains("schema 99") && answered.err.contains("newer version"), "{}", answered.err);
+            assert!(answered.err.contains("data/backups"), "{}", answered.err);
+        }
+        assert!(std::fs::read(house.home().database()).unwrap() == before, "the {journal} file was touched");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn illegal_transitions_by_hand_are_refused_by_the_database() {
+    let house = House::samples();
+    house.once().await;
+    let connection = house.database();
+    let task = |status: &str| house.sql_one(&format!("SELECT task_id FROM tasks WHERE status = '{status}' LIMIT 1"));
+    for sql in [
+        format!("UPDATE tasks SET status = 'NEW' WHERE task_id = '{}'", task("IN_PROGRESS")),
+        format!("UPDATE tasks SET status = 'READY' WHERE task_id = '{}'", task("DONE")),
+        format!("UPDATE tasks SET status = 'DONE' WHERE task_id = '{}'", task("READY")),
+        "UPDATE ledger SET state = 'pending' WHERE state = 'task'".into(),
+        "UPDATE run SET status = 'running'".into(),
+        "UPDATE outbox SET state = 'ready' WHERE state = 'applied'".into(),
+        "UPDATE account SET mode = 'active' WHERE mode = 'retired' OR account = 'samples' AND 0".into(),
+    ] {
+        let outcome = connection.execute(&sql, []);
+        if sql.contains("account") {
+            assert_eq!(outcome.unwrap(), 0);
+            continue;
+        }
+        let error = outcome.expect_err(&sql).to_string();
+        assert!(error.contains("illegal transition"), "{sql}: {error}");
+    }
+    for sql in ["DELETE FROM ledger", "DELETE FROM tasks", "DELETE FROM audit", "UPDATE audit SET detail = ''"] {
+        connection.execute(sql, []).expect_err(sql);
+    }
+    for sql in [
+        "UPDATE tasks SET status = 'FAILED'",
+        "INSERT INTO tasks SELECT 'x', created_at, source, objective, context, priority, 'DONE', subtasks, NULL, last_updated, NULL, NULL FROM tasks LIMIT 1",
+    ] {
+        connection.execute(sql, []).expect_err(sql);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edited_audit_line_is_found() {
+    let house = House::samples();
+    house.once().await;
+    house.must_be_sound().await;
+    house
+        .database()
+        .execute_batch("DROP TRIGGER audit_unedited; UPDATE audit SET detail = 'nothing happened' WHERE seq = 7")
+        .unwrap();
+    let health = house.app().await.health().await.unwrap();
+    assert_eq!(health.audit, Err(7));
+    assert!(!health.is_well());
+}
