@@ -153,9 +153,9 @@ impl Engine {
 
     /// Until nothing is in flight or in line.
     pub async fn idle(&self) {
-        while !self.0.tracker.is_empty() {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
+        // A closed tracker still takes runs; only a closed one says when it is empty.
+        self.0.tracker.close();
+        self.0.tracker.wait().await;
     }
 
     /// Lets every run finish the node it is in, then stops. What is unfinished is continued at the next start.
