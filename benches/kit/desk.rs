@@ -1,0 +1,65 @@
+//! A home with one active account over a Maildir of generated mail.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use adjutant::{
+    app::{App, Worker},
+    clock::Clock,
+    config::{Config, Home},
+    model::{AccountId, AccountMode, Instant},
+    store::Write,
+};
+use anyhow::Context as _;
+
+use super::mails::{Mix, mail};
+
+pub(crate) const ACCOUNT: &str = "bench";
+const CONFIG: &str = "[[account]]\nname = \"bench\"\npath = \"mail\"\ntrusted_servers = [\"mx.home.example\"]\n";
+/// A file younger than a moment may be half a mail, and is left for later; generated ones are whole.
+const OLD_ENOUGH: Duration = Duration::from_secs(60);
+
+/// All benches stand at one moment, so that "by Friday" is the same day in each.
+pub(crate) fn now() -> anyhow::Result<Instant> {
+    "2026-11-16T08:00:00Z".parse().context("a moment")
+}
+
+pub(crate) async fn open(root: &Path) -> anyhow::Result<App> {
+    fs::create_dir_all(root)?;
+    fs::write(root.join("adjutant.toml"), CONFIG)?;
+    App::init(root)?;
+    for folder in ["cur", "new", "tmp"] {
+        fs::create_dir_all(root.join("mail").join(folder))?;
+    }
+    let home = Home::at(root.to_owned());
+    let config = Config::load(&home)?;
+    let app = App::open(home, config, Clock::stopped_at(now()?)).await?;
+    let known = app.store.read(|reader| reader.account(&AccountId::from(ACCOUNT))).await?;
+    if known.is_some_and(|account| account.mode == AccountMode::Observe) {
+        let mode = Write::SetMode { account: ACCOUNT.into(), mode: AccountMode::Active, at: now()? };
+        app.store.write(mode).await?;
+    }
+    Ok(app)
+}
+
+pub(crate) async fn worker(app: &App) -> anyhow::Result<Worker> {
+    app.work().await?.map_err(Into::into)
+}
+
+/// Puts mails `from..to` into the Maildir.
+pub(crate) fn deliver(root: &Path, numbers: std::ops::Range<u64>, mix: Mix) -> anyhow::Result<()> {
+    let written = SystemTime::now() - OLD_ENOUGH;
+    for number in numbers {
+        let path = path(root, number);
+        fs::write(&path, mail(number, mix)).with_context(|| format!("writing {}", path.display()))?;
+        fs::File::options().write(true).open(&path)?.set_modified(written)?;
+    }
+    Ok(())
+}
+
+fn path(root: &Path, number: u64) -> PathBuf {
+    root.join("mail/new").join(format!("{}.M{number}.bench", 1_794_000_000 + number / 10))
+}

@@ -1,0 +1,131 @@
+//! Bench (b), and the size of (c): the whole real path with full durability, from files in a Maildir to ranked and worked tasks.
+
+mod kit;
+
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant as Stopwatch},
+};
+
+use adjutant::{
+    app::App,
+    ingest::{Trust, read_mail},
+    model::{MailState, Me},
+    planner::{self, ReadContext},
+};
+use anyhow::ensure;
+use kit::{
+    Goal, Table, best, cpu, desk,
+    mails::{Mix, mail},
+    median,
+};
+
+const MAILS: u64 = 2_000;
+const ROUNDS: usize = 3;
+const ASKING: u64 = 48;
+
+fn main() -> anyhow::Result<()> {
+    let mix = Mix { asking: ASKING, now: desk::now()? };
+    let mut table = Table::new("(b) the whole path, 64 in flight")?;
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        rounds.push(round(mix)?);
+    }
+    let of = |what: fn(&Round) -> f64| rounds.iter().map(what).collect::<Vec<_>>();
+    let last = rounds.last().map_or(0.0, |round| round.bytes);
+    let lowest = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+    table.value("mails that opened tasks", median(&of(|round| round.tasks)), "%", Goal::None)?;
+    table.value("mails, best round", best(&of(|round| round.rate)), "mails/s", Goal::AtLeast(1_200.0))?;
+    table.value("mails, median round", median(&of(|round| round.rate)), "mails/s", Goal::None)?;
+    table.value(
+        "CPU per mail outside the store's writer",
+        lowest(&of(|round| round.outside)),
+        "us",
+        Goal::AtMost(400.0),
+    )?;
+    table.value("CPU per mail of the store's writer", lowest(&of(|round| round.writer)), "us", Goal::None)?;
+    table.value("database per mail", last, "KB", Goal::AtMost(20.0))?;
+    let (open, read) = reading(mix)?;
+    table.value("reading alone: parse and clean", open, "us/mail", Goal::None)?;
+    table.value("reading alone: plan", read, "us/mail", Goal::None)?;
+    table.end()
+}
+
+struct Round {
+    rate: f64,
+    outside: f64,
+    writer: f64,
+    bytes: f64,
+    tasks: f64,
+}
+
+fn round(mix: Mix) -> anyhow::Result<Round> {
+    let folder = kit::folder()?;
+    let runtime = kit::runtime()?;
+    let app = runtime.block_on(desk::open(folder.path()))?;
+    desk::deliver(folder.path(), 0..MAILS, mix)?;
+    let worker = runtime.block_on(desk::worker(&app))?;
+    let before = (cpu::process()?, cpu::threads_named("store-writer")?);
+    let watch = Stopwatch::now();
+    let report = runtime.block_on(worker.once())?;
+    let took = watch.elapsed();
+    let (all, writer) = (cpu::process()? - before.0, cpu::threads_named("store-writer")? - before.1);
+    ensure!(report.entered as u64 == MAILS, "{} of {MAILS} mails were entered", report.entered);
+    let tasks = runtime.block_on(check(&app))?;
+    runtime.block_on(worker.stop());
+    drop(app);
+    drop(runtime);
+    Ok(Round {
+        rate: MAILS as f64 / took.as_secs_f64(),
+        outside: per_mail(all.saturating_sub(writer)),
+        writer: per_mail(writer),
+        bytes: database(folder.path())? as f64 / MAILS as f64 / 1024.0,
+        tasks: 100.0 * tasks as f64 / MAILS as f64,
+    })
+}
+
+/// Every mail must have its answer; how many opened tasks.
+async fn check(app: &App) -> anyhow::Result<u64> {
+    let counts = app.store.read(|reader| reader.ledger_counts()).await?;
+    let count =
+        |wanted: MailState| counts.iter().filter(|(_, state, _)| *state == wanted).map(|(_, _, count)| count).sum();
+    let open: u64 = [MailState::Pending, MailState::Failed, MailState::Parked].into_iter().map(count).sum();
+    ensure!(open == 0, "{open} mails were left over");
+    Ok(count(MailState::Task))
+}
+
+fn per_mail(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6 / MAILS as f64
+}
+
+/// With whatever the log still holds; the last connection has folded it in when it closed.
+fn database(root: &Path) -> anyhow::Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(root.join("data"))? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with("tasks.db") {
+            bytes += entry.metadata()?.len();
+        }
+    }
+    Ok(bytes)
+}
+
+/// Microseconds to parse and clean, and to plan, on one thread; the best of three.
+fn reading(mix: Mix) -> anyhow::Result<(f64, f64)> {
+    let folder = kit::folder()?;
+    let me: Me = kit::runtime()?.block_on(desk::open(folder.path()))?.config.me.clone();
+    let raw: Vec<Vec<u8>> = (0..MAILS).map(|number| mail(number, mix)).collect();
+    let context = ReadContext { me: &me, now: mix.now, known_contact: false, thread_mine: false };
+    let (mut open, mut read) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..ROUNDS {
+        let watch = Stopwatch::now();
+        let mails: Vec<_> = raw.iter().filter_map(|raw| read_mail(raw, &Trust::default()).ok()).collect();
+        open = open.min(per_mail(watch.elapsed()));
+        let watch = Stopwatch::now();
+        let tasks: usize = mails.iter().map(|mail| planner::read(mail, &context).tasks.len()).sum();
+        read = read.min(per_mail(watch.elapsed()));
+        ensure!(mails.len() as u64 == MAILS && tasks > 0, "generated mail could not be read");
+    }
+    Ok((open, read))
+}

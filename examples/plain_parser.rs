@@ -1,0 +1,31 @@
+//! The plain parser over JSON lines, with nothing of ours around it: what `make eval` compares our reading of mail with.
+
+use std::io::{self, BufRead as _, Write as _};
+
+use mail_parser::MessageParser;
+use serde_json::{Value, json};
+
+fn main() -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    for line in io::stdin().lock().lines() {
+        let input: Value = serde_json::from_str(&line?)?;
+        let file = input.get("file").and_then(Value::as_str).unwrap_or_default();
+        writeln!(out, "{}", read(file, &std::fs::read(file)?))?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn read(file: &str, raw: &[u8]) -> Value {
+    let Some(mail) = MessageParser::default().parse(raw) else {
+        return json!({ "file": file, "error": "not a mail" });
+    };
+    json!({
+        "file": file,
+        "subject": mail.subject(),
+        "from_addr": mail.from().and_then(|from| from.first()).and_then(|from| from.address()),
+        "date": mail.date().map(mail_parser::DateTime::to_rfc3339),
+        "n_attachments": mail.attachment_count(),
+        "body": mail.body_text(0),
+    })
+}

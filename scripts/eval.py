@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Scores `adjutant eval` on the shared data and prints one table. A set that is not there is named and left out.
+
+The answers come from the built program over JSON lines, and from nothing else. Reading of mail is set beside the plain
+parser (examples/plain_parser.rs); the oracle is what CPython's email package reads, which on broken mail is one opinion.
+"""
+
+import argparse
+import html
+import json
+import os
+import queue
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unicodedata
+import zipfile
+from datetime import datetime, timezone
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parent.parent
+SLOWEST = 1.0  # seconds for one mail
+HANG = 20.0  # seconds until a mail counts as never answered
+DRAWS = 400  # of the bootstrap
+WORDS = 60  # of the oracle's body that are looked for
+ENOUGH = 0.8  # of them that must be there
+FIELDS = ["subject", "from_addr", "date", "n_attachments", "body"]
+
+
+class Lines:
+    """A program that answers one line for one line, asked one at a time so that each can be timed."""
+
+    def __init__(self, command):
+        self.command, self.deaths, self.process = command, 0, None
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+        self.answers = queue.Queue()
+        threading.Thread(target=self.listen, args=(self.process.stdout, self.answers), daemon=True).start()
+
+    @staticmethod
+    def listen(stream, answers):
+        for line in stream:
+            answers.put(line)
+        answers.put(None)
+
+    def ask(self, value):
+        """The answer and the seconds it took; no answer when the program died or hung."""
+        if self.process is None:
+            self.start()
+        begun = time.perf_counter()
+        try:
+            self.process.stdin.write(json.dumps(value) + "\n")
+            self.process.stdin.flush()
+            line = self.answers.get(timeout=HANG)
+        except (BrokenPipeError, queue.Empty):
+            line = None
+        took = time.perf_counter() - begun
+        if line is None:
+            self.deaths += 1
+            self.stop()
+            return None, took
+        return json.loads(line), took
+
+    def stop(self):
+        """The exit code, or -1 for one that had to be ended."""
+        if self.process is None:
+            return 0
+        process, self.process = self.process, None
+        try:
+            process.stdin.close()
+            return process.wait(timeout=5)
+        except (subprocess.TimeoutExpired, BrokenPipeError):
+            process.kill()
+            process.wait()
+            return -1
+
+
+def row(name, value, spread="", beside="", verdict=""):
+    print(f"{name:<44} {value:>9} {spread:>15} {beside:>13}  {verdict}".rstrip())
+
+
+def missing(name, path):
+    row(name, "no data", verdict=f"{path} is not there")
+
+
+# Tasks --------------------------------------------------------------------------------------------------------------
+
+
+def scores(pairs):
+    """F1, precision and recall over (predicted, true)."""
+    hit = sum(1 for pred, true in pairs if pred and true)
+    said, there = sum(1 for pred, _ in pairs if pred), sum(1 for _, true in pairs if true)
+    precision, recall = hit / said if said else 0.0, hit / there if there else 0.0
+    return (2 * precision * recall / (precision + recall) if hit else 0.0), precision, recall
+
+
+def spread(pairs):
+    """Where F1 lies in 95 of 100 samples drawn anew from the same set."""
+    dice = random.Random(20261115)
+    drawn = sorted(scores(dice.choices(pairs, k=len(pairs)))[0] for _ in range(DRAWS))
+    return f"{drawn[DRAWS * 25 // 1000]:.3f}..{drawn[DRAWS * 975 // 1000 - 1]:.3f}"
+
+
+def print_scores(name, pairs):
+    f1, precision, recall = scores(pairs)
+    row(f"{name}: F1", f"{f1:.3f}", spread(pairs), f"n = {len(pairs)}")
+    row(f"{name}: precision, recall", f"{precision:.3f}", f"{recall:.3f}")
+
+
+def ask_all(program, kind, inputs):
+    """All at once; the answers by id."""
+    text = "".join(json.dumps(value) + "\n" for value in inputs)
+    done = subprocess.run([program, "eval", kind], input=text, capture_output=True, text=True, encoding="utf-8", check=True)
+    answers = {answer.get("id"): answer for answer in map(json.loads, done.stdout.splitlines())}
+    lost = [value["id"] for value in inputs if value["id"] not in answers]
+    if lost:
+        sys.exit(f"eval {kind} left {len(lost)} lines unanswered, the first is {lost[0]}")
+    return answers
+
+
+def tasks_parakweet(program, data):
+    path = data / "parakweet" / "dev.tsv"
+    if not path.is_file():
+        return missing("tasks, parakweet", path)
+    lines = [line.split("\t", 1) for line in path.read_text(encoding="utf-8").splitlines() if "\t" in line]
+    answers = ask_all(program, "tasks", [{"id": n, "text": text} for n, (_, text) in enumerate(lines)])
+    print_scores("tasks, parakweet sentences", [(answers[n]["pred"], label == "Yes") for n, (label, _) in enumerate(lines)])
+
+
+def tasks_mailex(program, data):
+    path = data / "mailex" / "dev.jsonl"
+    if not path.is_file():
+        return missing("tasks, mailex", path)
+    mails = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    answers = ask_all(program, "tasks", [{"id": mail["id"], "text": mail["text"]} for mail in mails])
+    print_scores("tasks, mailex mails, request", [(answers[m["id"]]["pred"], m["has_request"]) for m in mails])
+    print_scores("tasks, mailex mails, meeting", [(answers[m["id"]]["meeting"], m["has_meeting"]) for m in mails])
+
+
+# Mails --------------------------------------------------------------------------------------------------------------
+
+
+def plain(text):
+    return " ".join(unicodedata.normalize("NFC", html.unescape(text or "")).split())
+
+
+def instant(text):
+    """An offset that was not given is read as UTC."""
+    if not text:
+        return None
+    at = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return at if at.tzinfo else at.replace(tzinfo=timezone.utc)
+
+
+def agrees(field, oracle, answer):
+    if field == "subject":
+        return plain(oracle["subject"]) == plain(answer.get("subject"))
+    if field == "from_addr":
+        return (oracle["from_addr"] or "").lower() == (answer.get("from_addr") or "").lower()
+    if field == "date":
+        return instant(oracle["date"]) == instant(answer.get("date"))
+    if field == "n_attachments":
+        return oracle["n_attachments"] == answer.get("n_attachments")
+    wanted = [word for raw in oracle["body_words"][:WORDS] for word in plain(raw).split()]
+    text = plain(answer.get("body"))
+    return sum(word in text for word in wanted) >= ENOUGH * len(wanted)
+
+
+def read_set(name, data, program, parser):
+    """(oracle, our answer, seconds, the plain parser's answer) for each mail, and how often a program died."""
+    archive, truth = data / name / "dev.zip", data / name / "oracle.jsonl"
+    if not (archive.is_file() and truth.is_file()):
+        return missing(f"mails, {name}", archive.parent)
+    oracles = {row["file"]: row for row in map(json.loads, truth.read_text(encoding="utf-8").splitlines())}
+    read = []
+    with tempfile.TemporaryDirectory() as folder:
+        zipfile.ZipFile(archive).extractall(folder)
+        files = {path.name: path for path in Path(folder).rglob("*") if path.is_file()}
+        ours, theirs = Lines([program, "eval", "mails"]), Lines([parser])
+        for file, oracle in oracles.items():
+            if file not in files:
+                sys.exit(f"{archive} has no {file}")
+            answer, took = ours.ask({"file": str(files[file])})
+            read.append((oracle, answer, took, theirs.ask({"file": str(files[file])})[0] or {}))
+        ours.deaths += ours.stop() != 0
+        theirs.stop()
+    return read, ours.deaths
+
+
+def mails(program, parser, data, show):
+    together, below = [], False
+    for name in ["mime_torture", "spamassassin"]:
+        answered = read_set(name, data, program, parser)
+        if answered is None:
+            continue
+        read, deaths = answered
+        together += read
+        lost = sum(answer is None for _, answer, _, _ in read)
+        slowest, which = max((took, oracle["file"]) for oracle, _, took, _ in read)
+        row(f"mails, {name}: deaths and lost lines", f"{deaths + lost}", "", f"n = {len(read)}", "ok" if deaths + lost == 0 else "MISS")
+        row(f"mails, {name}: slowest mail", f"{slowest * 1000:.1f} ms", "", "<= 1000 ms", "ok" if slowest <= SLOWEST else f"MISS {which}")
+        refused = [oracle["file"] for oracle, answer, _, _ in read if answer and "error" in answer]
+        row(f"mails, {name}: refused as no mail", f"{len(refused)}", "", "", " ".join(refused))
+        agreement(f"mails, {name}", read, show, judged=False)
+    if together:
+        below = agreement("mails, both", together, False, judged=True)
+    return below
+
+
+def agreement(name, read, show, judged):
+    """Per field beside the plain parser; whether any is below it."""
+    below = False
+    for field in FIELDS:
+        ours = [agrees(field, oracle, answer or {}) for oracle, answer, _, _ in read]
+        theirs = [agrees(field, oracle, answer) for oracle, _, _, answer in read]
+        verdict = ("ok" if sum(ours) >= sum(theirs) else "MISS") if judged else ""
+        below |= judged and sum(ours) < sum(theirs)
+        row(f"{name}: {field} as the oracle", f"{sum(ours)}/{len(read)}", f"{100 * sum(ours) / len(read):.1f} %", f"plain {sum(theirs)}", verdict)
+        for own, other, (oracle, answer, _, beside) in zip(ours, theirs, read):
+            if show and not own:
+                given = oracle.get(field) if field != "body" else " ".join(oracle["body_words"])
+                print(f"    {oracle['file']} ({'plain parser agrees' if other else 'neither agrees'})")
+                print(f"      oracle {str(given)[:150]!r}\n      ours   {str((answer or {}).get(field))[:150]!r}\n      plain  {str(beside.get(field))[:150]!r}")
+    return below
+
+
+def built():
+    """Builds both programs and says where they are."""
+    subprocess.run(["cargo", "build", "--release", "--quiet", "--bin", "adjutant", "--example", "plain_parser"], cwd=REPO, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or REPO / "target") / "release"
+    return str(target / "adjutant"), str(target / "examples" / "plain_parser")
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("data", nargs="?", type=Path, default=REPO.parent / "shared" / "data", help="the folder of the sets")
+    arguments.add_argument("--show", action="store_true", help="print every mail on which we differ from the oracle")
+    given = arguments.parse_args()
+    if not given.data.is_dir():
+        print(f"{given.data} is not there: nothing to score. Name the folder that holds parakweet, mailex, … as an argument.")
+        return 0
+    program, parser = built()
+    row("what", "value", "spread, share", "beside", "")
+    tasks_parakweet(program, given.data)
+    tasks_mailex(program, given.data)
+    return 1 if mails(program, parser, given.data, given.show) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
