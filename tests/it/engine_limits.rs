@@ -35,9 +35,9 @@ async fn never_more_runs_at_once_than_allowed() {
             rig.answer = Arc::new(Answers {
                 inner,
                 first: move |_: &RunState, call: &Call| {
-                    // A question of plan_step, answered slowly and wrongly: it parks the run, which is all the same here.
+                    // A question of prioritise, answered slowly and wrongly: it parks the run, which is all the same here.
                     let (counted, highest) = (Arc::clone(&counted), Arc::clone(&highest));
-                    matches!(call, Call::Acquaintance { .. }).then(|| -> Reply<'static> {
+                    matches!(call, Call::Rank).then(|| -> Reply<'static> {
                         Box::pin(async move {
                             highest.fetch_max(counted.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                             tokio::time::sleep(Duration::from_millis(10)).await;
