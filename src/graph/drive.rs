@@ -41,6 +41,8 @@ impl Inner {
     pub(super) async fn drive(self: &Arc<Self>, mut ticket: Ticket) -> Vec<Ticket> {
         match self.cycle(&mut ticket).await {
             Ok(children) => children,
+            // The process is ending: nothing is wrong with the run, which goes on at the next start.
+            Err(error) if is_stopped(&error) => Vec::new(),
             Err(error) => {
                 let node = ticket.node;
                 tracing::error!(run.id = %ticket.run_id(), node = %node, error = format!("{error:#}"), "a run could not go on");
@@ -86,9 +88,10 @@ impl Inner {
             if bumped && let Some(revision) = &mut ticket.revision {
                 *revision += 1;
             }
-            if let Move::Wait { action_id } = mv {
-                ticket.waiting = Some(action_id);
-            }
+            ticket.waiting = match mv {
+                Move::Wait { action_id } => Some(action_id),
+                _ => None,
+            };
         }
     }
 
@@ -110,7 +113,8 @@ impl Inner {
                 return Ok(false);
             }
         }
-        if let Some(action_id) = ticket.waiting.take() {
+        // Kept until a checkpoint has stored its end: a run that is overtaken meanwhile is told again.
+        if let Some(action_id) = ticket.waiting {
             let call = Call::Effect { action_id };
             let value = self.reply(ticket, &call, now).await?;
             ticket.given.push((call, value));
@@ -133,6 +137,9 @@ impl Inner {
                 Err(error) => Some(error),
             };
             let Some(error) = failed else { continue };
+            if is_stopped(&error) {
+                return None;
+            }
             attempt += 1;
             if attempt >= self.limits.attempts {
                 tracing::warn!(run.id = %ticket.run_id(), node = %ticket.node, error = format!("{error:#}"), "a node failed for good");
@@ -298,6 +305,10 @@ impl Inner {
         tracing::error!(run.id = %run_id, node = %node, "{reason}");
         self.park_ticket(&mut ticket, &reason).await
     }
+}
+
+fn is_stopped(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(StoreError::Stopped))
 }
 
 fn void_effect() -> anyhow::Result<Value> {
