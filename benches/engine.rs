@@ -11,13 +11,13 @@ use std::{path::Path, sync::Arc, time::Instant as Stopwatch};
 use adjutant::{
     clock::Clock,
     graph::{
-        Answer, Engine, Limits, Reply, Ticket,
-        entry::{Call, Entry, Node, RunHead, Step},
+        Answer, Asker, Engine, Limits, Reply, Ticket,
+        entry::{Call, Entry, Node, Step},
         node::Nodes,
     },
     model::{
-        AccountId, Change, Context, ContextDoc, Instant, Move, NodeName, Priority, RunId, RunKind, RunState, Status,
-        Subtask, Task, TaskId, UserId, run::STATE_SCHEMA,
+        AccountId, Change, Context, ContextDoc, Move, NodeName, Priority, RunId, RunKind, RunState, Status, Subtask,
+        Task, TaskId, UserId, run::STATE_SCHEMA,
     },
     store::{Store, Write, value::NewRun},
 };
@@ -132,7 +132,7 @@ impl Machine {
 struct Nobody;
 
 impl Answer for Nobody {
-    fn answer<'a>(&'a self, _: &'a RunHead, _: &'a RunState, _: &'a Call, _: Instant) -> Reply<'a> {
+    fn answer<'a>(&'a self, _: Asker<'a>, _: &'a Call) -> Reply<'a> {
         Box::pin(async { Err(anyhow!("a trivial node asks nothing")) })
     }
 }
@@ -167,7 +167,7 @@ fn ranked() -> Change {
 fn recalled() -> Change {
     let title = "Invoice 2041 for the workshop furniture".into();
     let document = ContextDoc { doc: "mail:17".into(), title, found_by: "thread".into(), score: 1.0 };
-    Change::Documents { documents: vec![document] }
+    Change::Documents { documents: vec![document].into() }
 }
 
 fn step_done() -> Change {

@@ -42,6 +42,8 @@ impl Inner {
     pub(super) async fn drive(self: &Arc<Self>, mut ticket: Ticket) -> Vec<Ticket> {
         match self.cycle(&mut ticket).await {
             Ok(children) => children,
+            // The process is ending: nothing is wrong with the run, which goes on at the next start.
+            Err(error) if is_stopped(&error) => Vec::new(),
             Err(error) => {
                 let node = ticket.node;
                 tracing::error!(run.id = %ticket.run_id(), node = %node, error = format!("{error:#}"), "a run could not go on");
@@ -85,10 +87,11 @@ impl Inner {
             {
                 *revision += 1;
             }
-            if let Move::Wait { action_id } = checkpoint.mv {
-                ticket.waiting = Some(action_id);
-                ticket.fresh_action.clone_from(&checkpoint.action);
-            }
+            ticket.waiting = match checkpoint.mv {
+                Move::Wait { action_id } => Some(action_id),
+                _ => None,
+            };
+            ticket.fresh_action.clone_from(&checkpoint.action);
         }
     }
 
@@ -110,7 +113,8 @@ impl Inner {
                 return Ok(false);
             }
         }
-        if let Some(action_id) = ticket.waiting.take() {
+        // Kept until a checkpoint has stored its end: a run that is overtaken meanwhile is told again.
+        if let Some(action_id) = ticket.waiting {
             let call = Call::Effect { action_id };
             let value = self.reply(ticket, &call, now).await?;
             ticket.fresh_action = None;
@@ -134,6 +138,9 @@ impl Inner {
                 Err(error) => Some(error),
             };
             let Some(error) = failed else { continue };
+            if is_stopped(&error) {
+                return None;
+            }
             attempt += 1;
             if attempt >= self.limits.attempts {
                 tracing::warn!(run.id = %ticket.run_id(), node = %ticket.node, error = format!("{error:#}"), "a node failed for good");
@@ -306,6 +313,10 @@ impl Inner {
         tracing::error!(run.id = %run_id, node = %node, "{reason}");
         self.park_ticket(&mut ticket, &reason).await
     }
+}
+
+fn is_stopped(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(StoreError::Stopped))
 }
 
 fn void_effect() -> anyhow::Result<Value> {

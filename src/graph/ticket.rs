@@ -153,6 +153,8 @@ impl Ticket {
                 _ => None,
             };
         }
+        // The task was read at some checkpoint; what it is now must be read anew.
+        ticket.revision = None;
         for (seq, reply) in &record.replies {
             ticket.book.learn(reply);
             if *seq <= row.seq && *seq > 0 {

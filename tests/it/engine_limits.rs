@@ -11,7 +11,7 @@ use std::{
 use adjutant::{
     app::NewTask,
     graph::{Asker, Reply, entry::Call},
-    model::RunState,
+    model::{Priority, RunState},
     store::value::TaskWish,
 };
 
@@ -135,6 +135,17 @@ async fn a_task_reworded_under_its_run_is_worked_as_it_is_now() {
     let run = house.sql_one("SELECT run_id FROM run WHERE kind = 'task'");
     let replay = house.app().await.replay(&run).await.unwrap();
     assert!(replay.identical, "{:?}", replay.checkpoints);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_ranked_by_hand_while_its_effect_happens_still_has_the_step_done() {
+    let house = overtaken_at(|call| matches!(call, Call::Effect { .. }), TaskWish::Priority(Priority::High)).await;
+    assert_eq!(
+        house.sql("SELECT priority, status, result_summary FROM tasks"),
+        [["high", "IN_PROGRESS", "Done: draft reply. Waits for you: send reply."]]
+    );
+    assert_eq!(house.sql("SELECT state FROM outbox"), [["applied"]]);
+    assert_eq!(house.drafts().len(), 1);
 }
 
 /// The daemon looks for unfinished runs while new mail waits for its place: nobody is worked twice, no place is lost.

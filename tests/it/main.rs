@@ -9,12 +9,18 @@
 )]
 
 mod architecture;
+mod bad_input;
 mod beside_a_daemon;
+mod command_line;
+mod crash;
 mod engine_faults;
 mod engine_limits;
 mod full_disk;
+mod group_commit;
 mod house;
+mod import;
 mod ledger;
+mod life_cycle;
 mod node_contracts;
 mod overrule;
 mod replay_and_fork;
@@ -22,3 +28,4 @@ mod retry_skip_cancel;
 mod rules_file;
 mod samples;
 mod schema;
+mod search;

@@ -53,6 +53,8 @@ struct Waiting {
 
 /// Directories inside directories of .eml files are followed so far.
 const DEPTH: usize = 16;
+/// Young files settle within one; more are files that keep coming.
+const YOUNG_WAITS: usize = 5;
 
 impl Import {
     pub fn open(path: &Path) -> Result<Import, SourceError> {
@@ -90,7 +92,16 @@ impl Import {
 
     fn maildir(path: &Path) -> Result<Import, SourceError> {
         let maildir = Maildir::open(path.to_owned(), HashSet::new());
-        let messages = maildir.poll(None)?.messages;
+        let mut poll = maildir.poll(None)?;
+        // Files so young that they may still be written are waited for; a mailbox in use never comes to an end of them.
+        for pause in std::iter::repeat_n(poll.look_again, YOUNG_WAITS).flatten() {
+            std::thread::sleep(pause);
+            poll = maildir.poll(None)?;
+            if poll.look_again.is_none() {
+                break;
+            }
+        }
+        let messages = poll.messages;
         let total = messages.iter().map(|found| found.size).sum();
         Ok(Import { total, progress: 0, kind: Kind::Maildir { maildir, messages: messages.into_iter() } })
     }

@@ -1,0 +1,265 @@
+//! Names, JSON and exit codes scripts can trust.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::house::{House, Kind, finish, finish_with};
+
+fn bare(arguments: &[&str], folder: &std::path::Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_adjutant"));
+    command.args(arguments).current_dir(folder).env_remove("ADJUTANT_HOME");
+    command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .stdin(std::process::Stdio::null());
+    command
+}
+
+#[test]
+fn every_command_answers_in_json() {
+    let house = House::real_time(Kind::Samples);
+    let once = house.json(&["once"]);
+    assert_eq!((once["entered"].as_u64(), once["outcomes"].as_array().map(Vec::len)), (Some(22), Some(22)));
+    let run = house.sql_one("SELECT run_id FROM run WHERE kind = 'task' LIMIT 1");
+    let sample = format!("{}/samples/06-question.eml", env!("CARGO_MANIFEST_DIR"));
+    let place = house.maildir().to_string_lossy().into_owned();
+    for command in [
+        &["tasks"][..],
+        &["tasks", "list", "--all"],
+        &["tasks", "show", "1"],
+        &["tasks", "add", "Buy", "milk", "--due", "friday 5pm"],
+        &["tasks", "set", "18", "--priority", "high", "--objective", "Buy oat milk", "--due", "2027-01-02"],
+        &["tasks", "snooze", "18", "2027-01-01"],
+        &["tasks", "done", "18"],
+        &["tasks", "undo", "18"],
+        &["tasks", "cancel", "18"],
+        &["tasks", "invoices"],
+        &["mail"],
+        &["mail", "list", "--state", "task"],
+        &["mail", "show", "1"],
+        &["mail", "not-a-task", "1"],
+        &["mail", "make-task", "1"],
+        &["mail", "mute", "1"],
+        &["mail", "mute", "1", "--off"],
+        &["mail", "accounts"],
+        &["mail", "mode", "samples", "observe"],
+        &["why", "2"],
+        &["search", "invoice"],
+        &["hitl"],
+        &["hitl", "list"],
+        &["runs"],
+        &["runs", "list", "--status", "done"],
+        &["runs", "show", &run],
+        &["runs", "replay", &run],
+        &["runs", "fork", &run, "--from", "prioritise"],
+        &["rules", "check"],
+        &["graph"],
+        &["doctor"],
+        &["preview", &place],
+        &["plan", "--eml", &sample],
+        &["import", &sample],
+        &["init"],
+    ] {
+        let value = house.json(command);
+        assert!(value.is_object() || value.is_array(), "{command:?}: {value}");
+    }
+    assert_eq!(house.json(&["doctor"])["unaccounted"], 0);
+    // The task of the specification, with its fields.
+    let task = house.json(&["tasks", "show", "2"]);
+    for field in
+        ["task_id", "created_at", "source", "objective", "context", "priority", "status", "subtasks", "last_updated"]
+    {
+        assert!(!task[field].is_null(), "{field}");
+    }
+}
+
+#[test]
+fn data_goes_to_stdout_without_colours_and_complaints_to_stderr() {
+    let house = House::real_time(Kind::Samples);
+    for command in [&["once"][..], &["tasks"], &["doctor"], &["why", "1"]] {
+        let answered = house.run(command);
+        assert!(!answered.out.contains('\u{1b}') && answered.err.is_empty(), "{command:?}: {}", answered.err);
+    }
+    let missing = house.run(&["tasks", "show", "999"]);
+    assert!(missing.out.is_empty() && missing.err.starts_with("adjutant: there is no task '999'"), "{}", missing.err);
+}
+
+#[test]
+fn exit_codes_mean_one_thing_each() {
+    let house = House::real_time(Kind::Samples);
+    assert_eq!(house.run(&["once"]).code, 0);
+    for (command, code) in [
+        (&["tasks", "add", " "][..], 1),
+        (&["tasks", "add", "x", "--due", "the twelfth of never"], 1),
+        (&["import", "/nowhere"], 1),
+        (&["nonsense"], 2),
+        (&["tasks", "set", "1"], 2),
+        (&["tasks", "set", "1", "--priority", "urgentest"], 2),
+        (&["eval", "nonsense"], 2),
+        (&["tasks", "show", "999"], 3),
+        (&["tasks", "done", "01ARZ3NDEKTSV4RRFFQ69G5FAV"], 3),
+        (&["mail", "show", "999"], 3),
+        (&["mail", "show", "x"], 3),
+        (&["runs", "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV"], 3),
+        (&["hitl", "show", "1"], 3),
+        (&["why", "999"], 3),
+        (&["mail", "mode", "nobody", "active"], 3),
+        (&["doctor"], 0),
+        (&["--version"], 0),
+        (&["--help"], 0),
+        (&["completions", "bash"], 0),
+        (&["graph", "--dot"], 0),
+    ] {
+        let answered = house.run(command);
+        assert_eq!(answered.code, code, "{command:?}: {}{}", answered.out, answered.err);
+        assert!(code == 0 || !answered.err.is_empty(), "{command:?} says nothing");
+    }
+    // Something found: code 4.
+    house.write("rules/priority.yml", "rules: nonsense");
+    assert_eq!((house.run(&["rules", "check"]).code, house.run(&["doctor"]).code), (4, 4));
+}
+
+#[test]
+fn without_a_home_it_names_init() {
+    let nowhere = tempfile::tempdir().unwrap();
+    for command in ["once", "tasks", "doctor", "run"] {
+        let answered = finish(bare(&[command], nowhere.path()));
+        assert_eq!(answered.code, 2, "{command}");
+        assert!(answered.err.contains("adjutant init") && answered.err.contains("--home"), "{}", answered.err);
+    }
+    assert_eq!(std::fs::read_dir(nowhere.path()).unwrap().count(), 0, "nothing was made");
+    let made = finish(bare(&["init"], nowhere.path()));
+    assert_eq!(made.code, 0, "{}", made.err);
+    let inside = nowhere.path().join("rules");
+    assert_eq!(finish(bare(&["doctor"], &inside)).code, 0, "a home is found from below");
+    let again = finish(bare(&["init"], nowhere.path()));
+    assert!(again.out.contains("nothing was changed"), "{}", again.out);
+}
+
+#[test]
+fn a_wrong_configuration_names_the_key() {
+    for (text, key) in [
+        ("[me]\ntime_zone = \"Mars\"\n", "me.time_zone"),
+        ("[engine]\nin_flight = 0\n", "engine.in_flight"),
+        ("[mee]\n", "mee"),
+        ("[mail]\npoll_seconds = \"often\"\n", "poll_seconds"),
+        ("daily = \"often\"\n", "daily"),
+        ("[[account]]\nname = \"local\"\npath = \"x\"\n", "local"),
+        ("= nonsense\n", "adjutant.toml"),
+    ] {
+        let house = House::real_time(Kind::Samples);
+        house.write("adjutant.toml", text);
+        let answered = house.run(&["once"]);
+        assert_eq!(answered.code, 2, "{text}: {}", answered.err);
+        assert!(answered.err.contains("adjutant.toml") && answered.err.contains(key), "{text}: {}", answered.err);
+        assert!(!house.home().data().exists(), "{text}: nothing was made");
+    }
+    let house = House::real_time(Kind::Samples);
+    let mut command = house.command(&["tasks"]);
+    command.env("ADJUTANT_ME_TIME_ZONE", "Mars");
+    assert_eq!(finish(command).code, 2);
+}
+
+fn lines(out: &str) -> Vec<Value> {
+    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn eval_answers_line_for_line_and_errors_in_their_place() {
+    let house = House::real_time(Kind::Samples);
+    let input = "{\"id\": 1, \"text\": \"Please send me the report by Friday.\"}\nnot json\n{\"id\": \"two\", \"text\": \"The sky was blue.\"}\n{\"id\": 3}\n{\"id\": 4, \"text\": \"Could we find time for a 30-min catch-up next week?\"}\n";
+    let answered = finish_with(house.command(&["eval", "tasks"]), input.as_bytes());
+    assert_eq!(answered.code, 0, "{}", answered.err);
+    let out = lines(&answered.out);
+    assert_eq!(out.len(), 5);
+    assert_eq!((&out[0]["id"], &out[0]["pred"], &out[0]["meeting"]), (&json!(1), &json!(true), &json!(false)));
+    assert_eq!((&out[2]["id"], &out[2]["pred"]), (&json!("two"), &json!(false)));
+    assert_eq!((&out[4]["pred"], &out[4]["meeting"]), (&json!(true), &json!(true)));
+    assert!(out[1]["error"].is_string() && out[3]["error"].is_string(), "{out:?}");
+    assert!(out.iter().filter_map(|line| line["score"].as_f64()).all(|score| (0.0..=1.0).contains(&score)));
+
+    let letter = house.deliver("one.eml", house.letter("one").question().text());
+    let input = format!("{}\n{}\n[]\n", json!({ "file": letter }), json!({ "file": "/nowhere.eml" }));
+    let answered = finish_with(house.command(&["eval", "mails"]), input.as_bytes());
+    let out = lines(&answered.out);
+    assert_eq!((out.len(), answered.code), (3, 0));
+    assert_eq!(
+        (&out[0]["subject"], &out[0]["from_addr"], &out[0]["n_attachments"]),
+        (&json!("About one"), &json!("tom@bakerand.example"), &json!(0))
+    );
+    for field in ["file", "date", "body", "reply", "signature"] {
+        assert!(out[0].get(field).is_some(), "{field}");
+    }
+    assert_eq!(out[1]["file"], "/nowhere.eml");
+    assert!(out[1]["error"].is_string() && out[2]["error"].is_string());
+}
+
+#[test]
+fn plan_stores_nothing_and_answers_line_for_line() {
+    let house = House::real_time(Kind::Active);
+    let eml = house.letter("one").question().text();
+    let input = format!(
+        "{}\n{}\ngarbage\n",
+        json!({ "id": "a", "eml": eml }),
+        json!({ "id": "b", "text": "The sky was blue." })
+    );
+    let answered = finish_with(house.command(&["plan", "--jsonl"]), input.as_bytes());
+    let out = lines(&answered.out);
+    assert_eq!((out.len(), answered.code), (3, 4));
+    assert_eq!((&out[0]["id"], &out[0]["is_task"], &out[1]["is_task"]), (&json!("a"), &json!(true), &json!(false)));
+    assert!(out[2]["error"].is_string());
+    assert_eq!((house.count("ledger"), house.count("tasks")), (0, 0));
+    house.post(&house.letter("two").question());
+    let preview = house.run(&["preview", "work"]);
+    assert!(
+        preview.code == 0
+            && preview.out.contains("1 tasks")
+            && preview.out.contains("0 sent")
+            && preview.out.contains("Nothing was touched"),
+        "{}",
+        preview.out
+    );
+    assert_eq!((house.count("ledger"), house.drafts().len()), (0, 0));
+}
+
+#[test]
+fn a_level_given_by_hand_and_the_trace_of_rules() {
+    let house = House::real_time(Kind::Samples);
+    house.run(&["once"]);
+    let task = house.sql_one("SELECT number FROM task_owner WHERE rule = 'finance-alerts'");
+    let why = house.run(&["why", &task]);
+    for words in ["finance-alerts", "bank_whitelist", "high"] {
+        assert!(why.out.contains(words), "{words}: {}", why.out);
+    }
+    house.run(&["tasks", "set", &task, "--priority", "low", "--reason", "known"]);
+    let why = house.run(&["why", &task]);
+    assert!(why.out.contains("set by hand"), "{}", why.out);
+}
+
+#[test]
+fn invoices_leave_as_csv() {
+    let house = House::real_time(Kind::Samples);
+    house.run(&["once"]);
+    let csv = house.run(&["tasks", "invoices", "--csv"]);
+    let rows: Vec<&str> = csv.out.lines().collect();
+    assert_eq!(rows[0], "payee,amount,currency,due,number,recorded_at,task_id");
+    assert!(rows.len() == 2 && rows[1].contains("1250.00,EUR") && rows[1].contains("2041"), "{}", csv.out);
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let house = House::real_time(Kind::Samples);
+    house.run(&["once"]);
+    let mut shell = Command::new("bash");
+    shell
+        .arg("-c")
+        .arg("set -o pipefail; \"$@\" | head -c 1 >/dev/null")
+        .arg("bash")
+        .arg(env!("CARGO_BIN_EXE_adjutant"));
+    shell.arg("--home").arg(house.root()).args(["tasks", "list", "--all"]);
+    shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).stdin(std::process::Stdio::null());
+    let answered = finish(shell);
+    assert!(!answered.err.contains("panicked"), "{}", answered.err);
+    assert_eq!(answered.code, 0, "{}", answered.err);
+}

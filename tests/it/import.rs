@@ -1,0 +1,101 @@
+//! Archives come in once, however often, and only to be looked at.
+
+use std::fs;
+
+use crate::house::{House, Kind, Letter};
+
+const OLD: &str = "Mon, 03 Feb 2020 09:00:00 +0000";
+
+fn letters(house: &House) -> Vec<Letter> {
+    vec![
+        house.letter("new").question(),
+        house.letter("old").question().date(OLD),
+        house.letter("noise").header("Precedence: bulk").header("List-Unsubscribe: <https://x.example/>"),
+    ]
+}
+
+fn ledger(house: &House) -> Vec<Vec<String>> {
+    house.sql("SELECT account, source_key, state, reason FROM ledger ORDER BY mail_id")
+}
+
+fn states(house: &House) -> Vec<String> {
+    let query = "SELECT m.subject || ': ' || l.state FROM ledger l JOIN mail m USING (mail_id) ORDER BY 1";
+    house.sql(query).into_iter().flatten().collect()
+}
+
+fn mbox(letters: &[Letter]) -> String {
+    letters
+        .iter()
+        .map(|letter| {
+            format!("From MAILER Mon Feb  3 09:00:00 2020\n{}\n", letter.text().replace("\nFrom ", "\n>From "))
+        })
+        .collect()
+}
+
+#[test]
+fn every_kind_of_archive_twice_is_the_same_ledger() {
+    for kind in ["mbox", "eml", "folder", "maildir"] {
+        let house = House::real_time(Kind::Active);
+        let letters = letters(&house);
+        let place = house.root().join("archive");
+        match kind {
+            "mbox" => fs::write(&place, mbox(&letters)).unwrap(),
+            "eml" => fs::write(&place, letters[0].text()).unwrap(),
+            _ => {
+                let inside = if kind == "maildir" { place.join("cur") } else { place.clone() };
+                for folder in ["new", "tmp"].iter().filter(|_| kind == "maildir") {
+                    fs::create_dir_all(place.join(folder)).unwrap();
+                }
+                fs::create_dir_all(&inside).unwrap();
+                for letter in &letters {
+                    let ending = if kind == "maildir" { ":2,S" } else { ".eml" };
+                    fs::write(inside.join(format!("{}{ending}", letter.id)), letter.text()).unwrap();
+                }
+            }
+        }
+        let path = place.to_string_lossy().into_owned();
+        let report = house.json(&["import", &path]);
+        let mails = if kind == "eml" { 1 } else { 3 };
+        assert_eq!((report["mails"].as_u64(), report["new"].as_u64()), (Some(mails), Some(mails)), "{kind}: {report}");
+        if kind != "eml" {
+            assert_eq!(states(&house), ["About new: task", "About noise: no_task", "About old: no_task"], "{kind}");
+            assert_eq!(
+                house.sql_one("SELECT reason FROM ledger JOIN mail USING (mail_id) WHERE subject = 'About old'"),
+                "old: written 2020-02-03"
+            );
+        }
+        let before = ledger(&house);
+        let again = house.json(&["import", &path]);
+        assert_eq!(again["new"].as_u64(), Some(0), "{kind}: {again}");
+        assert_eq!(ledger(&house), before, "{kind}");
+        assert_eq!(house.count("tasks"), 1);
+        // It only observes.
+        assert_eq!(house.count("outbox WHERE class <> 'R0' AND state <> 'withheld'"), 0);
+        assert_eq!(house.run(&["mail", "mode", "import", "active"]).code, 1);
+        assert_eq!(house.run(&["doctor"]).code, 0);
+    }
+}
+
+#[test]
+fn old_mail_opens_tasks_when_asked_to() {
+    let house = House::real_time(Kind::Active);
+    let place = house.root().join("a.mbox");
+    fs::write(&place, mbox(&letters(&house))).unwrap();
+    house.json(&["import", &place.to_string_lossy(), "--tasks", "--account", "past"]);
+    assert_eq!(states(&house), ["About new: task", "About noise: no_task", "About old: task"]);
+    assert_eq!(house.sql("SELECT DISTINCT account FROM ledger"), [["past"]]);
+}
+
+#[test]
+fn what_cannot_be_imported_is_said() {
+    let house = House::real_time(Kind::Active);
+    let missing = house.run(&["import", "/nowhere/at/all.mbox"]);
+    assert_eq!(missing.code, 1);
+    assert!(missing.err.contains("/nowhere/at/all.mbox cannot be imported"), "{}", missing.err);
+    house.write("x.eml", &house.letter("x").text());
+    let path = house.root().join("x.eml").to_string_lossy().into_owned();
+    for name in ["work", "local", "../evil", ""] {
+        assert_eq!(house.run(&["import", &path, "--account", name]).code, 1, "{name}");
+    }
+    assert_eq!(house.count("ledger"), 0);
+}

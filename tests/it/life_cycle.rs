@@ -1,0 +1,264 @@
+//! Whatever people, mails, faults and kills do in whatever order, the database never holds an illegal life cycle.
+//!
+//! `ADJUTANT_CASES` says how many stories; each is printed with the seed that repeats it.
+
+use std::time::Duration;
+
+use adjutant::{
+    app::{App, NewTask},
+    model::{AccountMode, MailId, Priority, Status},
+    store::value::{TaskWish, Verdict},
+};
+use proptest::{
+    collection::vec,
+    prelude::{Just, Strategy, any, prop_oneof},
+    sample::select,
+    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
+};
+
+use crate::{
+    engine_faults::spoil,
+    house::{Dice, House, once, set_mode},
+};
+
+#[derive(Debug, Clone)]
+enum Act {
+    Add(Option<Priority>),
+    /// On the task of that number.
+    Edit(u8, Wish),
+    Decide(Verdict),
+    Mail(u8),
+    NotATask(u8),
+    MakeTask(u8),
+    Mute(u8, bool),
+    Rules(Priority),
+    Mode(bool),
+    Once,
+    /// With a tool that fails.
+    OnceBroken,
+    /// The process goes away after so many milliseconds of work.
+    Killed(u8),
+    Hours(u8),
+}
+
+#[derive(Debug, Clone)]
+enum Wish {
+    Done,
+    Cancel,
+    Level(Priority),
+    Objective,
+    Deadline,
+    Step(&'static str),
+    Snooze,
+    Undo,
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let levels = || select(Priority::ALL.to_vec());
+    let wish = prop_oneof![
+        3 => Just(Wish::Done),
+        3 => Just(Wish::Cancel),
+        2 => levels().prop_map(Wish::Level),
+        1 => Just(Wish::Objective),
+        1 => Just(Wish::Deadline),
+        2 => select(vec!["do_the_work", "send_reply", "draft_reply", "pay_invoice"]).prop_map(Wish::Step),
+        1 => Just(Wish::Snooze),
+        4 => Just(Wish::Undo),
+    ];
+    let act = prop_oneof![
+        2 => proptest::option::of(levels()).prop_map(Act::Add),
+        8 => (1..7_u8, wish).prop_map(|(number, wish)| Act::Edit(number, wish)),
+        3 => select(Verdict::ALL.to_vec()).prop_map(Act::Decide),
+        5 => any::<u8>().prop_map(Act::Mail),
+        1 => (1..6_u8).prop_map(Act::NotATask),
+        1 => (1..6_u8).prop_map(Act::MakeTask),
+        1 => (1..6_u8, any::<bool>()).prop_map(|(mail, on)| Act::Mute(mail, on)),
+        1 => levels().prop_map(Act::Rules),
+        1 => any::<bool>().prop_map(Act::Mode),
+        4 => Just(Act::Once),
+        3 => Just(Act::OnceBroken),
+        4 => (0..60_u8).prop_map(Act::Killed),
+        1 => (1..100_u8).prop_map(Act::Hours),
+    ];
+    vec(act, 5..30)
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// What is refused is refused; only the state afterwards counts.
+fn perform(house: &House, nth: usize, act: &Act) {
+    house.clock.advance(1);
+    if let Act::Killed(after) = act {
+        let doomed = runtime();
+        doomed.block_on(async {
+            let worker = house.worker().await;
+            let story = tokio::spawn(async move {
+                let outcome = worker.once().await;
+                drop(worker);
+                outcome
+            });
+            drop(tokio::time::timeout(Duration::from_millis((*after).into()), story).await);
+        });
+        doomed.shutdown_timeout(crate::house::PATIENCE);
+        return;
+    }
+    let life = runtime();
+    life.block_on(live(house, nth, act));
+    life.shutdown_timeout(crate::house::PATIENCE);
+}
+
+async fn live(house: &House, nth: usize, act: &Act) {
+    match act {
+        Act::Mail(kind) => return post(house, nth, *kind),
+        Act::Once => return drop(house.once().await),
+        Act::OnceBroken => {
+            let broken = house
+                .rigged(|rig| spoil(&mut rig.nodes.execute_tool, |_| Some(Err(anyhow::anyhow!("out of order")))))
+                .await;
+            return drop(once(broken).await);
+        }
+        Act::Hours(hours) => return house.clock.advance(i64::from(*hours) * 3600),
+        Act::Rules(level) => {
+            return house.write(
+                "rules/priority.yml",
+                &format!("rules:\n  - name: all\n    when: {{ kind: {{ exists: true }} }}\n    set: {level}\n    why: so\ndefault: low\n"),
+            );
+        }
+        _ => {}
+    }
+    let app = house.app().await;
+    let outcome = match act {
+        Act::Add(priority) => {
+            let new = NewTask { objective: format!("Task {nth}"), priority: *priority, deadline: None };
+            app.add_task(new).await.map(drop)
+        }
+        Act::Edit(number, wish) => edit(&app, &number.to_string(), wish).await,
+        Act::Decide(verdict) => app.decide("1", *verdict, "").await.map(drop),
+        Act::NotATask(mail) => app.not_a_task(MailId((*mail).into()), "").await,
+        Act::MakeTask(mail) => app.make_task(MailId((*mail).into()), "").await.map(drop),
+        Act::Mute(mail, on) => app.mute(MailId((*mail).into()), *on).await,
+        Act::Mode(active) => {
+            set_mode(&app, if *active { AccountMode::Active } else { AccountMode::Observe }).await;
+            Ok(())
+        }
+        _ => Ok(()),
+    };
+    if let Err(error) = outcome {
+        let said = format!("{error:#}");
+        assert!(!said.contains("SQL") && !said.contains("constraint"), "{act:?}: {said}");
+    }
+}
+
+async fn edit(app: &App, task: &str, wish: &Wish) -> anyhow::Result<()> {
+    let wish = match wish {
+        Wish::Done => TaskWish::Done,
+        Wish::Cancel => TaskWish::Cancel,
+        Wish::Level(level) => TaskWish::Priority(*level),
+        Wish::Objective => TaskWish::Objective("Something else".into()),
+        Wish::Deadline => TaskWish::Deadline(Some("2026-12-01".into()), Some("2026-12-01T12:00:00Z".parse()?)),
+        Wish::Step(step) => TaskWish::StepDone((*step).into()),
+        Wish::Snooze => TaskWish::Snooze(Some("2026-12-01T12:00:00Z".parse()?)),
+        Wish::Undo => TaskWish::Reopen,
+    };
+    app.edit_task(task, wish, "story").await.map(drop)
+}
+
+fn post(house: &House, nth: usize, kind: u8) {
+    let id = format!("s{nth}");
+    let letter = house.letter(&id);
+    let letter = match kind % 6 {
+        0 | 1 => letter.question(),
+        2 => letter.invoice(u32::from(kind)),
+        3 => letter
+            .answers(&format!("s{}", nth.saturating_sub(1 + usize::from(kind) % 4)))
+            .body("Hello Alex,\n\nWhen will you be back at the house? This is urgent!\n\nTom\n"),
+        4 => letter.body("Alex,\n\nremind me to renew the passport by Friday.\n").from("Alex Green <you@home.example>"),
+        _ => letter,
+    };
+    house.post(&letter);
+}
+
+fn must_be_lawful(house: &House, after: &str) {
+    let transitions = house
+        .sql("SELECT task_id, from_value, to_value FROM task_history WHERE field = 'status' ORDER BY task_id, entry");
+    let mut at: std::collections::HashMap<String, String> = std::collections::HashMap::new();
+    for row in transitions {
+        let before = at.insert(row[0].clone(), row[2].clone()).unwrap_or_default();
+        assert_eq!(before, row[1], "{after}: a transition does not continue the one before it");
+        let legal = if before.is_empty() {
+            row[2] == "NEW"
+        } else {
+            Status::PAIRS.contains(&(before.parse().unwrap(), row[2].parse().unwrap()))
+        };
+        assert!(legal, "{after}: {before} → {}", row[2]);
+    }
+    for row in house.sql("SELECT task_id, status FROM tasks") {
+        assert_eq!(at.get(&row[0]), Some(&row[1]), "{after}: the task is not where its history ends");
+    }
+    let count = |what: &str| house.count(what);
+    assert_eq!(
+        count(
+            "outbox o JOIN tasks t USING (task_id) WHERE t.status IN ('DONE', 'CANCELLED') AND o.state IN ('planned', 'parked', 'ready', 'held')"
+        ),
+        0,
+        "{after}: an ended task has effects to come"
+    );
+    assert_eq!(
+        count("item i JOIN tasks t USING (task_id) WHERE t.status IN ('DONE', 'CANCELLED') AND i.state = 'open'"),
+        0,
+        "{after}: an ended task asks a person"
+    );
+    assert_eq!(
+        count(
+            "tasks t WHERE t.status = 'WAITING_HITL' AND NOT EXISTS (SELECT 1 FROM item i WHERE i.task_id = t.task_id AND i.state = 'open')"
+        ),
+        0,
+        "{after}: a task waits and nobody was asked"
+    );
+    assert_eq!(
+        count("(SELECT 1 FROM task_owner WHERE number IS NOT NULL GROUP BY user_id, number HAVING count(*) > 1)"),
+        0
+    );
+}
+
+#[test]
+fn no_order_of_acts_breaks_the_life_cycle() {
+    let cases = std::env::var("ADJUTANT_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(16);
+    let mut dice = Dice::thrown("life_cycle");
+    let mut seed = [0_u8; 32];
+    seed.iter_mut().for_each(|byte| *byte = u8::try_from(dice.below(256)).unwrap());
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 60, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
+    let story = |acts: Vec<Act>| {
+        let house = House::active();
+        for (nth, act) in acts.iter().enumerate() {
+            perform(&house, nth, act);
+            must_be_lawful(&house, &format!("after act {nth}, {act:?}"));
+        }
+        // At the end everything comes to rest, and nothing is broken.
+        perform(&house, acts.len(), &Act::Once);
+        must_be_lawful(&house, "at the end");
+        let life = runtime();
+        life.block_on(house.must_be_sound());
+        life.block_on(everything_done_can_be_done_again(&house));
+        life.shutdown_timeout(crate::house::PATIENCE);
+        assert_eq!(house.count("run WHERE status = 'running'"), 0);
+        assert_eq!(house.count("ledger WHERE state IN ('pending', 'failed')"), 0);
+        assert_eq!(house.count("outbox WHERE step = 'draft_reply' AND state = 'applied'"), house.drafts().len() as u64);
+        Ok(())
+    };
+    runner.run(&acts(), story).unwrap();
+}
+
+async fn everything_done_can_be_done_again(house: &House) {
+    let app = house.app().await;
+    for run in app.runs(None, 1000).await.unwrap() {
+        let replay = app.replay(&run.run_id.to_string()).await.unwrap();
+        // What failed then does not fail now: the node was mended.
+        let faulty =
+            house.count(&format!("checkpoint WHERE run_id = '{}' AND move LIKE '%out of order%'", run.run_id)) > 0;
+        assert!(replay.identical || faulty, "{:?} {:?} {}: {:?}", run.kind, run.status, run.reason, replay.checkpoints);
+    }
+}
