@@ -58,6 +58,10 @@ fn built_in() -> RuleSet {
     RuleSet::parse("built-in rules", BUILT_IN).unwrap_or_else(|_| empty())
 }
 
+/// A file that is the same after this long is no longer being written.
+const SETTLE: Duration = Duration::from_millis(60);
+const MOST_LOOKS: u32 = 10;
+
 /// Keeps [`Current`] current until its token is cancelled.
 #[derive(Debug)]
 pub struct RulesWatch {
@@ -121,7 +125,20 @@ fn step(path: &Path, before: &Seen) -> (Seen, Option<Result<RuleSet, RulesError>
     if before.surely_same(path) {
         return (before.clone(), None);
     }
-    let (now, text) = Seen::look(path);
+    let (mut now, mut text) = Seen::look(path);
+    if now.content == before.content {
+        return (now, None);
+    }
+    // Many editors truncate and then write: half a file may be a whole set of other rules.
+    for _ in 0..MOST_LOOKS {
+        std::thread::sleep(SETTLE);
+        let (later, read) = Seen::look(path);
+        let settled = later.content == now.content;
+        (now, text) = (later, read);
+        if settled {
+            break;
+        }
+    }
     let changed = now.content != before.content;
     (now, changed.then(|| parse(path, text)))
 }

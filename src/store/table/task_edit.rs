@@ -103,9 +103,28 @@ fn change(connection: &Connection, row: &TaskRow, edit: &TaskEdit) -> Result<()>
     follow_up(connection, row, &changed, edit)?;
     match field {
         "priority" => correct(connection, row, &from, &to, edit),
-        "objective" | "deadline" => void_pending(connection, row, "the task was edited", edit.at),
+        "objective" | "deadline" => {
+            void_pending(connection, row, "the task was edited", edit.at)?;
+            wait_no_more(connection, row, edit.at)
+        }
         _ => Ok(()),
     }
+}
+
+/// What it waited for is void: the open step is the person's now.
+fn wait_no_more(connection: &Connection, row: &TaskRow, at: Instant) -> Result<()> {
+    if row.task.status != Status::WaitingHitl {
+        return Ok(());
+    }
+    let mv = task::StatusMove {
+        account: &row.account,
+        from: row.task.status.as_str(),
+        to: Status::InProgress,
+        who: "person",
+        why: "the task was edited, so what it waited for is void",
+        at,
+    };
+    task::set_status(connection, row.task.task_id, &mv)
 }
 
 /// Changes the task; the field with its old and new value.
