@@ -273,13 +273,17 @@ impl Inner {
         }
     }
 
-    pub(super) async fn load(&self, run_id: RunId) -> anyhow::Result<Ticket> {
+    /// A run as far as it got. None when it has ended meanwhile.
+    pub(super) async fn load(&self, run_id: RunId) -> anyhow::Result<Option<Ticket>> {
         let record = self.store.read(move |reader| reader.run(run_id)).await?.context("the run is not in the store")?;
+        if record.row.status != RunStatus::Running {
+            return Ok(None);
+        }
         let mail = match record.row.mail_id {
             Some(mail_id) => self.store.read(move |reader| reader.mail(mail_id)).await?.map(Arc::new),
             None => None,
         };
-        Ticket::restored(&record, mail)
+        Ticket::restored(&record, mail).map(Some)
     }
 
     /// Ends a run that cannot go on, with an item for a person.
@@ -304,7 +308,7 @@ impl Inner {
     }
 
     pub(super) async fn park_overdue(&self, run_id: RunId, node: NodeName) -> anyhow::Result<()> {
-        let mut ticket = self.load(run_id).await?;
+        let Some(mut ticket) = self.load(run_id).await? else { return Ok(()) };
         if let Some(task_id) = ticket.task_id {
             let value = self.reply(&mut ticket, &Call::Task { task_id }, self.clock.now()).await?;
             ticket.take(TaskNow::deserialize(&value)?);

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -106,41 +106,40 @@ impl Engine {
             return;
         }
         if let Some(ticket) = self.0.claim(ticket) {
-            // Closed only when the process ends; the run is found again at the next start.
-            let Ok(permit) = Arc::clone(&self.0.permits).acquire_owned().await else { return };
-            self.0.launch(ticket, Some(permit));
+            self.launch(ticket).await;
         }
+    }
+
+    async fn launch(&self, ticket: Ticket) {
+        // Closed only when the process ends; the run is found again at the next start.
+        let Ok(permit) = Arc::clone(&self.0.permits).acquire_owned().await else { return };
+        self.0.launch(ticket, Some(permit));
     }
 
     /// Goes on with everything that was left unfinished and is not in hand; how many that were.
     pub async fn resume(&self) -> anyhow::Result<usize> {
         let running = self.0.store.read(|reader| reader.running()).await?;
-        let waiting: Vec<RunId> = running.into_iter().filter(|run| !self.in_hand(*run)).collect();
-        for run_id in &waiting {
-            match self.load(*run_id).await {
-                Ok(ticket) => self.start(ticket).await,
-                Err(error) => self.give_up(*run_id, &format!("{error:#}")).await?,
+        let mut resumed = 0;
+        for run_id in running {
+            // Taken in hand before it is read: whoever had it has let go of it after its last commit.
+            if self.0.stop.is_cancelled() || !self.0.reserve(run_id) {
+                continue;
+            }
+            match self.0.load(run_id).await {
+                Ok(Some(ticket)) => {
+                    resumed += 1;
+                    if let Some(ticket) = self.0.lanes.enter(ticket) {
+                        self.launch(ticket).await;
+                    }
+                }
+                Ok(None) => self.0.release(run_id),
+                Err(error) => {
+                    self.0.release(run_id);
+                    self.give_up(run_id, &format!("{error:#}")).await?;
+                }
             }
         }
-        Ok(waiting.len())
-    }
-
-    fn in_hand(&self, run_id: RunId) -> bool {
-        self.0.flights.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&run_id)
-    }
-
-    /// Starts one run that was just stored by somebody else.
-    pub async fn start_stored(&self, run_id: RunId) -> anyhow::Result<()> {
-        if self.in_hand(run_id) {
-            return Ok(());
-        }
-        let ticket = self.load(run_id).await?;
-        self.start(ticket).await;
-        Ok(())
-    }
-
-    async fn load(&self, run_id: RunId) -> anyhow::Result<Ticket> {
-        self.0.load(run_id).await
+        Ok(resumed)
     }
 
     async fn give_up(&self, run_id: RunId, reason: &str) -> anyhow::Result<()> {

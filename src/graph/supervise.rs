@@ -36,6 +36,20 @@ impl Inner {
         self.lanes.enter(ticket)
     }
 
+    /// Takes a run in hand before it is read from the store. False when it is in hand already.
+    pub(super) fn reserve(&self, run_id: RunId) -> bool {
+        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = !flights.contains_key(&run_id);
+        if free {
+            flights.insert(run_id, Flight::default());
+        }
+        free
+    }
+
+    pub(super) fn release(&self, run_id: RunId) {
+        self.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id);
+    }
+
     /// Drives a claimed ticket on a task of its own, then whatever waits behind it in its lane.
     pub(super) fn launch(self: &Arc<Self>, ticket: Ticket, permit: Option<OwnedSemaphorePermit>) {
         let engine = Arc::clone(self);
