@@ -52,7 +52,7 @@ docs: need ## the documentation builds, and its links lead somewhere
 check: fmt lint docs test stats ## what CI runs
 
 crash: need ## the long campaign of kills
-	ADJUTANT_KILLS=100 cargo nextest run --locked -E 'test(crash)' --no-capture
+	IT_KILLS=100 cargo nextest run --locked -E 'test(crash)' --no-capture
 
 bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench engine
@@ -61,7 +61,7 @@ bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench growth
 
 bench-long: need ## growth up to a million stored tasks
-	ADJUTANT_BENCH_LONG=1 cargo bench --locked --bench growth
+	BENCH_LONG=1 cargo bench --locked --bench growth
 
 eval: build ## scores on the development data, where it is there
 	@cargo build --release --locked --example plain_parser

@@ -103,7 +103,7 @@ impl Ticket {
             unsaved: Vec::new(),
             book: Book::default(),
         };
-        if mail.references.is_empty()
+        if known.alone
             && let Ok(value) = serde_json::to_value(known)
         {
             ticket.give(Call::Acquaintance { mail_id }, value);

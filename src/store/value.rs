@@ -373,6 +373,8 @@ pub struct Acquaintance {
     pub source_key: String,
     pub direction: Direction,
     pub arrived_at: Instant,
+    /// No other mail of its conversation is here.
+    pub alone: bool,
     pub known_contact: bool,
     pub thread_mine: bool,
     pub muted: bool,

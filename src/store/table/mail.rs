@@ -82,7 +82,8 @@ pub(in crate::store) fn acquaintance(connection: &Connection, mail_id: MailId) -
     let sql = "SELECT l.source_key, l.direction, l.arrived_at, l.account, m.thread,
                       EXISTS (SELECT 1 FROM contact c WHERE c.account = l.account AND c.address = m.sender),
                       EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.direction = 'out'),
-                      EXISTS (SELECT 1 FROM muted u WHERE u.account = l.account AND u.address = m.sender)
+                      EXISTS (SELECT 1 FROM muted u WHERE u.account = l.account AND u.address = m.sender),
+                      NOT EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.mail_id <> l.mail_id)
                FROM ledger l JOIN mail m USING (mail_id) WHERE l.mail_id = ?1";
     let found = one(connection, sql, [mail_id.0], "asking who wrote", |row| {
         let known = Acquaintance {
@@ -92,11 +93,15 @@ pub(in crate::store) fn acquaintance(connection: &Connection, mail_id: MailId) -
             known_contact: row.get(5)?,
             thread_mine: row.get(6)?,
             muted: row.get(7)?,
+            alone: row.get(8)?,
             tasks: Vec::new(),
         };
         Ok((known, row.get::<_, String>(3)?, row.get::<_, String>(4)?))
     })?;
     let Some((mut known, account, thread)) = found else { return Ok(None) };
+    if known.alone {
+        return Ok(Some(known));
+    }
     let sql = "SELECT t.task_id, t.objective, f.kind FROM task_thread h JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id)
                WHERE h.account = ?1 AND h.thread = ?2 AND t.status NOT IN ('DONE', 'CANCELLED') ORDER BY t.task_id LIMIT 20";
     known.tasks = many(connection, sql, (account, thread), "finding the thread's tasks", |row| {
