@@ -64,7 +64,7 @@ fn bombs_are_refused_quickly_and_with_their_place() {
     let mut anchors = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x]\n");
     for level in 1..12 {
         let one = format!("*a{}", level - 1);
-        anchors += &format!("a{level}: &a{level} [{}]\n", vec![one.as_str(); 9].join(","));
+        anchors += &format!("a{level}: &a{level} [{}]\n", [one.as_str(); 9].join(","));
     }
     for (text, place) in [
         (rule("{ subject: { matches: '/(((a{100}){100}){100})/' } }"), ":3"),
