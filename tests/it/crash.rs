@@ -1,6 +1,6 @@
 //! Killed at any moment and started again, everything is finished once.
 //!
-//! `ADJUTANT_KILLS` says how many kills; the default is a slice that takes seconds.
+//! `IT_KILLS` says how many kills; the default is a slice that takes seconds.
 
 use std::{process::Stdio, time::Duration};
 
@@ -90,7 +90,7 @@ fn killed(house: &House, after: Duration) -> bool {
 
 #[test]
 fn killed_at_random_everything_is_finished_once() {
-    let kills: u32 = std::env::var("ADJUTANT_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
+    let kills: u32 = std::env::var("IT_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
     let mut dice = Dice::thrown("crash");
     let mails = mailbox();
     let undisturbed = fill(&mails);

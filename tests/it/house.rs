@@ -508,11 +508,11 @@ pub(crate) fn files_in(folder: &Path) -> Vec<String> {
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    /// From `ADJUTANT_SEED`, or the time; printed, so that a failure can be repeated.
+    /// From `IT_SEED`, or the time; printed, so that a failure can be repeated.
     pub(crate) fn thrown(test: &str) -> Self {
         let by_time = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().subsec_nanos().into();
-        let seed = std::env::var("ADJUTANT_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or_else(by_time);
-        println!("{test}: ADJUTANT_SEED={seed}");
+        let seed = std::env::var("IT_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or_else(by_time);
+        println!("{test}: IT_SEED={seed}");
         Self(seed)
     }
 

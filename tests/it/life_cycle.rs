@@ -1,6 +1,6 @@
 //! Whatever people, mails, faults and kills do in whatever order, the database never holds an illegal life cycle.
 //!
-//! `ADJUTANT_CASES` says how many stories; each is printed with the seed that repeats it.
+//! `IT_CASES` says how many stories; each is printed with the seed that repeats it.
 
 use std::time::Duration;
 
@@ -225,7 +225,7 @@ fn must_be_lawful(house: &House, after: &str) {
 
 #[test]
 fn no_order_of_acts_breaks_the_life_cycle() {
-    let cases = std::env::var("ADJUTANT_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(16);
+    let cases = std::env::var("IT_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(16);
     let mut dice = Dice::thrown("life_cycle");
     let mut seed = [0_u8; 32];
     seed.iter_mut().for_each(|byte| *byte = u8::try_from(dice.below(256)).unwrap());

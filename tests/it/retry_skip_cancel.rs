@@ -158,6 +158,18 @@ async fn completing_a_waiting_task_voids_what_it_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn rewording_a_waiting_task_leaves_its_question_open() {
+    let house = failed_in("execute_tool").await;
+    let app = house.app().await;
+    app.edit_task("1", adjutant::store::value::TaskWish::Objective("Tell Tom".into()), "").await.unwrap();
+    assert_eq!(house.sql("SELECT state FROM item"), [["open"]]);
+    assert_eq!(house.sql("SELECT status FROM tasks"), [["WAITING_HITL"]]);
+    drop(app);
+    decide(&house, Verdict::Retry).await;
+    assert_eq!(house.drafts().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_failure_at_the_end_leaves_the_task_open_and_can_be_mended() {
     let house = failed_in("generate_response").await;
     assert_eq!(house.sql("SELECT status FROM tasks"), [["IN_PROGRESS"]]);

@@ -44,6 +44,22 @@ pub(in crate::store) fn void_of_task(connection: &Connection, task_id: TaskId, w
     execute(connection, sql, (task_id.to_string(), why, at.to_string()), "voiding items").map(drop)
 }
 
+pub(in crate::store) fn void_actions_of_task(
+    connection: &Connection,
+    task_id: TaskId,
+    why: &str,
+    at: Instant,
+) -> Result<()> {
+    let sql = "UPDATE item SET state = 'void', reason = ?2, updated_at = ?3 WHERE task_id = ?1 AND state = 'open' AND kind = 'action'";
+    execute(connection, sql, (task_id.to_string(), why, at.to_string()), "voiding actions").map(drop)
+}
+
+/// Whether a person is being asked about the task.
+pub(in crate::store) fn is_asked(connection: &Connection, task_id: TaskId) -> Result<bool> {
+    let sql = "SELECT 1 FROM item WHERE task_id = ?1 AND state = 'open' LIMIT 1";
+    Ok(one(connection, sql, [task_id.to_string()], "looking for questions", |_| Ok(()))?.is_some())
+}
+
 const COLUMNS: &str = "SELECT item_id, kind, account, user_id, task_id, mail_id, run_id, action_id, title, body, state, decision, reason, \
                        created_at FROM item";
 

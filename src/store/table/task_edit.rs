@@ -86,6 +86,17 @@ fn void_pending(connection: &Connection, row: &TaskRow, why: &str, at: Instant) 
     item::void_of_task(connection, row.task.task_id, why, at)
 }
 
+/// An edited task is another one than was asked about. A failed step is still a failed step.
+fn void_actions(connection: &Connection, row: &TaskRow, edit: &TaskEdit) -> Result<()> {
+    let why = "the task was edited";
+    outbox::void_of_task(connection, row, why, edit.at)?;
+    item::void_actions_of_task(connection, row.task.task_id, why, edit.at)?;
+    if row.task.status == Status::WaitingHitl && !item::is_asked(connection, row.task.task_id)? {
+        return wait_no_more(connection, row, edit.at);
+    }
+    Ok(())
+}
+
 fn snooze(connection: &Connection, row: &TaskRow, until: Option<Instant>, edit: &TaskEdit) -> Result<()> {
     let text = until.map(|at| at.to_string());
     let sql = "UPDATE task_owner SET snooze_until = ?2 WHERE task_id = ?1";
@@ -103,19 +114,13 @@ fn change(connection: &Connection, row: &TaskRow, edit: &TaskEdit) -> Result<()>
     follow_up(connection, row, &changed, edit)?;
     match field {
         "priority" => correct(connection, row, &from, &to, edit),
-        "objective" | "deadline" => {
-            void_pending(connection, row, "the task was edited", edit.at)?;
-            wait_no_more(connection, row, edit.at)
-        }
+        "objective" | "deadline" => void_actions(connection, row, edit),
         _ => Ok(()),
     }
 }
 
 /// What it waited for is void: the open step is the person's now.
 fn wait_no_more(connection: &Connection, row: &TaskRow, at: Instant) -> Result<()> {
-    if row.task.status != Status::WaitingHitl {
-        return Ok(());
-    }
     let mv = task::StatusMove {
         account: &row.account,
         from: row.task.status.as_str(),
