@@ -22,6 +22,8 @@ pub struct Report {
     /// The newest of them.
     pub outcomes: Vec<Outcome>,
     pub waiting_for_you: usize,
+    /// Accounts that could not be taken in, and why.
+    pub troubles: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -91,13 +93,13 @@ impl App {
         Ok(newest.first().map_or(MailId(0), |row| row.mail_id))
     }
 
-    pub(super) async fn report(&self, since: Mark, tally: Tally) -> anyhow::Result<Report> {
+    pub(super) async fn report(&self, since: Mark, tally: Tally, troubles: Vec<String>) -> anyhow::Result<Report> {
         let outcomes = self.outcomes(since).await?;
         let (items, tasks) =
             self.store.read(move |reader| Ok((reader.open_items()?, reader.tasks_after(since)?))).await?;
         let waiting_for_you = items.len();
         let Tally { entered, duplicates, unreadable, .. } = tally;
-        Ok(Report { entered, duplicates, unreadable, tasks, outcomes, waiting_for_you })
+        Ok(Report { entered, duplicates, unreadable, tasks, outcomes, waiting_for_you, troubles })
     }
 
     /// What became of the mails after the mark, oldest first.

@@ -203,28 +203,35 @@ impl Worker {
         Ok((pass.tally.clone(), pass.look_again))
     }
 
-    /// Ingests every account, drains the graph, and reports.
+    /// Ingests every account, drains the graph, and reports. One account that cannot be reached does not stop the others.
     pub async fn once(&self) -> anyhow::Result<Report> {
         let before = self.app.newest_mail().await?;
         self.engine.resume().await?;
         let mut tally = Tally::default();
+        let mut troubles = Vec::new();
         for followed in &self.intakes {
-            loop {
-                let (found, look_again) = self.take_in(followed).await?;
-                tally.entered += found.entered;
-                tally.duplicates += found.duplicates;
-                tally.unreadable += found.unreadable;
-                tally.gone += found.gone;
-                match look_again {
-                    Some(pause) => tokio::time::sleep(pause).await,
-                    None => break,
-                }
+            if let Err(error) = self.take_all(followed, &mut tally).await {
+                troubles.push(format!("account {}: {error:#}", followed.intake.desk.account));
             }
         }
         self.engine.idle().await;
         let rules = Arc::clone(&self.rules.borrow().rules);
         self.app.rerank_if_new(&rules).await?;
-        self.app.report(before, tally).await
+        self.app.report(before, tally, troubles).await
+    }
+
+    async fn take_all(&self, followed: &Followed, tally: &mut Tally) -> anyhow::Result<()> {
+        loop {
+            let (found, look_again) = self.take_in(followed).await?;
+            tally.entered += found.entered;
+            tally.duplicates += found.duplicates;
+            tally.unreadable += found.unreadable;
+            tally.gone += found.gone;
+            match look_again {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Ok(()),
+            }
+        }
     }
 
     /// Works what other commands left unfinished, and nothing else.

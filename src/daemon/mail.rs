@@ -29,10 +29,18 @@ pub(super) async fn follow(shared: Shared, nth: usize) {
             () = shared.stop.cancelled() => return,
         }
         pause = match shared.worker.take_in(followed).await {
-            Ok((_, look_again)) => look_again.unwrap_or(every),
+            Ok((_, look_again)) => {
+                told = String::new();
+                look_again.unwrap_or(every)
+            }
             Err(error) => {
-                tracing::warn!(account = %intake.desk.account, error = format!("{error:#}"), "a mailbox could not be polled");
-                shared.tell(Pulse::Trouble { account: intake.desk.account.to_string(), problem: format!("{error:#}") });
+                let problem = format!("{error:#}");
+                // Said once; a full disk would otherwise say so at every event.
+                if told != problem {
+                    tracing::warn!(account = %intake.desk.account, error = problem, "a mailbox could not be polled");
+                    shared.tell(Pulse::Trouble { account: intake.desk.account.to_string(), problem: problem.clone() });
+                    told = problem;
+                }
                 AFTER_TROUBLE.min(every)
             }
         };

@@ -50,11 +50,15 @@ pub async fn run(
     tracker.spawn(rules::follow(shared.clone()));
     tokio::pin!(shutdown);
     let started = tokio::select! {
-        report = shared.worker.once() => Some(report?),
+        report = shared.worker.once() => Some(report),
         () = &mut shutdown => None,
     };
     if let Some(report) = started {
-        shared.tell(Pulse::Started(report));
+        match report {
+            Ok(report) => shared.tell(Pulse::Started(report)),
+            // The loops try again; a daemon that gives up at the first full disk helps nobody.
+            Err(error) => shared.tell(Pulse::Trouble { account: "all".into(), problem: format!("{error:#}") }),
+        }
         for nth in 0..shared.worker.intakes.len() {
             tracker.spawn(mail::follow(shared.clone(), nth));
         }

@@ -116,7 +116,15 @@ impl Inner {
         // Kept until a checkpoint has stored its end: a run that is overtaken meanwhile is told again.
         if let Some(action_id) = ticket.waiting {
             let call = Call::Effect { action_id };
-            let value = self.reply(ticket, &call, now).await?;
+            let value = loop {
+                match self.reply(ticket, &call, now).await {
+                    // Its end could not be stored for want of room. It is probed before it is done, so never done twice.
+                    Err(error) if is_passing(&error) && !self.stop.is_cancelled() => {
+                        tokio::time::sleep(DISK_PAUSE).await;
+                    }
+                    outcome => break outcome?,
+                }
+            };
             ticket.fresh_action = None;
             ticket.given.push((call, value));
         }
@@ -317,6 +325,10 @@ impl Inner {
         tracing::error!(run.id = %run_id, node = %node, "{reason}");
         self.park_ticket(&mut ticket, &reason).await
     }
+}
+
+fn is_passing(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(StoreError::is_passing)
 }
 
 fn is_stopped(error: &anyhow::Error) -> bool {

@@ -165,6 +165,10 @@ impl Engine {
     pub async fn stop(&self) {
         self.0.stop.cancel();
         self.0.tracker.close();
-        self.0.tracker.wait().await;
+        // A node that never comes back cannot be waited for; its run was parked, or is found again.
+        let patience = self.0.limits.node_timeout + self.0.limits.call_timeout;
+        if tokio::time::timeout(patience, self.0.tracker.wait()).await.is_err() {
+            tracing::error!("a node did not come back; stopping without it");
+        }
     }
 }

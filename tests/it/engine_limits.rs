@@ -148,23 +148,22 @@ async fn a_task_ranked_by_hand_while_its_effect_happens_still_has_the_step_done(
     assert_eq!(house.drafts().len(), 1);
 }
 
-/// The daemon looks for unfinished runs while new mail waits for its place: nobody is worked twice, no place is lost.
+/// The daemon looks for unfinished runs while new mail waits for its place: nothing is done twice, no place is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn looking_for_unfinished_runs_never_takes_one_twice() {
+async fn looking_for_unfinished_runs_takes_nothing_twice_and_loses_no_place() {
     let house = House::active();
     for nth in 0..60 {
         let letter = house.letter(&format!("q{nth}")).question();
         house.post(&if nth % 3 == 0 { letter } else { letter.answers(&format!("q{}", nth - nth % 3)) });
     }
-    let entered = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&entered);
+    let visits = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&visits);
     let worker = house
         .rigged(move |rig| {
-            rig.limits.in_flight = 4;
-            spoil(&mut rig.nodes.plan_step, move |entry| {
-                if !entry.replies.is_empty() {
-                    seen.lock().unwrap().push(entry.run.run_id);
-                }
+            // One place: losing it is the end of all work.
+            rig.limits.in_flight = 1;
+            spoil(&mut rig.nodes.plan_step, move |_| {
+                counted.fetch_add(1, Ordering::SeqCst);
                 None
             });
         })
@@ -177,24 +176,22 @@ async fn looking_for_unfinished_runs_never_takes_one_twice() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     });
-    worker.once().await.unwrap();
+    let patiently = |doing| tokio::time::timeout(crate::house::PATIENCE, doing);
+    patiently(worker.once()).await.expect("a place was lost").unwrap();
     stop.send(()).unwrap();
     resuming.await.unwrap();
     worker.engine.idle().await;
-    let mut runs = entered.lock().unwrap().clone();
-    let all = runs.len();
-    runs.sort_unstable();
-    runs.dedup();
-    assert_eq!((runs.len(), all), (60, 60), "each mail is read once");
-    // All four places are still there.
-    let app = worker.app.clone();
+    // Entered twice for each mail, once with the question and once with the reply; a run that ended between a look
+    // and its loading may be entered once more, in vain.
+    let visits = visits.load(Ordering::SeqCst);
+    assert!((120..140).contains(&visits), "{visits} visits for 60 mails");
+    assert_eq!(house.count("checkpoint WHERE node = 'plan_step'"), 60);
     for nth in 0..8 {
         house.post(&house.letter(&format!("late{nth}")).question());
     }
-    worker.once().await.unwrap();
+    patiently(worker.once()).await.expect("a place was lost").unwrap();
     worker.stop().await;
     assert_eq!(house.count("ledger WHERE state IN ('task', 'linked')"), 68);
-    drop(app);
     house.must_be_sound().await;
 }
 

@@ -156,6 +156,25 @@ async fn a_follow_up_is_linked_and_may_raise_but_never_lower() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_follow_up_does_not_lower_what_time_alone_would() {
+    let house = House::active();
+    let rule =
+        "rules:\n  - name: in-time\n    when: { due_in: { gte: 0 } }\n    set: high\n    why: in time\ndefault: low\n";
+    house.write("rules/priority.yml", rule);
+    house.post(&house.letter("one").invoice(5));
+    house.once().await;
+    assert_eq!(house.sql("SELECT priority FROM tasks"), [["high"]]);
+    // Overdue by now: the rules would say low.
+    house.clock.advance(20 * 86_400);
+    let thanks = house.letter("two").answers("one").from("Acme Billing <billing@acme.example>");
+    house.post(&thanks.body("Dear Alex Green,\n\nwe are closed over the holidays.\n\nAcme\n"));
+    house.once().await;
+    assert_eq!(states(&house), ["task", "linked"]);
+    assert_eq!(house.count("run WHERE kind = 'rank' AND status = 'done'"), 1);
+    assert_eq!(house.sql("SELECT priority FROM tasks"), [["high"]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_an_observing_account_withheld_never_fires() {
     let house = House::observing();
     house.post(&house.letter("one").question());

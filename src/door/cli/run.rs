@@ -64,7 +64,12 @@ pub(super) async fn once(app: &App, screen: Screen) -> anyhow::Result<()> {
             watch.await?;
             let report = report?;
             if !screen.json {
-                return print_report(screen, &report).map_err(Into::into);
+                print_report(screen, &report)?;
+                anyhow::ensure!(
+                    report.troubles.is_empty(),
+                    "not everything could be taken in; nothing was lost, run again"
+                );
+                return Ok(());
             }
             serde_json::to_value(report)?
         }
@@ -125,6 +130,7 @@ fn pulse_json(pulse: &Pulse) -> serde_json::Value {
 }
 
 fn print_report(screen: Screen, report: &Report) -> io::Result<()> {
+    report.troubles.iter().try_for_each(|trouble| screen.line(trouble))?;
     if report.outcomes.is_empty() {
         screen.line("No new mail.")?;
     } else {
