@@ -1,1 +1,267 @@
-fn main() {}
+//! Bench (d): the rate of the real path on a database with 1k stored tasks against one with 100k; 1M with `BENCH_LONG=1`.
+//!
+//! The first thousand tasks are worked by the program itself. The rest are copies of all their rows under new ids, search
+//! index and audit chain included, so that every table and index has its real shape and size.
+
+mod kit;
+
+use std::{path::Path, time::Instant as Stopwatch};
+
+use adjutant::{
+    app::{App, Worker},
+    model::{
+        Mail,
+        audit::{AuditEntry, chain_hash},
+    },
+    store::tokens,
+};
+use anyhow::{Context as _, ensure};
+use kit::{Goal, Table, best, desk, mails::Mix, median};
+use rusqlite::Connection;
+
+const FIRST: u64 = 1_150;
+const FRESH: u64 = 600;
+const ROUNDS: u64 = 3;
+/// Nearly all ask for something: it is tasks that are counted here.
+const ASKING: u64 = 97;
+
+/// Tables whose rows are copied; search and audit are made by hand.
+const TABLES: &[&str] = &[
+    "ledger",
+    "mail",
+    "mail_facts",
+    "label",
+    "tasks",
+    "task_owner",
+    "task_facts",
+    "task_thread",
+    "task_history",
+    "reminder",
+    "invoice",
+    "run",
+    "run_input",
+    "checkpoint",
+    "reply",
+    "reflection",
+    "outbox",
+    "item",
+    "search_doc",
+];
+
+fn main() -> anyhow::Result<()> {
+    let long = std::env::var_os("BENCH_LONG").is_some_and(|value| value == "1");
+    let copies = if long { 1_000 } else { 100 };
+    let folder = kit::folder()?;
+    let (small, large) = (folder.path().join("small"), folder.path().join("large"));
+    let (small, large) = (Side::new(&small)?, Side::new(&large)?);
+    let watch = Stopwatch::now();
+    fill(&large.root.join("data/tasks.db"), copies)?;
+    let filled = watch.elapsed().as_secs_f64();
+    let mut table = Table::new("(d) growth")?;
+    let (few, many) = (small.settle()?, large.settle()?);
+    table.value("filling the large database", filled, "s", Goal::None)?;
+    let (mut rate_few, mut rate_many) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        rate_few.push(small.rate(round)?);
+        rate_many.push(large.rate(round)?);
+    }
+    let ratios: Vec<f64> = rate_few.iter().zip(&rate_many).map(|(few, many)| many / few).collect();
+    table.value(&format!("rate at {few} stored tasks"), best(&rate_few), "mails/s", Goal::None)?;
+    let label = format!("rate at {many} stored tasks");
+    table.ratio(&label, best(&rate_many), "mails/s", median(&ratios), Goal::AtLeast(0.7))?;
+    table.end()
+}
+
+/// One home with its worker.
+struct Side {
+    root: std::path::PathBuf,
+    runtime: tokio::runtime::Runtime,
+    app: std::cell::OnceCell<(App, Worker)>,
+}
+
+impl Side {
+    /// Works the first mails and closes again.
+    fn new(root: &Path) -> anyhow::Result<Self> {
+        let side = Self { root: root.to_owned(), runtime: kit::runtime()?, app: std::cell::OnceCell::new() };
+        side.runtime.block_on(async {
+            let app = desk::open(root).await?;
+            desk::deliver(root, 0..FIRST, mix()?)?;
+            let worker = desk::worker(&app).await?;
+            let report = worker.once().await?;
+            worker.stop().await;
+            ensure!(report.entered as u64 == FIRST, "{} mails were entered", report.entered);
+            anyhow::Ok(())
+        })?;
+        Ok(side)
+    }
+
+    /// Opens it again, checks that it is whole, and lets the worker have its first look; the number of tasks.
+    fn settle(&self) -> anyhow::Result<u64> {
+        self.runtime.block_on(async {
+            let app = desk::open(&self.root).await?;
+            let (audit, illegal, unaccounted, tasks) = app
+                .store
+                .read(|reader| {
+                    Ok((
+                        reader.verify_audit()?,
+                        reader.illegal_transitions()?,
+                        reader.unaccounted()?,
+                        reader.task_counts()?,
+                    ))
+                })
+                .await?;
+            ensure!(audit.is_ok() && illegal == 0 && unaccounted == 0, "the filled database is not whole");
+            let worker = desk::worker(&app).await?;
+            worker.once().await?;
+            self.app.set((app, worker)).ok().context("settled twice")?;
+            Ok(tasks.iter().map(|(_, count)| count).sum())
+        })
+    }
+
+    /// Mails per second over new mail.
+    fn rate(&self, round: u64) -> anyhow::Result<f64> {
+        let (_, worker) = self.app.get().context("not settled")?;
+        let start = FIRST + round * FRESH;
+        desk::deliver(&self.root, start..start + FRESH, mix()?)?;
+        let watch = Stopwatch::now();
+        let report = self.runtime.block_on(worker.once())?;
+        let took = watch.elapsed().as_secs_f64();
+        ensure!(report.entered as u64 == FRESH, "{} of {FRESH} mails were entered", report.entered);
+        Ok(FRESH as f64 / took)
+    }
+}
+
+fn mix() -> anyhow::Result<Mix> {
+    Ok(Mix { asking: ASKING, now: desk::now()? })
+}
+
+/// Multiplies what is stored. Durability is off: the file is thrown away if this fails.
+fn fill(path: &Path, copies: u32) -> anyhow::Result<()> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch(
+        "PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -200000; CREATE TEMP TABLE copy (n INTEGER);",
+    )?;
+    // A copied task has a past; it does not start NEW.
+    let guard: String =
+        connection.query_row("SELECT sql FROM sqlite_master WHERE name = 'tasks_start'", [], |row| row.get(0))?;
+    connection.execute_batch("DROP TRIGGER tasks_start")?;
+    let statements = TABLES.iter().map(|table| copy_of(&connection, table)).collect::<anyhow::Result<Vec<_>>>()?;
+    let documents = documents(&connection)?;
+    let entries = audit_entries(&connection)?;
+    for copy in 1..copies {
+        connection.execute_batch("BEGIN")?;
+        for sql in &statements {
+            connection.prepare_cached(sql)?.execute([copy])?;
+        }
+        let last: i64 = connection.query_row("SELECT max(doc_id) FROM search_doc", [], |row| row.get(0))?;
+        index(&connection, &documents, last)?;
+        append(&connection, &entries)?;
+        connection.execute_batch("COMMIT")?;
+    }
+    connection.execute_batch(&guard)?;
+    let broken: i64 = connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0))?;
+    ensure!(broken == 0, "{broken} rows lost their parents");
+    Ok(())
+}
+
+/// `INSERT … SELECT` of the table's first rows as copy ?1.
+fn copy_of(connection: &Connection, table: &str) -> anyhow::Result<String> {
+    let mut statement = connection.prepare(&format!("SELECT name FROM pragma_table_info('{table}')"))?;
+    let columns: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).context("counting");
+    let mails = count("SELECT max(mail_id) FROM ledger")?;
+    let numbers = count("SELECT max(number) FROM task_owner")?;
+    let mut values = Vec::new();
+    let mut first = String::new();
+    for column in &columns {
+        values.push(match column.as_str() {
+            "mail_id" => format!("mail_id + ?1 * {mails}"),
+            "number" => format!("number + ?1 * {numbers}"),
+            "task_id" | "run_id" | "parent_run" | "action_id" | "item_id" => id(column),
+            "source_key" | "message_id" | "thread" => format!("{column} || '-' || ?1"),
+            "doc" => format!(
+                "CASE WHEN doc LIKE 'mail:%' THEN 'mail:' || (substr(doc, 6) + ?1 * {mails}) ELSE 'task:' || {} END",
+                id("substr(doc, 6)")
+            ),
+            "entry" | "doc_id" => {
+                let rows = count(&format!("SELECT max({column}) FROM {table}"))?;
+                first = format!(" WHERE {column} <= {rows}");
+                format!("{column} + ?1 * {rows}")
+            }
+            _ => column.clone(),
+        });
+        let key = match column.as_str() {
+            "mail_id" => format!(" WHERE mail_id <= {mails}"),
+            "task_id" | "run_id" | "action_id" | "item_id" => format!(" WHERE substr({column}, 11, 4) NOT LIKE 'Z%'"),
+            _ => String::new(),
+        };
+        if first.is_empty() {
+            first = key;
+        }
+    }
+    Ok(format!("INSERT INTO {table} ({}) SELECT {} FROM {table}{first}", columns.join(", "), values.join(", ")))
+}
+
+/// A copy's id keeps its time; four letters of the rest say which copy it is.
+fn id(column: &str) -> String {
+    format!("substr({column}, 1, 10) || 'Z' || printf('%03X', ?1) || substr({column}, 15)")
+}
+
+/// The tokens of every first document, in order.
+fn documents(connection: &Connection) -> anyhow::Result<Vec<String>> {
+    let mut statement = connection.prepare(
+        "SELECT m.body, NULL FROM search_doc d JOIN mail m ON d.doc = 'mail:' || m.mail_id
+         UNION ALL SELECT NULL, json_object('o', t.objective, 'c', json(t.context)) FROM search_doc d JOIN tasks t ON d.doc = 'task:' || t.task_id",
+    )?;
+    let rows =
+        statement.query_map([], |row| Ok((row.get::<_, Option<String>>(0)?, row.get::<_, Option<String>>(1)?)))?;
+    let mut documents = Vec::new();
+    for row in rows {
+        let (mail, task) = row?;
+        documents.push(match (mail, task) {
+            (Some(mail), _) => {
+                let mail: Mail = serde_json::from_str(&mail)?;
+                tokens(&format!("{} {} {} {}", mail.subject, mail.from.label(), mail.from.addr, mail.text))
+            }
+            (None, task) => tokens(&task.unwrap_or_default()),
+        });
+    }
+    Ok(documents)
+}
+
+fn index(connection: &Connection, documents: &[String], last: i64) -> anyhow::Result<()> {
+    let mut insert = connection.prepare_cached("INSERT INTO search (rowid, tokens) VALUES (?1, ?2)")?;
+    for (tokens, rowid) in documents.iter().rev().zip((1..=last).rev()) {
+        insert.execute((rowid, tokens))?;
+    }
+    Ok(())
+}
+
+fn audit_entries(connection: &Connection) -> anyhow::Result<Vec<AuditEntry>> {
+    let mut statement = connection.prepare("SELECT at, account, who, act, subject, detail FROM audit ORDER BY seq")?;
+    let rows = statement.query_map([], |row| {
+        Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+    })?;
+    let mut entries = Vec::new();
+    for row in rows {
+        let (at, account, who, act, subject, detail) = row?;
+        entries.push(AuditEntry { at: at.parse()?, account, who, act, subject, detail });
+    }
+    Ok(entries)
+}
+
+/// The same acts once more, chained to the last line.
+fn append(connection: &Connection, entries: &[AuditEntry]) -> anyhow::Result<()> {
+    let head = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1";
+    let (mut seq, mut hash): (i64, String) = connection.query_row(head, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let sql =
+        "INSERT INTO audit (seq, at, account, who, act, subject, detail, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let mut insert = connection.prepare_cached(sql)?;
+    for entry in entries {
+        seq += 1;
+        hash = chain_hash(&hash, seq, entry);
+        let AuditEntry { at, account, who, act, subject, detail } = entry;
+        insert.execute((seq, at.to_string(), account, who, act, subject, detail, &hash))?;
+    }
+    Ok(())
+}

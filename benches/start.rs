@@ -1,1 +1,66 @@
-fn main() {}
+//! Bench (c): what it costs to start the built program, and the memory it holds when there is nothing to do.
+
+mod kit;
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use anyhow::{Context as _, ensure};
+use kit::{Goal, Table, cpu};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_adjutant");
+/// Times come in ticks of 10 ms; over so many starts that is half a percent of the goal.
+const STARTS: u32 = 60;
+const SETTLED: Duration = Duration::from_secs(3);
+
+fn main() -> anyhow::Result<()> {
+    let folder = kit::folder()?;
+    let home = folder.path();
+    ensure!(adjutant(home, &["init"]).status()?.success(), "the home could not be made");
+    let mut table = Table::new("(c) start and rest")?;
+    let rest = rest(home)?;
+    table.value("CPU to start: tasks --json on the samples", start(home)?, "ms", Goal::AtMost(30.0))?;
+    table.value("memory of an idle daemon (RssAnon)", rest, "MB", Goal::AtMost(15.0))?;
+    table.end()
+}
+
+fn adjutant(home: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.arg("--home").arg(home).args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
+    command
+}
+
+/// Milliseconds of user and system time.
+fn start(home: &Path) -> anyhow::Result<f64> {
+    let before = cpu::children()?;
+    for _ in 0..STARTS {
+        ensure!(adjutant(home, &["tasks", "--json"]).status()?.success(), "tasks failed");
+    }
+    Ok((cpu::children()? - before).as_secs_f64() * 1e3 / f64::from(STARTS))
+}
+
+/// Megabytes once the samples are worked and the daemon waits.
+fn rest(home: &Path) -> anyhow::Result<f64> {
+    let mut daemon = adjutant(home, &["run"]).stdout(Stdio::piped()).spawn()?;
+    let measured = settled(&mut daemon);
+    let asked = Command::new("kill").arg("-TERM").arg(daemon.id().to_string()).status();
+    let ended = daemon.wait()?;
+    ensure!(asked?.success() && ended.success(), "the daemon did not stop cleanly: {ended}");
+    measured
+}
+
+fn settled(daemon: &mut Child) -> anyhow::Result<f64> {
+    let output = BufReader::new(daemon.stdout.take().context("the daemon's output")?);
+    let waiting = output.lines().map_while(Result::ok).any(|line| line.starts_with("Waiting for mail"));
+    ensure!(waiting, "the daemon ended before it waited for mail");
+    std::thread::sleep(SETTLED);
+    let status = fs::read_to_string(format!("/proc/{}/status", daemon.id()))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).context("RssAnon")?;
+    let kilobytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(kilobytes / 1024.0)
+}

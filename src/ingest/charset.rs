@@ -34,10 +34,15 @@ pub(super) fn guess(bytes: &[u8]) -> String {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return text.to_owned();
     }
+    let label: &[u8] = if looks_hebrew(bytes) { b"windows-1255" } else { b"windows-1252" };
+    charset_decoder(label).map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), |decoder| decoder(bytes))
+}
+
+/// Most letters are where the eight-bit Hebrew charsets have theirs.
+pub(super) fn looks_hebrew(bytes: &[u8]) -> bool {
     let hebrew = bytes.iter().filter(|byte| (0xE0..=0xFA).contains(*byte)).count();
     let latin = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    let label: &[u8] = if hebrew > latin { b"windows-1255" } else { b"windows-1252" };
-    charset_decoder(label).map_or_else(|| String::from_utf8_lossy(bytes).into_owned(), |decoder| decoder(bytes))
+    hebrew > latin
 }
 
 #[cfg(test)]

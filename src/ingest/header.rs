@@ -84,7 +84,7 @@ impl<'a> Headers<'a> {
     /// Unfolded, encoded words decoded, ends trimmed.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         let value = self.first(name)?;
-        let line = terminated(value, FIELD_BYTES);
+        let line = undeclared(value, FIELD_BYTES);
         let text = match MessageStream::new(&line).parse_unstructured() {
             HeaderValue::Text(text) => text.trim().to_owned(),
             _ => String::new(),
@@ -101,6 +101,18 @@ pub(super) fn terminated(value: &[u8], max: usize) -> Cow<'_, [u8]> {
     let mut line = if as_is { value.to_vec() } else { charset::guess(value).into_bytes() };
     line.push(b'\n');
     Cow::Owned(line)
+}
+
+/// For a person to read: bytes that nobody declared are Hebrew where they look it, and otherwise shown as unreadable, as
+/// other programs do, rather than as letters of a language that was only guessed.
+fn undeclared(value: &[u8], max: usize) -> Cow<'_, [u8]> {
+    let value = value.get(..max).unwrap_or(value);
+    if std::str::from_utf8(value).is_err() && !charset::looks_hebrew(value) {
+        let mut line = value.to_vec();
+        line.push(b'\n');
+        return Cow::Owned(line);
+    }
+    terminated(value, max)
 }
 
 /// The name of a header field; white space before the colon is an obsolete but legal form.
@@ -139,7 +151,9 @@ mod tests {
     #[test]
     fn eight_bit_values_are_read() {
         let (headers, _) = Headers::read(b"Subject: caf\xe9\n\n", 0);
-        assert_eq!(headers.text("Subject").as_deref(), Some("café"));
+        assert_eq!(headers.text("Subject").as_deref(), Some("caf\u{fffd}"));
+        let (headers, _) = Headers::read(b"Subject: \xf9\xec\xe5\xed\n\n", 0);
+        assert_eq!(headers.text("Subject").as_deref(), Some("שלום"));
         let (headers, _) = Headers::read(b"Subject: =?iso-8859-1?Q?caf\xe9?=\n\n", 0);
         assert_eq!(headers.text("Subject").as_deref(), Some("café"));
     }
