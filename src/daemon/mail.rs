@@ -22,6 +22,7 @@ pub(super) async fn follow(shared: Shared, nth: usize) {
         .inspect_err(|error| tracing::warn!(account = %intake.desk.account, %error, "events are off"));
     // What came before the watch began is found by looking once more.
     let mut pause = Duration::ZERO;
+    let mut told = String::new();
     while !shared.stop.is_cancelled() {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
