@@ -181,10 +181,9 @@ async fn looking_for_unfinished_runs_takes_nothing_twice_and_loses_no_place() {
     stop.send(()).unwrap();
     resuming.await.unwrap();
     worker.engine.idle().await;
-    // Entered twice for each mail, once with the question and once with the reply; a run that ended between a look
-    // and its loading may be entered once more, in vain.
+    // Entered at most twice for each mail, once with the question and once with the reply.
     let visits = visits.load(Ordering::SeqCst);
-    assert!((120..140).contains(&visits), "{visits} visits for 60 mails");
+    assert!((60..=120).contains(&visits), "{visits} visits for 60 mails");
     assert_eq!(house.count("checkpoint WHERE node = 'plan_step'"), 60);
     for nth in 0..8 {
         house.post(&house.letter(&format!("late{nth}")).question());

@@ -3,6 +3,7 @@
 use std::io;
 
 use comfy_table::Cell;
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::screen::{Screen, cell, shown};
@@ -55,7 +56,7 @@ async fn stop_signal() {
 
 /// With a daemon running, leaves a request and waits for its answer.
 pub(super) async fn once(app: &App, screen: Screen) -> anyhow::Result<()> {
-    let report: serde_json::Value = match app.work().await? {
+    let troubles = match app.work().await? {
         Ok(worker) => {
             let supervised = worker.engine.clone();
             let watch = tokio::spawn(async move { supervised.supervise().await });
@@ -63,32 +64,29 @@ pub(super) async fn once(app: &App, screen: Screen) -> anyhow::Result<()> {
             worker.stop().await;
             watch.await?;
             let report = report?;
-            if !screen.json {
-                print_report(screen, &report)?;
-                anyhow::ensure!(
-                    report.troubles.is_empty(),
-                    "not everything could be taken in; nothing was lost, run again"
-                );
-                return Ok(());
-            }
-            serde_json::to_value(report)?
+            screen.answer(&report, |screen| print_report(screen, &report))?;
+            report.troubles.len()
         }
         Err(Held { pid }) => {
             if !screen.json {
                 screen.line(&format!("The daemon (process {pid}) is at work; asked it to look."))?;
             }
-            app.ask("once").await?
+            let report = app.ask("once").await?;
+            screen.answer(&report, |screen| print_answer(screen, &report))?;
+            report.get("troubles").and_then(Value::as_array).map_or(0, Vec::len)
         }
     };
-    screen.answer(&report, |screen| {
-        let count = |key: &str| report.get(key).and_then(serde_json::Value::as_u64).unwrap_or_default();
-        screen.line(&format!(
-            "{} new mails, {} duplicates, {} unreadable.",
-            count("entered"),
-            count("duplicates"),
-            count("unreadable")
-        ))
-    })
+    anyhow::ensure!(troubles == 0, "not everything could be taken in; nothing was lost, run again");
+    Ok(())
+}
+
+fn print_answer(screen: Screen, report: &Value) -> io::Result<()> {
+    let count = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or_default();
+    for trouble in report.get("troubles").and_then(Value::as_array).into_iter().flatten() {
+        screen.line(&shown(trouble.as_str().unwrap_or_default(), 300))?;
+    }
+    let (entered, duplicates, unreadable) = (count("entered"), count("duplicates"), count("unreadable"));
+    screen.line(&format!("{entered} new mails, {duplicates} duplicates, {unreadable} unreadable."))
 }
 
 fn tell(screen: Screen, pulse: &Pulse) -> io::Result<()> {
@@ -115,7 +113,7 @@ fn tell(screen: Screen, pulse: &Pulse) -> io::Result<()> {
     }
 }
 
-fn pulse_json(pulse: &Pulse) -> serde_json::Value {
+fn pulse_json(pulse: &Pulse) -> Value {
     use serde_json::json;
     match pulse {
         Pulse::Started(report) => json!({ "event": "started", "report": report }),
