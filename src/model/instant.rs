@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use chrono::{DateTime, Duration, SubsecRound, Utc};
+use chrono::{DateTime, Datelike, Duration, SubsecRound, Timelike, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,7 +40,10 @@ impl From<DateTime<Utc>> for Instant {
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0.format("%Y-%m-%dT%H:%M:%SZ"))
+        // Written for every row; the general formatter takes several times as long.
+        let (at, time) = (self.0.date_naive(), self.0.time());
+        let (year, month, day) = (at.year(), at.month(), at.day());
+        write!(f, "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", time.hour(), time.minute(), time.second())
     }
 }
 

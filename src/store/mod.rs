@@ -6,6 +6,7 @@
 mod connect;
 mod error;
 mod migrate;
+mod prepare;
 mod table;
 mod text;
 pub mod value;
@@ -65,9 +66,10 @@ impl Store {
 
     /// Hands a value to the writer and waits until it is on the disk, or refused.
     pub async fn write(&self, write: Write) -> Result<Receipt> {
+        let prepared = prepare::prepare(&write)?;
         let (reply, answer) = oneshot::channel();
         let orders = self.0.orders.as_ref().ok_or(StoreError::Stopped)?;
-        orders.send(writer::Order { write, reply }).map_err(|_| StoreError::Stopped)?;
+        orders.send(writer::Order { write, prepared, reply }).map_err(|_| StoreError::Stopped)?;
         answer.await.map_err(|_| StoreError::Stopped)?
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::{
-    error::Result,
+    error::{Result, StoreError},
+    prepare::Prepared,
     table::{account, decision, ledger, outbox, reminder, request, run, search, setting, task_edit},
     value::{Account, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun, Rerank, TaskEdit},
 };
@@ -64,24 +65,27 @@ pub enum Receipt {
     Runs(Vec<RunId>),
 }
 
-pub(super) fn perform(connection: &Connection, write: &Write) -> Result<Receipt> {
-    match write {
-        Write::OpenAccount(account) => account::open(connection, account),
-        Write::SetMode { account, mode, at } => account::set_mode(connection, account, *mode, *at),
-        Write::Arrivals(arrivals) => return ledger::arrive(connection, arrivals).map(Receipt::Arrived),
-        Write::OpenRun(new, at) => run::open(connection, new, *at),
-        Write::Checkpoint(checkpoint) => run::checkpoint(connection, checkpoint),
-        Write::EndRun { run_id, status, reason, at } => run::end(connection, *run_id, *status, reason, *at),
-        Write::MoveAction(action) => outbox::advance(connection, action),
-        Write::EditTask(edit) => return task_edit::edit(connection, edit).map(Receipt::Task),
-        Write::Rerank(rerank) => task_edit::rerank(connection, rerank),
-        Write::EditMail(edit) => return ledger::edit(connection, edit).map(Receipt::Runs),
-        Write::Decide(decision) => return decision::decide(connection, decision).map(Receipt::Runs),
-        Write::Ask { kind, at } => return request::ask(connection, kind, *at).map(Receipt::Number),
-        Write::Answer { request, answer } => request::answer(connection, *request, answer.as_deref()),
-        Write::RemindersShown { actions, at } => reminder::shown(connection, actions, *at),
-        Write::Setting { name, value } => setting::set(connection, name, value),
-        Write::Reindex => search::rebuild(connection),
+pub(super) fn perform(connection: &Connection, write: &Write, prepared: &Prepared) -> Result<Receipt> {
+    match (write, prepared) {
+        (Write::OpenAccount(account), _) => account::open(connection, account),
+        (Write::SetMode { account, mode, at }, _) => account::set_mode(connection, account, *mode, *at),
+        (Write::Arrivals(arrivals), Prepared::Arrivals(texts)) => {
+            return ledger::arrive(connection, arrivals, texts).map(Receipt::Arrived);
+        }
+        (Write::OpenRun(new, at), _) => run::open(connection, new, *at),
+        (Write::Checkpoint(checkpoint), Prepared::Checkpoint(text)) => run::checkpoint(connection, checkpoint, text),
+        (Write::EndRun { run_id, status, reason, at }, _) => run::end(connection, *run_id, *status, reason, *at),
+        (Write::MoveAction(action), _) => outbox::advance(connection, action),
+        (Write::EditTask(edit), _) => return task_edit::edit(connection, edit).map(Receipt::Task),
+        (Write::Rerank(rerank), _) => task_edit::rerank(connection, rerank),
+        (Write::EditMail(edit), _) => return ledger::edit(connection, edit).map(Receipt::Runs),
+        (Write::Decide(decision), _) => return decision::decide(connection, decision).map(Receipt::Runs),
+        (Write::Ask { kind, at }, _) => return request::ask(connection, kind, *at).map(Receipt::Number),
+        (Write::Answer { request, answer }, _) => request::answer(connection, *request, answer.as_deref()),
+        (Write::RemindersShown { actions, at }, _) => reminder::shown(connection, actions, *at),
+        (Write::Setting { name, value }, _) => setting::set(connection, name, value),
+        (Write::Reindex, _) => search::rebuild(connection),
+        (Write::Checkpoint(_) | Write::Arrivals(_), _) => Err(StoreError::Refused("it was not prepared".into())),
     }
     .map(|()| Receipt::Done)
 }

@@ -14,29 +14,42 @@ use tokio::sync::oneshot;
 
 use super::{
     error::{Context, Result, StoreError},
+    prepare::Prepared,
     write::{Receipt, Write, perform},
 };
 
 /// Bounds how long the first of a batch waits for the last.
 const LARGEST_BATCH: usize = 256;
-/// When the last batch held several, its askers are about to ask again: waiting this long for them saves an fsync,
-/// which costs more.
-const LINGER: Duration = Duration::from_micros(120);
+/// As many as were in flight a moment ago are about to ask again: waiting this long for them saves an fsync, which
+/// costs more.
+const LINGER: Duration = Duration::from_micros(250);
 
 /// Not longer, or an idle daemon would burn a core after every mail.
-const BEFORE_SLEEP: Duration = Duration::from_micros(60);
+const BEFORE_SLEEP: Duration = Duration::from_micros(80);
 
 pub(super) struct Order {
     pub(super) write: Write,
+    pub(super) prepared: Prepared,
     pub(super) reply: oneshot::Sender<Result<Receipt>>,
 }
 
 pub(super) fn run(mut connection: Connection, orders: &Receiver<Order>) {
-    let mut expected = 1;
-    while let Some(first) = next(orders) {
-        let batch = gather(first, orders, expected);
-        expected = batch.len();
-        commit(&mut connection, batch);
+    let mut waiting = Vec::new();
+    let mut in_flight = 1;
+    loop {
+        if waiting.is_empty() {
+            let Some(first) = next(orders) else { break };
+            waiting.push(first);
+        }
+        let batch = gather(std::mem::take(&mut waiting), orders, in_flight);
+        let outcomes = commit(&mut connection, &batch);
+        // Who asks now, before the batch is answered, is in flight beside it.
+        waiting.extend(orders.try_iter().take(LARGEST_BATCH));
+        in_flight = batch.len() + waiting.len();
+        for (order, outcome) in batch.into_iter().zip(outcomes) {
+            // The asker may have gone away; what was committed stays committed.
+            drop(order.reply.send(outcome));
+        }
     }
     // The last connection to close folds the WAL into the file; failing that, the next start does it.
     drop(connection.close());
@@ -56,14 +69,13 @@ fn next(orders: &Receiver<Order>) -> Option<Order> {
     }
 }
 
-fn gather(first: Order, orders: &Receiver<Order>, expected: usize) -> Vec<Order> {
-    let mut batch = vec![first];
+fn gather(mut batch: Vec<Order>, orders: &Receiver<Order>, in_flight: usize) -> Vec<Order> {
     let mut patience = None;
     while batch.len() < LARGEST_BATCH {
         match orders.try_recv() {
             Ok(order) => batch.push(order),
             Err(TryRecvError::Disconnected) => break,
-            Err(TryRecvError::Empty) if batch.len() >= expected => break,
+            Err(TryRecvError::Empty) if batch.len() >= in_flight => break,
             Err(TryRecvError::Empty) => {
                 if Instant::now() >= *patience.get_or_insert_with(|| Instant::now() + LINGER) {
                     break;
@@ -75,36 +87,25 @@ fn gather(first: Order, orders: &Receiver<Order>, expected: usize) -> Vec<Order>
     batch
 }
 
-fn commit(connection: &mut Connection, batch: Vec<Order>) {
-    let (orders, replies): (Vec<_>, Vec<_>) = batch.into_iter().map(|order| (order.write, order.reply)).unzip();
-    let outcomes = transact(connection, &orders);
-    match outcomes {
-        Ok(outcomes) => {
-            for (reply, outcome) in replies.into_iter().zip(outcomes) {
-                // The asker may have gone away; what was committed stays committed.
-                drop(reply.send(outcome));
-            }
+/// One outcome for each order; when the commit itself fails, the same for all.
+fn commit(connection: &mut Connection, batch: &[Order]) -> Vec<Result<Receipt>> {
+    transact(connection, batch).unwrap_or_else(|error| {
+        if !connection.is_autocommit() {
+            drop(connection.execute_batch("ROLLBACK"));
         }
-        Err(error) => {
-            if !connection.is_autocommit() {
-                drop(connection.execute_batch("ROLLBACK"));
-            }
-            for reply in replies {
-                drop(reply.send(Err(error.share())));
-            }
-        }
-    }
+        batch.iter().map(|_| Err(error.share())).collect()
+    })
 }
 
-fn transact(connection: &Connection, orders: &[Write]) -> Result<Vec<Result<Receipt>>> {
+fn transact(connection: &Connection, batch: &[Order]) -> Result<Vec<Result<Receipt>>> {
     execute(connection, "BEGIN IMMEDIATE")?;
-    let outcomes = orders.iter().map(|order| attempt(connection, order)).collect::<Result<Vec<_>>>()?;
+    let outcomes = batch.iter().map(|order| attempt(connection, order)).collect::<Result<Vec<_>>>()?;
     execute(connection, "COMMIT")?;
     Ok(outcomes)
 }
 
 /// The outer error is the batch's, the inner one the request's.
-fn attempt(connection: &Connection, order: &Write) -> Result<Result<Receipt>> {
+fn attempt(connection: &Connection, order: &Order) -> Result<Result<Receipt>> {
     execute(connection, "SAVEPOINT one")?;
     match guarded(connection, order) {
         // The disk is full or the database locked: SQLite may have rolled all of it back, and none of it is stored.
@@ -120,8 +121,8 @@ fn attempt(connection: &Connection, order: &Write) -> Result<Result<Receipt>> {
 }
 
 /// A panic fails the request, not the store.
-fn guarded(connection: &Connection, order: &Write) -> Result<Receipt> {
-    catch_unwind(AssertUnwindSafe(|| perform(connection, order)))
+fn guarded(connection: &Connection, order: &Order) -> Result<Receipt> {
+    catch_unwind(AssertUnwindSafe(|| perform(connection, &order.write, &order.prepared)))
         .unwrap_or_else(|_| Err(StoreError::Refused("the store panicked over this request; it was taken back".into())))
 }
 

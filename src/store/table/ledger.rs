@@ -14,6 +14,7 @@ use crate::{
     },
     store::{
         error::{Result, StoreError},
+        prepare::MailText,
         value::{Acquaintance, Arrival, ArrivalContent, Arrivals, Arrived, MailEdit, MailWish, NewRun},
     },
 };
@@ -21,10 +22,14 @@ use crate::{
 /// Why there is no more to know about a mail.
 const LEFT: &str = "left the mailbox before it was read";
 
-pub(in crate::store) fn arrive(connection: &Connection, batch: &Arrivals) -> Result<Vec<Arrived>> {
+pub(in crate::store) fn arrive(
+    connection: &Connection,
+    batch: &Arrivals,
+    texts: &[Option<MailText>],
+) -> Result<Vec<Arrived>> {
     let mut arrived = Vec::with_capacity(batch.arrivals.len());
-    for arrival in &batch.arrivals {
-        if let Some(entry) = enter(connection, batch, arrival)? {
+    for (arrival, text) in batch.arrivals.iter().zip(texts) {
+        if let Some(entry) = enter(connection, batch, arrival, text.as_ref())? {
             arrived.push(entry);
         }
     }
@@ -38,7 +43,12 @@ pub(in crate::store) fn arrive(connection: &Connection, batch: &Arrivals) -> Res
 }
 
 /// None when the ledger has an answer for it already.
-fn enter(connection: &Connection, batch: &Arrivals, arrival: &Arrival) -> Result<Option<Arrived>> {
+fn enter(
+    connection: &Connection,
+    batch: &Arrivals,
+    arrival: &Arrival,
+    text: Option<&MailText>,
+) -> Result<Option<Arrived>> {
     let sql = "INSERT INTO ledger (account, source_key, folder, direction, arrived_at, size, state, reason, task_id, retries, updated_at)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', '', NULL, 0, ?7)
                ON CONFLICT (account, source_key) DO UPDATE SET state = 'pending', reason = '', retries = retries + 1, size = ?6, updated_at = ?7
@@ -56,7 +66,7 @@ fn enter(connection: &Connection, batch: &Arrivals, arrival: &Arrival) -> Result
         Ok((MailId(row.get(0)?), row.get::<_, u32>(1)?))
     })?;
     let Some((mail_id, retries)) = row else { return Ok(None) };
-    let Answer { state, reason, run } = account_for(connection, batch, arrival, mail_id, retries)?;
+    let Answer { state, reason, run } = account_for(connection, batch, arrival, text, mail_id, retries)?;
     if state != MailState::Pending || !reason.is_empty() {
         settle(connection, mail_id, state, &reason, None, batch.at)?;
     }
@@ -80,6 +90,7 @@ fn account_for(
     connection: &Connection,
     batch: &Arrivals,
     arrival: &Arrival,
+    text: Option<&MailText>,
     mail_id: MailId,
     retries: u32,
 ) -> Result<Answer> {
@@ -90,7 +101,8 @@ fn account_for(
         ArrivalContent::Work(mail) | ArrivalContent::Keep { mail, .. } => mail,
     };
     let twin = mail::twin(connection, &batch.account, mail_id, mail)?;
-    mail::put(connection, &batch.account, mail_id, arrival, mail)?;
+    let text = text.ok_or_else(|| StoreError::Refused("the mail was not prepared".into()))?;
+    mail::put(connection, &batch.account, mail_id, arrival, mail, text)?;
     if let Twin::Same(first) = twin {
         return Ok(Answer::settled(MailState::Duplicate, &format!("the same mail as {first}")));
     }

@@ -8,6 +8,7 @@ use crate::{
     store::{
         Reader,
         error::{Context, Result},
+        prepare::MailText,
         value::{Acquaintance, Arrival, Hit, ThreadTask},
     },
 };
@@ -18,8 +19,8 @@ pub(in crate::store) fn put(
     mail_id: MailId,
     arrival: &Arrival,
     mail: &Mail,
+    text: &MailText,
 ) -> Result<()> {
-    let body = serde_json::to_string(mail).context("encoding a mail")?;
     let sent_at = mail.date.unwrap_or(arrival.arrived_at);
     let message_id = mail.message_id.as_deref().unwrap_or("");
     let sql = "INSERT OR REPLACE INTO mail (mail_id, account, message_id, thread, sender, subject, sent_at, content_sha256, direction, body)
@@ -35,13 +36,13 @@ pub(in crate::store) fn put(
         sent_at.to_string(),
         sha,
         direction,
-        body,
+        &text.body,
     );
     execute(connection, sql, values, "storing a mail")?;
     if arrival.direction == Direction::Out {
         written_to(connection, account, mail, sent_at)?;
     }
-    super::search::put_mail(connection, account, mail_id.0, mail, sent_at)
+    super::search::put_mail(connection, account, mail_id.0, &mail.subject, &text.tokens, sent_at)
 }
 
 fn written_to(connection: &Connection, account: &AccountId, mail: &Mail, at: Instant) -> Result<()> {

@@ -10,6 +10,7 @@ use crate::{
     },
     store::{
         error::{Context, Result, StoreError},
+        prepare::CheckpointText,
         value::{Checkpoint, NewItem, NewRun, RecordedReply},
     },
 };
@@ -56,14 +57,12 @@ fn record(connection: &Connection, run_id: RunId, seq: u32, replies: &[RecordedR
     Ok(())
 }
 
-pub(in crate::store) fn checkpoint(connection: &Connection, point: &Checkpoint) -> Result<()> {
+pub(in crate::store) fn checkpoint(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
     advance(connection, point)?;
     let sql = "INSERT INTO checkpoint (run_id, seq, node, move, next_node, changes, entered_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let changes = serde_json::to_string(&point.changes).context("encoding changes")?;
     let next = point.next.map(|node| node.as_str());
     let at = point.entered_at.to_string();
-    let mv = serde_json::to_string(&point.mv).context("encoding a move")?;
-    let values = (point.run_id.to_string(), point.seq, point.node.as_str(), mv, next, changes, at);
+    let values = (point.run_id.to_string(), point.seq, point.node.as_str(), &text.mv, next, &text.changes, at);
     execute(connection, sql, values, "storing a checkpoint")?;
     record(connection, point.run_id, point.seq, &point.replies)?;
     if point.fork {

@@ -8,24 +8,21 @@ use crate::{
     store::{
         Reader,
         error::{Context, Result},
+        prepare::mail_tokens,
         text::{query_words, tokens},
         value::Hit,
     },
 };
 
-/// Enough of a long mail to find it again.
-const INDEXED_CHARS: usize = 8_000;
-
 pub(in crate::store) fn put_mail(
     connection: &Connection,
     account: &AccountId,
     mail_id: i64,
-    mail: &Mail,
+    subject: &str,
+    tokens: &str,
     at: Instant,
 ) -> Result<()> {
-    let body: String = mail.text.chars().take(INDEXED_CHARS).collect();
-    let text = format!("{} {} {} {body}", mail.subject, mail.from.label(), mail.from.addr);
-    put(connection, &format!("mail:{mail_id}"), account, &mail.subject, &text, at)
+    put(connection, &format!("mail:{mail_id}"), account, subject, tokens, at)
 }
 
 pub(in crate::store) fn put_task(connection: &Connection, account: &AccountId, task: &Task) -> Result<()> {
@@ -35,10 +32,10 @@ pub(in crate::store) fn put_task(connection: &Connection, account: &AccountId, t
         task.context.person.as_deref().unwrap_or(""),
         task.context.description.as_deref().unwrap_or("")
     );
-    put(connection, &format!("task:{}", task.task_id), account, &task.objective, &text, task.created_at)
+    put(connection, &format!("task:{}", task.task_id), account, &task.objective, &tokens(&text), task.created_at)
 }
 
-fn put(connection: &Connection, doc: &str, account: &AccountId, title: &str, text: &str, at: Instant) -> Result<()> {
+fn put(connection: &Connection, doc: &str, account: &AccountId, title: &str, tokens: &str, at: Instant) -> Result<()> {
     let found = one(connection, "SELECT doc_id FROM search_doc WHERE doc = ?1", [doc], "finding a document", |row| {
         row.get::<_, i64>(0)
     })?;
@@ -51,7 +48,7 @@ fn put(connection: &Connection, doc: &str, account: &AccountId, title: &str, tex
         execute(connection, sql, (doc, account.as_str(), title, at.to_string()), "adding a document")?;
         connection.last_insert_rowid()
     };
-    execute(connection, "INSERT INTO search (rowid, tokens) VALUES (?1, ?2)", (id, tokens(text)), "indexing").map(drop)
+    execute(connection, "INSERT INTO search (rowid, tokens) VALUES (?1, ?2)", (id, tokens), "indexing").map(drop)
 }
 
 pub(in crate::store) fn rebuild(connection: &Connection) -> Result<()> {
@@ -60,7 +57,7 @@ pub(in crate::store) fn rebuild(connection: &Connection) -> Result<()> {
         Ok((row.get::<_, i64>(0)?, AccountId(row.get(1)?), parsed(row, 2)?, super::json::<Mail>(row, 3)?))
     })?;
     for (mail_id, account, at, mail) in &mails {
-        put_mail(connection, account, *mail_id, mail, *at)?;
+        put_mail(connection, account, *mail_id, &mail.subject, &mail_tokens(mail), *at)?;
     }
     let sql = format!("{} ORDER BY t.task_id", super::task::COLUMNS);
     for row in many(connection, &sql, [], "reading tasks", super::task::task_row)? {

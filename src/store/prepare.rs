@@ -1,0 +1,61 @@
+//! What can be encoded before the writer sees it is encoded by the asker: the writer's time is everybody's.
+
+use super::{
+    error::{Context, Result},
+    text::tokens,
+    value::{Arrival, ArrivalContent, Checkpoint},
+    write::Write,
+};
+use crate::model::Mail;
+
+/// Enough of a long mail to find it again.
+const INDEXED_CHARS: usize = 8_000;
+
+/// The texts of a write's columns, in the order they are needed.
+pub(super) enum Prepared {
+    Nothing,
+    Checkpoint(CheckpointText),
+    Arrivals(Vec<Option<MailText>>),
+}
+
+pub(super) struct CheckpointText {
+    pub(super) changes: String,
+    pub(super) mv: String,
+}
+
+pub(super) struct MailText {
+    pub(super) body: String,
+    pub(super) tokens: String,
+}
+
+pub(super) fn prepare(write: &Write) -> Result<Prepared> {
+    Ok(match write {
+        Write::Checkpoint(point) => Prepared::Checkpoint(checkpoint(point)?),
+        Write::Arrivals(batch) => Prepared::Arrivals(batch.arrivals.iter().map(arrival).collect::<Result<_>>()?),
+        _ => Prepared::Nothing,
+    })
+}
+
+fn checkpoint(point: &Checkpoint) -> Result<CheckpointText> {
+    Ok(CheckpointText {
+        changes: serde_json::to_string(&point.changes).context("encoding changes")?,
+        mv: serde_json::to_string(&point.mv).context("encoding a move")?,
+    })
+}
+
+fn arrival(arrival: &Arrival) -> Result<Option<MailText>> {
+    match &arrival.content {
+        ArrivalContent::Work(mail) | ArrivalContent::Keep { mail, .. } => mail_text(mail).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn mail_text(mail: &Mail) -> Result<MailText> {
+    Ok(MailText { body: serde_json::to_string(mail).context("encoding a mail")?, tokens: mail_tokens(mail) })
+}
+
+/// The words a mail is found by.
+pub(super) fn mail_tokens(mail: &Mail) -> String {
+    let body: String = mail.text.chars().take(INDEXED_CHARS).collect();
+    tokens(&format!("{} {} {} {body}", mail.subject, mail.from.label(), mail.from.addr))
+}
