@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::error::{Context, Result, StoreError};
 
@@ -56,6 +56,8 @@ pub(super) fn reader(path: &Path) -> Result<Connection> {
 fn common(connection: &Connection) -> Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT).context("setting the busy timeout")?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    // Otherwise a statement that a partial index could serve is compiled anew whenever another value is bound.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).context("keeping query plans")?;
     Ok(())
 }
 

@@ -1,7 +1,6 @@
 //! The one writer: a thread that owns the connection and commits many requests at once.
 //!
-//! Nothing is acknowledged before its commit. Each request of a batch runs in a savepoint of its own, so a refused one
-//! fails alone.
+//! Nothing is acknowledged before its commit, and a refused request fails alone.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -97,7 +96,18 @@ fn commit(connection: &mut Connection, batch: &[Order]) -> Vec<Result<Receipt>> 
     })
 }
 
+/// Nearly always every request of a batch is fine, and savepoints would only cost: each one journals pages and makes the
+/// full-text index write out what it has gathered. So a batch is tried without; if one is refused, all of it is taken
+/// back and done again with a savepoint for each, and the refused one fails alone.
 fn transact(connection: &Connection, batch: &[Order]) -> Result<Vec<Result<Receipt>>> {
+    execute(connection, "BEGIN IMMEDIATE")?;
+    if let Some(receipts) = batch.iter().map(|order| guarded(connection, order).ok()).collect::<Option<Vec<_>>>() {
+        execute(connection, "COMMIT")?;
+        return Ok(receipts.into_iter().map(Ok).collect());
+    }
+    if !connection.is_autocommit() {
+        execute(connection, "ROLLBACK")?;
+    }
     execute(connection, "BEGIN IMMEDIATE")?;
     let outcomes = batch.iter().map(|order| attempt(connection, order)).collect::<Result<Vec<_>>>()?;
     execute(connection, "COMMIT")?;
