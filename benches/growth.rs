@@ -19,7 +19,7 @@ use anyhow::{Context as _, ensure};
 use kit::{Goal, Table, best, desk, mails::Mix, median};
 use rusqlite::Connection;
 
-const FIRST: u64 = 1_150;
+const FIRST: u64 = 1_260;
 const FRESH: u64 = 600;
 const ROUNDS: u64 = 3;
 /// Nearly all ask for something: it is tasks that are counted here.
@@ -138,9 +138,7 @@ fn mix() -> anyhow::Result<Mix> {
 /// Multiplies what is stored. Durability is off: the file is thrown away if this fails.
 fn fill(path: &Path, copies: u32) -> anyhow::Result<()> {
     let connection = Connection::open(path)?;
-    connection.execute_batch(
-        "PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -200000; CREATE TEMP TABLE copy (n INTEGER);",
-    )?;
+    connection.execute_batch("PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -200000;")?;
     // A copied task has a past; it does not start NEW.
     let guard: String =
         connection.query_row("SELECT sql FROM sqlite_master WHERE name = 'tasks_start'", [], |row| row.get(0))?;
@@ -151,7 +149,7 @@ fn fill(path: &Path, copies: u32) -> anyhow::Result<()> {
     for copy in 1..copies {
         connection.execute_batch("BEGIN")?;
         for sql in &statements {
-            connection.prepare_cached(sql)?.execute([copy])?;
+            connection.prepare_cached(sql)?.execute([copy]).with_context(|| sql.clone())?;
         }
         let last: i64 = connection.query_row("SELECT max(doc_id) FROM search_doc", [], |row| row.get(0))?;
         index(&connection, &documents, last)?;
@@ -164,7 +162,7 @@ fn fill(path: &Path, copies: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `INSERT … SELECT` of the table's first rows as copy ?1.
+/// Puts the table's rows aside; the statement that adds them as copy ?1.
 fn copy_of(connection: &Connection, table: &str) -> anyhow::Result<String> {
     let mut statement = connection.prepare(&format!("SELECT name FROM pragma_table_info('{table}')"))?;
     let columns: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
@@ -172,11 +170,10 @@ fn copy_of(connection: &Connection, table: &str) -> anyhow::Result<String> {
     let mails = count("SELECT max(mail_id) FROM ledger")?;
     let numbers = count("SELECT max(number) FROM task_owner")?;
     let mut values = Vec::new();
-    let mut first = String::new();
     for column in &columns {
         values.push(match column.as_str() {
             "mail_id" => format!("mail_id + ?1 * {mails}"),
-            "number" => format!("number + ?1 * {numbers}"),
+            "number" if *table == *"task_owner" => format!("number + ?1 * {numbers}"),
             "task_id" | "run_id" | "parent_run" | "action_id" | "item_id" => id(column),
             "source_key" | "message_id" | "thread" => format!("{column} || '-' || ?1"),
             "doc" => format!(
@@ -184,27 +181,18 @@ fn copy_of(connection: &Connection, table: &str) -> anyhow::Result<String> {
                 id("substr(doc, 6)")
             ),
             "entry" | "doc_id" => {
-                let rows = count(&format!("SELECT max({column}) FROM {table}"))?;
-                first = format!(" WHERE {column} <= {rows}");
-                format!("{column} + ?1 * {rows}")
+                format!("{column} + ?1 * {}", count(&format!("SELECT coalesce(max({column}), 0) FROM {table}"))?)
             }
             _ => column.clone(),
         });
-        let key = match column.as_str() {
-            "mail_id" => format!(" WHERE mail_id <= {mails}"),
-            "task_id" | "run_id" | "action_id" | "item_id" => format!(" WHERE substr({column}, 11, 4) NOT LIKE 'Z%'"),
-            _ => String::new(),
-        };
-        if first.is_empty() {
-            first = key;
-        }
     }
-    Ok(format!("INSERT INTO {table} ({}) SELECT {} FROM {table}{first}", columns.join(", "), values.join(", ")))
+    connection.execute_batch(&format!("CREATE TEMP TABLE first_{table} AS SELECT * FROM {table}"))?;
+    Ok(format!("INSERT INTO {table} ({}) SELECT {} FROM first_{table}", columns.join(", "), values.join(", ")))
 }
 
-/// A copy's id keeps its time; four letters of the rest say which copy it is.
+/// A copy's id keeps its time; six letters of the rest say which copy it is.
 fn id(column: &str) -> String {
-    format!("substr({column}, 1, 10) || 'Z' || printf('%03X', ?1) || substr({column}, 15)")
+    format!("substr({column}, 1, 10) || 'ZZZ' || printf('%03X', ?1) || substr({column}, 17)")
 }
 
 /// The tokens of every first document, in order.
