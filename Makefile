@@ -63,9 +63,8 @@ bench: need ## ratios and times, printed beside their goals
 bench-long: need ## growth up to a million stored tasks
 	BENCH_LONG=1 cargo bench --locked --bench growth
 
-eval: build ## scores on the development data, where it is there
-	@cargo build --release --locked --example plain_parser
-	@python3 scripts/eval.py --adjutant $(ADJUTANT) --plain $(CARGO_TARGET_DIR)/release/examples/plain_parser --data $(DATA)
+eval: need ## scores on the development data, where it is there
+	@python3 scripts/eval.py $(DATA)
 
 stats: ## sizes of files and functions; fails on the too large
 	@python3 scripts/stats.py
