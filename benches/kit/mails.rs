@@ -162,7 +162,7 @@ pub(crate) fn mail(number: u64, mix: Mix) -> Vec<u8> {
     let (first, last, firm) = (dice.pick(FIRST), dice.pick(LAST), dice.pick(FIRM));
     let sort = dice.roll(100);
     let asks = dice.roll(100) < mix.asking;
-    let body = if asks { asking(&mut dice, sort, number) } else { telling(&mut dice, sort) };
+    let body = if asks { asking(&mut dice, sort, number) } else { telling(&mut dice, number, sort) };
     let Body { subject, text, more } = body;
     let at = mix.now.plus(-chrono::Duration::minutes(i64::try_from(number % 14_400).unwrap_or_default()));
     let name = if more.contains("Precedence") { format!("{firm} weekly") } else { format!("{first} {last}") };
@@ -233,7 +233,7 @@ fn invoice(dice: &mut Dice, number: u64) -> Body {
     Body { subject: format!("Invoice {number}"), text, more: String::new() }
 }
 
-fn telling(dice: &mut Dice, sort: u64) -> Body {
+fn telling(dice: &mut Dice, number: u64, sort: u64) -> Body {
     let length = dice.roll(26) + 6;
     match sort {
         0..30 => Body {
@@ -244,7 +244,7 @@ fn telling(dice: &mut Dice, sort: u64) -> Body {
         30..60 => Body {
             subject: format!("Re: the {} {}", dice.pick(QUALITY), dice.pick(THING)),
             text: format!("Thank you, that is all I wanted to know.\n\nOn Monday you wrote:\n> {}", story(dice, length)),
-            more: "In-Reply-To: <mine@home.example>\r\nReferences: <mine@home.example>\r\n".into(),
+            more: format!("In-Reply-To: <{0}.mine@home.example>\r\nReferences: <{0}.mine@home.example>\r\n", number / 2),
         },
         60..85 => Body {
             subject: format!("{}: this week's picks", dice.pick(FIRM)),

@@ -3,6 +3,7 @@
 //! Owns `data/tasks.db`. Takes and gives plain values; no rusqlite type and no transaction ever leaves it, and nothing
 //! is acknowledged before it is on the disk.
 
+mod answer;
 mod connect;
 mod error;
 mod migrate;
@@ -15,12 +16,16 @@ mod writer;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, mpsc},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
     thread::JoinHandle,
 };
 
 use rusqlite::Connection;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::Semaphore;
 
 pub use error::{Result, StoreError};
 pub use table::{facts::Rankable, mail::Relation};
@@ -40,6 +45,8 @@ struct Inner {
     thread: Mutex<Option<JoinHandle<()>>>,
     idle_readers: Mutex<Vec<Connection>>,
     reading: Semaphore,
+    /// Writes that were under way at the last commit.
+    in_flight: Arc<AtomicUsize>,
 }
 
 impl Store {
@@ -51,9 +58,11 @@ impl Store {
         connect::prepare(&connection)?;
         migrate::migrate(&connection, migrate::MIGRATIONS, backups)?;
         let (orders, queue) = mpsc::channel();
+        let in_flight = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&in_flight);
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || writer::run(connection, &queue))
+            .spawn(move || writer::run(connection, &queue, &counted))
             .map_err(|error| StoreError::Sqlite { context: "starting the writer".into(), source: Box::new(error) })?;
         Ok(Self(Arc::new(Inner {
             path: path.to_owned(),
@@ -61,16 +70,17 @@ impl Store {
             thread: Mutex::new(Some(thread)),
             idle_readers: Mutex::default(),
             reading: Semaphore::new(MOST_READERS),
+            in_flight,
         })))
     }
 
     /// Hands a value to the writer and waits until it is on the disk, or refused.
     pub async fn write(&self, write: Write) -> Result<Receipt> {
         let prepared = prepare::prepare(&write)?;
-        let (reply, answer) = oneshot::channel();
+        let (asker, pending) = answer::question();
         let orders = self.0.orders.as_ref().ok_or(StoreError::Stopped)?;
-        orders.send(writer::Order { write, prepared, reply }).map_err(|_| StoreError::Stopped)?;
-        answer.await.map_err(|_| StoreError::Stopped)?
+        orders.send(writer::Order { write, prepared, asker }).map_err(|_| StoreError::Stopped)?;
+        pending.answer(self.0.in_flight.load(Ordering::Relaxed) <= 1).await
     }
 
     /// Runs a query on a reader, off the async threads.

@@ -4,14 +4,17 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::mpsc::{Receiver, TryRecvError},
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{Receiver, TryRecvError},
+    },
     time::{Duration, Instant},
 };
 
 use rusqlite::Connection;
-use tokio::sync::oneshot;
 
 use super::{
+    answer::{Answers, Asker},
     error::{Context, Result, StoreError},
     prepare::Prepared,
     write::{Receipt, Write, perform},
@@ -19,36 +22,35 @@ use super::{
 
 /// Bounds how long the first of a batch waits for the last.
 const LARGEST_BATCH: usize = 256;
-/// As many as were in flight a moment ago are about to ask again: waiting this long for them saves an fsync, which
-/// costs more.
-const LINGER: Duration = Duration::from_micros(250);
-
+/// Askers that were just answered come back one after the other; when none has for this long, the rest are elsewhere.
+const GAP: Duration = Duration::from_micros(80);
 /// Not longer, or an idle daemon would burn a core after every mail.
 const BEFORE_SLEEP: Duration = Duration::from_micros(80);
 
 pub(super) struct Order {
     pub(super) write: Write,
     pub(super) prepared: Prepared,
-    pub(super) reply: oneshot::Sender<Result<Receipt>>,
+    pub(super) asker: Asker,
 }
 
-pub(super) fn run(mut connection: Connection, orders: &Receiver<Order>) {
+pub(super) fn run(mut connection: Connection, orders: &Receiver<Order>, counted: &AtomicUsize) {
     let mut waiting = Vec::new();
     let mut in_flight = 1;
+    let mut cost = Duration::ZERO;
     loop {
         if waiting.is_empty() {
             let Some(first) = next(orders) else { break };
             waiting.push(first);
         }
-        let batch = gather(std::mem::take(&mut waiting), orders, in_flight);
+        let batch = gather(std::mem::take(&mut waiting), orders, in_flight, cost);
+        let begun = Instant::now();
         let outcomes = commit(&mut connection, &batch);
+        cost = begun.elapsed();
         // Who asks now, before the batch is answered, is in flight beside it.
         waiting.extend(orders.try_iter().take(LARGEST_BATCH));
         in_flight = batch.len() + waiting.len();
-        for (order, outcome) in batch.into_iter().zip(outcomes) {
-            // The asker may have gone away; what was committed stays committed.
-            drop(order.reply.send(outcome));
-        }
+        counted.store(in_flight, Ordering::Relaxed);
+        Answers::new(batch.into_iter().map(|order| order.asker).zip(outcomes)).give();
     }
     // The last connection to close folds the WAL into the file; failing that, the next start does it.
     drop(connection.close());
@@ -68,15 +70,21 @@ fn next(orders: &Receiver<Order>) -> Option<Order> {
     }
 }
 
-fn gather(mut batch: Vec<Order>, orders: &Receiver<Order>, in_flight: usize) -> Vec<Order> {
-    let mut patience = None;
+/// As many as were in flight a moment ago are about to ask again, and sharing a commit with them costs less than
+/// another one. So they are waited for, while they keep coming and at most half as long as a commit takes.
+fn gather(mut batch: Vec<Order>, orders: &Receiver<Order>, in_flight: usize, cost: Duration) -> Vec<Order> {
+    let begun = Instant::now();
+    let mut last = begun;
     while batch.len() < LARGEST_BATCH {
         match orders.try_recv() {
-            Ok(order) => batch.push(order),
+            Ok(order) => {
+                batch.push(order);
+                last = Instant::now();
+            }
             Err(TryRecvError::Disconnected) => break,
             Err(TryRecvError::Empty) if batch.len() >= in_flight => break,
             Err(TryRecvError::Empty) => {
-                if Instant::now() >= *patience.get_or_insert_with(|| Instant::now() + LINGER) {
+                if last.elapsed() >= GAP || begun.elapsed() * 2 >= cost {
                     break;
                 }
                 std::thread::yield_now();
