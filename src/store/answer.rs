@@ -6,53 +6,64 @@ use tokio::sync::oneshot::{self, error::TryRecvError};
 
 use super::{
     error::{Result, StoreError},
-    write::Receipt,
+    prepare::Prepared,
+    write::{Receipt, Write},
 };
 
 /// A commit takes about this long on a disk that syncs at once. Whoever asks alone looks out for the answer that long
 /// before it sleeps: two threads that wake each other take longer than the commit itself.
 const LOOK_OUT: Duration = Duration::from_micros(400);
 
-/// The writer's end of a question.
-pub(super) struct Asker(oneshot::Sender<Answer>);
+/// What the writer is asked to do.
+pub(super) struct Order {
+    pub(super) write: Write,
+    pub(super) prepared: Prepared,
+    asker: oneshot::Sender<Answer>,
+}
 
 /// The asking end.
 pub(super) struct Pending(oneshot::Receiver<Answer>);
 
 struct Answer {
     own: Result<Receipt>,
+    /// Freed by the asker: the writer's time is everybody's.
+    _done: (Write, Prepared),
     /// Given on as soon as this one is taken.
     _others: Answers,
 }
 
-/// The outcomes of a batch, not yet told. Only the first asker is woken by the writer, who has better things to do than
-/// to wake threads; the first tells the others from inside the runtime, where that costs next to nothing. Told on drop,
-/// so that none is forgotten when the first has gone away.
-pub(super) struct Answers(Vec<(Asker, Result<Receipt>)>);
+/// The outcomes of a batch, not yet told. Only the first asker is woken by the writer; it tells the others from inside
+/// the runtime, where that costs next to nothing. Told on drop, so that none is forgotten when the first has gone away.
+pub(super) struct Answers(Vec<(Order, Result<Receipt>)>);
 
-pub(super) fn question() -> (Asker, Pending) {
-    let (sender, receiver) = oneshot::channel();
-    (Asker(sender), Pending(receiver))
+pub(super) fn order(write: Write, prepared: Prepared) -> (Order, Pending) {
+    let (asker, answer) = oneshot::channel();
+    (Order { write, prepared, asker }, Pending(answer))
+}
+
+impl Order {
+    /// If the asker has gone, the answer comes back and is dropped: what was committed stays committed.
+    fn answer(self, own: Result<Receipt>, others: Answers) {
+        drop(self.asker.send(Answer { own, _done: (self.write, self.prepared), _others: others }));
+    }
 }
 
 impl Answers {
-    pub(super) fn new(outcomes: impl Iterator<Item = (Asker, Result<Receipt>)>) -> Self {
+    pub(super) fn new(outcomes: impl Iterator<Item = (Order, Result<Receipt>)>) -> Self {
         Self(outcomes.collect())
     }
 
     pub(super) fn give(mut self) {
-        let Some((first, own)) = self.0.pop() else { return };
-        let others = Self(std::mem::take(&mut self.0));
-        // If the asker has gone, the answer comes back and is dropped, and the others are told.
-        drop(first.0.send(Answer { own, _others: others }));
+        if let Some((first, own)) = self.0.pop() {
+            first.answer(own, Self(std::mem::take(&mut self.0)));
+        }
     }
 }
 
 impl Drop for Answers {
     fn drop(&mut self) {
-        for (asker, own) in self.0.drain(..) {
-            // The asker may have gone away; what was committed stays committed.
-            drop(asker.0.send(Answer { own, _others: Self(Vec::new()) }));
+        for (order, own) in self.0.drain(..) {
+            order.answer(own, Self(Vec::new()));
         }
     }
 }

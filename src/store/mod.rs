@@ -41,7 +41,7 @@ pub struct Store(Arc<Inner>);
 
 struct Inner {
     path: PathBuf,
-    orders: Option<mpsc::Sender<writer::Order>>,
+    orders: Option<mpsc::Sender<answer::Order>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     idle_readers: Mutex<Vec<Connection>>,
     reading: Semaphore,
@@ -77,9 +77,9 @@ impl Store {
     /// Hands a value to the writer and waits until it is on the disk, or refused.
     pub async fn write(&self, write: Write) -> Result<Receipt> {
         let prepared = prepare::prepare(&write)?;
-        let (asker, pending) = answer::question();
+        let (order, pending) = answer::order(write, prepared);
         let orders = self.0.orders.as_ref().ok_or(StoreError::Stopped)?;
-        orders.send(writer::Order { write, prepared, asker }).map_err(|_| StoreError::Stopped)?;
+        orders.send(order).map_err(|_| StoreError::Stopped)?;
         pending.answer(self.0.in_flight.load(Ordering::Relaxed) <= 1).await
     }
 

@@ -14,10 +14,9 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
-    answer::{Answers, Asker},
+    answer::{Answers, Order},
     error::{Context, Result, StoreError},
-    prepare::Prepared,
-    write::{Receipt, Write, perform},
+    write::{Receipt, perform},
 };
 
 /// Bounds how long the first of a batch waits for the last.
@@ -26,12 +25,6 @@ const LARGEST_BATCH: usize = 256;
 const GAP: Duration = Duration::from_micros(80);
 /// Not longer, or an idle daemon would burn a core after every mail.
 const BEFORE_SLEEP: Duration = Duration::from_micros(80);
-
-pub(super) struct Order {
-    pub(super) write: Write,
-    pub(super) prepared: Prepared,
-    pub(super) asker: Asker,
-}
 
 pub(super) fn run(mut connection: Connection, orders: &Receiver<Order>, counted: &AtomicUsize) {
     let mut waiting = Vec::new();
@@ -50,7 +43,7 @@ pub(super) fn run(mut connection: Connection, orders: &Receiver<Order>, counted:
         waiting.extend(orders.try_iter().take(LARGEST_BATCH));
         in_flight = batch.len() + waiting.len();
         counted.store(in_flight, Ordering::Relaxed);
-        Answers::new(batch.into_iter().map(|order| order.asker).zip(outcomes)).give();
+        Answers::new(batch.into_iter().zip(outcomes)).give();
     }
     // The last connection to close folds the WAL into the file; failing that, the next start does it.
     drop(connection.close());
