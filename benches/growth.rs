@@ -103,14 +103,14 @@ impl Side {
                 .store
                 .read(|reader| {
                     Ok((
-                        reader.verify_audit()?,
+                        reader.verify_audit(&[])?,
                         reader.illegal_transitions()?,
                         reader.unaccounted()?,
                         reader.task_counts()?,
                     ))
                 })
                 .await?;
-            ensure!(audit.is_ok() && illegal == 0 && unaccounted == 0, "the filled database is not whole");
+            ensure!(audit.problem.is_none() && illegal == 0 && unaccounted == 0, "the filled database is not whole");
             let worker = desk::worker(&app).await?;
             worker.once().await?;
             self.app.set((app, worker)).ok().context("settled twice")?;

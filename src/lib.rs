@@ -3,6 +3,7 @@
 // words
 pub mod clock;
 pub mod config;
+pub mod failpoint;
 pub mod model;
 
 // the path of a mail
@@ -15,6 +16,8 @@ pub mod source;
 pub mod tool;
 
 // what a run leaves behind
+pub mod audit;
+pub mod hitl;
 pub mod outbox;
 pub mod reflection;
 pub mod store;

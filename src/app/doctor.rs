@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::App;
 use crate::{
+    audit::Verified,
     model::{AccountMode, Instant, MailState, RunStatus, Status},
     store::Result,
 };
@@ -19,8 +20,12 @@ pub struct Health {
     pub effects: Vec<(String, u64)>,
     pub waiting_for_you: usize,
     pub illegal_transitions: u64,
-    /// Lines of the audit chain, or the first that does not fit.
-    pub audit: std::result::Result<i64, i64>,
+    pub audit: Verified,
+    /// Effects are held.
+    pub paused: bool,
+    /// Steps that wait for a cap, a grace, room in the queue or the end of a pause, and why.
+    pub set_aside: Vec<String>,
+    pub policy_broken: Option<String>,
     pub sqlite: String,
     pub rules_version: String,
     pub rules_broken: Option<String>,
@@ -39,7 +44,11 @@ pub struct AccountHealth {
 
 impl Health {
     pub fn is_well(&self) -> bool {
-        self.unaccounted == 0 && self.illegal_transitions == 0 && self.audit.is_ok() && self.rules_broken.is_none()
+        self.unaccounted == 0
+            && self.illegal_transitions == 0
+            && self.audit.problem.is_none()
+            && self.rules_broken.is_none()
+            && self.policy_broken.is_none()
     }
 }
 
@@ -48,6 +57,9 @@ impl App {
         let rules = self.rules();
         let accounts = self.account_health().await?;
         let worker = self.worker_pid();
+        let audit = self.verify_audit().await?;
+        let policy_broken = self.charter_or_problem().err();
+        let now = self.clock.now();
         let health = self.store.read(move |reader| -> Result<Health> {
             let mut mails: Vec<(MailState, u64)> = MailState::ALL.iter().map(|state| (*state, 0)).collect();
             for (_, state, count) in reader.ledger_counts()? {
@@ -62,7 +74,10 @@ impl App {
                 effects: reader.outbox_counts()?,
                 waiting_for_you: reader.open_items()?.len(),
                 illegal_transitions: reader.illegal_transitions()?,
-                audit: reader.verify_audit()?,
+                audit,
+                paused: reader.is_paused()?,
+                set_aside: reader.set_aside(now)?.into_iter().map(|run| run.waits_for).collect(),
+                policy_broken,
                 sqlite: crate::store::sqlite_version().to_owned(),
                 rules_version: rules.rules.version().to_owned(),
                 rules_broken: rules.broken,

@@ -1,15 +1,30 @@
 //! What waits for a person, and their word on it.
 
+use anyhow::{Context as _, bail};
+use chrono::Duration;
 use serde::Serialize;
 
 use super::{App, NotFound};
 use crate::{
-    model::RunId,
-    store::{
-        Receipt, Write,
-        value::{Decision, ItemRow, LedgerRow, OutboxRow, TaskRow, Verdict},
+    hitl::{Dropped, Looked, Queue, Word},
+    model::{
+        Action, ActionId, Door, Effect, Instant, ItemId, ItemKind, Mail, RunId,
+        action::{Argument, Composed, Origin},
     },
+    outbox::proposal,
+    policy::{
+        Situation, Verdict as Judged, judge,
+        recipient::{self, Standing},
+    },
+    store::{
+        JournalRow, Receipt, Write,
+        value::{ActionEdit, Decision, ItemRow, LedgerRow, NewAction, OutboxRow, Rejudged, RunRow, TaskRow, Verdict},
+    },
+    tool::rewrite,
 };
+
+/// How long before its end an item is brought up again.
+const BEFORE_EXPIRY: Duration = Duration::hours(12);
 
 #[derive(Debug, Serialize)]
 pub struct ItemDetail {
@@ -18,37 +33,350 @@ pub struct ItemDetail {
     pub task: Option<TaskRow>,
     pub mail: Option<LedgerRow>,
     pub action: Option<OutboxRow>,
+    /// Who the message goes to, and what each is to the conversation.
+    pub recipients: Vec<Recipient>,
+    /// The text of the mail that caused it.
+    pub cause: Option<String>,
+    /// What a yes would do.
+    pub on_yes: String,
+    /// Why a yes would not count as it stands.
+    pub obstacle: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Recipient {
+    pub address: String,
+    pub standing: Option<Standing>,
+    /// The receiving server vouched for them in this conversation.
+    pub verified: bool,
+    /// The person has written to them before.
+    pub known: bool,
+}
+
+/// A word of a person, wherever it came in.
+#[derive(Debug, Clone)]
+pub struct Said {
+    pub verdict: Verdict,
+    pub reason: String,
+    pub door: Door,
+    /// Of the action they saw.
+    pub sha256: String,
+    pub file: Option<String>,
+}
+
+impl Said {
+    pub fn here(verdict: Verdict, reason: &str, sha256: &str) -> Self {
+        Self { verdict, reason: reason.to_owned(), door: Door::Cli, sha256: sha256.to_owned(), file: None }
+    }
 }
 
 impl App {
+    /// Everything that waits and is not snoozed, the most urgent first.
     pub async fn items(&self) -> anyhow::Result<Vec<ItemRow>> {
-        Ok(self.store.read(|reader| reader.open_items()).await?)
+        let now = self.clock.now();
+        let mut items = self.store.read(|reader| reader.open_items()).await?;
+        items.retain(|item| item.snooze_until.is_none_or(|until| until <= now));
+        Ok(items)
+    }
+
+    /// Steps that wait for a cap, the grace, room in the queue or the end of a pause.
+    pub async fn set_aside(&self) -> anyhow::Result<Vec<RunRow>> {
+        let now = self.clock.now();
+        Ok(self.store.read(move |reader| reader.set_aside(now)).await?)
     }
 
     pub async fn item_detail(&self, reference: &str) -> anyhow::Result<ItemDetail> {
         let id = self.item_named(reference).await?;
+        let own = self.config.me.addresses.clone();
+        let charter = self.charter();
+        let now = self.clock.now();
         let found = self.store.read(move |reader| {
             let Some(item) = reader.item(id)? else { return Ok(None) };
+            let action = item.action_id.map(|action_id| reader.action(action_id)).transpose()?.flatten();
+            let mail = item.mail_id.map(|mail_id| reader.mail(mail_id)).transpose()?.flatten();
+            let message = action.as_ref().and_then(|row| row.action.effect.message());
+            let mut recipients = Vec::new();
+            for address in message.into_iter().flat_map(Composed::recipients) {
+                recipients.push(Recipient {
+                    address: address.addr.clone(),
+                    standing: recipient::standing(address, mail.as_ref(), &own),
+                    verified: mail
+                        .as_ref()
+                        .is_some_and(|mail| mail.authentication.verified && mail.from.addr == address.addr),
+                    known: reader.is_contact(&item.account, &address.addr)?,
+                });
+            }
+            let obstacle = action.as_ref().and_then(|row| obstacle(row, &charter.version, now));
             Ok(Some(ItemDetail {
                 task: item.task_id.map(|task_id| reader.task(task_id)).transpose()?.flatten(),
                 mail: item.mail_id.map(|mail_id| reader.ledger_entry(mail_id)).transpose()?.flatten(),
-                action: item.action_id.map(|action_id| reader.action(action_id)).transpose()?.flatten(),
+                on_yes: action.as_ref().map(|row| on_yes(&row.action)).unwrap_or_default(),
+                cause: mail.map(|mail| mail.text),
+                obstacle,
+                recipients,
+                action,
                 item,
             }))
         });
-        found
+        let mut detail = found
             .await?
-            .ok_or_else(|| NotFound(format!("there is no item '{reference}'; `adjutant hitl list` shows them")).into())
+            .ok_or_else(|| NotFound(format!("there is no item '{reference}'; `adjutant hitl list` shows them")))?;
+        let transmits = self
+            .config
+            .accounts
+            .iter()
+            .any(|account| account.name == detail.item.account && account.sendmail.is_some());
+        if !transmits && detail.action.as_ref().is_some_and(|row| matches!(row.action.effect, Effect::Send { .. })) {
+            detail.on_yes.push_str("; the account has no transport, so it is saved in Sent, not transmitted");
+        }
+        Ok(detail)
+    }
+
+    /// A word at this terminal, on the item as it is shown there.
+    pub async fn answer(&self, reference: &str, verdict: Verdict, reason: &str) -> anyhow::Result<ItemId> {
+        let detail = self.item_detail(reference).await?;
+        let sha256 = detail.action.map(|row| row.sha256).unwrap_or_default();
+        self.decide(detail.item.item_id, Said::here(verdict, reason, &sha256)).await?;
+        Ok(detail.item.item_id)
     }
 
     /// The runs that go on because of it; the daemon, or the next `once`, works them.
-    pub async fn decide(&self, reference: &str, verdict: Verdict, reason: &str) -> anyhow::Result<Vec<RunId>> {
-        let item_id = self.item_named(reference).await?;
-        let decision =
-            Decision { item_id, verdict, who: "person".into(), reason: reason.to_owned(), at: self.clock.now() };
+    pub async fn decide(&self, item_id: ItemId, said: Said) -> anyhow::Result<Vec<RunId>> {
+        let now = self.clock.now();
+        let charter = self.charter();
+        let (item, epoch) = self.store.read(move |reader| Ok((reader.item(item_id)?, reader.epoch()?))).await?;
+        let item = item.ok_or_else(|| NotFound(format!("there is no item {item_id}")))?;
+        if said.verdict == Verdict::Approve
+            && let Some(action_id) = item.action_id
+        {
+            let row = self.store.read(move |reader| reader.action(action_id)).await?.context("the effect is gone")?;
+            if row.action.terms.as_ref().is_some_and(|terms| terms.policy != charter.version) {
+                self.rejudge(&row).await?;
+                bail!("the policy has changed since it was asked; look at it again");
+            }
+        }
+        let grace = charter.approvals.grace_seconds;
+        let decision = Decision {
+            item_id,
+            verdict: said.verdict,
+            who: "person".into(),
+            reason: said.reason,
+            at: now,
+            door: said.door,
+            sha256: said.sha256,
+            release_at: (grace > 0).then(|| now.plus(Duration::seconds(i64::from(grace)))),
+            epoch,
+            file: said.file,
+        };
         match self.store.write(Write::Decide(Box::new(decision))).await? {
             Receipt::Runs(runs) => Ok(runs),
             _ => Ok(Vec::new()),
         }
     }
+
+    /// Other words make another action, which is asked about in turn. The new item.
+    pub async fn edit_action(&self, item_id: ItemId, subject: &str, text: &str) -> anyhow::Result<ItemId> {
+        let now = self.clock.now();
+        let (item, row, mail) = self.asked(item_id).await?;
+        let generation = row.action.generation + 1;
+        let mut action = row.action.clone();
+        action.generation = generation;
+        let parts = [&action.task_id.to_string(), action.step.as_str(), &generation.to_string()];
+        let created =
+            self.store.read(move |reader| reader.task(row.action.task_id)).await?.context("the task is gone")?;
+        action.action_id = ActionId::derive(created.task.created_at, &parts);
+        let Effect::Send { message, .. } = &mut action.effect else { bail!("only a message can be edited") };
+        *message = rewrite(message, &action.action_id.to_string(), subject, text, now)?;
+        action.arguments.retain(|argument| argument.name == Argument::RECIPIENTS);
+        action.arguments.push(Argument::of("subject", Origin::Person));
+        action.arguments.push(Argument::of(Argument::TEXT, Origin::Person));
+        let (action, class, reason) = self.propose(action, mail.as_ref(), now)?;
+        let charter = self.charter();
+        let output = item.body.get("planned").cloned().unwrap_or_default();
+        let mut asked = proposal::item(&action, class, &reason, &output, mail.as_ref(), &charter, now);
+        asked.room = None;
+        let new_id = asked.item_id;
+        let sender = mail.map(|mail| mail.from.addr).unwrap_or_default();
+        let new = NewAction { action, class, state: crate::model::OutboxState::Parked, reason, sender };
+        let edit = ActionEdit { item_id, action: Box::new(new), item: Box::new(asked), who: "person".into(), at: now };
+        self.store.write(Write::EditAction(Box::new(edit))).await?;
+        Ok(new_id)
+    }
+
+    async fn asked(&self, item_id: ItemId) -> anyhow::Result<(ItemRow, OutboxRow, Option<Mail>)> {
+        let found = self.store.read(move |reader| {
+            let Some(item) = reader.item(item_id)? else { return Ok(None) };
+            let Some(row) = item.action_id.map(|id| reader.action(id)).transpose()?.flatten() else { return Ok(None) };
+            let mail = item.mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
+            Ok(Some((item, row, mail)))
+        });
+        found.await?.ok_or_else(|| NotFound(format!("item {item_id} is about no effect")).into())
+    }
+
+    /// Judges an action anew, with the terms a person would agree to.
+    fn propose(
+        &self,
+        action: Action,
+        mail: Option<&Mail>,
+        now: Instant,
+    ) -> anyhow::Result<(Action, crate::model::RiskClass, String)> {
+        let charter = self.charter();
+        let situation = Situation {
+            mode: crate::model::AccountMode::Active,
+            mail,
+            labels: &self.config.labels,
+            phishing: false,
+            own: &self.config.me.addresses,
+            charter: &charter,
+            approval: None,
+            epoch: 0,
+            now,
+        };
+        let action = Action { terms: None, ..action };
+        let (class, reason) = match judge(action.clone(), &situation) {
+            Judged::NeedsApproval { class, reason } => (class, reason),
+            // Allowed beforehand or not: what a person has edited, they are shown again.
+            Judged::Allowed(approved) => (approved.class(), "you edited it".to_owned()),
+            Judged::Withheld { reason, .. } | Judged::Denied { reason } => bail!("it is not allowed: {reason}"),
+        };
+        Ok((proposal::propose(action, &charter, now, "again"), class, reason))
+    }
+
+    /// What a new policy makes of an action that waits.
+    async fn rejudge(&self, row: &OutboxRow) -> anyhow::Result<()> {
+        let now = self.clock.now();
+        let mail_id = row.action.mail_id;
+        let mail = self.store.read(move |reader| mail_id.map(|id| reader.mail(id)).transpose()).await?.flatten();
+        let judged = match self.propose(row.action.clone(), mail.as_ref(), now) {
+            Ok((action, class, reason)) => Rejudged { action: Box::new(action), class, denied: None, reason, at: now },
+            Err(error) => Rejudged {
+                action: Box::new(row.action.clone()),
+                class: row.class,
+                denied: Some(error.to_string()),
+                reason: String::new(),
+                at: now,
+            },
+        };
+        self.store.write(Write::Rejudge(Box::new(judged))).await?;
+        Ok(())
+    }
+
+    /// Asks anew about everything that was asked under another policy; how many.
+    pub async fn rejudge_pending(&self) -> anyhow::Result<usize> {
+        let version = self.charter().version.clone();
+        let parked = self.store.read(|reader| reader.parked_actions()).await?;
+        let stale = |row: &&OutboxRow| row.action.terms.as_ref().is_some_and(|terms| terms.policy != version);
+        let stale: Vec<&OutboxRow> = parked.iter().filter(stale).collect();
+        for row in &stale {
+            self.rejudge(row).await?;
+        }
+        Ok(stale.len())
+    }
+
+    pub async fn snooze_item(&self, item_id: ItemId, until: Option<Instant>) -> anyhow::Result<()> {
+        self.store.write(Write::SnoozeItem { item_id, until, at: self.clock.now() }).await?;
+        Ok(())
+    }
+
+    /// Takes an approval back while its grace runs.
+    pub async fn take_back(&self, item_id: ItemId) -> anyhow::Result<()> {
+        self.store.write(Write::TakeBack { item_id, who: "person".into(), at: self.clock.now() }).await?;
+        Ok(())
+    }
+
+    pub async fn journal(&self, limit: usize) -> anyhow::Result<Vec<JournalRow>> {
+        Ok(self.store.read(move |reader| reader.journal(limit)).await?)
+    }
+
+    /// Takes an R1 effect back; in words what came of it.
+    pub async fn undo_effect(&self, action_id: ActionId) -> anyhow::Result<String> {
+        let outbox = self.outbox()?;
+        for account in &self.config.accounts {
+            outbox.serve(account.name.clone(), self.mailbox(account).await?);
+        }
+        outbox.undo(action_id, self.clock.now()).await
+    }
+
+    /// Brings the queue's files and the database together, and acts on the decisions dropped there.
+    pub async fn tend_queue(&self) -> anyhow::Result<Looked> {
+        let queue = Queue::at(self.home.queue());
+        let now = self.clock.now();
+        let looked = queue.reconcile(&self.store, now).await?;
+        for dropped in &looked.dropped {
+            match self.decide(dropped.item_id, said(dropped)).await {
+                Ok(_) => queue.done_with(dropped)?,
+                Err(error) => queue.refuse(dropped, &format!("{error:#}"), now)?,
+            }
+        }
+        if looked.dropped.is_empty() {
+            return Ok(looked);
+        }
+        let after = queue.reconcile(&self.store, now).await?;
+        Ok(Looked { written: looked.written + after.written, removed: looked.removed + after.removed, ..looked })
+    }
+
+    /// Voids what waited too long. What will soon, to be told once.
+    pub async fn mind_the_time(&self) -> anyhow::Result<Vec<ItemRow>> {
+        let now = self.clock.now();
+        let due = self.store.read(move |reader| reader.items_expiring(now)).await?;
+        let expired = self.store.read(move |reader| reader.has_expired(now)).await?;
+        if expired || !due.is_empty() {
+            self.store.write(Write::Expire { at: now }).await?;
+        }
+        let soon = self.store.read(move |reader| reader.items_expiring(now.plus(BEFORE_EXPIRY))).await?;
+        if !soon.is_empty() {
+            let items = soon.iter().map(|item| item.item_id).collect();
+            self.store.write(Write::ItemsReminded { items, at: now }).await?;
+        }
+        Ok(soon)
+    }
+}
+
+fn said(dropped: &Dropped) -> Said {
+    let verdict = match dropped.word {
+        Word::Approve => Verdict::Approve,
+        Word::Reject => Verdict::Reject,
+        Word::Respond => Verdict::Respond,
+        Word::Retry => Verdict::Retry,
+        Word::Skip => Verdict::Skip,
+        Word::Cancel => Verdict::Cancel,
+    };
+    Said {
+        verdict,
+        reason: dropped.reason.clone(),
+        door: Door::File,
+        sha256: dropped.action_sha256.clone(),
+        file: Some(dropped.digest.clone()),
+    }
+}
+
+fn on_yes(action: &Action) -> String {
+    match &action.effect {
+        Effect::Send { message, .. } => {
+            let to: Vec<&str> = message.recipients().map(|address| address.addr.as_str()).collect();
+            format!("it is sent to {}", to.join(", "))
+        }
+        Effect::Draft { .. } => "it is stored as a draft".into(),
+        other => format!(
+            "{} is done",
+            serde_json::to_value(other).ok().and_then(|value| value.get("effect").cloned()).unwrap_or_default()
+        ),
+    }
+}
+
+/// What stands in the way of a plain yes.
+fn obstacle(row: &OutboxRow, policy: &str, now: Instant) -> Option<String> {
+    if row.action.effect.message().is_some_and(Composed::has_gap) {
+        return Some("its text has a gap (…) that only you can fill; edit it first".into());
+    }
+    let terms = row.action.terms.as_ref()?;
+    if terms.expires_at <= now {
+        return Some("it has expired".into());
+    }
+    (terms.policy != policy).then(|| "the policy has changed; it is asked anew in a moment".into())
+}
+
+/// Kinds of items a plain yes is an answer to.
+pub fn is_approvable(item: &ItemRow) -> bool {
+    item.kind == ItemKind::Action
 }

@@ -12,6 +12,7 @@ mod report;
 mod runs;
 mod samples;
 mod tasks;
+mod trust;
 mod why;
 mod worker;
 
@@ -21,7 +22,7 @@ use anyhow::Context as _;
 
 pub use doctor::{AccountHealth, Health};
 pub use eval::{EvalKind, evaluate};
-pub use hitl::ItemDetail;
+pub use hitl::{ItemDetail, Recipient, Said, is_approvable};
 pub use import::{ImportReport, Progress};
 pub use mail::MailDetail;
 pub use plan::{PlanInput, Planned, Preview, PreviewLine};
@@ -121,6 +122,7 @@ impl App {
         let files = [
             (home.config_file(), crate::config::TEMPLATE),
             (home.rules_file(), crate::rules::BUILT_IN),
+            (home.policy_file(), crate::policy::BUILT_IN),
             (home.guidelines_file(), include_str!("../../guidelines.txt")),
         ];
         let mut written = Vec::new();

@@ -19,10 +19,14 @@ use crate::{
     ingest::{Desk, Fresh, Intake, Tally, Trust},
     model::RunKind,
     outbox::Outbox,
+    policy::Charter,
     reflection::Journal,
     rules::{Current, RulesWatch},
     source::Maildir,
-    store::{Receipt, Write, value::ReminderRow},
+    store::{
+        Receipt, Write,
+        value::{ItemRow, ReminderRow},
+    },
 };
 
 /// How long a command waits for the daemon before it says so.
@@ -36,6 +40,8 @@ pub enum Pulse {
     /// One mail has its answer.
     Settled(Outcome),
     Reminder(ReminderRow),
+    /// Nobody has answered, and it will soon be void.
+    Expiring(ItemRow),
     RulesBroken(String),
     /// A new version counts; so many tasks changed their level.
     RulesChanged {
@@ -68,6 +74,7 @@ pub struct Worker {
     pub intakes: Vec<Followed>,
     pub rules: watch::Receiver<Arc<Current>>,
     pub journal: Journal,
+    charter: watch::Sender<Arc<Charter>>,
     stop: CancellationToken,
     _lock: File,
 }
@@ -83,7 +90,8 @@ impl App {
                 outcome
             }
             Err(held) => {
-                while !self.store.read(|reader| reader.running()).await?.is_empty() {
+                let now = self.clock.now();
+                while !self.store.read(move |reader| reader.running(now)).await?.is_empty() {
                     anyhow::ensure!(
                         std::time::Instant::now() < deadline,
                         "the daemon (process {}) has not finished it yet; it goes on",
@@ -125,7 +133,10 @@ impl App {
         };
         let stop = CancellationToken::new();
         let rules = RulesWatch::start(self.home.rules_file(), stop.clone()).subscribe();
-        let outbox = Outbox::new(self.store.clone(), self.home.files(), self.config.labels.clone());
+        let (epoch, _) = self.begin_epoch().await?;
+        let charter = watch::Sender::new(Arc::new(self.charter()));
+        let outbox = self.outbox_following(charter.subscribe(), epoch)?;
+        self.rejudge_pending().await?;
         let mut intakes = Vec::new();
         for account in &self.config.accounts {
             intakes.push(self.intake(account, &outbox).await?);
@@ -138,7 +149,7 @@ impl App {
         let limits = Limits { in_flight: self.config.in_flight, ..Limits::default() };
         let (store, clock) = (self.store.clone(), self.clock.clone());
         let engine = Engine::new(nodes, Arc::new(library), store, clock, limits, Some(journal.clone()))?;
-        Ok(Ok(Worker { app: self.clone(), engine, intakes, rules, journal, stop, _lock: lock }))
+        Ok(Ok(Worker { app: self.clone(), engine, intakes, rules, journal, charter, stop, _lock: lock }))
     }
 
     /// The lock belongs to the open file: it is free again the moment the process ends, however it ends.
@@ -165,14 +176,11 @@ impl App {
     }
 
     async fn intake(&self, account: &AccountConfig, outbox: &Outbox) -> anyhow::Result<Followed> {
-        let name = account.name.clone();
-        let known = self.store.read(move |reader| reader.known_keys(&name)).await?;
-        let maildir = Maildir::open(account.path.clone(), known);
+        let maildir = self.mailbox(account).await?;
         if account.sample {
             maildir.create().context("the sample mailbox cannot be made")?;
             self.seed_samples(&maildir).await?;
         }
-        let maildir = Arc::new(maildir);
         outbox.serve(account.name.clone(), maildir.clone());
         let old_after = chrono::Duration::days(i64::from(self.config.old_after_days));
         let desk = Desk {
@@ -206,6 +214,7 @@ impl Worker {
     /// Ingests every account, drains the graph, and reports. One account that cannot be reached does not stop the others.
     pub async fn once(&self) -> anyhow::Result<Report> {
         let before = self.app.newest_mail().await?;
+        self.tend().await?;
         self.engine.resume().await?;
         let mut tally = Tally::default();
         let mut troubles = Vec::new();
@@ -217,6 +226,7 @@ impl Worker {
         self.engine.idle().await;
         let rules = Arc::clone(&self.rules.borrow().rules);
         self.app.rerank_if_new(&rules).await?;
+        self.tend().await?;
         self.app.report(before, tally, troubles).await
     }
 
@@ -238,7 +248,27 @@ impl Worker {
     pub async fn finish(&self) -> anyhow::Result<()> {
         self.engine.resume().await?;
         self.engine.idle().await;
+        self.tend().await?;
         Ok(())
+    }
+
+    /// Follows `rules/policy.yml`; what waits for a person is asked anew under a new one.
+    pub async fn follow_policy(&self) -> anyhow::Result<()> {
+        let charter = self.app.charter();
+        if charter.version != self.charter.borrow().version {
+            self.charter.send_replace(Arc::new(charter));
+            self.app.rejudge_pending().await?;
+        }
+        Ok(())
+    }
+
+    /// Everything between the database and the files beside it: the queue, the clock's word, the anchor of the audit.
+    pub async fn tend(&self) -> anyhow::Result<Vec<ItemRow>> {
+        self.follow_policy().await?;
+        let soon = self.app.mind_the_time().await?;
+        self.app.tend_queue().await?;
+        self.app.anchor().note(&self.app.store, self.app.clock.now()).await?;
+        Ok(soon)
     }
 
     pub async fn stop(self) {

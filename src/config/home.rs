@@ -62,6 +62,25 @@ impl Home {
         self.data().join("files")
     }
 
+    pub fn policy_file(&self) -> PathBuf {
+        self.0.join("rules/policy.yml")
+    }
+
+    /// The approval queue, as files.
+    pub fn queue(&self) -> PathBuf {
+        self.data().join("hitl_queue")
+    }
+
+    /// Outside the database, so that a restored one is noticed.
+    pub fn epoch_file(&self) -> PathBuf {
+        self.data().join("epoch")
+    }
+
+    /// Heads of the audit chain, outside the database.
+    pub fn anchor_file(&self) -> PathBuf {
+        self.data().join("audit.anchor")
+    }
+
     pub fn lock_file(&self) -> PathBuf {
         self.data().join("worker.lock")
     }

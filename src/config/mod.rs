@@ -38,6 +38,8 @@ pub struct AccountConfig {
     pub path: PathBuf,
     /// The receiving servers whose Authentication-Results count.
     pub trusted_servers: Vec<String>,
+    /// The program that transmits mail; without one, an approved mail ends as saved.
+    pub sendmail: Option<String>,
     /// Ours to play with: acts from the start. Every other account starts in observe mode.
     pub sample: bool,
 }
@@ -116,6 +118,7 @@ fn accounts(raw: &raw::Raw, home: &Home) -> Result<Vec<AccountConfig>, String> {
             name: AccountId(account.name.clone()),
             path: home.root().join(&account.path),
             trusted_servers: account.trusted_servers.clone(),
+            sendmail: transport(account.sendmail.as_deref())?,
             sample: false,
         });
     }
@@ -124,10 +127,20 @@ fn accounts(raw: &raw::Raw, home: &Home) -> Result<Vec<AccountConfig>, String> {
             name: AccountId::from(SAMPLES),
             path: home.data().join("mail"),
             trusted_servers: vec![SAMPLES_SERVER.to_owned()],
+            sendmail: None,
             sample: true,
         });
     }
     Ok(accounts)
+}
+
+fn transport(line: Option<&str>) -> Result<Option<String>, String> {
+    match line.map(str::trim) {
+        Some(line) if !line.starts_with('/') => {
+            Err(format!("account.sendmail: '{line}': expected a full path, for instance \"/usr/sbin/sendmail -i -t\""))
+        }
+        line => Ok(line.map(str::to_owned)),
+    }
 }
 
 fn me(raw: raw::RawMe) -> Result<Me, String> {

@@ -87,4 +87,6 @@ pub(super) struct RawAccount {
     pub(super) path: String,
     #[serde(default)]
     pub(super) trusted_servers: Vec<String>,
+    #[serde(default)]
+    pub(super) sendmail: Option<String>,
 }

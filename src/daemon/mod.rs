@@ -4,6 +4,7 @@
 
 mod day;
 mod mail;
+mod queue;
 mod requests;
 mod rules;
 
@@ -64,6 +65,7 @@ pub async fn run(
         }
         tracker.spawn(mail::tell_settled(shared.clone()));
         tracker.spawn(requests::serve(shared.clone()));
+        tracker.spawn(queue::tend(shared.clone()));
         tracker.spawn(day::remind(shared.clone()));
         tracker.spawn(day::rank(shared.clone()));
         shutdown.await;

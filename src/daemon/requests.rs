@@ -18,7 +18,8 @@ pub(super) async fn serve(shared: Shared) {
 
 async fn notice(shared: &Shared) -> anyhow::Result<()> {
     let store = &shared.worker.app.store;
-    let (requests, running) = store.read(|reader| Ok((reader.open_requests()?, reader.running()?))).await?;
+    let now = shared.worker.app.clock.now();
+    let (requests, running) = store.read(move |reader| Ok((reader.open_requests()?, reader.running(now)?))).await?;
     if !running.is_empty() {
         shared.worker.engine.resume().await?;
     }

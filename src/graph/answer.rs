@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     model::{AccountMode, Instant, Mail, RunState},
-    outbox::Outbox,
-    policy::Standing,
+    outbox::{Carried, Outbox},
+    policy::{Charter, Standing},
     rules::Current,
     store::{Store, value::NewAction},
     tool::ThreadMail,
@@ -21,6 +21,14 @@ use crate::{
 
 /// The newest mails of a conversation a tool may see.
 const THREAD_MAILS: usize = 20;
+
+/// Nothing is wrong, but the run cannot go on before then.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct NotNow {
+    pub reason: String,
+    pub until: Instant,
+}
 
 pub type Reply<'a> = Pin<Box<dyn Future<Output = anyhow::Result<Value>> + Send + 'a>>;
 
@@ -53,9 +61,10 @@ impl Answer for Library {
         Box::pin(async move {
             match call {
                 Call::Effect { action_id } => {
-                    let (state, result) =
-                        self.outbox.carry_out(*action_id, asker.planned, asker.mail, asker.now).await?;
-                    to_value(&EffectEnd { state, result })
+                    match self.outbox.carry_out(*action_id, asker.planned, asker.mail, asker.now).await? {
+                        Carried::Ended(state, result) => to_value(&EffectEnd { state, result }),
+                        Carried::NotNow { reason, until } => Err(NotNow { reason, until }.into()),
+                    }
                 }
                 _ => self.look_up(asker, call),
             }
@@ -125,7 +134,8 @@ impl Library {
     fn standing(&self, head: &RunHead) -> anyhow::Result<Value> {
         let account = self.store.read_now(|reader| reader.account(&head.account))?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
-        to_value(&Standing { mode, labels: self.labels.clone() })
+        let charter = Charter::clone(&self.outbox.charter());
+        to_value(&Standing { mode, labels: self.labels.clone(), charter, epoch: self.outbox.epoch() })
     }
 }
 

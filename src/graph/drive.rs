@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    answer::Asker,
+    answer::{Asker, NotNow},
     engine::Inner,
     entry::{Call, EffectEnd, Entry, Step, TaskNow},
     failure,
@@ -28,6 +28,9 @@ const CALLS_PER_VISIT: usize = 8;
 /// Between attempts to commit while the disk is full or another program holds the lock.
 const DISK_PAUSE: Duration = Duration::from_secs(1);
 
+/// Between looks for room in the approval queue.
+const ROOM_PAUSE: chrono::Duration = chrono::Duration::seconds(15);
+
 /// How a commit ended.
 enum Committed {
     Stored,
@@ -44,6 +47,12 @@ impl Inner {
             Ok(children) => children,
             // The process is ending: nothing is wrong with the run, which goes on at the next start.
             Err(error) if is_stopped(&error) => Vec::new(),
+            Err(error) if error.is::<NotNow>() => {
+                if let Some(not_now) = error.downcast_ref() {
+                    self.set_aside(ticket.run_id(), not_now).await;
+                }
+                Vec::new()
+            }
             Err(error) => {
                 let node = ticket.node;
                 tracing::error!(run.id = %ticket.run_id(), node = %node, error = format!("{error:#}"), "a run could not go on");
@@ -62,7 +71,7 @@ impl Inner {
                 return Ok(children);
             }
             let now = self.clock.now();
-            let Some(step) = self.visit(ticket, now).await else { return Ok(children) };
+            let Some(step) = self.visit(ticket, now).await? else { return Ok(children) };
             let (state, checkpoint) = self.checkpoint(ticket, step, now)?;
             match self.commit(Arc::clone(&checkpoint)).await? {
                 Committed::Stop => return Ok(children),
@@ -131,30 +140,42 @@ impl Inner {
         Ok(true)
     }
 
+    /// Leaves a run for later. If that cannot be stored, the run is merely taken up again sooner.
+    async fn set_aside(&self, run_id: RunId, not_now: &NotNow) {
+        let NotNow { reason, until } = not_now.clone();
+        let aside = Write::SetAside { run_id, reason, until, at: self.clock.now() };
+        if let Err(error) = self.store.write(aside).await {
+            tracing::warn!(run.id = %run_id, %error, "a run could not be set aside");
+        }
+    }
+
     /// Enters the node until it answers with a move. None when the run was taken away.
-    async fn visit(&self, ticket: &mut Ticket, now: Instant) -> Option<Step> {
+    async fn visit(&self, ticket: &mut Ticket, now: Instant) -> anyhow::Result<Option<Step>> {
         let mut replies = std::mem::take(&mut ticket.given);
         let mut attempt = 0;
         loop {
             let mail = ticket.mail.clone();
             let entry =
                 Entry { run: &ticket.head, state: &ticket.state, mail: mail.as_deref(), replies: &replies, now };
-            let outcome = self.enter(ticket.node, &entry)?;
+            let Some(outcome) = self.enter(ticket.node, &entry) else { return Ok(None) };
             let failed = match outcome.and_then(|step| lawful(ticket.node, step, replies.len())) {
-                Ok(step) if step.calls.is_empty() => return Some(step),
+                Ok(step) if step.calls.is_empty() => return Ok(Some(step)),
                 Ok(step) => self.ask(ticket, step.calls, &mut replies, now).await.err(),
                 Err(error) => Some(error),
             };
             let Some(error) = failed else { continue };
             if is_stopped(&error) {
-                return None;
+                return Ok(None);
+            }
+            if error.is::<NotNow>() {
+                return Err(error);
             }
             attempt += 1;
             if attempt >= self.limits.attempts {
                 tracing::warn!(run.id = %ticket.run_id(), node = %ticket.node, error = format!("{error:#}"), "a node failed for good");
                 let entry =
                     Entry { run: &ticket.head, state: &ticket.state, mail: mail.as_deref(), replies: &replies, now };
-                return Some(failure::park(ticket.node, &entry, &format!("{error:#}")));
+                return Ok(Some(failure::park(ticket.node, &entry, &format!("{error:#}"))));
             }
             tokio::time::sleep(self.limits.backoff * 2_u32.pow(attempt - 1)).await;
         }
@@ -194,8 +215,15 @@ impl Inner {
                 };
                 let answer = self.answer.answer(asker, call);
                 let limit = self.limits.call_timeout;
-                let answered = tokio::time::timeout(limit, answer).await;
-                match answered.map_err(|_| anyhow!("no answer within {limit:?}")).flatten() {
+                let answered = match call {
+                    // An effect that is cut off in the middle is one in doubt; the outbox has limits of its own.
+                    Call::Effect { .. } => answer.await,
+                    _ => tokio::time::timeout(limit, answer)
+                        .await
+                        .map_err(|_| anyhow!("no answer within {limit:?}"))
+                        .flatten(),
+                };
+                match answered {
                     // Work goes on without documents, and a replay does too.
                     Err(error) if matches!(call, Call::Recall { .. }) => {
                         tracing::warn!(run.id = %ticket.run_id(), error = format!("{error:#}"), "nothing could be recalled");
@@ -276,6 +304,9 @@ impl Inner {
                     }
                 }
                 Err(StoreError::Stopped) => return Ok(Committed::Stop),
+                Err(StoreError::NoRoom(reason)) => {
+                    return Err(NotNow { reason, until: checkpoint.entered_at.plus(ROOM_PAUSE) }.into());
+                }
                 Err(error) => bail!(error),
             }
         }

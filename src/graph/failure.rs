@@ -30,6 +30,8 @@ pub(super) fn park(node: NodeName, entry: &Entry<'_>, error: &str) -> Step {
         title: reason.clone(),
         body: json!({ "node": node, "step": step, "error": error }),
         expires_at: None,
+        sender: String::new(),
+        room: None,
     };
     Step { item: Some(item), ..Step::go(Move::Park { reason }).changing(changes) }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AccountId, ActionId, Address, Instant, MailId, TaskId, UserId, ids::sha256_hex, words::words};
+use super::{AccountId, ActionId, Address, Attachment, Instant, MailId, TaskId, UserId, ids::sha256_hex, words::words};
 
 words! {
     /// Computed by `policy` from the resolved action, never lowered by anything else.
@@ -39,8 +39,67 @@ impl OutboxState {
     }
 }
 
-/// A message written by the program, with every byte that matters fixed.
+words! {
+    /// How a message leaves the house.
+    SendKind {
+        Reply = "reply",
+        New = "new",
+        Forward = "forward",
+        /// A calendar invitation of our own.
+        Invite = "invite",
+        /// The answer to somebody's invitation.
+        Answer = "answer",
+    }
+}
+
+words! {
+    /// Who supplied an argument of an action.
+    Origin {
+        /// Our own fixed words and choices.
+        Template = "template",
+        /// The person, in their own words.
+        Person = "person",
+        /// Taken from a mail.
+        Mail = "mail",
+        /// Written by a model: never a recipient.
+        Model = "model",
+    }
+}
+
+/// Where one argument of an action comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Argument {
+    pub name: String,
+    pub origin: Origin,
+    /// The message it was taken from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mail_id: Option<MailId>,
+    /// The receiving server vouched for that message's sender.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verified: bool,
+}
+
+impl Argument {
+    /// The recipients of a message, among its arguments.
+    pub const RECIPIENTS: &'static str = "recipients";
+    pub const TEXT: &'static str = "text";
+
+    pub fn of(name: &str, origin: Origin) -> Self {
+        Self { name: name.to_owned(), origin, mail_id: None, verified: false }
+    }
+}
+
+/// What an approval of an action is bound to beside the action itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terms {
+    /// The version of the policy that asked for it.
+    pub policy: String,
+    pub expires_at: Instant,
+    pub nonce: String,
+}
+
+/// A message written by the program, with every byte that matters fixed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Composed {
     pub to: Vec<Address>,
     pub cc: Vec<Address>,
@@ -48,6 +107,29 @@ pub struct Composed {
     pub body: String,
     /// The whole message as it would be stored or sent.
     pub mime: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+}
+
+impl Composed {
+    pub fn recipients(&self) -> impl Iterator<Item = &Address> {
+        self.to.iter().chain(&self.cc)
+    }
+
+    /// What only a person can fill in is still missing.
+    pub fn has_gap(&self) -> bool {
+        self.body.lines().any(|line| line.trim() == Self::GAP)
+    }
+
+    /// Stands in a draft where the person's own words belong.
+    pub const GAP: &'static str = "…";
+}
+
+/// A draft of ours, as we wrote it. If somebody has changed it since, it is theirs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replaced {
+    pub action_id: ActionId,
+    pub sha256: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,6 +157,14 @@ pub enum Effect {
     Archive,
     Draft {
         message: Composed,
+    },
+    /// Leaves the house.
+    Send {
+        kind: SendKind,
+        message: Composed,
+        /// The draft of an earlier step that this message replaces.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replaces: Option<Replaced>,
     },
     /// A notice in every door at the time.
     Remind {
@@ -105,10 +195,25 @@ pub struct Action {
     pub mail_key: Option<String>,
     pub tool: String,
     pub effect: Effect,
+    /// Where each argument comes from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<Argument>,
+    /// Only where a person must allow it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<Terms>,
+}
+
+impl Effect {
+    pub const fn message(&self) -> Option<&Composed> {
+        match self {
+            Self::Draft { message } | Self::Send { message, .. } => Some(message),
+            _ => None,
+        }
+    }
 }
 
 impl Action {
-    /// The digest an approval binds and the audit names.
+    /// The digest an approval binds and the audit names: over every field, in the order of the type.
     pub fn sha256(&self) -> String {
         sha256_hex(serde_json::to_string(self).unwrap_or_default().as_bytes())
     }

@@ -5,6 +5,7 @@
 
 pub mod account;
 pub mod action;
+pub mod approval;
 pub mod audit;
 pub mod facts;
 pub mod ids;
@@ -23,6 +24,7 @@ pub mod words;
 
 pub use account::AccountMode;
 pub use action::{Action, Effect, OutboxState, RiskClass};
+pub use approval::{Approval, Door};
 pub use facts::{Addressed, Facts, UrgencyOrigin};
 pub use ids::{AccountId, ActionId, ItemId, MailId, RunId, TaskId, UserId};
 pub use instant::Instant;

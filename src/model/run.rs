@@ -115,6 +115,9 @@ pub struct RunState {
     /// Counts the attempts at an effect that a person asked for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub generation: u32,
+    /// The effect a person allowed, to be waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<ActionId>,
     /// Shared: a state is copied at every node, its documents are not.
     #[serde(default, skip_serializing_if = "no_documents")]
     pub context_docs: Arc<Vec<ContextDoc>>,

@@ -67,6 +67,9 @@ impl Context {
     }
 }
 
+/// In a task's context: what a person told the agent to do instead.
+pub const INSTRUCTION: &str = "instruction";
+
 impl Task {
     pub const TOOLING_AGENT: &'static str = "ToolingAgent";
 

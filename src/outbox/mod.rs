@@ -1,42 +1,89 @@
 //! Carrying effects out: a row is judged again, done, and its end is written. Never done twice, never done unjudged.
+//!
+//! `planned → parked | ready → drafting → drafted → sending → sent`, or `unknown → probe → …`; `held` is the grace after
+//! a yes. `sending` is on the disk before the first byte leaves; what is in doubt is looked for, not repeated.
+
+mod caps;
+pub mod proposal;
+mod send;
 
 use std::{
     collections::HashMap,
     fs::DirBuilder,
     os::unix::fs::DirBuilderExt,
     path::PathBuf,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
+use chrono::Duration;
+use tokio::sync::watch;
+
 use crate::{
-    model::{AccountId, AccountMode, Action, ActionId, Effect, Instant, Mail, OutboxState},
-    policy::{ApprovedAction, Situation, Verdict, judge},
+    failpoint,
+    model::{AccountId, AccountMode, Action, ActionId, Approval, Effect, Instant, Mail, OutboxState, RiskClass},
+    policy::{ApprovedAction, Charter, Situation, Verdict, judge},
     source::Mailbox,
     store::{
         Result, Store, StoreError, Write,
-        value::{ActionMove, NewAction},
+        value::{ActionMove, Claim, NewAction},
     },
 };
+use caps::Windows;
+
+/// Effects that are held look again this often.
+const LOOK_AGAIN: Duration = Duration::seconds(2);
+/// The caps look back this far.
+const LOOK_BACK: Duration = Duration::hours(1);
+
+/// What an effect may need beside the store.
+#[derive(Clone)]
+pub struct Setting {
+    /// `data/files`.
+    pub files: PathBuf,
+    pub labels: Vec<String>,
+    /// The person's own addresses.
+    pub own: Vec<String>,
+    pub charter: watch::Receiver<Arc<Charter>>,
+    /// Of the data folder.
+    pub epoch: i64,
+}
 
 /// A cheap handle on everything an effect may need.
 #[derive(Clone)]
 pub struct Outbox {
     store: Store,
-    /// `data/files`.
-    files: PathBuf,
-    labels: Arc<Vec<String>>,
+    setting: Arc<Setting>,
     mailboxes: Arc<RwLock<HashMap<AccountId, Arc<dyn Mailbox>>>>,
+    windows: Arc<Mutex<Windows>>,
+}
+
+/// How far an effect got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Carried {
+    Ended(OutboxState, String),
+    /// Nothing was done; look again then.
+    NotNow {
+        reason: String,
+        until: Instant,
+    },
 }
 
 /// An effect and what a verdict on it depends on.
 struct Pending {
     action: Action,
+    class: RiskClass,
     state: OutboxState,
     result: String,
+    handle: String,
+    sender: String,
+    release_at: Option<Instant>,
+    doubt_since: Option<Instant>,
     /// Its bytes are those its digest was taken of.
     intact: bool,
     mode: AccountMode,
+    paused: bool,
     phishing: bool,
+    approval: Option<Approval>,
     /// The mail that caused it, where the asker did not have it.
     mail: Option<Mail>,
 }
@@ -51,12 +98,29 @@ struct End {
 }
 
 impl Outbox {
-    pub fn new(store: Store, files: PathBuf, labels: Vec<String>) -> Self {
-        Self { store, files, labels: Arc::new(labels), mailboxes: Arc::default() }
+    pub fn new(store: Store, setting: Setting, now: Instant) -> Result<Self> {
+        let mut windows = Windows::default();
+        for (_, sender, at, action) in store.read_now(|reader| reader.effects_since(now.plus(-LOOK_BACK)))? {
+            windows.recall(&action, sender, at);
+        }
+        Ok(Self {
+            store,
+            setting: Arc::new(setting),
+            mailboxes: Arc::default(),
+            windows: Arc::new(Mutex::new(windows)),
+        })
     }
 
     pub fn serve(&self, account: AccountId, mailbox: Arc<dyn Mailbox>) {
         self.mailboxes.write().unwrap_or_else(PoisonError::into_inner).insert(account, mailbox);
+    }
+
+    pub fn charter(&self) -> Arc<Charter> {
+        Arc::clone(&self.setting.charter.borrow())
+    }
+
+    pub fn epoch(&self) -> i64 {
+        self.setting.epoch
     }
 
     /// Brings an effect to its end; one that has ended is only reported. `planned` is the row as it was just stored, if
@@ -67,29 +131,16 @@ impl Outbox {
         planned: Option<&NewAction>,
         mail: Option<&Mail>,
         now: Instant,
-    ) -> Result<(OutboxState, String)> {
+    ) -> Result<Carried> {
         let mut pending = planned.map(|planned| self.fresh(planned)).transpose()?;
         loop {
             let row = match pending.take() {
                 Some(row) => row,
                 None => self.row(action_id)?,
             };
-            if row.state != OutboxState::Ready {
-                return Ok((row.state, row.result));
-            }
-            let end = self.attempt(&row, mail);
-            let mv = ActionMove {
-                action_id,
-                from: OutboxState::Ready,
-                to: end.state,
-                result: end.result.clone(),
-                handle: end.handle,
-                who: "outbox".into(),
-                at: now,
-                here: end.here,
-            };
-            match self.store.write(Write::MoveAction(Box::new(mv))).await {
-                Ok(_) => return Ok((end.state, end.result)),
+            match self.advance(&row, mail, now).await {
+                Ok(Some(carried)) => return Ok(carried),
+                Ok(None) => {}
                 // A person was faster: what they made of it counts.
                 Err(StoreError::Overtaken(_)) => {}
                 Err(error) => return Err(error),
@@ -97,55 +148,71 @@ impl Outbox {
         }
     }
 
-    /// Everything a verdict depends on, as it stands now.
-    fn row(&self, action_id: ActionId) -> Result<Pending> {
-        self.store.read_now(|reader| {
-            let row = reader.action(action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
-            let account = reader.account(&row.action.account)?;
-            let task = reader.task(row.action.task_id)?;
-            let mail = row.action.mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
-            Ok(Pending {
-                mail,
-                intact: row.action.sha256() == row.sha256,
-                action: row.action,
-                state: row.state,
-                result: row.result,
-                mode: account.map_or(AccountMode::Observe, |account| account.mode),
-                phishing: task.is_some_and(|task| task.task.context.has_warning("phishing")),
-            })
-        })
-    }
-
-    /// The same for a row whose bytes never left memory. Phishing was ruled out when it became ready.
-    fn fresh(&self, planned: &NewAction) -> Result<Pending> {
-        let account = self.store.read_now(|reader| reader.account(&planned.action.account))?;
-        Ok(Pending {
-            action: planned.action.clone(),
-            state: planned.state,
-            result: planned.reason.clone(),
-            intact: true,
-            mode: account.map_or(AccountMode::Observe, |account| account.mode),
-            phishing: false,
-            mail: None,
-        })
+    /// One step of the way; none when there is another.
+    async fn advance(&self, row: &Pending, mail: Option<&Mail>, now: Instant) -> Result<Option<Carried>> {
+        match row.state {
+            OutboxState::Held => match row.release_at {
+                Some(until) if now < until => {
+                    Ok(Some(Carried::NotNow { reason: "approved; you can still take it back".into(), until }))
+                }
+                _ => self.write(row, OutboxState::Ready, "released", now).await.map(|()| None),
+            },
+            // Nothing has left: a draft is stored under the action's own name, so storing it again is storing it once.
+            OutboxState::Drafting => {
+                let mv = Self::mv(row, OutboxState::Ready, "interrupted while drafting", now);
+                self.put(ActionMove { approval: Claim::Return, ..mv }).await.map(|()| None)
+            }
+            OutboxState::Sending => {
+                self.write(row, OutboxState::Unknown, "interrupted while sending", now).await.map(|()| None)
+            }
+            OutboxState::Unknown => self.write(row, OutboxState::Probe, &row.result, now).await.map(|()| None),
+            OutboxState::Probe => self.look(row, now).await,
+            OutboxState::Ready | OutboxState::Drafted => self.attempt(row, mail, now).await,
+            ended => Ok(Some(Carried::Ended(ended, row.result.clone()))),
+        }
     }
 
     /// Judged as if it were new, whoever planned it.
-    fn attempt(&self, row: &Pending, mail: Option<&Mail>) -> End {
-        if !row.intact {
-            return End::of(OutboxState::Void, "its stored bytes do not match their digest");
+    async fn attempt(&self, row: &Pending, mail: Option<&Mail>, now: Instant) -> Result<Option<Carried>> {
+        if row.paused {
+            return Ok(Some(Carried::NotNow { reason: "effects are paused".into(), until: now.plus(LOOK_AGAIN) }));
         }
+        if !row.intact {
+            return self.end(row, End::of(OutboxState::Void, "its stored bytes do not match their digest"), now).await;
+        }
+        let charter = self.charter();
         let situation = Situation {
             mode: row.mode,
             mail: mail.or(row.mail.as_ref()),
-            labels: &self.labels,
+            labels: &self.setting.labels,
             phishing: row.phishing,
+            own: &self.setting.own,
+            charter: &charter,
+            approval: row.approval.as_ref(),
+            epoch: self.setting.epoch,
+            now,
         };
-        match judge(row.action.clone(), &situation) {
-            Verdict::Allowed(approved) => self.perform(&approved),
-            Verdict::NeedsApproval { reason, .. } => End::of(OutboxState::Parked, &reason),
-            Verdict::Withheld { reason, .. } => End::of(OutboxState::Withheld, &reason),
-            Verdict::Denied { reason } => End::of(OutboxState::Void, &reason),
+        let approved = match judge(row.action.clone(), &situation) {
+            Verdict::Allowed(approved) => approved,
+            Verdict::NeedsApproval { reason, .. } => {
+                return self.end(row, End::of(OutboxState::Void, &reason), now).await;
+            }
+            Verdict::Withheld { reason, .. } if row.state == OutboxState::Ready => {
+                return self.end(row, End::of(OutboxState::Withheld, &reason), now).await;
+            }
+            Verdict::Withheld { reason, .. } | Verdict::Denied { reason } => {
+                return self.end(row, End::of(OutboxState::Void, &reason), now).await;
+            }
+        };
+        if row.state == OutboxState::Ready {
+            let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Err(over) = windows.enter(&row.action, &row.sender, &charter.caps, now) {
+                return Ok(Some(Carried::NotNow { reason: over.reason, until: over.until }));
+            }
+        }
+        match &row.action.effect {
+            Effect::Send { .. } => self.dispatch(row, Arc::from(approved), now).await,
+            _ => self.end(row, self.perform(&approved), now).await,
         }
     }
 
@@ -156,24 +223,144 @@ impl Outbox {
             Effect::Remind { at, .. } => End::here(&format!("reminds at {at}")),
             Effect::RecordInvoice { .. } => End::here("recorded"),
             Effect::CreateFolder { name } => self.create_folder(name),
-            Effect::Archive | Effect::Draft { .. } => match self.mailbox(action) {
+            Effect::Archive | Effect::Draft { .. } | Effect::Send { .. } => match self.mailbox(&action.account) {
                 Some(mailbox) => End::in_mailbox(mailbox.as_ref(), approved),
-                None => End::of(OutboxState::Failed, "the account's mailbox is not configured any more"),
+                None => End::of(OutboxState::Failed, NO_MAILBOX),
             },
         }
     }
 
-    fn mailbox(&self, action: &Action) -> Option<Arc<dyn Mailbox>> {
-        self.mailboxes.read().unwrap_or_else(PoisonError::into_inner).get(&action.account).cloned()
+    fn mailbox(&self, account: &AccountId) -> Option<Arc<dyn Mailbox>> {
+        self.mailboxes.read().unwrap_or_else(PoisonError::into_inner).get(account).cloned()
     }
 
     fn create_folder(&self, name: &str) -> End {
-        match DirBuilder::new().recursive(true).mode(0o700).create(self.files.join(name)) {
+        let path = self.setting.files.join(name);
+        let made = failpoint::around("folder.create", || DirBuilder::new().recursive(true).mode(0o700).create(path));
+        match made {
             Ok(()) => End::of(OutboxState::Applied, &format!("created {name} in files")),
             Err(error) => End::of(OutboxState::Failed, &format!("the folder could not be made: {error}")),
         }
     }
+
+    async fn end(&self, row: &Pending, end: End, now: Instant) -> Result<Option<Carried>> {
+        let (state, result) = (end.state, end.result.clone());
+        let mv = ActionMove {
+            handle: end.handle,
+            here: end.here,
+            undoable: row.class == RiskClass::R1,
+            ..Self::mv(row, state, &result, now)
+        };
+        self.put(mv).await?;
+        Ok(Some(Carried::Ended(state, result)))
+    }
+
+    fn mv(row: &Pending, to: OutboxState, result: &str, at: Instant) -> ActionMove {
+        ActionMove {
+            action_id: row.action.action_id,
+            from: row.state,
+            to,
+            result: result.to_owned(),
+            handle: String::new(),
+            who: "outbox".into(),
+            at,
+            here: false,
+            approval: Claim::None,
+            undoable: false,
+        }
+    }
+
+    async fn write(&self, row: &Pending, to: OutboxState, result: &str, at: Instant) -> Result<()> {
+        self.put(Self::mv(row, to, result, at)).await
+    }
+
+    async fn put(&self, mv: ActionMove) -> Result<()> {
+        self.store.write(Write::MoveAction(Box::new(mv))).await.map(drop)
+    }
+
+    /// Everything a verdict depends on, as it stands now.
+    fn row(&self, action_id: ActionId) -> Result<Pending> {
+        self.store.read_now(|reader| {
+            let row = reader.action(action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
+            let account = reader.account(&row.action.account)?;
+            let task = reader.task(row.action.task_id)?;
+            let mail = row.action.mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
+            let mut approval = reader.approval(action_id)?;
+            // A draft of ours is under way because its approval was used for it.
+            if let Some(approval) = approval.as_mut().filter(|_| row.state == OutboxState::Drafted) {
+                approval.used = false;
+            }
+            Ok(Pending {
+                mail,
+                approval,
+                intact: row.action.sha256() == row.sha256,
+                class: row.class,
+                state: row.state,
+                result: row.result,
+                handle: row.handle,
+                sender: row.sender,
+                release_at: row.release_at,
+                doubt_since: row.doubt_since,
+                mode: account.map_or(AccountMode::Observe, |account| account.mode),
+                paused: reader.is_paused()?,
+                phishing: task.is_some_and(|task| task.task.context.has_warning("phishing")),
+                action: row.action,
+            })
+        })
+    }
+
+    /// The same for a row whose bytes never left memory. Phishing was ruled out when it became ready.
+    fn fresh(&self, planned: &NewAction) -> Result<Pending> {
+        let (account, paused) =
+            self.store.read_now(|reader| Ok((reader.account(&planned.action.account)?, reader.is_paused()?)))?;
+        Ok(Pending {
+            action: planned.action.clone(),
+            class: planned.class,
+            state: planned.state,
+            result: planned.reason.clone(),
+            handle: String::new(),
+            sender: planned.sender.clone(),
+            release_at: None,
+            doubt_since: None,
+            intact: true,
+            mode: account.map_or(AccountMode::Observe, |account| account.mode),
+            paused,
+            phishing: false,
+            approval: None,
+            mail: None,
+        })
+    }
+
+    /// Takes an R1 effect back. The line in the audit comes first.
+    pub async fn undo(&self, action_id: ActionId, now: Instant) -> anyhow::Result<String> {
+        self.store.write(Write::Undo { action_id, done: false, at: now }).await?;
+        let row = self.row(action_id)?;
+        let charter = self.charter();
+        let situation = Situation {
+            mode: row.mode,
+            mail: row.mail.as_ref(),
+            labels: &self.setting.labels,
+            phishing: false,
+            own: &self.setting.own,
+            charter: &charter,
+            approval: None,
+            epoch: self.setting.epoch,
+            now,
+        };
+        let Verdict::Allowed(approved) = judge(row.action.clone(), &situation) else {
+            anyhow::bail!("the account does not let the program touch it now");
+        };
+        let told = match (&row.action.effect, self.mailbox(&row.action.account)) {
+            (Effect::Label { label }, _) => format!("the label {label} is off again"),
+            (_, Some(mailbox)) => failpoint::around("mailbox.undo", || mailbox.undo(&approved, &row.handle))?,
+            (_, None) => anyhow::bail!(NO_MAILBOX),
+        };
+        self.store.write(Write::Undo { action_id, done: true, at: now }).await?;
+        Ok(told)
+    }
 }
+
+const NO_MAILBOX: &str = "the account's mailbox is not configured any more";
 
 impl End {
     fn of(state: OutboxState, result: &str) -> Self {
@@ -182,7 +369,9 @@ impl End {
 
     /// What was done before a crash is found, not done again.
     fn in_mailbox(mailbox: &dyn Mailbox, approved: &ApprovedAction) -> Self {
-        let done = mailbox.probe(approved).and_then(|found| found.map_or_else(|| mailbox.apply(approved), Ok));
+        let found = failpoint::around("mailbox.probe", || mailbox.probe(approved));
+        let done = found
+            .and_then(|found| found.map_or_else(|| failpoint::around("mailbox.apply", || mailbox.apply(approved)), Ok));
         match done {
             Ok(applied) => Self { handle: applied.handle, ..Self::of(OutboxState::Applied, &applied.result) },
             Err(error) => {

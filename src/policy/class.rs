@@ -1,15 +1,23 @@
 //! The risk class of a resolved action, with the reason a person reads. An error is a denial.
 
-use crate::model::{Action, Effect, RiskClass, action::Composed};
-
-use super::Situation;
+use super::{
+    Situation, agreement,
+    recipient::{self, Standing},
+};
+use crate::model::{
+    Action, Effect, Mail, RiskClass,
+    action::{Argument, Composed, Origin, SendKind},
+};
 
 /// A message to more people than this is a mailing, not a reply.
 const MOST_RECIPIENTS: usize = 5;
 /// A file name everywhere.
 const LONGEST_FOLDER_NAME: usize = 100;
+/// An answer to an invitation is itself a calendar part.
+const CALENDAR: &str = "text/calendar";
 
 pub fn classify(action: &Action, situation: &Situation<'_>) -> Result<(RiskClass, String), String> {
+    sources(action)?;
     match &action.effect {
         Effect::Remind { .. } | Effect::RecordInvoice { .. } => Ok((RiskClass::R0, "a row of our own".into())),
         Effect::CreateFolder { name } => folder(name),
@@ -25,15 +33,36 @@ pub fn classify(action: &Action, situation: &Situation<'_>) -> Result<(RiskClass
             triggered(action, situation)?;
             Ok((RiskClass::R1, "moves the triggering mail to the archive".into()))
         }
-        Effect::Draft { message } => draft(action, message, situation),
+        Effect::Draft { message } => {
+            let mail = triggered(action, situation)?;
+            sound(message, situation)?;
+            no_calendar(message)?;
+            Ok(match risky(message, mail, situation) {
+                Some(reason) => (RiskClass::R3, reason),
+                None => (RiskClass::R1, "a draft to people already in the conversation".into()),
+            })
+        }
+        Effect::Send { kind, message, .. } => send(action, *kind, message, situation),
     }
 }
 
-fn triggered(action: &Action, situation: &Situation<'_>) -> Result<(), String> {
-    if action.mail_id.is_some() && situation.mail.is_some() {
-        Ok(())
-    } else {
-        Err("there is no triggering mail to act on".into())
+/// No model types an address, and nothing is taken from a mail other than the one at hand.
+fn sources(action: &Action) -> Result<(), String> {
+    for argument in &action.arguments {
+        if argument.origin == Origin::Model && argument.name == Argument::RECIPIENTS {
+            return Err("a model named the recipients".into());
+        }
+        if argument.mail_id.is_some() && argument.mail_id != action.mail_id {
+            return Err(format!("its {} come from another message", argument.name));
+        }
+    }
+    Ok(())
+}
+
+fn triggered<'a>(action: &Action, situation: &Situation<'a>) -> Result<&'a Mail, String> {
+    match situation.mail {
+        Some(mail) if action.mail_id.is_some() => Ok(mail),
+        _ => Err("there is no triggering mail to act on".into()),
     }
 }
 
@@ -50,21 +79,61 @@ fn folder(name: &str) -> Result<(RiskClass, String), String> {
     }
 }
 
-fn draft(action: &Action, message: &Composed, situation: &Situation<'_>) -> Result<(RiskClass, String), String> {
-    triggered(action, situation)?;
-    let Some(mail) = situation.mail else { return Err("there is no triggering mail to answer".into()) };
-    let recipients = || message.to.iter().chain(&message.cc);
-    if recipients().next().is_none() {
-        return Err("the draft has no recipient".into());
+/// A message that is what it says it is, to addresses that are addresses.
+fn sound(message: &Composed, situation: &Situation<'_>) -> Result<(), String> {
+    if message.recipients().next().is_none() {
+        return Err("the message has no recipient".into());
+    }
+    if let Some(odd) = message.recipients().find(|address| recipient::normal(&address.addr).is_none()) {
+        return Err(format!("'{}' is not a mail address", odd.addr.escape_debug()));
+    }
+    agreement::check(message, situation.own)
+}
+
+/// Calendar parts act on their own in some mail programs; only an invitation or its answer has one.
+fn no_calendar(message: &Composed) -> Result<(), String> {
+    let any = message.attachments.iter().any(|attachment| attachment.content_type == CALENDAR);
+    if any { Err("a plain message carries a calendar part".into()) } else { Ok(()) }
+}
+
+/// Why a message is more than an answer inside the conversation.
+fn risky(message: &Composed, mail: &Mail, situation: &Situation<'_>) -> Option<String> {
+    if message.attachments.iter().any(|attachment| attachment.content_type != CALENDAR) {
+        return Some("it carries an attachment".into());
     }
     if mail.reply_to_differs() {
-        return Ok((RiskClass::R3, "its Reply-To is not its From".into()));
+        return Some("its Reply-To is not its From".into());
     }
-    if recipients().count() > MOST_RECIPIENTS {
-        return Ok((RiskClass::R3, format!("it has more than {MOST_RECIPIENTS} recipients")));
+    if message.recipients().count() > MOST_RECIPIENTS {
+        return Some(format!("it has more than {MOST_RECIPIENTS} recipients"));
     }
-    match recipients().find(|address| !mail.people().any(|known| known.addr == address.addr)) {
-        Some(_) => Ok((RiskClass::R3, "a recipient is not part of the conversation".into())),
-        None => Ok((RiskClass::R1, "a draft to people already in the conversation".into())),
+    let stranger = |address| recipient::standing(address, Some(mail), situation.own) == Some(Standing::New);
+    message.recipients().any(stranger).then(|| "a recipient is not part of the conversation".into())
+}
+
+fn send(
+    action: &Action,
+    kind: SendKind,
+    message: &Composed,
+    situation: &Situation<'_>,
+) -> Result<(RiskClass, String), String> {
+    sound(message, situation)?;
+    let always = match kind {
+        SendKind::Forward => Some("it forwards a mail"),
+        SendKind::Invite => Some("it invites people to a meeting"),
+        SendKind::New => Some("it opens a new conversation"),
+        SendKind::Reply | SendKind::Answer => None,
+    };
+    if let Some(reason) = always {
+        return Ok((RiskClass::R3, reason.into()));
     }
+    let mail = triggered(action, situation)?;
+    if kind == SendKind::Reply {
+        no_calendar(message)?;
+    }
+    Ok(match risky(message, mail, situation) {
+        Some(reason) => (RiskClass::R3, reason),
+        None if kind == SendKind::Answer => (RiskClass::R2, "it answers an invitation".into()),
+        None => (RiskClass::R2, "it sends a reply to people already in the conversation".into()),
+    })
 }

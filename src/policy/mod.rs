@@ -2,13 +2,20 @@
 //!
 //! Pure: no I/O, no clock. Nothing a mail, a rule or a model says lowers a class; doubt means no.
 
+mod agreement;
+mod charter;
 mod class;
+pub mod recipient;
 
 use serde::{Deserialize, Serialize};
 
+pub use charter::{Approvals, BUILT_IN, Caps, Charter};
 pub use class::classify;
 
-use crate::model::{AccountMode, Action, Mail, RiskClass};
+use crate::model::{
+    AccountMode, Action, Approval, Instant, Mail, RiskClass,
+    action::{Argument, Origin},
+};
 
 /// What a verdict depends on beside the action itself.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +27,14 @@ pub struct Situation<'a> {
     pub labels: &'a [String],
     /// The mail looks like phishing: effects on it are off.
     pub phishing: bool,
+    /// The person's own addresses.
+    pub own: &'a [String],
+    pub charter: &'a Charter,
+    /// What a person said to it.
+    pub approval: Option<&'a Approval>,
+    /// Of the data folder; a restored backup is another one.
+    pub epoch: i64,
+    pub now: Instant,
 }
 
 /// How an account stands, as a node is told.
@@ -27,6 +42,8 @@ pub struct Situation<'a> {
 pub struct Standing {
     pub mode: AccountMode,
     pub labels: Vec<String>,
+    pub charter: Charter,
+    pub epoch: i64,
 }
 
 /// Proof that an action may run now. It cannot be built, copied or read from disk outside this module: a stored action
@@ -90,10 +107,54 @@ pub fn judge(action: Action, situation: &Situation<'_>) -> Verdict {
         };
     }
     match class {
-        RiskClass::R0 | RiskClass::R1 => Verdict::Allowed(Box::new(ApprovedAction { action, class })),
-        RiskClass::R2 | RiskClass::R3 => Verdict::NeedsApproval { class, reason },
-        RiskClass::R4 => Verdict::Denied { reason },
+        RiskClass::R0 | RiskClass::R1 => return Verdict::Allowed(Box::new(ApprovedAction { action, class })),
+        RiskClass::R2 if allow_listed(&action, situation) => {
+            return Verdict::Allowed(Box::new(ApprovedAction { action, class }));
+        }
+        RiskClass::R2 | RiskClass::R3 => {}
+        RiskClass::R4 => return Verdict::Denied { reason },
     }
+    match approved(&action, situation) {
+        Ok(()) => Verdict::Allowed(Box::new(ApprovedAction { action, class })),
+        Err(Some(doubt)) => Verdict::NeedsApproval { class, reason: format!("{reason}; {doubt}") },
+        Err(None) => Verdict::NeedsApproval { class, reason },
+    }
+}
+
+/// Thread membership is made by whoever writes, so the list counts only for a verified mail, and only when every
+/// recipient is on it. Words of a model are always shown first.
+fn allow_listed(action: &Action, situation: &Situation<'_>) -> bool {
+    let Some(message) = action.effect.message() else { return false };
+    let verified = situation.mail.is_some_and(|mail| mail.authentication.verified);
+    let of_a_model = action.arguments.iter().any(|argument: &Argument| argument.origin == Origin::Model);
+    let listed = |addr: &str| recipient::normal(addr).is_some_and(|addr| situation.charter.allow.contains(&addr));
+    verified && !of_a_model && !message.has_gap() && message.recipients().all(|address| listed(&address.addr))
+}
+
+/// Whether a person allowed exactly this. The error says what is wrong with what they said, if they said anything.
+fn approved(action: &Action, situation: &Situation<'_>) -> Result<(), Option<&'static str>> {
+    let approval = situation.approval.ok_or(None)?;
+    let terms = action.terms.as_ref().ok_or(Some("it was never asked about"))?;
+    let wrong = if approval.sha256 != action.sha256() {
+        "the approval was for something else"
+    } else if !approval.door.may_approve() {
+        "this door cannot approve"
+    } else if approval.used {
+        "the approval was used already"
+    } else if approval.expires_at <= situation.now || terms.expires_at <= situation.now {
+        "the approval has expired"
+    } else if approval.expires_at > terms.expires_at {
+        "the approval outlives what it allows"
+    } else if approval.epoch != situation.epoch {
+        "the approval is from before a restore"
+    } else if terms.policy != situation.charter.version {
+        "the policy has changed since"
+    } else if action.effect.message().is_some_and(crate::model::action::Composed::has_gap) {
+        "its text has a gap that only you can fill"
+    } else {
+        return Ok(());
+    };
+    Err(Some(wrong))
 }
 
 #[cfg(test)]

@@ -1,44 +1,201 @@
-use super::{Situation, Verdict, judge};
+//! Every verdict, against a table written from the design and not from the code.
+
+use chrono::Duration;
+
+use super::{ApprovedAction, Charter, Situation, Verdict, judge};
 use crate::model::{
-    AccountId, AccountMode, Action, ActionId, Address, Effect, Instant, Mail, MailId, TaskId, UserId, action::Composed,
+    AccountId, AccountMode, Action, ActionId, Address, Approval, Attachment, Door, Effect, Instant, Mail, MailId,
+    TaskId, UserId,
+    action::{Argument, Composed, InvoiceRecord, Origin, SendKind, Terms},
+    ids::sha256_hex,
 };
 
+const OWN: &str = "me@home.example";
+const LISTED: &str = "listed@work.example";
+const THREAD: &str = "dana@work.example";
+
 fn at() -> Instant {
-    "2025-06-23T03:15:00Z".parse().unwrap()
+    "2026-11-16T08:00:00Z".parse().unwrap()
 }
 
 fn address(addr: &str) -> Address {
     Address { name: None, addr: addr.into() }
 }
 
-fn mail() -> Mail {
-    Mail { from: address("dana@work.example"), to: vec![address("me@home.example")], ..Mail::default() }
+fn charter() -> Charter {
+    Charter::parse(&format!("allow: [{LISTED}]")).unwrap()
 }
 
-fn draft(to: &[&str]) -> Effect {
+fn composed(to: &[&str], hidden: bool, attachment: bool) -> Composed {
+    let text = "Any of these times would suit me.";
+    let bcc = if hidden { "Bcc: eve@evil.example\r\n" } else { "" };
+    let head = format!("From: {OWN}\r\nTo: {}\r\n{bcc}Subject: Re: hello\r\nMIME-Version: 1.0\r\n", to.join(", "));
+    let (mime, attachments) = if attachment {
+        let parts = format!(
+            "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\n{text}\r\n--b\r\n\
+             Content-Type: application/pdf\r\nContent-Disposition: attachment; filename=a.pdf\r\n\r\nPDF\r\n--b--\r\n"
+        );
+        let pdf = Attachment {
+            name: "a.pdf".into(),
+            content_type: "application/pdf".into(),
+            size: 3,
+            sha256: sha256_hex(b"PDF"),
+        };
+        (head + &parts, vec![pdf])
+    } else {
+        (format!("{head}Content-Type: text/plain; charset=utf-8\r\n\r\n{text}\r\n"), Vec::new())
+    };
     let to = to.iter().map(|addr| address(addr)).collect();
-    Effect::Draft { message: Composed { to, cc: vec![], subject: "Re".into(), body: "b".into(), mime: "m".into() } }
+    Composed { to, cc: vec![], subject: "Re: hello".into(), body: text.into(), mime, attachments }
 }
 
-fn action(effect: Effect, mail_id: Option<MailId>) -> Action {
-    Action {
-        action_id: ActionId::derive(at(), &["a"]),
-        account: AccountId::from("a"),
-        user: UserId::from("u"),
-        task_id: TaskId::derive(at(), &["t"]),
-        step: "s".into(),
-        generation: 0,
-        mail_id,
-        mail_key: None,
-        tool: "t".into(),
-        effect,
+const MODES: &[&str] = &["active", "observe"];
+const TOOLS: &[&str] = &[
+    "remind",
+    "record_invoice",
+    "create_folder",
+    "label",
+    "archive",
+    "draft_reply",
+    "send_reply",
+    "answer_invitation",
+    "send_mail",
+    "forward",
+    "send_calendar_invite",
+];
+const PROVENANCES: &[&str] = &["template", "person", "mail", "model", "other_mail"];
+const RECIPIENTS: &[&str] =
+    &["thread", "own", "new", "mixed", "many", "reply_to_elsewhere", "attachment", "nobody", "malformed", "hidden"];
+const TRUSTS: &[&str] = &["listed", "verified", "unverified", "phishing"];
+const APPROVALS: &[&str] =
+    &["none", "good", "used", "expired", "of_another", "of_another_policy", "before_a_restore", "outliving"];
+const DOORS: &[Door] = Door::ALL;
+
+/// One place of the table.
+#[derive(Debug, Clone, Copy)]
+struct Place<'a> {
+    mode: &'a str,
+    tool: &'a str,
+    provenance: &'a str,
+    recipients: &'a str,
+    trust: &'a str,
+    approval: &'a str,
+    door: Door,
+}
+
+impl Place<'_> {
+    fn people(&self) -> Vec<&'static str> {
+        let listed = self.trust == "listed";
+        match self.recipients {
+            "own" => vec![OWN],
+            "new" => vec!["stranger@else.example"],
+            "mixed" => vec![if listed { LISTED } else { THREAD }, "stranger@else.example"],
+            "many" => vec![if listed { LISTED } else { THREAD }; 6],
+            "nobody" => vec![],
+            "malformed" => vec!["d\u{430}na@work.example"],
+            _ => vec![if listed { LISTED } else { THREAD }],
+        }
+    }
+
+    fn effect(&self) -> Effect {
+        let message = composed(&self.people(), self.recipients == "hidden", self.recipients == "attachment");
+        let send = |kind| Effect::Send { kind, message: message.clone(), replaces: None };
+        match self.tool {
+            "remind" => Effect::Remind { at: at(), text: "t".into() },
+            "record_invoice" => Effect::RecordInvoice {
+                invoice: InvoiceRecord { payee: "p".into(), amount: None, currency: None, due: None, number: None },
+            },
+            "create_folder" => Effect::CreateFolder { name: "Taxes 2026".into() },
+            "label" => Effect::Label { label: "invoice".into() },
+            "archive" => Effect::Archive,
+            "draft_reply" => Effect::Draft { message },
+            "send_reply" => send(SendKind::Reply),
+            "answer_invitation" => send(SendKind::Answer),
+            "send_mail" => send(SendKind::New),
+            "forward" => send(SendKind::Forward),
+            _ => send(SendKind::Invite),
+        }
+    }
+
+    fn action(&self) -> Action {
+        let (origin, mail_id) = match self.provenance {
+            "template" => (Origin::Template, None),
+            "person" => (Origin::Person, None),
+            "model" => (Origin::Model, None),
+            "other_mail" => (Origin::Mail, Some(MailId(2))),
+            _ => (Origin::Mail, Some(MailId(1))),
+        };
+        Action {
+            action_id: ActionId::derive(at(), &["a"]),
+            account: AccountId::from("a"),
+            user: UserId::from("u"),
+            task_id: TaskId::derive(at(), &["t"]),
+            step: self.tool.into(),
+            generation: 0,
+            mail_id: Some(MailId(1)),
+            mail_key: Some("k".into()),
+            tool: self.tool.into(),
+            effect: self.effect(),
+            arguments: vec![Argument { mail_id, ..Argument::of(Argument::RECIPIENTS, origin) }],
+            terms: Some(Terms {
+                policy: if self.approval == "of_another_policy" { "older".into() } else { charter().version },
+                expires_at: at().plus(Duration::hours(if self.approval == "expired" { -1 } else { 1 })),
+                nonce: "n".into(),
+            }),
+        }
+    }
+
+    fn mail(&self) -> Mail {
+        let mut mail =
+            Mail { from: address(THREAD), to: vec![address(OWN)], cc: vec![address(LISTED)], ..Mail::default() };
+        mail.authentication.verified = matches!(self.trust, "listed" | "verified");
+        if self.recipients == "reply_to_elsewhere" {
+            mail.reply_to = vec![address("thief@else.example")];
+        }
+        mail
+    }
+
+    fn approval(&self, action: &Action) -> Option<Approval> {
+        let good = Approval {
+            sha256: action.sha256(),
+            epoch: 7,
+            door: self.door,
+            expires_at: at().plus(Duration::hours(1)),
+            used: false,
+        };
+        match self.approval {
+            "none" => None,
+            "used" => Some(Approval { used: true, ..good }),
+            "expired" => Some(Approval { expires_at: at(), ..good }),
+            "of_another" => Some(Approval { sha256: sha256_hex(b"another"), ..good }),
+            "before_a_restore" => Some(Approval { epoch: 6, ..good }),
+            "outliving" => Some(Approval { expires_at: at().plus(Duration::hours(2)), ..good }),
+            _ => Some(good),
+        }
+    }
+
+    fn verdict(&self) -> &'static str {
+        let (action, mail, charter) = (self.action(), self.mail(), charter());
+        let approval = self.approval(&action);
+        let own = [OWN.to_owned()];
+        let labels = ["invoice".to_owned()];
+        let situation = Situation {
+            mode: if self.mode == "active" { AccountMode::Active } else { AccountMode::Observe },
+            mail: Some(&mail),
+            labels: &labels,
+            phishing: self.trust == "phishing",
+            own: &own,
+            charter: &charter,
+            approval: approval.as_ref(),
+            epoch: 7,
+            now: at(),
+        };
+        word(&judge(action, &situation))
     }
 }
 
-fn word(effect: Effect, mode: AccountMode, phishing: bool, mail: Option<&Mail>) -> &'static str {
-    let labels = ["invoice".to_owned()];
-    let situation = Situation { mode, mail, labels: &labels, phishing };
-    match judge(action(effect, mail.map(|_| MailId(1))), &situation) {
+fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
         Verdict::Allowed(_) => "allowed",
         Verdict::NeedsApproval { .. } => "approval",
         Verdict::Withheld { .. } => "withheld",
@@ -46,44 +203,158 @@ fn word(effect: Effect, mode: AccountMode, phishing: bool, mail: Option<&Mail>) 
     }
 }
 
-#[test]
-fn verdicts_follow_the_class_table() {
-    let label = |label: &str| Effect::Label { label: label.into() };
-    let folder = |name: &str| Effect::CreateFolder { name: name.into() };
-    let remind = || Effect::Remind { at: at(), text: "t".into() };
-    // effect, active, observe, phishing
-    let table = [
-        (remind(), "allowed", "allowed", "allowed"),
-        (folder("Taxes 2026"), "allowed", "allowed", "allowed"),
-        (folder("../../etc"), "denied", "denied", "denied"),
-        (folder(".hidden"), "denied", "denied", "denied"),
-        (folder("a/b"), "denied", "denied", "denied"),
-        (folder(""), "denied", "denied", "denied"),
-        (label("invoice"), "allowed", "withheld", "withheld"),
-        (label("evil"), "denied", "denied", "denied"),
-        (Effect::Archive, "allowed", "withheld", "withheld"),
-        (draft(&["dana@work.example"]), "allowed", "withheld", "withheld"),
-        (draft(&["stranger@else.example"]), "approval", "withheld", "withheld"),
-        (draft(&["dana@work.example"; 6]), "approval", "withheld", "withheld"),
-        (draft(&[]), "denied", "denied", "denied"),
-    ];
-    let mail = mail();
-    for (effect, active, observe, phishing) in table {
-        assert_eq!(word(effect.clone(), AccountMode::Active, false, Some(&mail)), active, "{effect:?} active");
-        assert_eq!(word(effect.clone(), AccountMode::Observe, false, Some(&mail)), observe, "{effect:?} observe");
-        assert_eq!(word(effect.clone(), AccountMode::Active, true, Some(&mail)), phishing, "{effect:?} phishing");
-    }
+struct Line {
+    text: &'static str,
+    columns: Vec<&'static str>,
+}
+
+fn lines() -> Vec<Line> {
+    let kept = include_str!("verdicts.txt").lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    kept.map(|text| Line { text, columns: text.split_whitespace().collect() }).collect()
+}
+
+fn fits(pattern: &str, value: &str) -> bool {
+    pattern == "*" || pattern.split('|').any(|one| one == value)
 }
 
 #[test]
-fn a_reply_to_elsewhere_needs_a_person() {
-    let diverted = Mail { reply_to: vec![address("thief@else.example")], ..mail() };
-    assert_eq!(word(draft(&["dana@work.example"]), AccountMode::Active, false, Some(&diverted)), "approval");
+fn every_verdict_is_the_one_of_the_design() {
+    let lines = lines();
+    assert!(lines.iter().all(|line| line.columns.len() == 8), "seven patterns and a verdict in each line");
+    let mut used = vec![0_u32; lines.len()];
+    let mut places = 0_u32;
+    for mode in MODES {
+        for tool in TOOLS {
+            for provenance in PROVENANCES {
+                for recipients in RECIPIENTS {
+                    for trust in TRUSTS {
+                        for approval in APPROVALS {
+                            for door in DOORS {
+                                let place = Place { mode, tool, provenance, recipients, trust, approval, door: *door };
+                                let values = [*mode, tool, provenance, recipients, trust, approval, door.as_str()];
+                                let nth = lines
+                                    .iter()
+                                    .position(|line| {
+                                        line.columns.iter().zip(values).all(|(pattern, value)| fits(pattern, value))
+                                    })
+                                    .unwrap_or_else(|| panic!("no line for {place:?}"));
+                                used[nth] += 1;
+                                places += 1;
+                                assert_eq!(
+                                    place.verdict(),
+                                    lines[nth].columns[7],
+                                    "{place:?}\nby: {}",
+                                    lines[nth].text
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(places as usize, 2 * 11 * 5 * 10 * 4 * 8 * 5);
+    for (line, used) in lines.iter().zip(used) {
+        assert!(used > 0, "no place is decided by: {}", line.text);
+    }
+}
+
+fn plain(tool: &'static str) -> Place<'static> {
+    Place {
+        mode: "active",
+        tool,
+        provenance: "mail",
+        recipients: "thread",
+        trust: "verified",
+        approval: "good",
+        door: Door::Cli,
+    }
+}
+
+fn judged(action: Action, mail: Option<&Mail>, approval: Option<&Approval>) -> Verdict {
+    let own = [OWN.to_owned()];
+    let (charter, labels) = (charter(), ["invoice".to_owned()]);
+    let situation = Situation {
+        mode: AccountMode::Active,
+        mail,
+        labels: &labels,
+        phishing: false,
+        own: &own,
+        charter: &charter,
+        approval,
+        epoch: 7,
+        now: at(),
+    };
+    judge(action, &situation)
 }
 
 #[test]
 fn effects_on_a_mail_need_one() {
-    for effect in [Effect::Archive, Effect::Label { label: "invoice".into() }, draft(&["dana@work.example"])] {
-        assert_eq!(word(effect, AccountMode::Active, false, None), "denied");
+    for tool in ["label", "archive", "draft_reply", "send_reply", "answer_invitation"] {
+        assert_eq!(word(&judged(plain(tool).action(), None, None)), "denied", "{tool}");
     }
+}
+
+#[test]
+fn only_configured_labels_and_plain_folders() {
+    let mail = plain("label").mail();
+    let with = |effect| word(&judged(Action { effect, ..plain("label").action() }, Some(&mail), None));
+    assert_eq!(with(Effect::Label { label: "evil".into() }), "denied");
+    for name in ["../../etc", ".hidden", "a/b", "", " a", "a\0"] {
+        assert_eq!(with(Effect::CreateFolder { name: name.into() }), "denied", "{name:?}");
+    }
+}
+
+#[test]
+fn the_bytes_must_say_what_is_shown() {
+    let mail = plain("send_reply").mail();
+    type Twist = fn(&mut Composed);
+    let twists: [(&str, Twist); 7] = [
+        ("another recipient", |message| message.mime = message.mime.replace(THREAD, "eve@evil.example")),
+        ("another subject", |message| message.mime = message.mime.replace("Re: hello", "Re: money")),
+        ("another text", |message| message.mime = message.mime.replace("would suit", "would not suit")),
+        ("another sender", |message| message.mime = message.mime.replace(OWN, "boss@home.example")),
+        ("two To headers", |message| message.mime.insert_str(0, "To: eve@evil.example\r\n")),
+        ("a hidden attachment", |message| {
+            message.mime = composed(&[THREAD], false, true).mime;
+        }),
+        ("a calendar part in a reply", |message| {
+            let part = "Content-Type: text/calendar";
+            message.mime = composed(&[THREAD], false, true).mime.replace("Content-Type: application/pdf", part);
+            message.attachments = vec![Attachment {
+                name: "a.pdf".into(),
+                content_type: "text/calendar".into(),
+                size: 3,
+                sha256: sha256_hex(b"PDF"),
+            }];
+        }),
+    ];
+    for (name, twist) in twists {
+        let mut action = plain("send_reply").action();
+        let Effect::Send { message, .. } = &mut action.effect else { panic!("a send") };
+        twist(message);
+        let approval = plain("send_reply").approval(&action);
+        assert_eq!(word(&judged(action, Some(&mail), approval.as_ref())), "denied", "{name}");
+    }
+}
+
+#[test]
+fn a_gap_in_the_text_is_for_the_person() {
+    let mail = plain("send_reply").mail();
+    let mut action = plain("send_reply").action();
+    let Effect::Send { message, .. } = &mut action.effect else { panic!("a send") };
+    message.mime = message.mime.replace("Any of these times would suit me.", "…");
+    message.body = "…".into();
+    let approval = plain("send_reply").approval(&action);
+    assert_eq!(word(&judged(action, Some(&mail), approval.as_ref())), "approval");
+}
+
+#[test]
+fn an_allowed_action_is_the_one_that_was_judged() {
+    let place = plain("send_reply");
+    let (action, mail) = (place.action(), place.mail());
+    let approval = place.approval(&action);
+    let Verdict::Allowed(approved) = judged(action.clone(), Some(&mail), approval.as_ref()) else { panic!("allowed") };
+    let approved: ApprovedAction = *approved;
+    assert_eq!(*approved.action(), action);
 }

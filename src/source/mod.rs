@@ -5,15 +5,17 @@
 
 pub mod import;
 pub mod maildir;
+pub mod sendmail;
 
 use std::{io, time::Duration};
 
 use crate::{
-    model::{Direction, Instant},
+    model::{Action, Direction, Instant},
     policy::ApprovedAction,
 };
 
 pub use maildir::Maildir;
+pub use sendmail::Sendmail;
 
 /// One message as a poll found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,12 +74,58 @@ pub struct Applied {
     pub result: String,
 }
 
+/// How a message left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Departure {
+    /// Handed to a transport that accepted it.
+    Sent(Applied),
+    /// Stored among the sent ones; there is no transport.
+    Saved(Applied),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// Certainly not sent.
+    #[error("{0}")]
+    Refused(String),
+    /// The stored draft is no longer what was approved.
+    #[error("the draft was changed by somebody else")]
+    Edited,
+    /// It may have been sent, or not.
+    #[error("{0}")]
+    Unsure(String),
+}
+
+/// What a mailbox finds of a message whose fate is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trace {
+    Left(Departure),
+    /// It is still a draft, so it was not sent.
+    Draft(Applied),
+    /// Neither sent nor drafted, for certain.
+    Absent,
+    /// Nothing can be said.
+    Unsure(String),
+}
+
 /// Where effects land. Takes only what `policy` has approved.
 pub trait Mailbox: Send + Sync {
     fn apply(&self, action: &ApprovedAction) -> Result<Applied, SourceError>;
 
     /// Whether the effect has taken place already.
     fn probe(&self, action: &ApprovedAction) -> Result<Option<Applied>, SourceError>;
+
+    /// Stores a message that is about to leave as a draft, under the action's own name: twice is once.
+    fn draft(&self, action: &ApprovedAction) -> Result<Applied, SendError>;
+
+    /// Lets the draft go. Called once; what it cannot say for certain is looked for, never repeated on a guess.
+    fn send(&self, action: &ApprovedAction, draft: &str) -> Result<Departure, SendError>;
+
+    /// Looks for a message whose fate is not known. Only reads.
+    fn find(&self, action: &Action, draft: &str) -> Result<Trace, SourceError>;
+
+    /// Takes an effect back.
+    fn undo(&self, action: &ApprovedAction, handle: &str) -> Result<String, SourceError>;
 }
 
 /// A little more than the reader parses, so that it can tell a cut message from one that just fits.

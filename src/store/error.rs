@@ -10,6 +10,9 @@ pub enum StoreError {
     /// Somebody changed the row first. Read again and decide again.
     #[error("overtaken: {0}")]
     Overtaken(String),
+    /// There is no room for it now. Nothing was stored; later there may be.
+    #[error("not now: {0}")]
+    NoRoom(String),
     #[error("there is no {0}")]
     NotFound(String),
     #[error(

@@ -9,7 +9,10 @@ use super::error::{Context, Result, StoreError};
 /// A migration's name and its text, in order; the position is the schema version.
 pub(super) type Migrations<'a> = &'a [(&'a str, &'a str)];
 
-pub(super) const MIGRATIONS: Migrations<'static> = &[("0001_ground", include_str!("../../migrations/0001_ground.sql"))];
+pub(super) const MIGRATIONS: Migrations<'static> = &[
+    ("0001_ground", include_str!("../../migrations/0001_ground.sql")),
+    ("0002_approval", include_str!("../../migrations/0002_approval.sql")),
+];
 
 /// Brings the file to the newest schema. Before each step on a file with content, a copy goes to `backups`.
 pub(super) fn migrate(connection: &Connection, migrations: Migrations<'_>, backups: &Path) -> Result<()> {

@@ -28,7 +28,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 pub use error::{Result, StoreError};
-pub use table::{facts::Rankable, mail::Relation};
+pub use table::{approval::JournalRow, facts::Rankable, mail::Relation};
 pub use text::{query_words, tokens};
 pub use write::{Receipt, Write};
 

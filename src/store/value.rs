@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::{
-    AccountId, AccountMode, Action, ActionId, Change, Direction, Facts, Instant, ItemId, ItemKind, ItemState, Mail,
-    MailId, MailState, Move, NodeName, OutboxState, Priority, Reflection, RiskClass, RunId, RunKind, RunState,
+    AccountId, AccountMode, Action, ActionId, Change, Direction, Door, Facts, Instant, ItemId, ItemKind, ItemState,
+    Mail, MailId, MailState, Move, NodeName, OutboxState, Priority, Reflection, RiskClass, RunId, RunKind, RunState,
     RunStatus, Task, TaskId, UserId, words::words,
 };
 
@@ -100,6 +100,15 @@ pub struct NewAction {
     pub class: RiskClass,
     pub state: OutboxState,
     pub reason: String,
+    /// Who wrote the mail that caused it; empty without one.
+    pub sender: String,
+}
+
+/// How many items may wait for a person at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    pub all: u32,
+    pub per_sender: u32,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -112,6 +121,10 @@ pub struct NewItem {
     pub title: String,
     pub body: Value,
     pub expires_at: Option<Instant>,
+    /// Who wrote the mail that caused it; empty without one.
+    pub sender: String,
+    /// The queue may be full: then the item is refused, and its run waits.
+    pub room: Option<Room>,
 }
 
 /// Everything one node did, committed as one.
@@ -151,6 +164,19 @@ pub struct ActionMove {
     pub at: Instant,
     /// The effect is a row of ours (label, reminder, invoice): written in the same transaction.
     pub here: bool,
+    pub approval: Claim,
+    /// It can be taken back.
+    pub undoable: bool,
+}
+
+/// What a move does to the approval behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    None,
+    /// Uses it, or the move is refused.
+    Use,
+    /// What it was used for certainly did not happen.
+    Return,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -162,6 +188,12 @@ pub struct OutboxRow {
     pub sha256: String,
     pub run_id: RunId,
     pub updated_at: Instant,
+    pub handle: String,
+    /// The end of the grace after an approval.
+    pub release_at: Option<Instant>,
+    /// Since when nobody knows whether it happened.
+    pub doubt_since: Option<Instant>,
+    pub sender: String,
 }
 
 /// What a person asks of a task.
@@ -223,8 +255,20 @@ pub struct MailEdit {
 }
 
 words! {
-    /// What a person can say to a failed step.
-    Verdict { Retry = "retry", Skip = "skip", Cancel = "cancel" }
+    /// What a person can say to an item.
+    Verdict {
+        /// To an action: do exactly this.
+        Approve = "approve",
+        Reject = "reject",
+        /// Do something else instead; the reason says what.
+        Respond = "respond",
+        /// To a failed step.
+        Retry = "retry",
+        Skip = "skip",
+        Cancel = "cancel",
+        /// To an effect nobody knows the end of: it did happen.
+        Sent = "sent",
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -232,6 +276,35 @@ pub struct Decision {
     pub item_id: ItemId,
     pub verdict: Verdict,
     pub who: String,
+    pub reason: String,
+    pub at: Instant,
+    pub door: Door,
+    /// Of the action the person saw; needed to approve.
+    pub sha256: String,
+    /// When an approved action leaves.
+    pub release_at: Option<Instant>,
+    pub epoch: i64,
+    /// The decision file it came in, by its digest: used once.
+    pub file: Option<String>,
+}
+
+/// An action in another wording: the old one is void, the new one is asked about.
+#[derive(Debug, Clone)]
+pub struct ActionEdit {
+    pub item_id: ItemId,
+    pub action: Box<NewAction>,
+    pub item: Box<NewItem>,
+    pub who: String,
+    pub at: Instant,
+}
+
+/// An action that waits for a person, judged again under another policy.
+#[derive(Debug, Clone)]
+pub struct Rejudged {
+    pub action: Box<Action>,
+    pub class: RiskClass,
+    /// Nothing any more that a person could allow.
+    pub denied: Option<String>,
     pub reason: String,
     pub at: Instant,
 }
@@ -298,6 +371,9 @@ pub struct RunRow {
     pub seq: u32,
     pub created_at: Instant,
     pub updated_at: Instant,
+    /// Not before this, because of `waits_for`.
+    pub wait_until: Option<Instant>,
+    pub waits_for: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -336,6 +412,9 @@ pub struct ItemRow {
     pub decision: String,
     pub reason: String,
     pub created_at: Instant,
+    pub expires_at: Option<Instant>,
+    pub snooze_until: Option<Instant>,
+    pub sender: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -387,4 +466,19 @@ pub struct ThreadTask {
     pub task_id: TaskId,
     pub objective: String,
     pub kind: String,
+}
+
+/// A line of the audit chain, by its hash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AuditHead {
+    pub seq: i64,
+    pub hash: String,
+}
+
+/// What a walk along the audit chain found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AuditWalk {
+    pub lines: i64,
+    /// The first thing that does not fit.
+    pub problem: Option<String>,
 }

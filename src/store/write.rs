@@ -7,10 +7,13 @@ use rusqlite::Connection;
 use super::{
     error::{Result, StoreError},
     prepare::Prepared,
-    table::{account, decision, ledger, outbox, reminder, request, run, search, setting, task_edit},
-    value::{Account, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun, Rerank, TaskEdit},
+    table::{account, approval, decision, item, ledger, outbox, reminder, request, run, search, setting, task_edit},
+    value::{
+        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun, Rejudged, Rerank,
+        TaskEdit,
+    },
 };
-use crate::model::{AccountId, AccountMode, ActionId, Instant, RunId, RunStatus, TaskId};
+use crate::model::{AccountId, AccountMode, ActionId, Instant, ItemId, RunId, RunStatus, TaskId};
 
 #[derive(Debug, Clone)]
 pub enum Write {
@@ -34,6 +37,53 @@ pub enum Write {
     Rerank(Box<Rerank>),
     EditMail(Box<MailEdit>),
     Decide(Box<Decision>),
+    EditAction(Box<ActionEdit>),
+    Rejudge(Box<Rejudged>),
+    SnoozeItem {
+        item_id: ItemId,
+        until: Option<Instant>,
+        at: Instant,
+    },
+    /// Takes an approval back while its grace runs.
+    TakeBack {
+        item_id: ItemId,
+        who: String,
+        at: Instant,
+    },
+    /// What waited too long is void; timeout means no.
+    Expire {
+        at: Instant,
+    },
+    ItemsReminded {
+        items: Vec<ItemId>,
+        at: Instant,
+    },
+    /// A run that cannot go on now.
+    SetAside {
+        run_id: RunId,
+        reason: String,
+        until: Instant,
+        at: Instant,
+    },
+    /// Holds every effect, or lets them go.
+    Pause {
+        on: bool,
+        at: Instant,
+    },
+    /// A worker starts. After a restore, approvals are void, open effects are in doubt and accounts observe.
+    Epoch {
+        epoch: i64,
+        /// Counts the starts of workers.
+        starts: i64,
+        restored: bool,
+        at: Instant,
+    },
+    /// The line before an effect is taken back, and the one after.
+    Undo {
+        action_id: ActionId,
+        done: bool,
+        at: Instant,
+    },
     Ask {
         kind: String,
         at: Instant,
@@ -52,6 +102,69 @@ pub enum Write {
     },
     /// Builds the search index anew from what is stored.
     Reindex,
+}
+
+impl Write {
+    /// Every kind of write, by the name its places to die have.
+    pub const NAMES: &'static [&'static str] = &[
+        "open_account",
+        "set_mode",
+        "arrivals",
+        "open_run",
+        "checkpoint",
+        "end_run",
+        "move_action",
+        "edit_task",
+        "rerank",
+        "edit_mail",
+        "decide",
+        "edit_action",
+        "rejudge",
+        "snooze_item",
+        "take_back",
+        "expire",
+        "items_reminded",
+        "set_aside",
+        "pause",
+        "epoch",
+        "undo",
+        "ask",
+        "answer",
+        "reminders_shown",
+        "setting",
+        "reindex",
+    ];
+
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::OpenAccount(..) => "open_account",
+            Self::SetMode { .. } => "set_mode",
+            Self::Arrivals(..) => "arrivals",
+            Self::OpenRun(..) => "open_run",
+            Self::Checkpoint(..) => "checkpoint",
+            Self::EndRun { .. } => "end_run",
+            Self::MoveAction(..) => "move_action",
+            Self::EditTask(..) => "edit_task",
+            Self::Rerank(..) => "rerank",
+            Self::EditMail(..) => "edit_mail",
+            Self::Decide(..) => "decide",
+            Self::EditAction(..) => "edit_action",
+            Self::Rejudge(..) => "rejudge",
+            Self::SnoozeItem { .. } => "snooze_item",
+            Self::TakeBack { .. } => "take_back",
+            Self::Expire { .. } => "expire",
+            Self::ItemsReminded { .. } => "items_reminded",
+            Self::SetAside { .. } => "set_aside",
+            Self::Pause { .. } => "pause",
+            Self::Epoch { .. } => "epoch",
+            Self::Undo { .. } => "undo",
+            Self::Ask { .. } => "ask",
+            Self::Answer { .. } => "answer",
+            Self::RemindersShown { .. } => "reminders_shown",
+            Self::Setting { .. } => "setting",
+            Self::Reindex => "reindex",
+        }
+    }
 }
 
 /// What the writer has to say about a committed write.
@@ -80,6 +193,18 @@ pub(super) fn perform(connection: &Connection, write: &Write, prepared: &Prepare
         (Write::Rerank(rerank), _) => task_edit::rerank(connection, rerank),
         (Write::EditMail(edit), _) => return ledger::edit(connection, edit).map(Receipt::Runs),
         (Write::Decide(decision), _) => return decision::decide(connection, decision).map(Receipt::Runs),
+        (Write::EditAction(edit), _) => approval::edit(connection, edit),
+        (Write::Rejudge(judged), _) => approval::rejudge(connection, judged),
+        (Write::SnoozeItem { item_id, until, at }, _) => item::snooze(connection, *item_id, *until, *at),
+        (Write::TakeBack { item_id, who, at }, _) => approval::take_back(connection, *item_id, who, *at),
+        (Write::Expire { at }, _) => return decision::expire(connection, *at).map(Receipt::Runs),
+        (Write::ItemsReminded { items, at }, _) => item::reminded(connection, items, *at),
+        (Write::SetAside { run_id, reason, until, at }, _) => run::set_aside(connection, *run_id, reason, *until, *at),
+        (Write::Pause { on, at }, _) => setting::pause(connection, *on, *at),
+        (Write::Epoch { epoch, starts, restored, at }, _) => {
+            approval::epoch(connection, (*epoch, *starts), *restored, *at)
+        }
+        (Write::Undo { action_id, done, at }, _) => approval::undo(connection, *action_id, *done, *at),
         (Write::Ask { kind, at }, _) => return request::ask(connection, kind, *at).map(Receipt::Number),
         (Write::Answer { request, answer }, _) => request::answer(connection, *request, answer.as_deref()),
         (Write::RemindersShown { actions, at }, _) => reminder::shown(connection, actions, *at),

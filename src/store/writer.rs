@@ -13,6 +13,8 @@ use std::{
 
 use rusqlite::Connection;
 
+use crate::failpoint;
+
 use super::{
     answer::{Answers, Order},
     error::{Context, Result, StoreError},
@@ -103,7 +105,7 @@ fn commit(connection: &mut Connection, batch: &[Order]) -> Vec<Result<Receipt>> 
 fn transact(connection: &Connection, batch: &[Order]) -> Result<Vec<Result<Receipt>>> {
     execute(connection, "BEGIN IMMEDIATE")?;
     if let Some(receipts) = batch.iter().map(|order| guarded(connection, order).ok()).collect::<Option<Vec<_>>>() {
-        execute(connection, "COMMIT")?;
+        commit_all(connection, batch)?;
         return Ok(receipts.into_iter().map(Ok).collect());
     }
     if !connection.is_autocommit() {
@@ -111,8 +113,16 @@ fn transact(connection: &Connection, batch: &[Order]) -> Result<Vec<Result<Recei
     }
     execute(connection, "BEGIN IMMEDIATE")?;
     let outcomes = batch.iter().map(|order| attempt(connection, order)).collect::<Result<Vec<_>>>()?;
-    execute(connection, "COMMIT")?;
+    commit_all(connection, batch)?;
     Ok(outcomes)
+}
+
+fn commit_all(connection: &Connection, batch: &[Order]) -> Result<()> {
+    let pass = |when| batch.iter().for_each(|order| failpoint::pass_commit(order.write.name(), when));
+    pass("before");
+    execute(connection, "COMMIT")?;
+    pass("after");
+    Ok(())
 }
 
 /// The outer error is the batch's, the inner one the request's.

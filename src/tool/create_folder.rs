@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{CannotDo, Outcome, Tool, ToolInput};
-use crate::model::Effect;
+use crate::model::{Effect, action::Origin};
 
 pub(super) struct CreateFolder;
 
@@ -15,7 +15,8 @@ impl Tool for CreateFolder {
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
         let name =
             name_in(&input.task.objective).ok_or_else(|| CannotDo("the task does not name the folder".into()))?;
-        Ok(Outcome::Effect { output: json!({ "folder": name }), effect: Effect::CreateFolder { name } })
+        let output = json!({ "folder": name });
+        Ok(Outcome::wish(Effect::CreateFolder { name }, output, &[("name", Origin::Mail)]))
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{CannotDo, Outcome, Tool, ToolInput};
-use crate::model::Effect;
+use crate::model::{Effect, action::Origin};
 
 /// Labels the mail with the kind of its task.
 pub(super) struct Label;
@@ -15,7 +15,8 @@ impl Tool for Label {
 
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
         let label = input.facts.kind.clone();
-        Ok(Outcome::Effect { output: json!({ "label": label }), effect: Effect::Label { label } })
+        let output = json!({ "label": label });
+        Ok(Outcome::wish(Effect::Label { label }, output, &[("label", Origin::Template)]))
     }
 }
 
@@ -27,6 +28,6 @@ impl Tool for Archive {
     }
 
     fn run(&self, _: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
-        Ok(Outcome::Effect { output: json!({ "archived": true }), effect: Effect::Archive })
+        Ok(Outcome::wish(Effect::Archive, json!({ "archived": true }), &[]))
     }
 }

@@ -5,16 +5,23 @@
 
 mod create_folder;
 mod draft_reply;
+mod invite;
 mod label;
+mod letter;
 mod propose_time_slots;
 mod record_invoice;
 mod remind;
+mod send;
 mod summarise_thread;
 
+pub use letter::rewrite;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::{Effect, Facts, Instant, Mail, Me, Task};
+use crate::model::{
+    Effect, Facts, Instant, Mail, Me, Task,
+    action::{Argument, Origin},
+};
 
 /// What a tool is shown.
 pub struct ToolInput<'a> {
@@ -42,8 +49,24 @@ pub struct ThreadMail {
 pub enum Outcome {
     /// Nothing leaves the program: the answer itself is the work.
     Output(Value),
-    /// Wants something done; `output` is what the step shows once it is.
-    Effect { effect: Effect, output: Value },
+    /// Wants something done.
+    Effect(Box<Wished>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wished {
+    pub effect: Effect,
+    /// What the step shows once it is done.
+    pub output: Value,
+    /// Where each argument comes from.
+    pub arguments: Vec<Argument>,
+}
+
+impl Outcome {
+    fn wish(effect: Effect, output: Value, arguments: &[(&str, Origin)]) -> Self {
+        let arguments = arguments.iter().map(|(name, origin)| Argument::of(name, *origin)).collect();
+        Self::Effect(Box::new(Wished { effect, output, arguments }))
+    }
 }
 
 /// Why a tool cannot do its step. Trying again will not help.
@@ -76,6 +99,11 @@ impl Registry {
             Box::new(record_invoice::RecordInvoice),
             Box::new(summarise_thread::SummariseThread),
             Box::new(create_folder::CreateFolder),
+            Box::new(send::SendReply),
+            Box::new(send::SendMail),
+            Box::new(send::Forward),
+            Box::new(invite::SendCalendarInvite),
+            Box::new(invite::AnswerInvitation),
         ])
     }
 

@@ -3,7 +3,10 @@
 use serde_json::json;
 
 use super::{CannotDo, Outcome, Tool, ToolInput};
-use crate::model::{Effect, action::InvoiceRecord};
+use crate::model::{
+    Effect,
+    action::{InvoiceRecord, Origin},
+};
 
 pub(super) struct RecordInvoice;
 
@@ -25,6 +28,7 @@ impl Tool for RecordInvoice {
             due: input.task.context.deadline.clone(),
             number: text("invoice_number"),
         };
-        Ok(Outcome::Effect { output: json!(invoice), effect: Effect::RecordInvoice { invoice } })
+        let output = json!(invoice);
+        Ok(Outcome::wish(Effect::RecordInvoice { invoice }, output, &[("invoice", Origin::Mail)]))
     }
 }

@@ -4,7 +4,7 @@ use chrono::Duration;
 use serde_json::json;
 
 use super::{CannotDo, Outcome, Tool, ToolInput};
-use crate::model::{Effect, Instant};
+use crate::model::{Effect, Instant, action::Origin};
 
 /// A task without a deadline is brought up again after this long.
 const WITHOUT_DEADLINE: Duration = Duration::days(3);
@@ -23,7 +23,7 @@ impl Tool for Remind {
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
         let at = time_for(input);
         let effect = Effect::Remind { at, text: input.task.objective.clone() };
-        Ok(Outcome::Effect { output: json!({ "remind_at": at }), effect })
+        Ok(Outcome::wish(effect, json!({ "remind_at": at }), &[("text", Origin::Mail)]))
     }
 }
 

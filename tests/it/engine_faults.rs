@@ -278,7 +278,7 @@ async fn state_of_another_version_is_parked_and_told() {
     house.must_be_sound().await;
     // A person has it read again, by this version.
     let app = house.app().await;
-    app.decide("1", adjutant::store::value::Verdict::Retry, "").await.unwrap();
+    app.answer("1", adjutant::store::value::Verdict::Retry, "").await.unwrap();
     app.let_runs_finish().await.unwrap();
     assert_eq!(house.sql("SELECT DISTINCT state FROM ledger"), [["task"]]);
 }

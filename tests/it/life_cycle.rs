@@ -135,7 +135,7 @@ async fn live(house: &House, nth: usize, act: &Act) {
             app.add_task(new).await.map(drop)
         }
         Act::Edit(number, wish) => edit(&app, &number.to_string(), wish).await,
-        Act::Decide(verdict) => app.decide("1", *verdict, "").await.map(drop),
+        Act::Decide(verdict) => app.answer("1", *verdict, "").await.map(drop),
         Act::NotATask(mail) => app.not_a_task(MailId((*mail).into()), "").await,
         Act::MakeTask(mail) => app.make_task(MailId((*mail).into()), "").await.map(drop),
         Act::Mute(mail, on) => app.mute(MailId((*mail).into()), *on).await,

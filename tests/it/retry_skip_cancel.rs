@@ -31,7 +31,7 @@ async fn failed_in(node: &str) -> House {
 async fn decide(house: &House, verdict: Verdict) {
     house.clock.advance(60);
     let app = house.app().await;
-    app.decide("1", verdict, "said so").await.unwrap();
+    app.answer("1", verdict, "said so").await.unwrap();
     app.let_runs_finish().await.unwrap();
     assert!(app.items().await.unwrap().is_empty());
     assert_eq!(
@@ -114,7 +114,7 @@ async fn an_effect_that_failed_is_really_tried_again() {
     // Still in the way: it fails again, and asks again.
     let app = house.app().await;
     house.clock.advance(60);
-    app.decide("1", Verdict::Retry, "").await.unwrap();
+    app.answer("1", Verdict::Retry, "").await.unwrap();
     app.let_runs_finish().await.unwrap();
     assert_eq!(house.sql("SELECT status FROM tasks"), [["WAITING_HITL"]]);
     assert_eq!(
@@ -123,7 +123,7 @@ async fn an_effect_that_failed_is_really_tried_again() {
     );
     std::fs::remove_file(house.maildir().join(".Drafts")).unwrap();
     house.clock.advance(60);
-    app.decide("1", Verdict::Retry, "").await.unwrap();
+    app.answer("1", Verdict::Retry, "").await.unwrap();
     app.let_runs_finish().await.unwrap();
     assert_eq!(
         house.sql("SELECT status, result_summary FROM tasks"),
@@ -140,8 +140,8 @@ async fn a_decision_counts_once() {
     let house = failed_in("execute_tool").await;
     let app = house.app().await;
     let item = app.items().await.unwrap()[0].item_id.to_string();
-    app.decide(&item, Verdict::Skip, "").await.unwrap();
-    let error = app.decide(&item, Verdict::Cancel, "").await.unwrap_err();
+    app.answer(&item, Verdict::Skip, "").await.unwrap();
+    let error = app.answer(&item, Verdict::Cancel, "").await.unwrap_err();
     assert!(format!("{error:#}").contains("decided already"), "{error:#}");
     assert_eq!(app.task_named("1").await.unwrap().task.status, Status::InProgress);
 }

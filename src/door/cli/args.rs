@@ -108,6 +108,15 @@ pub(super) enum Command {
     },
     /// Is everything accounted for, whole and in order?
     Doctor,
+    /// The chain of everything that was done
+    Audit {
+        #[command(subcommand)]
+        command: AuditCommand,
+    },
+    /// Hold every effect at once
+    Pause,
+    /// Let effects go again
+    Resume,
     /// Answer JSON lines on stdin with the product's own reading, one line for one line
     Eval {
         /// tasks or mails
@@ -217,9 +226,65 @@ pub(super) enum MailCommand {
 }
 
 #[derive(Debug, Subcommand)]
+pub(super) enum AuditCommand {
+    /// Walk the chain and its anchors; exit code 4 when anything was edited or is missing
+    Verify,
+}
+
+#[derive(Debug, Subcommand)]
 pub(super) enum HitlCommand {
+    /// What waits for you, most urgent first
     List,
     Show {
+        item: String,
+    },
+    /// Do exactly this. With --sha256, only if it is still that
+    Approve {
+        #[arg(required = true)]
+        items: Vec<String>,
+        #[arg(long, value_name = "ACTION_SHA256")]
+        sha256: Option<String>,
+    },
+    /// Change subject or text; makes a new action that is asked about in turn
+    Edit {
+        item: String,
+        #[arg(long)]
+        subject: Option<String>,
+        /// The new text; "-" for stdin. Without it, $EDITOR
+        #[arg(long)]
+        text: Option<String>,
+    },
+    /// Do not do it
+    Reject {
+        item: String,
+        #[arg(long, default_value = "")]
+        reason: String,
+        /// Give the task up as well
+        #[arg(long)]
+        cancel: bool,
+    },
+    /// Tell the agent what to do instead
+    Respond {
+        item: String,
+        #[arg(required = true)]
+        text: Vec<String>,
+    },
+    /// Hide it until then, or "none". It still expires
+    Snooze {
+        item: String,
+        until: String,
+    },
+    /// Take an approval back before it leaves, or an effect of the journal
+    Undo {
+        item: String,
+    },
+    /// Small effects that can be taken back
+    Journal {
+        #[arg(long, default_value_t = 20)]
+        limit: usize,
+    },
+    /// It was sent after all: for an effect nobody knows the end of
+    Sent {
         item: String,
     },
     /// Try the failed step again

@@ -1,4 +1,4 @@
-//! `init`, `doctor`, `rules check`, `graph`.
+//! `init`, `doctor`, `rules check`, `graph`, `audit verify`, `pause` and `resume`.
 
 use std::{
     path::{Path, PathBuf},
@@ -12,6 +12,7 @@ use serde_json::json;
 use super::{FOUND, screen::Screen};
 use crate::{
     app::{App, Health},
+    audit::Verified,
     graph::shape::{Shape, name},
     rules::RuleSet,
 };
@@ -112,9 +113,15 @@ fn print_health(screen: Screen, health: &Health) -> std::io::Result<()> {
         .line(&format!("runs     {}", words(health.runs.iter().map(|(state, n)| (state.to_string(), *n)).collect())))?;
     screen.line(&format!("effects  {}", words(health.effects.clone())))?;
     screen.line(&format!("people   {} items wait for you", health.waiting_for_you))?;
-    match health.audit {
-        Ok(lines) => screen.line(&format!("audit    {lines} lines, chain whole"))?,
-        Err(broken) => screen.line(&format!("audit    BROKEN at line {broken}: it was edited or a line is missing"))?,
+    for waits in &health.set_aside {
+        screen.line(&format!("waits    {waits}"))?;
+    }
+    if health.paused {
+        screen.line("effects  PAUSED: nothing is done until `adjutant resume`")?;
+    }
+    screen.line(&audit_line(&health.audit))?;
+    if let Some(problem) = &health.policy_broken {
+        screen.line(&format!("policy   BROKEN; nobody is on the allow-list, default caps hold\n{problem}"))?;
     }
     match &health.rules_broken {
         None => screen.line(&format!("rules    version {}", health.rules_version))?,
@@ -125,4 +132,28 @@ fn print_health(screen: Screen, health: &Health) -> std::io::Result<()> {
         "worker   {}",
         health.worker.as_deref().map_or_else(|| "none running".to_owned(), |pid| format!("process {pid}"))
     ))
+}
+
+fn audit_line(audit: &Verified) -> String {
+    match &audit.problem {
+        None => format!("audit    {} lines, chain whole, {} anchors", audit.lines, audit.anchors),
+        Some(problem) => format!("audit    BROKEN: {problem}"),
+    }
+}
+
+pub(super) async fn audit(app: &App, screen: Screen) -> anyhow::Result<ExitCode> {
+    let verified = app.verify_audit().await?;
+    screen.answer(&verified, |screen| screen.line(audit_line(&verified).trim_start_matches("audit").trim_start()))?;
+    Ok(if verified.problem.is_none() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
+}
+
+pub(super) async fn pause(app: &App, screen: Screen, on: bool) -> anyhow::Result<()> {
+    app.pause(on).await?;
+    screen.answer(&serde_json::json!({ "paused": on }), |screen| {
+        screen.line(if on {
+            "Paused: no effect is carried out until `adjutant resume`. Mail is still read."
+        } else {
+            "Effects go on."
+        })
+    })
 }

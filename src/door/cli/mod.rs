@@ -114,6 +114,9 @@ async fn with_app(app: &App, screen: Screen, command: Command) -> anyhow::Result
         Command::Hitl { command } => hitl::hitl(app, screen, command).await?,
         Command::Runs { command } => return runs::runs(app, screen, command).await,
         Command::Doctor => return check::doctor(app, screen).await,
+        Command::Audit { command: args::AuditCommand::Verify } => return check::audit(app, screen).await,
+        Command::Pause => check::pause(app, screen, true).await?,
+        Command::Resume => check::pause(app, screen, false).await?,
         // Answered before a home was needed.
         Command::Completions { .. }
         | Command::Init { .. }

@@ -103,6 +103,10 @@ fn tell(screen: Screen, pulse: &Pulse) -> io::Result<()> {
             screen.line(&texts.join("  ·  "))
         }),
         Pulse::Reminder(reminder) => screen.line(&format!("Reminder: {}", shown(&reminder.text, 200))),
+        Pulse::Expiring(item) => {
+            let until = item.expires_at.map_or_else(String::new, |at| format!(" at {at}"));
+            screen.line(&format!("Soon void{until}: {} (adjutant hitl)", shown(&item.title, 200)))
+        }
         Pulse::RulesBroken(problem) => {
             screen.line(&format!("The rules file is broken; the last good set stays in force.\n{problem}"))
         }
@@ -119,6 +123,7 @@ fn pulse_json(pulse: &Pulse) -> Value {
         Pulse::Started(report) => json!({ "event": "started", "report": report }),
         Pulse::Settled(outcome) => json!({ "event": "settled", "mail": outcome }),
         Pulse::Reminder(reminder) => json!({ "event": "reminder", "reminder": reminder }),
+        Pulse::Expiring(item) => json!({ "event": "expiring", "item": item }),
         Pulse::RulesBroken(problem) => json!({ "event": "rules_broken", "problem": problem }),
         Pulse::RulesChanged { version, reranked } => {
             json!({ "event": "rules_changed", "version": version, "reranked": reranked })

@@ -7,10 +7,14 @@ use serde_json::{Value, json};
 
 use crate::{
     graph::entry::{Call, EffectEnd, Entry, Node, Step},
-    model::{Action, ActionId, Change, Effect, ItemId, ItemKind, Me, Move, OutboxState, Status, Task},
+    model::{
+        Action, ActionId, Change, ItemId, ItemKind, Me, Move, OutboxState, Status, Subtask, Task,
+        action::{Argument, Origin},
+    },
+    outbox::proposal,
     policy::{Situation, Standing, Verdict, judge},
     store::value::{NewAction, NewItem},
-    tool::{Outcome, Registry, ThreadMail, Tool, ToolInput},
+    tool::{Outcome, Registry, ThreadMail, Tool, ToolInput, Wished},
 };
 
 pub(super) struct ExecuteTool {
@@ -24,6 +28,9 @@ impl Node for ExecuteTool {
         if let Some((Call::Effect { action_id }, _)) = entry.replies.first() {
             return finish(entry, task, *action_id);
         }
+        if let Some(action_id) = entry.state.decided.filter(|action_id| is_open(entry, task, *action_id)) {
+            return Ok(Step::go(Move::Wait { action_id }));
+        }
         let open = task.subtasks.iter().enumerate().filter(|(_, subtask)| !subtask.done);
         let mut agents = open.filter_map(|(index, subtask)| Some((index, self.tools.get(&subtask.step)?)));
         match agents.find(|(_, tool)| !was_tried(task, tool.name())) {
@@ -36,6 +43,12 @@ impl Node for ExecuteTool {
 /// A step that has an output was dealt with: done, withheld, or void.
 fn was_tried(task: &Task, step: &str) -> bool {
     task.tool_output.as_ref().is_some_and(|output| output.contains_key(step))
+}
+
+/// The step a person has decided on is still to be done.
+fn is_open(entry: &Entry<'_>, task: &Task, action_id: ActionId) -> bool {
+    let mut open = task.subtasks.iter().filter(|subtask| !subtask.done && !was_tried(task, &subtask.step));
+    open.any(|subtask| self::action_id(entry, task, &subtask.step) == action_id)
 }
 
 impl ExecuteTool {
@@ -59,9 +72,7 @@ impl ExecuteTool {
         let changes = kick_off(task);
         match tool.run(&input) {
             Ok(Outcome::Output(value)) => Ok(Step::go(Move::Again).changing(done(changes, index, tool.name(), value))),
-            Ok(Outcome::Effect { effect, output }) => {
-                wish(entry, task, tool.name(), action_id, effect, output, changes)
-            }
+            Ok(Outcome::Effect(wished)) => wish(entry, task, tool.name(), action_id, *wished, changes, &self.me),
             Err(cannot) => Ok(park_failed(entry, task, tool.name(), &cannot.0, changes)),
         }
     }
@@ -92,13 +103,14 @@ fn wish(
     task: &Task,
     step: &str,
     action_id: ActionId,
-    effect: Effect,
-    output: Value,
+    wished: Wished,
     mut changes: Vec<Change>,
+    me: &Me,
 ) -> anyhow::Result<Step> {
     let Some(standing) = entry.reply::<Standing>(|call| *call == Call::Standing)? else {
         return Ok(Step::ask(Call::Standing));
     };
+    let Wished { effect, output, arguments } = wished;
     let action = Action {
         action_id,
         account: entry.run.account.clone(),
@@ -110,38 +122,55 @@ fn wish(
         mail_key: entry.state.mail_key.clone(),
         tool: step.to_owned(),
         effect,
+        arguments: arguments.into_iter().map(|argument| located(argument, entry)).collect(),
+        terms: None,
     };
     let situation = Situation {
         mode: standing.mode,
         mail: entry.mail,
         labels: &standing.labels,
         phishing: task.context.has_warning("phishing"),
+        own: &me.addresses,
+        charter: &standing.charter,
+        approval: None,
+        epoch: standing.epoch,
+        now: entry.now,
     };
-    let planned = |class, state, reason: &str| {
-        Some(NewAction { action: action.clone(), class, state, reason: reason.to_owned() })
+    let sender = entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default();
+    let planned = |action: Action, class, state, reason: &str| {
+        Some(NewAction { action, class, state, reason: reason.to_owned(), sender: sender.clone() })
     };
     match judge(action.clone(), &situation) {
         Verdict::Denied { reason } => Ok(park_failed(entry, task, step, &format!("not allowed: {reason}"), changes)),
         Verdict::Withheld { class, reason } => {
             let value = json!({ "withheld": reason, "planned": output });
             changes.push(Change::Output { step: step.to_owned(), value });
-            let action = planned(class, OutboxState::Withheld, &reason);
+            let action = planned(action, class, OutboxState::Withheld, &reason);
             Ok(Step { action, ..Step::go(Move::Again).changing(changes) })
         }
         Verdict::Allowed(approved) => {
             changes.push(Change::Output { step: step.to_owned(), value: output });
-            let action = planned(approved.class(), OutboxState::Ready, "");
+            let action = planned(action, approved.class(), OutboxState::Ready, "");
             Ok(Step { action, ..Step::go(Move::Wait { action_id }).changing(changes) })
         }
         Verdict::NeedsApproval { class, reason } => {
             changes.push(Change::Status { to: Status::WaitingHitl, why: format!("{step} needs approval: {reason}") });
-            let body = json!({ "step": step, "class": class, "reason": reason, "planned": output });
-            let item = item(entry, task, ItemKind::Action, &format!("{step}: {reason}"), body, Some(action_id));
-            let action = planned(class, OutboxState::Parked, &reason);
+            let action = proposal::propose(action, &standing.charter, entry.now, &entry.run.run_id.to_string());
+            let item = proposal::item(&action, class, &reason, &output, entry.mail, &standing.charter, entry.now);
+            let action = planned(action, class, OutboxState::Parked, &reason);
             let park = Move::Park { reason: format!("{step} waits for approval: {reason}") };
             Ok(Step { action, item: Some(item), ..Step::go(park).changing(changes) })
         }
     }
+}
+
+/// What comes from a mail comes from the one at hand.
+fn located(mut argument: Argument, entry: &Entry<'_>) -> Argument {
+    if argument.origin == Origin::Mail {
+        argument.mail_id = entry.state.mail_id;
+        argument.verified = entry.mail.is_some_and(|mail| mail.authentication.verified);
+    }
+    argument
 }
 
 /// The effect has ended: what it came to is the step's output.
@@ -162,6 +191,18 @@ fn finish(entry: &Entry<'_>, task: &Task, waited_for: ActionId) -> anyhow::Resul
             Ok(Step::go(Move::Again).changing(done(Vec::new(), index, step, value)))
         }
         OutboxState::Failed => Ok(park_failed(entry, task, step, &end.result, Vec::new())),
+        OutboxState::NeedsHuman => {
+            let mut parked = park_failed(entry, task, step, &end.result, Vec::new());
+            parked.item.iter_mut().for_each(|item| item.action_id = Some(waited_for));
+            Ok(parked)
+        }
+        // What the agent did not do in the end is for the person.
+        OutboxState::Void => {
+            let value = json!({ "void": end.result, "planned": planned });
+            let by_hand = Subtask { step: format!("{step}_by_hand"), done: false };
+            let changes = vec![Change::Output { step: step.to_owned(), value }, Change::AddStep { subtask: by_hand }];
+            Ok(Step::go(Move::Again).changing(changes))
+        }
         other => {
             let value = json!({ other.as_str(): end.result, "planned": planned });
             Ok(Step::go(Move::Again).changing(vec![Change::Output { step: step.to_owned(), value }]))
@@ -173,26 +214,17 @@ fn finish(entry: &Entry<'_>, task: &Task, waited_for: ActionId) -> anyhow::Resul
 pub(super) fn park_failed(entry: &Entry<'_>, task: &Task, step: &str, error: &str, mut changes: Vec<Change>) -> Step {
     changes.push(Change::Status { to: Status::WaitingHitl, why: format!("{step} failed: {error}") });
     let title = format!("{step} failed: {error}");
-    let item = item(entry, task, ItemKind::FailedStep, &title, json!({ "step": step, "error": error }), None);
-    Step { item: Some(item), ..Step::go(Move::Park { reason: title }).changing(changes) }
-}
-
-fn item(
-    entry: &Entry<'_>,
-    task: &Task,
-    kind: ItemKind,
-    title: &str,
-    body: Value,
-    action_id: Option<ActionId>,
-) -> NewItem {
-    NewItem {
-        item_id: ItemId::derive(entry.now, &[&entry.run.run_id.to_string(), title]),
-        kind,
+    let item = NewItem {
+        item_id: ItemId::derive(entry.now, &[&entry.run.run_id.to_string(), &title]),
+        kind: ItemKind::FailedStep,
         task_id: Some(task.task_id),
         mail_id: entry.state.mail_id,
-        action_id,
-        title: title.to_owned(),
-        body,
+        action_id: None,
+        title: title.clone(),
+        body: json!({ "step": step, "error": error }),
         expires_at: None,
-    }
+        sender: entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default(),
+        room: None,
+    };
+    Step { item: Some(item), ..Step::go(Move::Park { reason: title }).changing(changes) }
 }

@@ -103,7 +103,7 @@ impl Maildir {
         Ok(())
     }
 
-    fn rename_into(&self, path: &Path, folder: &str) -> io::Result<()> {
+    pub(super) fn rename_into(&self, path: &Path, folder: &str) -> io::Result<()> {
         self.create_folder(folder)?;
         let old = path.file_name().unwrap_or_default();
         let mut name = name::unique(old);

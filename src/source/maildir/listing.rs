@@ -55,6 +55,10 @@ impl Listings {
         self.dirs.remove(dir);
     }
 
+    pub(super) fn forget_all(&mut self) {
+        self.dirs.clear();
+    }
+
     /// Where the unique name was last seen in `dir`.
     pub(super) fn seen(&self, dir: &Path, unique: &OsString) -> Option<PathBuf> {
         self.dirs.get(dir)?.files.get(unique).map(|name| dir.join(name))

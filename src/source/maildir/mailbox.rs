@@ -1,13 +1,22 @@
-//! Effects in a Maildir: archive is a move, a draft is a file. A label is a row of the store and never comes here.
+//! Effects in a Maildir: archive is a move, a draft is a file, sending is a move to `.Sent` after the transport, if there
+//! is one, has taken it. A label is a row of the store and never comes here.
 
-use super::{ARCHIVE, Maildir};
+use std::{fs, io, path::PathBuf};
+
+use super::{ARCHIVE, Maildir, SENT, name};
 use crate::{
-    model::{Action, Effect},
+    model::{
+        Action, Effect,
+        action::{Composed, Replaced},
+        ids::sha256_hex,
+    },
     policy::ApprovedAction,
-    source::{Applied, Mailbox, SourceError},
+    source::{Applied, Departure, Mailbox, SendError, SourceError, Trace},
 };
 
 const DRAFTS: &str = ".Drafts";
+const TRASH: &str = ".Trash";
+const NOT_TRANSMITTED: &str = "saved in Sent, not transmitted";
 
 impl Mailbox for Maildir {
     fn apply(&self, approved: &ApprovedAction) -> Result<Applied, SourceError> {
@@ -33,13 +42,138 @@ impl Mailbox for Maildir {
                 Ok(Some(Applied { handle: key(action)?.to_owned(), result: format!("is in {ARCHIVE}") }))
             }
             Effect::Draft { .. } => {
-                let handle = format!("{DRAFTS}/{}", action.action_id);
+                let handle = name::key(DRAFTS, action.action_id.to_string().as_ref());
                 let there = self.holds(DRAFTS, &handle)?;
                 Ok(there.then(|| Applied { handle, result: format!("draft in {DRAFTS}, not sent") }))
             }
             _ => Ok(None),
         }
     }
+
+    fn draft(&self, approved: &ApprovedAction) -> Result<Applied, SendError> {
+        let (action, message) = outgoing(approved)?;
+        let handle = self.deliver(DRAFTS, &action.action_id.to_string(), message.mime.as_bytes()).map_err(refused)?;
+        Ok(Applied { handle, result: format!("draft in {DRAFTS}") })
+    }
+
+    fn send(&self, approved: &ApprovedAction, draft: &str) -> Result<Departure, SendError> {
+        let (action, message) = outgoing(approved)?;
+        let path = self.stored(DRAFTS, draft).map_err(refused)?.ok_or(SendError::Edited)?;
+        let stored = fs::read(&path).map_err(|error| SendError::Refused(error.to_string()))?;
+        if stored != message.mime.as_bytes() {
+            return Err(SendError::Edited);
+        }
+        if let Some(sendmail) = &self.sendmail {
+            sendmail.transmit(&stored)?;
+        }
+        // From here on it has left, or will never: with a transport, where the copy lies changes nothing.
+        let moved = self.rename_into(&path, SENT);
+        self.lock().listings.forget_all();
+        match (&self.sendmail, moved) {
+            (Some(sendmail), moved) => {
+                let copy = if moved.is_ok() { "" } else { "; no copy could be kept in Sent" };
+                let result = format!("accepted by {}{copy}", sendmail.name());
+                self.retire_draft(&action.effect);
+                Ok(Departure::Sent(Applied { handle: sent_key(action), result }))
+            }
+            (None, Ok(())) => {
+                self.retire_draft(&action.effect);
+                Ok(Departure::Saved(Applied { handle: sent_key(action), result: NOT_TRANSMITTED.into() }))
+            }
+            (None, Err(error)) => Err(SendError::Unsure(format!("the move to {SENT} failed: {error}"))),
+        }
+    }
+
+    fn find(&self, action: &Action, draft: &str) -> Result<Trace, SourceError> {
+        let sent = sent_key(action);
+        if self.stored(SENT, &sent)?.is_some() {
+            let left = |result: &str| Applied { handle: sent.clone(), result: result.to_owned() };
+            return Ok(Trace::Left(match &self.sendmail {
+                Some(sendmail) => Departure::Sent(left(&format!("accepted by {}", sendmail.name()))),
+                None => Departure::Saved(left(NOT_TRANSMITTED)),
+            }));
+        }
+        if self.sendmail.is_some() {
+            // It is moved only after the transport took it, and the transport cannot be asked.
+            return Ok(Trace::Unsure("sendmail does not tell what it has taken".into()));
+        }
+        let draft =
+            if draft.is_empty() { name::key(DRAFTS, action.action_id.to_string().as_ref()) } else { draft.to_owned() };
+        Ok(match self.stored(DRAFTS, &draft)? {
+            Some(_) => Trace::Draft(Applied { handle: draft, result: format!("still a draft in {DRAFTS}") }),
+            None => Trace::Absent,
+        })
+    }
+
+    fn undo(&self, approved: &ApprovedAction, handle: &str) -> Result<String, SourceError> {
+        let action = approved.action();
+        match &action.effect {
+            Effect::Archive => self.unarchive(key(action)?).map(|()| "it is in the inbox again".into()),
+            Effect::Draft { message } => {
+                let path = self.stored(DRAFTS, handle)?.ok_or_else(|| SourceError::Gone { key: handle.to_owned() })?;
+                let unchanged = fs::read(&path).is_ok_and(|stored| stored == message.mime.as_bytes());
+                if !unchanged {
+                    return Err(SourceError::Unsupported { what: "take back a draft you have changed".into() });
+                }
+                self.rename_into(&path, TRASH).map_err(|error| self.unavailable(error))?;
+                self.lock().listings.forget_all();
+                Ok(format!("the draft is in {TRASH}"))
+            }
+            _ => Err(SourceError::Unsupported { what: format!("take back {}", action.tool) }),
+        }
+    }
+}
+
+impl Maildir {
+    /// Where a message of that key lies, if it is in that folder.
+    fn stored(&self, folder: &str, key: &str) -> Result<Option<PathBuf>, SourceError> {
+        let Some((_, unique)) = name::parse_key(key) else { return Ok(None) };
+        for dir in self.dirs(folder) {
+            let listed = match fs::read_dir(&dir) {
+                Ok(listed) => listed,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(self.unavailable(error)),
+            };
+            for entry in listed {
+                let entry = entry.map_err(|error| self.unavailable(error))?;
+                let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+                if is_file && name::unique(&entry.file_name()) == unique {
+                    return Ok(Some(entry.path()));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The draft that the message took the place of, unless somebody has changed it. Failing that it simply stays.
+    fn retire_draft(&self, effect: &Effect) {
+        let Effect::Send { replaces: Some(Replaced { action_id, sha256 }), .. } = effect else { return };
+        let key = name::key(DRAFTS, action_id.to_string().as_ref());
+        if let Ok(Some(path)) = self.stored(DRAFTS, &key)
+            && fs::read(&path).is_ok_and(|bytes| sha256_hex(&bytes) == *sha256)
+            && self.rename_into(&path, TRASH).is_ok()
+        {
+            self.lock().listings.forget_all();
+        }
+    }
+}
+
+fn sent_key(action: &Action) -> String {
+    name::key(SENT, action.action_id.to_string().as_ref())
+}
+
+fn outgoing(approved: &ApprovedAction) -> Result<(&Action, &Composed), SendError> {
+    let action = approved.action();
+    match &action.effect {
+        Effect::Send { message, .. } => Ok((action, message)),
+        _ => Err(SendError::Refused(format!("{} sends nothing", action.tool))),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape map_err asks for")]
+fn refused(error: SourceError) -> SendError {
+    let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
+    SendError::Refused(format!("{error}{cause}"))
 }
 
 fn key(action: &Action) -> Result<&str, SourceError> {

@@ -23,7 +23,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::{FETCH_BYTES, Found, Poll, Source, SourceError};
+use super::{FETCH_BYTES, Found, Poll, Sendmail, Source, SourceError};
 use crate::model::Direction;
 use listing::Listings;
 
@@ -42,6 +42,8 @@ const STATES: [&str; 2] = ["new", "cur"];
 #[derive(Debug)]
 pub struct Maildir {
     root: PathBuf,
+    /// Without one, what is sent is only saved.
+    sendmail: Option<Sendmail>,
     state: Mutex<State>,
 }
 
@@ -65,7 +67,13 @@ struct Offer {
 impl Maildir {
     /// `known`: the keys the ledger already has of this Maildir.
     pub fn open(root: PathBuf, known: HashSet<String>) -> Self {
-        Self { root, state: Mutex::new(State { known, ..State::default() }) }
+        Self { root, sendmail: None, state: Mutex::new(State { known, ..State::default() }) }
+    }
+
+    #[must_use]
+    pub fn with_sendmail(mut self, sendmail: Option<Sendmail>) -> Self {
+        self.sendmail = sendmail;
+        self
     }
 
     pub fn root(&self) -> &Path {

@@ -1,21 +1,23 @@
 //! The audit chain. The head is read inside the transaction that appends, never remembered.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
-use super::{execute, many, one, parsed};
+use super::{execute, one, parsed};
 use crate::{
     model::audit::{AuditEntry, GENESIS, chain_hash},
-    store::{Reader, error::Result},
+    store::{
+        Reader,
+        error::{Context, Result},
+        value::{AuditHead, AuditWalk},
+    },
 };
 
+const HEAD: &str = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1";
+
 pub(in crate::store) fn append(connection: &Connection, entry: &AuditEntry) -> Result<()> {
-    let head = one(
-        connection,
-        "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1",
-        [],
-        "reading the head of the audit chain",
-        |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)),
-    )?;
+    let head = one(connection, HEAD, [], "reading the head of the audit chain", |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+    })?;
     let (last, previous) = head.unwrap_or_else(|| (0, GENESIS.to_owned()));
     let seq = last + 1;
     let hash = chain_hash(&previous, seq, entry);
@@ -32,29 +34,61 @@ pub(in crate::store) fn append(connection: &Connection, entry: &AuditEntry) -> R
 }
 
 impl Reader<'_> {
-    /// Walks the whole chain; the number of lines, or the first that does not fit.
-    pub fn verify_audit(&self) -> Result<std::result::Result<i64, i64>> {
-        let sql = "SELECT at, account, who, act, subject, detail, hash, seq FROM audit ORDER BY seq";
+    pub fn audit_head(&self) -> Result<Option<AuditHead>> {
+        one(self.0, HEAD, [], "reading the head of the audit chain", |row| {
+            Ok(AuditHead { seq: row.get(0)?, hash: row.get(1)? })
+        })
+    }
+
+    pub fn audit_hash(&self, seq: i64) -> Result<Option<String>> {
+        one(self.0, "SELECT hash FROM audit WHERE seq = ?1", [seq], "reading the audit chain", |row| row.get(0))
+    }
+
+    /// Walks the whole chain and holds the anchored heads, oldest first, against it.
+    pub fn verify_audit(&self, anchors: &[AuditHead]) -> Result<AuditWalk> {
+        let sql = "SELECT seq, at, account, who, act, subject, detail, hash FROM audit ORDER BY seq";
+        let mut walk = AuditWalk { lines: 0, problem: None };
         let mut previous = GENESIS.to_owned();
-        let mut expected = 0;
-        let mut broken = None;
-        many(self.0, sql, [], "walking the audit chain", |row| {
-            expected += 1;
-            let entry = AuditEntry {
-                at: parsed(row, 0)?,
-                account: row.get(1)?,
-                who: row.get(2)?,
-                act: row.get(3)?,
-                subject: row.get(4)?,
-                detail: row.get(5)?,
-            };
-            let hash: String = row.get(6)?;
-            if row.get::<_, i64>(7)? != expected || chain_hash(&previous, expected, &entry) != hash {
-                broken.get_or_insert(expected);
+        let mut anchors = anchors.iter().peekable();
+        let doing = "walking the audit chain";
+        let mut statement = self.0.prepare_cached(sql).context(doing)?;
+        let mut rows = statement.query([]).context(doing)?;
+        while let Some(row) = rows.next().context(doing)? {
+            walk.lines += 1;
+            let hash: String = row.get(7).context(doing)?;
+            let fits =
+                line(row).is_ok_and(|(seq, entry)| seq == walk.lines && chain_hash(&previous, seq, &entry) == hash);
+            if !fits {
+                walk.find(format!("line {} was changed, or one before it is missing", walk.lines));
+            }
+            while let Some(anchor) = anchors.next_if(|anchor| anchor.seq <= walk.lines) {
+                if anchor.seq == walk.lines && anchor.hash != hash {
+                    walk.find(format!("line {} is not the one that was anchored", anchor.seq));
+                }
             }
             previous = hash;
-            Ok(())
-        })?;
-        Ok(broken.map_or(Ok(expected), Err))
+        }
+        if let Some(anchor) = anchors.next() {
+            walk.find(format!("the chain ends at line {}, line {} was anchored", walk.lines, anchor.seq));
+        }
+        Ok(walk)
+    }
+}
+
+fn line(row: &Row<'_>) -> rusqlite::Result<(i64, AuditEntry)> {
+    let entry = AuditEntry {
+        at: parsed(row, 1)?,
+        account: row.get(2)?,
+        who: row.get(3)?,
+        act: row.get(4)?,
+        subject: row.get(5)?,
+        detail: row.get(6)?,
+    };
+    Ok((row.get(0)?, entry))
+}
+
+impl AuditWalk {
+    fn find(&mut self, problem: String) {
+        self.problem.get_or_insert(problem);
     }
 }

@@ -3,12 +3,15 @@
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::{audit, execute, item, ledger, outbox, run, task, task_edit};
+use super::{approval, audit, execute, item, ledger, outbox, run, task, task_edit};
 use crate::{
-    model::{Instant, ItemKind, MailState, NodeName, RunId, RunKind, RunState, Status, TaskId, audit::AuditEntry},
+    model::{
+        Instant, ItemKind, ItemState, MailState, NodeName, OutboxState, RunId, RunKind, RunState, Status, Subtask,
+        TaskId, audit::AuditEntry, task::INSTRUCTION,
+    },
     store::{
         error::{Result, StoreError},
-        value::{Decision, ItemRow, NewRun, TaskRow, Verdict},
+        value::{ActionMove, Claim, Decision, ItemRow, NewRun, TaskRow, Verdict},
     },
 };
 
@@ -16,16 +19,156 @@ use crate::{
 pub(in crate::store) fn decide(connection: &Connection, decision: &Decision) -> Result<Vec<RunId>> {
     let row = item::get(connection, decision.item_id)?
         .ok_or_else(|| StoreError::NotFound(format!("item {}", decision.item_id)))?;
+    if let Some(file) = &decision.file {
+        approval::consume(connection, file, decision.at)?;
+    }
     claim(connection, decision, &row)?;
     note(connection, decision, &row)?;
     match (row.kind, row.task_id) {
-        (ItemKind::FailedStep, Some(task_id)) => of_task(connection, decision, &row, task_id),
-        (ItemKind::FailedStep, None) => of_mail(connection, decision, &row),
-        (ItemKind::Action, Some(task_id)) if decision.verdict != Verdict::Retry => {
+        (ItemKind::Action, Some(task_id)) if approval::decides_action(decision.verdict) => {
+            of_action(connection, decision, &row, task_id)
+        }
+        (ItemKind::FailedStep, Some(task_id)) if decision.verdict == Verdict::Sent => {
+            happened(connection, decision, &row, task_id)
+        }
+        (ItemKind::FailedStep, Some(task_id)) if is_for_a_step(decision.verdict) => {
             of_task(connection, decision, &row, task_id)
         }
-        _ => Err(StoreError::Refused(format!("a {} cannot be answered with {}", row.kind, decision.verdict))),
+        (ItemKind::FailedStep, None) if is_for_a_step(decision.verdict) => of_mail(connection, decision, &row),
+        _ => Err(StoreError::Refused(format!(
+            "{} cannot be answered with {}",
+            row.kind.as_str().replace('_', " "),
+            decision.verdict
+        ))),
     }
+}
+
+const fn is_for_a_step(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Retry | Verdict::Skip | Verdict::Cancel)
+}
+
+fn of_action(connection: &Connection, decision: &Decision, item: &ItemRow, task_id: TaskId) -> Result<Vec<RunId>> {
+    match decision.verdict {
+        Verdict::Approve => approve(connection, decision, item),
+        Verdict::Reject => {
+            let why = format!("rejected: {}", reason(decision, "no reason given"));
+            refuse(connection, item, &decision.who, &why, decision.at).map(|run| vec![run])
+        }
+        Verdict::Respond => respond(connection, decision, item, task_id),
+        _ => of_task(connection, decision, item, task_id),
+    }
+}
+
+/// The task goes on, with a short run that waits for exactly this effect.
+fn approve(connection: &Connection, decision: &Decision, item: &ItemRow) -> Result<Vec<RunId>> {
+    let action = approval::grant(connection, decision, item)?.action;
+    let row = proceed(connection, action.task_id, &decision.who, "approved", decision.at)?;
+    let mut run = resume(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
+    run.state.generation = action.generation;
+    run.state.decided = Some(action.action_id);
+    run::open(connection, &run, decision.at)?;
+    Ok(vec![run.run_id])
+}
+
+/// The action is void and its step becomes the person's; whatever else the agent has to do goes on.
+pub(super) fn refuse(connection: &Connection, item: &ItemRow, who: &str, why: &str, at: Instant) -> Result<RunId> {
+    let action = approval::action_of(connection, item)?.action;
+    item::close(connection, item.item_id, ItemState::Void, why, at)?;
+    outbox::void(connection, &action, why, who, at)?;
+    let mut row = proceed(connection, action.task_id, who, why, at)?;
+    row.task.tool_output.get_or_insert_default().insert(action.step.clone(), json!({ "void": why }));
+    row.task.subtasks.push(Subtask { step: by_hand(&action.step), done: false });
+    store_task(connection, &mut row, at)?;
+    let run = resume(connection, item, &row, &action.step, NodeName::ExecuteTool, at)?;
+    run::open(connection, &run, at)?;
+    Ok(run.run_id)
+}
+
+/// What the agent did not do in the end is for the person.
+fn by_hand(step: &str) -> String {
+    format!("{step}_by_hand")
+}
+
+/// Something else instead: the step is done anew with the person's words, and shown again.
+fn respond(connection: &Connection, decision: &Decision, item: &ItemRow, task_id: TaskId) -> Result<Vec<RunId>> {
+    if decision.reason.trim().is_empty() {
+        return Err(StoreError::Refused("say what to do instead".into()));
+    }
+    let action = approval::action_of(connection, item)?.action;
+    outbox::void(connection, &action, "another answer was asked for", &decision.who, decision.at)?;
+    let mut row = proceed(connection, task_id, &decision.who, "another answer was asked for", decision.at)?;
+    row.task.context.more.insert(INSTRUCTION.to_owned(), json!(decision.reason));
+    if let Some(output) = row.task.tool_output.as_mut() {
+        output.remove(&action.step);
+    }
+    store_task(connection, &mut row, decision.at)?;
+    let run = resume(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
+    run::open(connection, &run, decision.at)?;
+    Ok(vec![run.run_id])
+}
+
+/// A person knows that it did happen.
+fn happened(connection: &Connection, decision: &Decision, item: &ItemRow, task_id: TaskId) -> Result<Vec<RunId>> {
+    let action = approval::action_of(connection, item)?.action;
+    let mv = ActionMove {
+        action_id: action.action_id,
+        from: OutboxState::NeedsHuman,
+        to: OutboxState::Sent,
+        result: "sent, says a person".into(),
+        handle: String::new(),
+        who: decision.who.clone(),
+        at: decision.at,
+        here: false,
+        approval: Claim::None,
+        undoable: false,
+    };
+    outbox::advance(connection, &mv)?;
+    let mut row = proceed(connection, task_id, &decision.who, "a person knows that it was sent", decision.at)?;
+    if let Some(subtask) = row.task.subtasks.iter_mut().find(|subtask| subtask.step == action.step && !subtask.done) {
+        subtask.done = true;
+    }
+    row.task.tool_output.get_or_insert_default().insert(action.step.clone(), json!({ "sent": "says a person" }));
+    store_task(connection, &mut row, decision.at)?;
+    let run = resume(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
+    run::open(connection, &run, decision.at)?;
+    Ok(vec![run.run_id])
+}
+
+/// Nobody answered in time: that means no.
+pub(in crate::store) fn expire(connection: &Connection, at: Instant) -> Result<Vec<RunId>> {
+    let mut runs = Vec::new();
+    for row in item::overdue(connection, at)? {
+        item::close(connection, row.item_id, ItemState::Expired, "nobody answered in time", at)?;
+        if row.action_id.is_some() {
+            runs.push(refuse(connection, &row, "clock", "nobody answered in time", at)?);
+        }
+    }
+    Ok(runs)
+}
+
+/// Out of waiting.
+fn proceed(connection: &Connection, task_id: TaskId, who: &str, why: &str, at: Instant) -> Result<TaskRow> {
+    let row = task::get(connection, task_id)?;
+    if row.task.status != Status::WaitingHitl {
+        return Ok(row);
+    }
+    let mv = task::StatusMove {
+        account: &row.account,
+        from: row.task.status.as_str(),
+        to: Status::InProgress,
+        who,
+        why,
+        at,
+    };
+    task::set_status(connection, task_id, &mv)?;
+    task::get(connection, task_id)
+}
+
+fn store_task(connection: &Connection, row: &mut TaskRow, at: Instant) -> Result<()> {
+    row.task.last_updated = at;
+    task::update(connection, &row.task, row.revision, None)?;
+    row.revision += 1;
+    Ok(())
 }
 
 fn claim(connection: &Connection, decision: &Decision, row: &ItemRow) -> Result<()> {
@@ -72,17 +215,9 @@ fn of_task(connection: &Connection, decision: &Decision, item: &ItemRow, task_id
     if row.task.status != Status::WaitingHitl {
         return go_on(connection, decision, item, &row);
     }
-    outbox::void_of_task(connection, &row, &reason(decision, "a person decided"), decision.at)?;
-    let mv = task::StatusMove {
-        account: &row.account,
-        from: row.task.status.as_str(),
-        to: Status::InProgress,
-        who: &decision.who,
-        why: &reason(decision, "a person decided"),
-        at: decision.at,
-    };
-    task::set_status(connection, task_id, &mv)?;
-    let mut row = task::get(connection, task_id)?;
+    let why = reason(decision, "a person decided");
+    outbox::void_of_task(connection, &row, &why, decision.at)?;
+    let mut row = proceed(connection, task_id, &decision.who, &why, decision.at)?;
     let step = text(item, "step");
     match decision.verdict {
         Verdict::Skip => skip(connection, &mut row, step, decision)?,
@@ -116,10 +251,7 @@ fn skip(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Decis
     }
     let output = json!({ "skipped": true, "by": who, "reason": decision.reason });
     row.task.tool_output.get_or_insert_default().insert(step.to_owned(), output);
-    row.task.last_updated = decision.at;
-    task::update(connection, &row.task, row.revision, None)?;
-    row.revision += 1;
-    Ok(())
+    store_task(connection, row, decision.at)
 }
 
 /// What was planned in the failed attempt counts no more: a step with an output is one that was dealt with.
@@ -128,10 +260,7 @@ fn forget(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Dec
     if planned.is_none() {
         return Ok(());
     }
-    row.task.last_updated = decision.at;
-    task::update(connection, &row.task, row.revision, None)?;
-    row.revision += 1;
-    Ok(())
+    store_task(connection, row, decision.at)
 }
 
 fn resume(
@@ -144,7 +273,7 @@ fn resume(
 ) -> Result<NewRun> {
     let generation = outbox::next_generation(connection, row.task.task_id, step)?;
     Ok(NewRun {
-        run_id: RunId::derive(at, &["decision", &item.item_id.to_string()]),
+        run_id: RunId::derive(at, &["decision", &item.item_id.to_string(), &generation.to_string()]),
         account: row.account.clone(),
         user: row.user.clone(),
         kind: RunKind::Decision,

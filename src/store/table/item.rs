@@ -4,11 +4,11 @@ use rusqlite::{Connection, Row};
 
 use super::{execute, json, many, one, parsed, parsed_option};
 use crate::{
-    model::{AccountId, Instant, ItemId, MailId, RunId, TaskId, UserId},
+    model::{AccountId, Instant, ItemId, ItemState, MailId, RunId, TaskId, UserId},
     store::{
         Reader,
-        error::{Context, Result},
-        value::{ItemRow, NewItem},
+        error::{Context, Result, StoreError},
+        value::{ItemRow, NewItem, Room},
     },
 };
 
@@ -20,8 +20,11 @@ pub(in crate::store) fn open(
     run: Option<RunId>,
     at: Instant,
 ) -> Result<()> {
+    if let Some(room) = new.room {
+        has_room(connection, new, room)?;
+    }
     let sql = "INSERT INTO item (item_id, kind, account, user_id, task_id, mail_id, run_id, action_id, title, body, state, created_at, updated_at, \
-               expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'open', ?11, ?11, ?12) ON CONFLICT DO NOTHING";
+               expires_at, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'open', ?11, ?11, ?12, ?13) ON CONFLICT DO NOTHING";
     let values = (
         new.item_id.to_string(),
         new.kind.as_str(),
@@ -35,8 +38,65 @@ pub(in crate::store) fn open(
         serde_json::to_string(&new.body).context("encoding an item")?,
         at.to_string(),
         new.expires_at.map(|at| at.to_string()),
+        &new.sender,
     );
     execute(connection, sql, values, "asking a person").map(drop)
+}
+
+/// A flood of questions is answered without reading them. What does not fit waits in its task.
+fn has_room(connection: &Connection, new: &NewItem, room: Room) -> Result<()> {
+    let sql = "SELECT count(*), coalesce(sum(sender = ?1 AND sender <> ''), 0) FROM item WHERE state = 'open' AND kind = 'action'";
+    let counts = one(connection, sql, [&new.sender], "counting questions", |row| {
+        Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?))
+    })?;
+    let (all, same) = counts.unwrap_or_default();
+    if all >= room.all {
+        return Err(StoreError::NoRoom(format!("{all} approvals wait for you already")));
+    }
+    if same >= room.per_sender {
+        return Err(StoreError::NoRoom(format!("{same} approvals because of the same sender wait for you already")));
+    }
+    Ok(())
+}
+
+pub(in crate::store) fn snooze(
+    connection: &Connection,
+    item_id: ItemId,
+    until: Option<Instant>,
+    at: Instant,
+) -> Result<()> {
+    let sql = "UPDATE item SET snooze_until = ?2, updated_at = ?3 WHERE item_id = ?1 AND state = 'open'";
+    let values = (item_id.to_string(), until.map(|until| until.to_string()), at.to_string());
+    if execute(connection, sql, values, "snoozing an item")? == 0 {
+        return Err(StoreError::Refused(format!("item {item_id} does not wait any more")));
+    }
+    Ok(())
+}
+
+pub(in crate::store) fn reminded(connection: &Connection, items: &[ItemId], at: Instant) -> Result<()> {
+    for item in items {
+        let sql = "UPDATE item SET reminded_at = ?2 WHERE item_id = ?1";
+        execute(connection, sql, (item.to_string(), at.to_string()), "noting a reminder")?;
+    }
+    Ok(())
+}
+
+/// Open items whose time is over.
+pub(in crate::store) fn overdue(connection: &Connection, at: Instant) -> Result<Vec<ItemRow>> {
+    let sql = format!("{COLUMNS} WHERE state = 'open' AND expires_at <= ?1 ORDER BY item_id");
+    many(connection, &sql, [at.to_string()], "finding what has expired", item_row)
+}
+
+pub(in crate::store) fn close(
+    connection: &Connection,
+    item_id: ItemId,
+    state: ItemState,
+    why: &str,
+    at: Instant,
+) -> Result<bool> {
+    let sql = "UPDATE item SET state = ?2, reason = ?3, updated_at = ?4 WHERE item_id = ?1 AND state = 'open'";
+    let values = (item_id.to_string(), state.as_str(), why, at.to_string());
+    Ok(execute(connection, sql, values, "closing an item")? > 0)
 }
 
 pub(in crate::store) fn void_of_task(connection: &Connection, task_id: TaskId, why: &str, at: Instant) -> Result<()> {
@@ -61,7 +121,7 @@ pub(in crate::store) fn is_asked(connection: &Connection, task_id: TaskId) -> Re
 }
 
 const COLUMNS: &str = "SELECT item_id, kind, account, user_id, task_id, mail_id, run_id, action_id, title, body, state, decision, reason, \
-                       created_at FROM item";
+                       created_at, expires_at, snooze_until, sender FROM item";
 
 fn item_row(row: &Row<'_>) -> rusqlite::Result<ItemRow> {
     Ok(ItemRow {
@@ -79,6 +139,9 @@ fn item_row(row: &Row<'_>) -> rusqlite::Result<ItemRow> {
         decision: row.get(11)?,
         reason: row.get(12)?,
         created_at: parsed(row, 13)?,
+        expires_at: parsed_option(row, 14)?,
+        snooze_until: parsed_option(row, 15)?,
+        sender: row.get(16)?,
     })
 }
 
@@ -94,6 +157,17 @@ impl Reader<'_> {
                coalesce((SELECT p.rank FROM tasks t JOIN priority p ON p.level = t.priority WHERE t.task_id = item.task_id), 0) DESC, item_id"
         );
         many(self.0, &sql, [], "listing items", item_row)
+    }
+
+    /// Open items that expire before `before` and of which nobody was told.
+    pub fn items_expiring(&self, before: Instant) -> Result<Vec<ItemRow>> {
+        let sql =
+            format!("{COLUMNS} WHERE state = 'open' AND expires_at <= ?1 AND reminded_at IS NULL ORDER BY expires_at");
+        many(self.0, &sql, [before.to_string()], "finding what will expire", item_row)
+    }
+
+    pub fn has_expired(&self, now: Instant) -> Result<bool> {
+        Ok(!overdue(self.0, now)?.is_empty())
     }
 
     pub fn item(&self, item_id: ItemId) -> Result<Option<ItemRow>> {

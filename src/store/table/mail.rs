@@ -116,6 +116,12 @@ impl Reader<'_> {
         one(self.0, "SELECT body FROM mail WHERE mail_id = ?1", [mail_id.0], "reading a mail", |row| json(row, 0))
     }
 
+    /// Whether the person has written to this address.
+    pub fn is_contact(&self, account: &AccountId, address: &str) -> Result<bool> {
+        let sql = "SELECT 1 FROM contact WHERE account = ?1 AND address = ?2";
+        Ok(one(self.0, sql, (account.as_str(), address), "looking for a contact", |_| Ok(()))?.is_some())
+    }
+
     pub fn acquaintance(&self, mail_id: MailId) -> Result<Option<Acquaintance>> {
         acquaintance(self.0, mail_id)
     }

@@ -1,6 +1,7 @@
 //! All SQL, one file per concern. Functions are named after intent.
 
 pub(super) mod account;
+pub(super) mod approval;
 pub(super) mod audit;
 pub(super) mod decision;
 pub(super) mod facts;

@@ -2,13 +2,13 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{audit, execute, json, many, one, parsed, reminder};
+use super::{approval, audit, execute, json, many, one, parsed, parsed_option, reminder};
 use crate::{
-    model::{Action, ActionId, Effect, Instant, RunId, TaskId, audit::AuditEntry},
+    model::{Action, ActionId, Effect, Instant, OutboxState, RiskClass, RunId, TaskId, audit::AuditEntry},
     store::{
         Reader,
         error::{Context, Result, StoreError},
-        value::{ActionMove, NewAction, OutboxRow, TaskRow},
+        value::{ActionMove, Claim, NewAction, OutboxRow, TaskRow},
     },
 };
 
@@ -19,9 +19,9 @@ pub(in crate::store) fn plan(
     who: &str,
     at: Instant,
 ) -> Result<()> {
-    let NewAction { action, class, state, reason } = new;
+    let NewAction { action, class, state, reason, sender } = new;
     let sql = "INSERT INTO outbox (action_id, task_id, step, generation, run_id, account, user_id, class, action, sha256, state, result, \
-               created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13)";
+               created_at, updated_at, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13, ?14)";
     let sha = action.sha256();
     let values = (
         action.action_id.to_string(),
@@ -37,6 +37,7 @@ pub(in crate::store) fn plan(
         state.as_str(),
         reason,
         at.to_string(),
+        sender,
     );
     execute(connection, sql, values, "planning an effect")?;
     note(connection, action, &format!("{} {} → {state} ({sha})", action.tool, class), who, "effect_planned", at)
@@ -46,15 +47,25 @@ pub(in crate::store) fn plan(
 pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Result<()> {
     let row = get(connection, mv.action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {}", mv.action_id)))?;
     let sql =
-        "UPDATE outbox SET state = ?3, result = ?4, handle = CASE WHEN ?5 = '' THEN handle ELSE ?5 END, updated_at = ?6
+        "UPDATE outbox SET state = ?3, result = ?4, handle = CASE WHEN ?5 = '' THEN handle ELSE ?5 END, updated_at = ?6,
+                doubt_since = CASE WHEN ?3 = 'unknown' THEN coalesce(doubt_since, ?6) WHEN ?3 = 'probe' THEN doubt_since END
                WHERE action_id = ?1 AND state = ?2";
     let values =
         (mv.action_id.to_string(), mv.from.as_str(), mv.to.as_str(), &mv.result, &mv.handle, mv.at.to_string());
     if execute(connection, sql, values, "moving an effect")? == 0 {
         return Err(StoreError::Overtaken(format!("action {} is {}, no longer {}", mv.action_id, row.state, mv.from)));
     }
+    match mv.approval {
+        Claim::None => {}
+        Claim::Use => approval::spend(connection, &row, mv.at)?,
+        Claim::Return => approval::give_back(connection, mv.action_id)?,
+    }
     if mv.here {
         take_effect(connection, &row.action, mv.at)?;
+    }
+    if mv.undoable && mv.to == OutboxState::Applied {
+        let sql = "INSERT INTO journal (action_id, handle, done_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        execute(connection, sql, (mv.action_id.to_string(), &mv.handle, mv.at.to_string()), "keeping the journal")?;
     }
     note(connection, &row.action, &format!("{} → {}: {}", mv.from, mv.to, mv.result), &mv.who, "effect_moved", mv.at)
 }
@@ -69,15 +80,30 @@ fn take_effect(connection: &Connection, action: &Action, at: Instant) -> Result<
         }
         Effect::Remind { at: due, text } => reminder::remind(connection, action, *due, text),
         Effect::RecordInvoice { invoice } => reminder::invoice(connection, action, invoice, at),
-        Effect::Archive | Effect::Draft { .. } | Effect::CreateFolder { .. } => {
+        Effect::Archive | Effect::Draft { .. } | Effect::Send { .. } | Effect::CreateFolder { .. } => {
             Err(StoreError::Refused("this effect is not a row of the database".into()))
         }
     }
 }
 
+/// The other way round, for what can be taken back.
+pub(super) fn take_away(connection: &Connection, action: &Action) -> Result<()> {
+    if let (Effect::Label { label }, Some(mail)) = (&action.effect, action.mail_id) {
+        let sql = "DELETE FROM label WHERE mail_id = ?1 AND label = ?2";
+        execute(connection, sql, (mail.0, label), "taking a label off")?;
+    }
+    Ok(())
+}
+
+pub(super) fn void(connection: &Connection, action: &Action, why: &str, who: &str, at: Instant) -> Result<()> {
+    let sql = "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3 WHERE action_id = ?1";
+    execute(connection, sql, (action.action_id.to_string(), why, at.to_string()), "voiding an effect")?;
+    note(connection, action, &format!("→ void: {why}"), who, "effect_moved", at)
+}
+
 pub(in crate::store) fn void_of_task(connection: &Connection, row: &TaskRow, why: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3
-               WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held') RETURNING action";
+               WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held', 'needs_human') RETURNING action";
     let id = row.task.task_id.to_string();
     let voided: Vec<Action> =
         many(connection, sql, (id, why, at.to_string()), "voiding effects", |found| json(found, 0))?;
@@ -94,7 +120,14 @@ pub(in crate::store) fn next_generation(connection: &Connection, task_id: TaskId
         .map(Option::unwrap_or_default)
 }
 
-fn note(connection: &Connection, action: &Action, detail: &str, who: &str, act: &str, at: Instant) -> Result<()> {
+pub(super) fn note(
+    connection: &Connection,
+    action: &Action,
+    detail: &str,
+    who: &str,
+    act: &str,
+    at: Instant,
+) -> Result<()> {
     let entry = AuditEntry {
         at,
         account: action.account.to_string(),
@@ -106,7 +139,7 @@ fn note(connection: &Connection, action: &Action, detail: &str, who: &str, act: 
     audit::append(connection, &entry)
 }
 
-const COLUMNS: &str = "SELECT action, class, state, result, sha256, run_id, updated_at FROM outbox";
+const COLUMNS: &str = "SELECT action, class, state, result, sha256, run_id, updated_at, handle, release_at, doubt_since, sender FROM outbox";
 
 fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
     Ok(OutboxRow {
@@ -117,6 +150,10 @@ fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
         sha256: row.get(4)?,
         run_id: parsed(row, 5)?,
         updated_at: parsed(row, 6)?,
+        handle: row.get(7)?,
+        release_at: parsed_option(row, 8)?,
+        doubt_since: parsed_option(row, 9)?,
+        sender: row.get(10)?,
     })
 }
 
@@ -138,6 +175,15 @@ impl Reader<'_> {
     pub fn actions_of_task(&self, task_id: TaskId) -> Result<Vec<OutboxRow>> {
         let sql = format!("{COLUMNS} WHERE task_id = ?1 ORDER BY created_at, action_id");
         many(self.0, &sql, [task_id.to_string()], "listing effects", outbox_row)
+    }
+
+    /// When effects of these kinds ended lately, and on whose account of mail: what the caps count.
+    pub fn effects_since(&self, since: Instant) -> Result<Vec<(RiskClass, String, Instant, Action)>> {
+        let sql = "SELECT class, sender, updated_at, action FROM outbox
+                   WHERE state IN ('applied', 'sent', 'saved') AND updated_at >= ?1 ORDER BY updated_at";
+        many(self.0, sql, [since.to_string()], "counting recent effects", |row| {
+            Ok((parsed(row, 0)?, row.get(1)?, parsed(row, 2)?, json(row, 3)?))
+        })
     }
 
     /// How many effects are in each state.

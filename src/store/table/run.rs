@@ -106,6 +106,20 @@ fn advance(connection: &Connection, point: &Checkpoint) -> Result<()> {
     Ok(())
 }
 
+/// Left for later. Its reason is shown; it is taken up again when the time has come.
+pub(in crate::store) fn set_aside(
+    connection: &Connection,
+    run_id: RunId,
+    reason: &str,
+    until: Instant,
+    at: Instant,
+) -> Result<()> {
+    let sql =
+        "UPDATE run SET wait_until = ?2, waits_for = ?3, updated_at = ?4 WHERE run_id = ?1 AND status = 'running'";
+    let values = (run_id.to_string(), until.to_string(), reason, at.to_string());
+    execute(connection, sql, values, "setting a run aside").map(drop)
+}
+
 pub(in crate::store) fn end(
     connection: &Connection,
     run_id: RunId,
@@ -158,6 +172,8 @@ fn tell(connection: &Connection, run_id: RunId, ended: &Ended, reason: &str, at:
         title: format!("{node} could not go on: {reason}"),
         body: serde_json::json!({ "node": node, "step": "", "error": reason }),
         expires_at: None,
+        sender: String::new(),
+        room: None,
     };
     item::open(connection, &new, &ended.account, &ended.user, Some(run_id), at)
 }

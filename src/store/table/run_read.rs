@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row};
 
 use super::{json, many, one, parsed, parsed_option};
 use crate::{
-    model::{AccountId, MailId, RunId, RunState, RunStatus, UserId},
+    model::{AccountId, Instant, MailId, RunId, RunState, RunStatus, UserId},
     store::{
         Reader,
         error::{Result, StoreError},
@@ -13,7 +13,7 @@ use crate::{
 };
 
 const COLUMNS: &str = "SELECT run_id, account, user_id, kind, mail_id, task_id, parent_run, fork_of, fork_seq, schema, status, reason, node, seq, \
-                       created_at, updated_at FROM run";
+                       created_at, updated_at, wait_until, waits_for FROM run";
 
 fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     Ok(RunRow {
@@ -33,19 +33,22 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         seq: row.get(13)?,
         created_at: parsed(row, 14)?,
         updated_at: parsed(row, 15)?,
+        wait_until: parsed_option(row, 16)?,
+        waits_for: row.get(17)?,
     })
 }
 
 impl Reader<'_> {
     /// Runs to go on with, in the order of their mails: a follow-up must not overtake what it follows.
-    pub fn running(&self) -> Result<Vec<RunId>> {
-        many(
-            self.0,
-            "SELECT run_id FROM run WHERE status = 'running' ORDER BY mail_id, run_id",
-            [],
-            "listing unfinished runs",
-            |row| parsed(row, 0),
-        )
+    pub fn running(&self, now: Instant) -> Result<Vec<RunId>> {
+        let sql = "SELECT run_id FROM run WHERE status = 'running' AND (wait_until IS NULL OR wait_until <= ?1) ORDER BY mail_id, run_id";
+        many(self.0, sql, [now.to_string()], "listing unfinished runs", |row| parsed(row, 0))
+    }
+
+    /// What waits for a time to come, and why.
+    pub fn set_aside(&self, now: Instant) -> Result<Vec<RunRow>> {
+        let sql = format!("{COLUMNS} WHERE status = 'running' AND wait_until > ?1 ORDER BY wait_until, run_id");
+        many(self.0, &sql, [now.to_string()], "listing what waits", run_row)
     }
 
     pub fn runs(&self, status: Option<RunStatus>, limit: usize) -> Result<Vec<RunRow>> {

@@ -2,12 +2,31 @@
 
 use rusqlite::Connection;
 
-use super::{execute, one};
-use crate::store::{Reader, error::Result};
+use super::{audit, execute, one};
+use crate::{
+    model::{Instant, audit::AuditEntry},
+    store::{Reader, error::Result},
+};
 
 pub(in crate::store) fn set(connection: &Connection, name: &str, value: &str) -> Result<()> {
     let sql = "INSERT INTO setting (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2";
     execute(connection, sql, (name, value), "remembering a setting").map(drop)
+}
+
+/// Every effect is held while it is not empty.
+pub(super) const PAUSED: &str = "paused";
+
+pub(in crate::store) fn pause(connection: &Connection, on: bool, at: Instant) -> Result<()> {
+    set(connection, PAUSED, if on { "1" } else { "" })?;
+    let entry = AuditEntry {
+        at,
+        account: String::new(),
+        who: "person".into(),
+        act: if on { "paused" } else { "resumed" }.into(),
+        subject: "effects".into(),
+        detail: String::new(),
+    };
+    audit::append(connection, &entry)
 }
 
 impl Reader<'_> {

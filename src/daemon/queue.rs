@@ -1,0 +1,46 @@
+//! Tending the approval queue: files and rows brought together, what expires, the policy, the anchor of the audit.
+
+use std::time::Duration;
+
+use notify::{RecursiveMode, Watcher as _};
+use tokio::sync::mpsc;
+
+use super::Shared;
+use crate::app::Pulse;
+
+/// Without any event.
+const LOOK: Duration = Duration::from_secs(5);
+/// Several files dropped together are looked at together.
+const SETTLE: Duration = Duration::from_millis(50);
+
+pub(super) async fn tend(shared: Shared) {
+    let (wake, mut woken) = mpsc::channel(1);
+    // Events are hints: without a watcher the queue is looked at all the same.
+    let _watcher = watch(&shared, wake);
+    loop {
+        match shared.worker.tend().await {
+            Ok(soon) => soon.into_iter().for_each(|item| shared.tell(Pulse::Expiring(item))),
+            Err(error) => tracing::warn!(error = format!("{error:#}"), "the approval queue could not be tended"),
+        }
+        tokio::select! {
+            () = tokio::time::sleep(LOOK) => {}
+            Some(()) = woken.recv() => tokio::time::sleep(SETTLE).await,
+            () = shared.stop.cancelled() => return,
+        }
+    }
+}
+
+fn watch(shared: &Shared, wake: mpsc::Sender<()>) -> Option<notify::RecommendedWatcher> {
+    let folder = shared.worker.app.home.queue();
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        let dropped =
+            |event: &notify::Event| event.paths.iter().any(|path| path.to_string_lossy().ends_with(".decision.json"));
+        if event.is_ok_and(|event| dropped(&event)) {
+            // A full channel means that a look is due already.
+            let _full = wake.try_send(());
+        }
+    })
+    .ok()?;
+    watcher.watch(&folder, RecursiveMode::NonRecursive).ok()?;
+    Some(watcher)
+}

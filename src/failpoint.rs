@@ -1,0 +1,67 @@
+//! Places where a test kills the program: before and after each commit and each call to the outside.
+//!
+//! Only in builds with debug assertions; in a release build nothing is left of it. `FAILPOINT=name` aborts the first
+//! time the program comes by, `FAILPOINT=name:3` the third time.
+
+/// Calls to the outside. Commits are named after their write: `commit.checkpoint.before`, `commit.checkpoint.after`.
+pub const CALLS: &[&str] = &[
+    "mailbox.apply",
+    "mailbox.probe",
+    "mailbox.draft",
+    "mailbox.send",
+    "mailbox.find",
+    "mailbox.undo",
+    "source.poll",
+    "source.fetch",
+    "folder.create",
+    "queue.write",
+    "queue.remove",
+    "queue.quarantine",
+    "queue.read",
+    "journal.append",
+    "anchor.append",
+    "epoch.write",
+];
+
+/// Passes through, or ends the process on the spot.
+#[cfg(debug_assertions)]
+pub fn pass(name: &str, when: &str) {
+    use std::sync::{
+        OnceLock,
+        atomic::{AtomicU32, Ordering},
+    };
+    static WANTED: OnceLock<Option<(String, u32)>> = OnceLock::new();
+    static PASSED: AtomicU32 = AtomicU32::new(0);
+    let wanted = WANTED.get_or_init(|| {
+        let text = std::env::var("FAILPOINT").ok()?;
+        let (name, nth) = text.rsplit_once(':').unwrap_or((&text, "1"));
+        Some((name.to_owned(), nth.parse().unwrap_or(1)))
+    });
+    let Some((wanted, nth)) = wanted else { return };
+    let here = wanted.strip_prefix(name).and_then(|rest| rest.strip_prefix('.')) == Some(when);
+    if here && PASSED.fetch_add(1, Ordering::Relaxed) + 1 == *nth {
+        std::process::abort();
+    }
+}
+
+#[cfg(not(debug_assertions))]
+#[inline(always)]
+pub const fn pass(_name: &str, _when: &str) {}
+
+/// The place before or after a commit that holds a write of this name.
+#[cfg(debug_assertions)]
+pub fn pass_commit(write: &str, when: &str) {
+    pass(&format!("commit.{write}"), when);
+}
+
+#[cfg(not(debug_assertions))]
+#[inline(always)]
+pub const fn pass_commit(_write: &str, _when: &str) {}
+
+/// A call to the outside, with a place to die before and after it.
+pub fn around<T>(name: &str, call: impl FnOnce() -> T) -> T {
+    pass(name, "before");
+    let outcome = call();
+    pass(name, "after");
+    outcome
+}

@@ -1,0 +1,64 @@
+//! Decision files: `<item>.decision.json` with `action_sha256`, `decision` and `reason`, dropped by a script.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::own_file;
+use crate::model::{ItemId, ids::sha256_hex, words::words};
+
+/// A reason is a sentence or two.
+const LARGEST: u64 = 64 * 1024;
+
+words! {
+    /// What a file can say.
+    Word {
+        Approve = "approve",
+        Reject = "reject",
+        Respond = "respond",
+        Retry = "retry",
+        Skip = "skip",
+        Cancel = "cancel",
+    }
+}
+
+/// A sound decision file. Whether it counts is decided by the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dropped {
+    pub item_id: ItemId,
+    pub word: Word,
+    /// Empty for items that are about no action.
+    pub action_sha256: String,
+    pub reason: String,
+    /// Of the item and the file's bytes: used once.
+    pub digest: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default)]
+    action_sha256: String,
+    decision: Word,
+    #[serde(default)]
+    reason: String,
+}
+
+impl Dropped {
+    pub fn file_name(&self) -> String {
+        format!("{}.decision.json", self.item_id)
+    }
+}
+
+pub(super) fn read(path: &Path, item_id: ItemId) -> Result<Dropped, String> {
+    let bytes = own_file(path, LARGEST)?;
+    let written: Written = serde_json::from_slice(&bytes).map_err(|error| format!("it cannot be read: {error}"))?;
+    let digest = sha256_hex(&[item_id.to_string().as_bytes(), b"\n", &bytes].concat());
+    Ok(Dropped {
+        item_id,
+        word: written.decision,
+        action_sha256: written.action_sha256,
+        reason: written.reason,
+        digest,
+    })
+}

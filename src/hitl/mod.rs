@@ -1,0 +1,230 @@
+//! `data/hitl_queue/`: what waits for a person, as files, and decisions that scripts drop beside them.
+//!
+//! The database is the authority, the files are its view: they are written from it, compared with it, and never read as
+//! more than a decision to be checked. Whatever does not belong here is put into `quarantine/` and never used.
+
+mod drop;
+mod view;
+
+use std::{
+    fs::{self, DirBuilder, File},
+    io,
+    os::unix::fs::{DirBuilderExt, MetadataExt},
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    failpoint,
+    model::{Instant, ItemId},
+    store::{Store, value::ItemRow},
+};
+
+pub use drop::{Dropped, Word};
+pub use view::File as QueueFile;
+
+const QUARANTINE: &str = "quarantine";
+/// A queue of more files than this is an attack or a mistake; the rest waits for the next look.
+const MOST_FILES: usize = 10_000;
+const LONGEST_KEPT_NAME: usize = 80;
+
+/// The folder.
+#[derive(Debug, Clone)]
+pub struct Queue {
+    folder: PathBuf,
+}
+
+/// What a look at the folder found and did.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Looked {
+    pub written: usize,
+    pub removed: usize,
+    /// What was put away, and why.
+    pub quarantined: Vec<(String, String)>,
+    /// Sound decision files, not yet acted on.
+    pub dropped: Vec<Dropped>,
+}
+
+impl Queue {
+    pub const fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Makes the folder say what the database says, and collects the decisions in it.
+    pub async fn reconcile(&self, store: &Store, now: Instant) -> anyhow::Result<Looked> {
+        let queue = self.clone();
+        let open = store.read(|reader| view::all(reader)).await?;
+        let known = store.clone();
+        let is_item =
+            move |id: ItemId| known.read_now(|reader| reader.item(id)).map(|row: Option<ItemRow>| row.is_some());
+        let looked = tokio::task::spawn_blocking(move || queue.look(&open, &is_item, now)).await??;
+        Ok(looked)
+    }
+
+    fn look(
+        &self,
+        open: &[view::File],
+        is_item: &dyn Fn(ItemId) -> crate::store::Result<bool>,
+        now: Instant,
+    ) -> anyhow::Result<Looked> {
+        DirBuilder::new().recursive(true).mode(0o700).create(self.folder.join(QUARANTINE))?;
+        let mut looked = Looked::default();
+        let mut present = Vec::new();
+        for entry in fs::read_dir(&self.folder)?.take(MOST_FILES) {
+            let entry = entry?;
+            let name = entry.file_name();
+            let Some(text) = name.to_str() else {
+                self.quarantine(&entry.path(), "its name is not text", now, &mut looked)?;
+                continue;
+            };
+            match Belongs::of(text) {
+                Belongs::Quarantine => {}
+                Belongs::Nothing => self.quarantine(&entry.path(), "it has no business here", now, &mut looked)?,
+                // A kill between writing and renaming leaves one; it was never shown to anybody.
+                Belongs::Unfinished => remove(&entry.path())?,
+                Belongs::Item(id) => {
+                    if let Some(file) = open.iter().find(|file| file.item_id == id) {
+                        match unchanged(&entry.path(), &file.text) {
+                            Ok(()) => present.push(id),
+                            Err(why) => self.quarantine(&entry.path(), &why, now, &mut looked)?,
+                        }
+                    } else if is_item(id)? && is_plain(&entry.path()) {
+                        remove(&entry.path())?;
+                        looked.removed += 1;
+                    } else {
+                        self.quarantine(&entry.path(), "there is no such item", now, &mut looked)?;
+                    }
+                }
+                Belongs::Decision(id) => match drop::read(&entry.path(), id) {
+                    Ok(dropped) => looked.dropped.push(dropped),
+                    Err(why) => self.quarantine(&entry.path(), &why, now, &mut looked)?,
+                },
+            }
+        }
+        for file in open.iter().filter(|file| !present.contains(&file.item_id)) {
+            self.write(file)?;
+            looked.written += 1;
+        }
+        Ok(looked)
+    }
+
+    /// tmp → fsync → rename → fsync of the folder, 0600 from the first byte.
+    fn write(&self, file: &view::File) -> io::Result<()> {
+        use std::{io::Write as _, os::unix::fs::OpenOptionsExt};
+        failpoint::around("queue.write", || {
+            let unfinished = self.folder.join(format!(".{}.tmp", file.item_id));
+            let mut written =
+                fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+            written.write_all(file.text.as_bytes())?;
+            written.sync_all()?;
+            fs::rename(&unfinished, self.folder.join(format!("{}.json", file.item_id)))?;
+            File::open(&self.folder)?.sync_all()
+        })
+    }
+
+    /// A decision that was acted on.
+    pub fn done_with(&self, dropped: &Dropped) -> io::Result<()> {
+        remove(&self.folder.join(dropped.file_name()))
+    }
+
+    /// A decision that was refused.
+    pub fn refuse(&self, dropped: &Dropped, why: &str, now: Instant) -> anyhow::Result<()> {
+        self.quarantine(&self.folder.join(dropped.file_name()), why, now, &mut Looked::default())
+    }
+
+    /// Moves the thing itself, never what it points to.
+    fn quarantine(&self, path: &Path, why: &str, now: Instant, looked: &mut Looked) -> anyhow::Result<()> {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let plain: String = name
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' })
+            .take(LONGEST_KEPT_NAME)
+            .collect();
+        let stamp = now.utc().format("%Y%m%dT%H%M%SZ");
+        let kept = (0..u32::MAX)
+            .map(|nth| self.folder.join(QUARANTINE).join(format!("{stamp}-{nth}-{plain}")))
+            .find(|kept| fs::symlink_metadata(kept).is_err());
+        if let Some(kept) = kept {
+            failpoint::around("queue.quarantine", || fs::rename(path, kept))?;
+        }
+        tracing::warn!(why, "something in the approval queue was put into quarantine");
+        looked.quarantined.push((name, why.to_owned()));
+        Ok(())
+    }
+}
+
+/// What a name in the folder stands for.
+enum Belongs {
+    Item(ItemId),
+    Decision(ItemId),
+    Unfinished,
+    Quarantine,
+    Nothing,
+}
+
+impl Belongs {
+    fn of(name: &str) -> Self {
+        // Exactly our own spelling of an id: one name, one item.
+        let id = |text: &str| text.parse::<ItemId>().ok().filter(|id| id.to_string() == text);
+        if name == QUARANTINE {
+            return Self::Quarantine;
+        }
+        if let Some(id) = name.strip_suffix(".decision.json").and_then(id) {
+            return Self::Decision(id);
+        }
+        if let Some(id) = name.strip_suffix(".json").and_then(id) {
+            return Self::Item(id);
+        }
+        let unfinished = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")).and_then(id);
+        if unfinished.is_some() { Self::Unfinished } else { Self::Nothing }
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match failpoint::around("queue.remove", || fs::remove_file(path)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        outcome => outcome,
+    }
+}
+
+fn is_plain(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
+}
+
+/// Ours, and exactly what we wrote.
+fn unchanged(path: &Path, text: &str) -> Result<(), String> {
+    let bytes = own_file(path, text.len() as u64 + 1)?;
+    if bytes == text.as_bytes() { Ok(()) } else { Err("it is not what was written".into()) }
+}
+
+/// The bytes of a regular file of ours that nobody else can write or read; never through a link.
+fn own_file(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    use std::{io::Read as _, os::unix::fs::OpenOptionsExt};
+    failpoint::around("queue.read", || {
+        let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits();
+        let open = fs::OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path);
+        let file = open.map_err(|error| format!("it cannot be opened: {error}"))?;
+        let meta = file.metadata().map_err(|error| error.to_string())?;
+        if !meta.is_file() {
+            return Err("it is not a regular file".into());
+        }
+        if meta.uid() != rustix::process::geteuid().as_raw() {
+            return Err("it belongs to somebody else".into());
+        }
+        if meta.mode() & 0o077 != 0 {
+            return Err("others can read or write it (0600 is needed)".into());
+        }
+        if meta.nlink() != 1 {
+            return Err("it has another name elsewhere".into());
+        }
+        let mut bytes = Vec::new();
+        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+        if bytes.len() as u64 > most {
+            return Err("it is larger than it can be".into());
+        }
+        Ok(bytes)
+    })
+}

@@ -1,0 +1,35 @@
+//! A person's yes to one exact action.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Instant, words::words};
+
+words! {
+    /// Where a word of a person came in.
+    Door {
+        Cli = "cli",
+        /// A decision file in the queue.
+        File = "file",
+        Web = "web",
+        /// May propose and show, never approve.
+        Chat = "chat",
+        Mcp = "mcp",
+    }
+}
+
+impl Door {
+    pub const fn may_approve(self) -> bool {
+        matches!(self, Self::Cli | Self::File | Self::Web)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    /// Of the action.
+    pub sha256: String,
+    /// Of the data folder when it was given.
+    pub epoch: i64,
+    pub door: Door,
+    pub expires_at: Instant,
+    pub used: bool,
+}

@@ -1,0 +1,53 @@
+//! An action a person is asked about: with its terms, and the item that asks.
+
+use chrono::Duration;
+use serde_json::{Value, json};
+
+use crate::{
+    model::{
+        Action, Effect, Instant, ItemId, ItemKind, Mail, RiskClass,
+        action::{SendKind, Terms},
+        ids::sha256_hex,
+    },
+    policy::Charter,
+    store::value::{NewItem, Room},
+};
+
+/// Fixes what an approval will be bound to. `salt` tells two proposals of the same action apart.
+pub fn propose(mut action: Action, charter: &Charter, now: Instant, salt: &str) -> Action {
+    let hours = match action.effect {
+        Effect::Send { kind: SendKind::Reply | SendKind::Answer, .. } => charter.approvals.reply_hours,
+        _ => charter.approvals.other_hours,
+    };
+    let mut nonce = sha256_hex(format!("{}\n{now}\n{salt}", action.action_id).as_bytes());
+    nonce.truncate(32);
+    let expires_at = now.plus(Duration::hours(i64::from(hours)));
+    action.terms = Some(Terms { policy: charter.version.clone(), expires_at, nonce });
+    action
+}
+
+/// The item that asks about it.
+pub fn item(
+    action: &Action,
+    class: RiskClass,
+    reason: &str,
+    output: &Value,
+    mail: Option<&Mail>,
+    charter: &Charter,
+    now: Instant,
+) -> NewItem {
+    let sha256 = action.sha256();
+    let title = format!("{}: {reason}", action.step);
+    NewItem {
+        item_id: ItemId::derive(now, &[&action.action_id.to_string(), &sha256]),
+        kind: ItemKind::Action,
+        task_id: Some(action.task_id),
+        mail_id: action.mail_id,
+        action_id: Some(action.action_id),
+        title,
+        body: json!({ "step": action.step, "class": class, "reason": reason, "planned": output }),
+        expires_at: action.terms.as_ref().map(|terms| terms.expires_at),
+        sender: mail.map(|mail| mail.from.addr.clone()).unwrap_or_default(),
+        room: Some(Room { all: charter.caps.pending, per_sender: charter.caps.pending_per_sender }),
+    }
+}

@@ -1,0 +1,77 @@
+//! The bytes of a message must say what its fields say: what is judged and shown is what would be sent.
+
+use mail_parser::{Address as Parsed, Message, MessageParser, MimeHeaders as _};
+
+use super::recipient::normal;
+use crate::model::{Address, action::Composed, ids::sha256_hex};
+
+/// Headers that would send it elsewhere than shown.
+const HIDDEN: &[&str] = &[
+    "bcc",
+    "sender",
+    "reply-to",
+    "resent-to",
+    "resent-cc",
+    "resent-bcc",
+    "resent-from",
+    "return-receipt-to",
+    "disposition-notification-to",
+];
+const SINGLE: &[&str] = &["to", "cc", "from", "subject", "date", "message-id", "content-type"];
+
+pub(super) fn check(message: &Composed, own: &[String]) -> Result<(), String> {
+    let parsed = MessageParser::default().parse(message.mime.as_bytes()).ok_or("the message cannot be read")?;
+    headers(&parsed)?;
+    same(parsed.to(), &message.to, "To")?;
+    same(parsed.cc(), &message.cc, "Cc")?;
+    if parsed.subject().unwrap_or_default().trim() != message.subject.trim() {
+        return Err("the message has another subject than shown".into());
+    }
+    let from = addresses(parsed.from());
+    let mine = |addr: &Option<String>| {
+        addr.as_ref().is_some_and(|addr| own.iter().any(|own| normal(own).as_ref() == Some(addr)))
+    };
+    if from.len() != 1 || !from.iter().all(mine) {
+        return Err("the message is not from the person".into());
+    }
+    let text = parsed.body_text(0).unwrap_or_default();
+    if !text.lines().map(str::trim_end).eq(message.body.lines().map(str::trim_end)) {
+        return Err("the message has another text than shown".into());
+    }
+    attachments(&parsed, message)
+}
+
+fn headers(parsed: &Message<'_>) -> Result<(), String> {
+    let mut seen = Vec::new();
+    for header in parsed.headers() {
+        let name = header.name().to_ascii_lowercase();
+        if HIDDEN.contains(&name.as_str()) {
+            return Err(format!("the message has a hidden {name} header"));
+        }
+        if SINGLE.contains(&name.as_str()) {
+            if seen.contains(&name) {
+                return Err(format!("the message has two {name} headers"));
+            }
+            seen.push(name);
+        }
+    }
+    Ok(())
+}
+
+fn attachments(parsed: &Message<'_>, message: &Composed) -> Result<(), String> {
+    let found = parsed.attachments().map(|part| {
+        let name = part.attachment_name().unwrap_or_default().to_owned();
+        (name, sha256_hex(part.contents()))
+    });
+    let shown = message.attachments.iter().map(|attachment| (attachment.name.clone(), attachment.sha256.clone()));
+    if found.eq(shown) { Ok(()) } else { Err("the message's attachments are not the ones shown".into()) }
+}
+
+fn same(found: Option<&Parsed<'_>>, shown: &[Address], name: &str) -> Result<(), String> {
+    let shown: Vec<Option<String>> = shown.iter().map(|address| normal(&address.addr)).collect();
+    if addresses(found) == shown { Ok(()) } else { Err(format!("the message's {name} is not the one shown")) }
+}
+
+fn addresses(found: Option<&Parsed<'_>>) -> Vec<Option<String>> {
+    found.map(|found| found.iter().map(|one| one.address().and_then(normal)).collect()).unwrap_or_default()
+}

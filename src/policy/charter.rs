@@ -1,0 +1,142 @@
+//! `rules/policy.yml`: what a person allows beforehand, and how much at once. Edited only by people.
+//!
+//! A broken file counts as an empty one: nobody is on the list and the caps are the default ones.
+
+use serde::{Deserialize, Serialize};
+
+use super::recipient;
+use crate::model::ids::sha256_hex;
+
+/// What `adjutant init` writes.
+pub const BUILT_IN: &str = include_str!("../../rules/policy.yml");
+/// Changes whenever this module judges otherwise than before: what was approved under another one is asked again.
+const TABLE: &str = "1";
+/// An approval older than this is no longer what the person meant, whatever the file says.
+const LONGEST_HOURS: u32 = 14 * 24;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charter {
+    /// Of the file and of the code that reads it.
+    pub version: String,
+    /// Exact addresses that replies may go to unasked, lower case.
+    pub allow: Vec<String>,
+    pub caps: Caps,
+    pub approvals: Approvals,
+}
+
+/// How much may happen before the rest waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Caps {
+    pub labels_per_minute: u32,
+    /// Drafts and everything above them.
+    pub messages_per_hour: u32,
+    pub messages_per_sender_per_hour: u32,
+    /// Waiting for a person at once.
+    pub pending: u32,
+    pub pending_per_sender: u32,
+}
+
+impl Default for Caps {
+    fn default() -> Self {
+        Self {
+            labels_per_minute: 600,
+            messages_per_hour: 1_000,
+            messages_per_sender_per_hour: 20,
+            pending: 50,
+            pending_per_sender: 3,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Approvals {
+    pub reply_hours: u32,
+    pub other_hours: u32,
+    /// Between a yes and its release: time to take it back.
+    pub grace_seconds: u32,
+}
+
+impl Default for Approvals {
+    fn default() -> Self {
+        Self { reply_hours: 72, other_hours: 72, grace_seconds: 10 }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Written {
+    allow: Vec<String>,
+    caps: Caps,
+    approvals: Approvals,
+}
+
+impl Default for Charter {
+    fn default() -> Self {
+        Self::of("", Written::default())
+    }
+}
+
+impl Charter {
+    /// Reads the file's text. The error says what is wrong and where.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let empty = text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'));
+        let written: Written =
+            if empty { Written::default() } else { serde_saphyr::from_str(text).map_err(|error| error.to_string())? };
+        for address in &written.allow {
+            if recipient::normal(address).is_none() {
+                return Err(format!("allow: '{}' is not an exact mail address", address.escape_debug()));
+            }
+        }
+        let hours = [written.approvals.reply_hours, written.approvals.other_hours];
+        if hours.iter().any(|hours| !(1..=LONGEST_HOURS).contains(hours)) {
+            return Err(format!("approvals: an approval lives 1 to {LONGEST_HOURS} hours"));
+        }
+        if written.caps.pending == 0 || written.caps.pending_per_sender == 0 {
+            return Err("caps: at least one item must be able to wait for you".into());
+        }
+        Ok(Self::of(text, written))
+    }
+
+    fn of(text: &str, written: Written) -> Self {
+        let mut version = sha256_hex(format!("{TABLE}\n{text}").as_bytes());
+        version.truncate(16);
+        let allow = written.allow.iter().filter_map(|address| recipient::normal(address)).collect();
+        Self { version, allow, caps: written.caps, approvals: written.approvals }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_file_allows_nobody_and_has_the_default_caps() {
+        let shipped = Charter::parse(BUILT_IN).unwrap();
+        assert!(shipped.allow.is_empty());
+        assert_eq!((shipped.caps, shipped.approvals), (Caps::default(), Approvals::default()));
+    }
+
+    #[test]
+    fn a_doubtful_file_is_refused_with_its_reason() {
+        for (text, expected) in [
+            ("allow: [example.com]", "exact mail address"),
+            ("allow: ['*@example.com']", "exact mail address"),
+            ("alow: []", "alow"),
+            ("caps: { pending: 0 }", "at least one"),
+            ("approvals: { reply_hours: 400 }", "1 to 336"),
+            ("approvals: { grace_seconds: -1 }", ""),
+        ] {
+            let error = Charter::parse(text).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_edit_is_another_version() {
+        let versions =
+            ["", "allow: [a@b.example]", "allow: [a@c.example]"].map(|text| Charter::parse(text).unwrap().version);
+        assert!(versions[0] != versions[1] && versions[1] != versions[2]);
+    }
+}

@@ -1,0 +1,75 @@
+//! Who a message goes to: addresses in one spelling, and what each is to the conversation.
+
+use crate::model::{Address, Mail, words::words};
+
+words! {
+    /// What a recipient is to the conversation, the least known first.
+    Standing {
+        /// Nobody in the conversation.
+        New = "new",
+        /// Was in it when the triggering mail came.
+        Thread = "thread",
+        /// The person's own address.
+        Own = "own",
+    }
+}
+
+/// Longer ones are not mail addresses (RFC 5321).
+const LONGEST: usize = 254;
+
+/// One spelling for one mailbox; none where it is not plainly an address. Letters outside ASCII can look like others,
+/// so an address with them is nobody we know how to compare.
+pub fn normal(address: &str) -> Option<String> {
+    let address = address.trim();
+    let (local, domain) = address.rsplit_once('@')?;
+    let plain = |c: char| {
+        c.is_ascii_graphic()
+            && !matches!(c, '@' | '<' | '>' | '(' | ')' | ',' | ';' | ':' | '\\' | '"' | '[' | ']' | '*')
+    };
+    let labels = domain.split('.').all(|label| {
+        !label.is_empty()
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+    });
+    let sound =
+        !local.is_empty() && local.chars().all(plain) && labels && domain.contains('.') && address.len() <= LONGEST;
+    sound.then(|| address.to_ascii_lowercase())
+}
+
+pub fn standing(address: &Address, mail: Option<&Mail>, own: &[String]) -> Option<Standing> {
+    let addr = normal(&address.addr)?;
+    let known = |other: &str| normal(other).is_some_and(|other| other == addr);
+    if own.iter().any(|own| known(own)) {
+        return Some(Standing::Own);
+    }
+    let there = mail.is_some_and(|mail| mail.people().any(|person| known(&person.addr)));
+    Some(if there { Standing::Thread } else { Standing::New })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_mailbox_has_one_spelling_and_doubt_has_none() {
+        for (text, expected) in [
+            ("Dana@Work.Example", Some("dana@work.example")),
+            (" dana@work.example ", Some("dana@work.example")),
+            ("dana+x@work.example", Some("dana+x@work.example")),
+            ("dana@work", None),
+            ("dana", None),
+            ("a@b@c.example", None),
+            ("d\u{430}na@work.example", None),
+            ("dana@w\u{43e}rk.example", None),
+            ("dana@work.example, eve@evil.example", None),
+            ("dana@work.example\r\nBcc: eve@evil.example", None),
+            ("\"dana eve\"@work.example", None),
+            ("*@work.example", None),
+            ("dana@-work.example", None),
+            ("@work.example", None),
+        ] {
+            assert_eq!(normal(text).as_deref(), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Approvals: given for exact bytes, used once, taken back within their grace, void after a restore.
+
+use rusqlite::Connection;
+
+use super::{audit, decision, execute, item, many, one, outbox, parsed, setting, task};
+use crate::{
+    model::{ActionId, Approval, Instant, ItemId, ItemKind, OutboxState, Status, audit::AuditEntry},
+    store::{
+        Reader,
+        error::{Context, Result, StoreError},
+        value::{ActionEdit, Decision, ItemRow, OutboxRow, Rejudged, Verdict},
+    },
+};
+
+/// Lets the action go, after its grace. What the person saw must be what is stored.
+pub(in crate::store) fn grant(connection: &Connection, decision: &Decision, item: &ItemRow) -> Result<OutboxRow> {
+    let row = action_of(connection, item)?;
+    let refused = |why: &str| Err(StoreError::Refused(format!("item {} was not approved: {why}", item.item_id)));
+    let Some(terms) = row.action.terms.as_ref() else { return refused("it was never asked about") };
+    if !decision.door.may_approve() {
+        return refused(&format!("{} can show it, not approve it", decision.door));
+    }
+    if decision.sha256 != row.sha256 || row.action.sha256() != row.sha256 {
+        return refused("it is not what you were shown; look at it again");
+    }
+    if terms.expires_at <= decision.at {
+        return refused("it has expired");
+    }
+    if row.action.effect.message().is_some_and(crate::model::action::Composed::has_gap) {
+        return refused("its text has a gap (…) that only you can fill; edit it first");
+    }
+    let sql = "INSERT OR REPLACE INTO approval (action_id, item_id, sha256, epoch, door, who, granted_at, expires_at, used_at)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, NULL)";
+    let values = (
+        row.action.action_id.to_string(),
+        item.item_id.to_string(),
+        &row.sha256,
+        decision.epoch,
+        decision.door.as_str(),
+        &decision.who,
+        decision.at.to_string(),
+        terms.expires_at.to_string(),
+    );
+    execute(connection, sql, values, "recording an approval")?;
+    let to = if decision.release_at.is_some() { OutboxState::Held } else { OutboxState::Ready };
+    let sql = "UPDATE outbox SET state = ?2, release_at = ?3, result = 'approved', updated_at = ?4 WHERE action_id = ?1 AND state = 'parked'";
+    let release = decision.release_at.map(|at| at.to_string());
+    let values = (row.action.action_id.to_string(), to.as_str(), release, decision.at.to_string());
+    if execute(connection, sql, values, "releasing an effect")? == 0 {
+        return refused(&format!("it is {} already", row.state));
+    }
+    outbox::note(
+        connection,
+        &row.action,
+        &format!("parked → {to} ({})", row.sha256),
+        &decision.who,
+        "approved",
+        decision.at,
+    )?;
+    Ok(row)
+}
+
+pub(in crate::store) fn action_of(connection: &Connection, item: &ItemRow) -> Result<OutboxRow> {
+    let action_id =
+        item.action_id.ok_or_else(|| StoreError::Refused(format!("item {} is about no effect", item.item_id)))?;
+    outbox::get(connection, action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))
+}
+
+/// Uses the approval of an effect, in the transaction that runs it. One conditional update: never twice.
+pub(super) fn spend(connection: &Connection, row: &OutboxRow, at: Instant) -> Result<()> {
+    let sql =
+        "UPDATE approval SET used_at = ?2 WHERE action_id = ?1 AND used_at IS NULL AND expires_at > ?2 AND sha256 = ?3";
+    let values = (row.action.action_id.to_string(), at.to_string(), &row.sha256);
+    if execute(connection, sql, values, "using an approval")? == 0 {
+        return Err(StoreError::Refused(format!("action {} has no approval that counts", row.action.action_id)));
+    }
+    Ok(())
+}
+
+/// What it was used for certainly did not happen.
+pub(super) fn give_back(connection: &Connection, action_id: ActionId) -> Result<()> {
+    let sql = "UPDATE approval SET used_at = NULL WHERE action_id = ?1";
+    execute(connection, sql, [action_id.to_string()], "returning an approval").map(drop)
+}
+
+/// Within the grace: the item is open again, and the run that would have done it is over.
+pub(in crate::store) fn take_back(connection: &Connection, item_id: ItemId, who: &str, at: Instant) -> Result<()> {
+    let row = item::get(connection, item_id)?.ok_or_else(|| StoreError::NotFound(format!("item {item_id}")))?;
+    let action = action_of(connection, &row)?;
+    let id = action.action.action_id.to_string();
+    let sql = "UPDATE outbox SET state = 'parked', release_at = NULL, result = 'taken back', updated_at = ?2 WHERE action_id = ?1 AND state = 'held'";
+    if execute(connection, sql, (&id, at.to_string()), "taking an approval back")? == 0 {
+        return Err(StoreError::Refused(format!("it is too late: the effect is {}", action.state)));
+    }
+    execute(connection, "DELETE FROM approval WHERE action_id = ?1", [&id], "voiding an approval")?;
+    let sql = "UPDATE item SET state = 'open', decision = '', reason = '', updated_at = ?2 WHERE item_id = ?1 AND state = 'decided'";
+    execute(connection, sql, (item_id.to_string(), at.to_string()), "opening an item again")?;
+    let task_id = action.action.task_id;
+    let sql = "UPDATE run SET status = 'overtaken', reason = 'the approval was taken back', updated_at = ?2
+               WHERE task_id = ?1 AND status = 'running' AND kind = 'decision'";
+    execute(connection, sql, (task_id.to_string(), at.to_string()), "ending a run")?;
+    let (from, _) = task::standing(connection, task_id)?;
+    if from == Status::InProgress.as_str() {
+        let account = &action.action.account;
+        let mv = task::StatusMove {
+            account,
+            from: &from,
+            to: Status::WaitingHitl,
+            who,
+            why: "the approval was taken back",
+            at,
+        };
+        task::set_status(connection, task_id, &mv)?;
+    }
+    outbox::note(connection, &action.action, "held → parked: taken back", who, "taken_back", at)
+}
+
+/// Another wording is another action: the old one is void, the new one is asked about.
+pub(in crate::store) fn edit(connection: &Connection, edit: &ActionEdit) -> Result<()> {
+    let old =
+        item::get(connection, edit.item_id)?.ok_or_else(|| StoreError::NotFound(format!("item {}", edit.item_id)))?;
+    let sql = "UPDATE item SET state = 'void', reason = 'edited', updated_at = ?2 WHERE item_id = ?1 AND state = 'open' AND kind = 'action'";
+    if execute(connection, sql, (edit.item_id.to_string(), edit.at.to_string()), "replacing an item")? == 0 {
+        return Err(StoreError::Refused(format!("item {} is {} and cannot be edited", edit.item_id, old.state)));
+    }
+    let row = action_of(connection, &old)?;
+    outbox::void(connection, &row.action, "edited", &edit.who, edit.at)?;
+    let run = old.run_id.unwrap_or(row.run_id);
+    outbox::plan(connection, &edit.action, run, &edit.who, edit.at)?;
+    item::open(connection, &edit.item, &old.account, &old.user, Some(run), edit.at)
+}
+
+/// A new policy asks about it anew, or not at all.
+pub(in crate::store) fn rejudge(connection: &Connection, judged: &Rejudged) -> Result<()> {
+    let id = judged.action.action_id.to_string();
+    let sql = "SELECT item_id FROM item WHERE action_id = ?1 AND state = 'open'";
+    let open = one(connection, sql, [&id], "finding an item", |row| parsed::<ItemId>(row, 0))?;
+    let Some(open) = open.map(|open| item::get(connection, open)).transpose()?.flatten() else { return Ok(()) };
+    if let Some(denied) = &judged.denied {
+        return decision::refuse(connection, &open, "policy", denied, judged.at).map(drop);
+    }
+    let sql = "UPDATE outbox SET action = ?2, sha256 = ?3, class = ?4, result = ?5, updated_at = ?6 WHERE action_id = ?1 AND state = 'parked'";
+    let (text, sha) = (serde_json::to_string(&judged.action).context("encoding an action")?, judged.action.sha256());
+    let values = (&id, text, &sha, judged.class.as_str(), &judged.reason, judged.at.to_string());
+    if execute(connection, sql, values, "judging again")? == 0 {
+        return Ok(());
+    }
+    outbox::note(connection, &judged.action, &format!("{} ({sha})", judged.class), "policy", "judged_again", judged.at)
+}
+
+/// A worker starts. After a restore nothing is taken for granted.
+pub(in crate::store) fn epoch(
+    connection: &Connection,
+    (epoch, starts): (i64, i64),
+    restored: bool,
+    at: Instant,
+) -> Result<()> {
+    setting::set(connection, "epoch", &epoch.to_string())?;
+    setting::set(connection, "starts", &starts.to_string())?;
+    if !restored {
+        return Ok(());
+    }
+    execute(connection, "DELETE FROM approval WHERE used_at IS NULL", [], "voiding approvals")?;
+    let sql =
+        "UPDATE outbox SET state = 'unknown', doubt_since = ?1, result = 'restored from a backup', updated_at = ?1
+               WHERE state IN ('ready', 'held', 'drafting', 'drafted', 'sending', 'probe')";
+    let doubtful = execute(connection, sql, [at.to_string()], "doubting effects")?;
+    let sql = "UPDATE account SET mode = 'observe' WHERE mode = 'active' AND kind <> 'local'";
+    execute(connection, sql, [], "making accounts observe")?;
+    let entry = AuditEntry {
+        at,
+        account: String::new(),
+        who: "worker".into(),
+        act: "restored".into(),
+        subject: format!("epoch:{epoch}"),
+        detail: format!("approvals void, {doubtful} effects in doubt, accounts observe"),
+    };
+    audit::append(connection, &entry)
+}
+
+/// The line before an R1 effect is taken back, and the one after.
+pub(in crate::store) fn undo(connection: &Connection, action_id: ActionId, done: bool, at: Instant) -> Result<()> {
+    let row = outbox::get(connection, action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
+    let sql = "SELECT 1 FROM journal WHERE action_id = ?1 AND undone_at IS NULL";
+    if one(connection, sql, [action_id.to_string()], "reading the journal", |_| Ok(()))?.is_none() {
+        return Err(StoreError::Refused(format!("action {action_id} is {} and cannot be taken back", row.state)));
+    }
+    if !done {
+        return outbox::note(connection, &row.action, "to be taken back", "person", "undo", at);
+    }
+    let sql = "UPDATE journal SET undone_at = ?2 WHERE action_id = ?1";
+    execute(connection, sql, (action_id.to_string(), at.to_string()), "closing the journal")?;
+    outbox::take_away(connection, &row.action)?;
+    outbox::void(connection, &row.action, "taken back", "person", at)
+}
+
+pub(super) fn consume(connection: &Connection, sha256: &str, at: Instant) -> Result<()> {
+    let sql = "INSERT INTO consumed (sha256, at) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    if execute(connection, sql, (sha256, at.to_string()), "using a decision file")? == 0 {
+        return Err(StoreError::Refused("this decision file was used already".into()));
+    }
+    Ok(())
+}
+
+/// An R1 effect that can be taken back.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct JournalRow {
+    pub row: OutboxRow,
+    pub done_at: Instant,
+}
+
+impl Reader<'_> {
+    pub fn approval(&self, action_id: ActionId) -> Result<Option<Approval>> {
+        let sql = "SELECT sha256, epoch, door, expires_at, used_at IS NOT NULL FROM approval WHERE action_id = ?1";
+        one(self.0, sql, [action_id.to_string()], "reading an approval", |row| {
+            Ok(Approval {
+                sha256: row.get(0)?,
+                epoch: row.get(1)?,
+                door: parsed(row, 2)?,
+                expires_at: parsed(row, 3)?,
+                used: row.get(4)?,
+            })
+        })
+    }
+
+    /// Effects that can be taken back, newest first.
+    pub fn journal(&self, limit: usize) -> Result<Vec<JournalRow>> {
+        let sql = "SELECT action_id, done_at FROM journal WHERE undone_at IS NULL ORDER BY done_at DESC, action_id DESC LIMIT ?1";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let found: Vec<(ActionId, Instant)> =
+            many(self.0, sql, [limit], "reading the journal", |row| Ok((parsed(row, 0)?, parsed(row, 1)?)))?;
+        let mut rows = Vec::new();
+        for (action_id, done_at) in found {
+            rows.extend(outbox::get(self.0, action_id)?.map(|row| JournalRow { row, done_at }));
+        }
+        Ok(rows)
+    }
+
+    /// Actions that wait for a person.
+    pub fn parked_actions(&self) -> Result<Vec<OutboxRow>> {
+        let items = self.open_items()?;
+        let ids = items.iter().filter(|item| item.kind == ItemKind::Action).filter_map(|item| item.action_id);
+        let mut rows = Vec::new();
+        for action_id in ids {
+            rows.extend(outbox::get(self.0, action_id)?);
+        }
+        Ok(rows)
+    }
+
+    pub fn epoch(&self) -> Result<i64> {
+        Ok(self.setting("epoch")?.and_then(|text| text.parse().ok()).unwrap_or_default())
+    }
+
+    pub fn starts(&self) -> Result<i64> {
+        Ok(self.setting("starts")?.and_then(|text| text.parse().ok()).unwrap_or_default())
+    }
+
+    pub fn is_paused(&self) -> Result<bool> {
+        Ok(self.setting(setting::PAUSED)?.is_some_and(|value| !value.is_empty()))
+    }
+}
+
+/// Whether a verdict concerns the effect behind an item.
+pub(super) fn decides_action(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Approve | Verdict::Reject | Verdict::Respond | Verdict::Skip | Verdict::Cancel)
+}

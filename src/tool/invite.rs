@@ -1,0 +1,193 @@
+//! `send_calendar_invite` and `answer_invitation`: calendar parts as RFC 5545 and RFC 5546 want them.
+
+use chrono::{DateTime, Duration, Utc};
+
+use super::{
+    CannotDo, Outcome, Tool, ToolInput,
+    draft_reply::{answered, back},
+    letter::{Letter, envelop, host, own, reply_subject},
+    send::{instruction, wish},
+};
+use crate::model::{
+    Address, Effect,
+    action::{Argument, Origin, SendKind},
+};
+
+pub(super) struct SendCalendarInvite;
+
+impl Tool for SendCalendarInvite {
+    fn name(&self) -> &'static str {
+        "send_calendar_invite"
+    }
+
+    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        let mail = answered(input)?;
+        let (start, end) = slot(input).ok_or_else(|| CannotDo("no time was proposed for the meeting".into()))?;
+        let to = back(mail);
+        let mut lines = vec![
+            format!("UID:{}@{}", input.token, host(input)),
+            "SEQUENCE:0".into(),
+            format!("DTSTAMP:{}", stamp(input.now.utc())),
+            format!("DTSTART:{}", stamp(start)),
+            format!("DTEND:{}", stamp(end)),
+            format!("SUMMARY:{}", escape(&input.task.objective)),
+            format!(
+                "ORGANIZER;CN={}:mailto:{}",
+                parameter(input.me.names.first().map_or("", String::as_str)),
+                own(input)
+            ),
+        ];
+        lines.extend(to.iter().map(|to| {
+            format!(
+                "ATTENDEE;ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSVP=TRUE;CN={}:mailto:{}",
+                parameter(to.label()),
+                to.addr
+            )
+        }));
+        let shown = start.with_timezone(&input.me.time_zone);
+        let until = end.with_timezone(&input.me.time_zone);
+        let words = instruction(input).map_or_else(
+            || {
+                format!(
+                    "{}\n{}–{}",
+                    input.task.objective,
+                    shown.format("%A %d %B %Y, %H:%M"),
+                    until.format("%H:%M (%Z)")
+                )
+            },
+            str::to_owned,
+        );
+        let letter = Letter {
+            subject: reply_subject(&mail.subject),
+            body: envelop(input, mail.from.name.as_deref(), &words),
+            to,
+            answers: Some(mail),
+            calendar: Some(("REQUEST", calendar("REQUEST", &lines))),
+        };
+        let effect = Effect::Send { kind: SendKind::Invite, message: letter.write(input)?, replaces: None };
+        Ok(wish(effect, &ARGUMENTS))
+    }
+}
+
+const ARGUMENTS: [(&str, Origin); 3] =
+    [(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, Origin::Template)];
+
+/// The first time an earlier step found.
+fn slot(input: &ToolInput<'_>) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+    let output = input.task.tool_output.as_ref()?.get("propose_time_slots")?;
+    let first = output.get("slots")?.as_array()?.first()?;
+    let time = |key: &str| Some(DateTime::parse_from_rfc3339(first.get(key)?.as_str()?).ok()?.to_utc());
+    let start = time("start")?;
+    Some((start, time("end").unwrap_or(start + Duration::minutes(30))))
+}
+
+pub(super) struct AnswerInvitation;
+
+/// What can be said to an invitation, in the words a person may use.
+const ANSWERS: [(&str, &str, &[&str]); 3] = [
+    ("DECLINED", "Declined", &["decline", "declined", "no", "לא", "מסרב", "מסרבת", "לדחות"]),
+    ("TENTATIVE", "Tentatively accepted", &["tentative", "tentatively", "maybe", "perhaps", "אולי"]),
+    ("ACCEPTED", "Accepted", &["accept", "accepted", "yes", "כן", "מאשר", "מאשרת", "לאשר"]),
+];
+
+impl Tool for AnswerInvitation {
+    fn name(&self) -> &'static str {
+        "answer_invitation"
+    }
+
+    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        let mail = answered(input)?;
+        let invite = mail.invite.as_ref().filter(|invite| invite.method == "REQUEST" && !invite.uid.is_empty());
+        let invite = invite.ok_or_else(|| CannotDo("the mail holds no invitation to answer".into()))?;
+        let (status, word) = answer(input)?;
+        let organizer = invite.organizer.clone().unwrap_or_else(|| mail.from.addr.clone());
+        let name = input.me.names.first().map_or("", String::as_str);
+        let mut lines = vec![
+            format!("UID:{}", escape(&invite.uid)),
+            "SEQUENCE:0".into(),
+            format!("DTSTAMP:{}", stamp(input.now.utc())),
+            format!("ORGANIZER:mailto:{organizer}"),
+            format!("ATTENDEE;PARTSTAT={status};CN={}:mailto:{}", parameter(name), own(input)),
+            format!("SUMMARY:{}", escape(&invite.summary)),
+        ];
+        lines.extend(invite.start.map(|start| format!("DTSTART:{}", stamp(start.utc()))));
+        lines.extend(invite.end.map(|end| format!("DTEND:{}", stamp(end.utc()))));
+        let letter = Letter {
+            to: vec![Address { name: None, addr: organizer.to_ascii_lowercase() }],
+            subject: format!("{word}: {}", invite.summary),
+            body: envelop(input, mail.from.name.as_deref(), &format!("{word}: {}", invite.summary)),
+            answers: Some(mail),
+            calendar: Some(("REPLY", calendar("REPLY", &lines))),
+        };
+        let effect = Effect::Send { kind: SendKind::Answer, message: letter.write(input)?, replaces: None };
+        Ok(wish(effect, &ARGUMENTS))
+    }
+}
+
+/// Yes, unless the person said otherwise: they are asked before it leaves.
+fn answer(input: &ToolInput<'_>) -> Result<(&'static str, &'static str), CannotDo> {
+    let Some(words) = instruction(input) else { return Ok(("ACCEPTED", "Accepted")) };
+    let words = words.to_lowercase();
+    let said = |known: &[&str]| words.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
+    ANSWERS
+        .iter()
+        .find(|(_, _, known)| said(known))
+        .map(|(status, word, _)| (*status, *word))
+        .ok_or_else(|| CannotDo("say accept, decline or maybe".into()))
+}
+
+fn calendar(method: &str, lines: &[String]) -> String {
+    let head = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Adjutant//EN"].map(str::to_owned);
+    let method = [format!("METHOD:{method}"), "BEGIN:VEVENT".to_owned()];
+    let tail = ["END:VEVENT", "END:VCALENDAR"].map(str::to_owned);
+    head.iter().chain(&method).chain(lines).chain(&tail).map(|line| fold(line)).collect()
+}
+
+/// Lines of at most 75 bytes, continued after a space; never inside a character.
+fn fold(line: &str) -> String {
+    let mut out = String::new();
+    let mut width = 0;
+    for c in line.chars() {
+        if width + c.len_utf8() > 74 {
+            out.push_str("\r\n ");
+            width = 1;
+        }
+        width += c.len_utf8();
+        out.push(c);
+    }
+    out + "\r\n"
+}
+
+fn escape(text: &str) -> String {
+    let text: String = text.chars().filter(|c| *c == '\n' || !c.is_control()).collect();
+    text.replace('\\', "\\\\").replace(';', "\\;").replace(',', "\\,").replace('\n', "\\n")
+}
+
+/// A parameter's value: in quotes, which it cannot hold itself.
+fn parameter(text: &str) -> String {
+    format!("\"{}\"", text.chars().filter(|c| *c != '"' && !c.is_control()).collect::<String>())
+}
+
+fn stamp(at: DateTime<Utc>) -> String {
+    at.format("%Y%m%dT%H%M%SZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_folded_inside_the_limit_and_unfold_to_themselves() {
+        for text in ["short", &"x".repeat(300), &"שלום ".repeat(60)] {
+            let folded = fold(text);
+            assert!(folded.split("\r\n").all(|line| line.len() <= 75), "{folded:?}");
+            assert_eq!(folded.replace("\r\n ", "").trim_end_matches("\r\n"), text);
+        }
+    }
+
+    #[test]
+    fn text_cannot_break_out_of_its_line() {
+        assert_eq!(escape("a;b,c\\d\nEND:VEVENT\r"), "a\\;b\\,c\\\\d\\nEND:VEVENT");
+        assert_eq!(parameter("a\":mailto:eve\r\n"), "\"a:mailto:eve\"");
+    }
+}

@@ -1,0 +1,164 @@
+//! A message written out: every byte is fixed here, once. The same input gives the same bytes.
+
+use mail_builder::{
+    MessageBuilder,
+    headers::{content_type::ContentType, raw::Raw},
+    mime::MimePart,
+};
+use mail_parser::MimeHeaders as _;
+
+use super::{CannotDo, ToolInput};
+use crate::model::{Address, Attachment, Instant, Mail, action::Composed, ids::sha256_hex};
+
+/// What a message says; who it is from, its date and its ids follow from the input.
+pub(super) struct Letter<'a> {
+    pub(super) to: Vec<Address>,
+    pub(super) subject: String,
+    pub(super) body: String,
+    /// The mail it answers.
+    pub(super) answers: Option<&'a Mail>,
+    /// A calendar part: its method and its text.
+    pub(super) calendar: Option<(&'static str, String)>,
+}
+
+pub(super) const INVITE_FILE: &str = "invite.ics";
+
+impl Letter<'_> {
+    pub(super) fn write(self, input: &ToolInput<'_>) -> Result<Composed, CannotDo> {
+        let name = input.me.names.first().map_or("", String::as_str);
+        let mut builder = MessageBuilder::new()
+            .from((name.to_owned(), own(input).to_owned()))
+            .to(self.to.iter().map(|to| (to.name.clone().unwrap_or_default(), to.addr.clone())).collect::<Vec<_>>())
+            .subject(self.subject.clone())
+            .date(input.now.utc().timestamp())
+            .message_id(format!("{}@{}", input.token, host(input)))
+            .header("X-Adjutant-Action", Raw::new(input.token.to_owned()));
+        if let Some((id, mail)) = self.answers.and_then(|mail| mail.message_id.as_ref().map(|id| (id, mail))) {
+            let references: Vec<&str> =
+                mail.references.iter().map(String::as_str).chain(std::iter::once(id.as_str())).collect();
+            builder = builder
+                .header("In-Reply-To", Raw::new(id.clone()))
+                .header("References", Raw::new(references.join(" ")));
+        }
+        let (builder, attachments) = match self.calendar {
+            None => (builder.text_body(self.body.clone()), Vec::new()),
+            Some((method, text)) => {
+                let shown = Attachment {
+                    name: INVITE_FILE.into(),
+                    content_type: "text/calendar".into(),
+                    size: text.len() as u64,
+                    sha256: sha256_hex(text.as_bytes()),
+                };
+                (builder.body(with_calendar(input.token, &self.body, method, text)), vec![shown])
+            }
+        };
+        let mime = builder
+            .write_to_string()
+            .map_err(|error| CannotDo(format!("the message could not be written: {error}")))?;
+        Ok(Composed { to: self.to, cc: Vec::new(), subject: self.subject, body: self.body, mime, attachments })
+    }
+}
+
+fn with_calendar(token: &str, body: &str, method: &'static str, calendar: String) -> MimePart<'static> {
+    let mixed = ContentType::new("multipart/mixed").attribute("boundary", format!("=_{token}"));
+    let kind = ContentType::new("text/calendar").attribute("charset", "utf-8").attribute("method", method);
+    let invite = MimePart::new(kind, calendar.into_bytes()).attachment(INVITE_FILE);
+    let text = ContentType::new("text/plain").attribute("charset", "utf-8");
+    MimePart::new(mixed, vec![MimePart::new(text, body.to_owned()), invite])
+}
+
+pub(super) fn own<'a>(input: &ToolInput<'a>) -> &'a str {
+    input.me.addresses.first().map_or("me@localhost.localdomain", String::as_str)
+}
+
+pub(super) fn host<'a>(input: &ToolInput<'a>) -> &'a str {
+    own(input).rsplit_once('@').map_or("localhost", |(_, host)| host)
+}
+
+pub(super) fn reply_subject(subject: &str) -> String {
+    let is_reply = subject.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("re:"));
+    if is_reply { subject.to_owned() } else { format!("Re: {subject}") }
+}
+
+/// The words of one language around a message.
+pub(super) struct Phrases {
+    hello: &'static str,
+    thanks: &'static str,
+    pub(super) slots: &'static str,
+    pub(super) about: &'static str,
+    pub(super) forwarded: &'static str,
+}
+
+const ENGLISH: Phrases = Phrases {
+    hello: "Hello",
+    thanks: "Best regards,",
+    slots: "Thank you for your mail. Any of these times would suit me:",
+    about: "Thank you for your mail. You asked:",
+    forwarded: "Forwarded message from",
+};
+const HEBREW: Phrases = Phrases {
+    hello: "שלום",
+    thanks: "בברכה,",
+    slots: "תודה על המייל. המועדים הבאים נוחים לי:",
+    about: "תודה על המייל. ביקשת:",
+    forwarded: "הודעה שהועברה מאת",
+};
+
+pub(super) fn phrases(input: &ToolInput<'_>) -> &'static Phrases {
+    if input.facts.language == "he" { &HEBREW } else { &ENGLISH }
+}
+
+/// A greeting, the words, a signature.
+pub(super) fn envelop(input: &ToolInput<'_>, name: Option<&str>, words: &str) -> String {
+    let phrases = phrases(input);
+    let name = name.unwrap_or("").trim();
+    let greeting = if name.is_empty() { format!("{},", phrases.hello) } else { format!("{} {name},", phrases.hello) };
+    let signature = if input.me.signature.is_empty() {
+        input.me.names.first().map_or("", String::as_str)
+    } else {
+        input.me.signature.as_str()
+    };
+    format!("{greeting}\n\n{words}\n\n{}\n{signature}\n", phrases.thanks)
+}
+
+/// The same message in a person's own words: another subject and text, everything else as it was. The ids and the date
+/// are those of the new action.
+pub fn rewrite(message: &Composed, token: &str, subject: &str, text: &str, now: Instant) -> Result<Composed, CannotDo> {
+    let parsed = mail_parser::MessageParser::default().parse(message.mime.as_bytes());
+    let parsed = parsed.ok_or_else(|| CannotDo("the message cannot be read".into()))?;
+    let from = parsed.from().and_then(|from| from.first());
+    let own = from.and_then(|from| from.address()).unwrap_or_default().to_owned();
+    let name = from.and_then(|from| from.name()).unwrap_or_default().to_owned();
+    let host = own.rsplit_once('@').map_or("localhost", |(_, host)| host).to_owned();
+    let mut builder = MessageBuilder::new()
+        .from((name, own))
+        .to(message.to.iter().map(|to| (to.name.clone().unwrap_or_default(), to.addr.clone())).collect::<Vec<_>>())
+        .subject(subject.to_owned())
+        .date(now.utc().timestamp())
+        .message_id(format!("{token}@{host}"))
+        .header("X-Adjutant-Action", Raw::new(token.to_owned()));
+    if !message.cc.is_empty() {
+        builder = builder.cc(message
+            .cc
+            .iter()
+            .map(|cc| (cc.name.clone().unwrap_or_default(), cc.addr.clone()))
+            .collect::<Vec<_>>());
+    }
+    for header in ["In-Reply-To", "References"] {
+        if let Some(value) = parsed.header_raw(header) {
+            builder = builder.header(header, Raw::new(value.trim().to_owned()));
+        }
+    }
+    let calendar = parsed.attachments().find(|part| part.content_type().is_some_and(|kind| kind.ctype() == "text"));
+    let builder = match calendar {
+        Some(part) => {
+            let calendar = String::from_utf8_lossy(part.contents()).into_owned();
+            let method = if calendar.contains("METHOD:REPLY") { "REPLY" } else { "REQUEST" };
+            builder.body(with_calendar(token, text, method, calendar))
+        }
+        None => builder.text_body(text.to_owned()),
+    };
+    let mime =
+        builder.write_to_string().map_err(|error| CannotDo(format!("the message could not be written: {error}")))?;
+    Ok(Composed { subject: subject.to_owned(), body: text.to_owned(), mime, ..message.clone() })
+}

@@ -1,0 +1,122 @@
+//! `send_reply`, `send_mail` and `forward`: messages that leave the house, once a person has said yes.
+
+use serde_json::{Value, json};
+
+use super::{
+    CannotDo, Outcome, Tool, ToolInput,
+    draft_reply::{answered, back, body},
+    letter::{Letter, envelop, phrases, reply_subject},
+};
+use crate::model::{
+    ActionId, Address, Effect,
+    action::{Argument, Composed, Origin, Replaced, SendKind},
+    task::INSTRUCTION,
+};
+
+pub(super) struct SendReply;
+
+impl Tool for SendReply {
+    fn name(&self) -> &'static str {
+        "send_reply"
+    }
+
+    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        let mail = answered(input)?;
+        let draft = input.task.tool_output.as_ref().and_then(|output| output.get("draft_reply"));
+        let drafted = draft.and_then(|draft| draft.get("draft")).and_then(Value::as_str);
+        let (body, origin) = match (instruction(input), drafted) {
+            (Some(words), _) => (envelop(input, mail.from.name.as_deref(), words), Origin::Person),
+            (None, Some(drafted)) => (drafted.to_owned(), Origin::Template),
+            (None, None) => (body(input, mail), Origin::Template),
+        };
+        let message =
+            Letter { to: back(mail), subject: reply_subject(&mail.subject), body, answers: Some(mail), calendar: None }
+                .write(input)?;
+        let replaces = draft.and_then(replaced);
+        let effect = Effect::Send { kind: SendKind::Reply, message, replaces };
+        Ok(wish(effect, &[(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)]))
+    }
+}
+
+/// The draft of an earlier step, which this message takes over.
+fn replaced(draft: &Value) -> Option<Replaced> {
+    let text = |key: &str| draft.get(key).and_then(Value::as_str);
+    let action_id: ActionId = text("action")?.parse().ok()?;
+    Some(Replaced { action_id, sha256: text("sha256")?.to_owned() })
+}
+
+/// What the person told the agent to write.
+pub(super) fn instruction<'a>(input: &ToolInput<'a>) -> Option<&'a str> {
+    input.task.context.more.get(INSTRUCTION).and_then(Value::as_str).map(str::trim).filter(|words| !words.is_empty())
+}
+
+pub(super) struct SendMail;
+
+impl Tool for SendMail {
+    fn name(&self) -> &'static str {
+        "send_mail"
+    }
+
+    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        let wished = input.task.context.more.get("message").cloned().unwrap_or_default();
+        let to = recipients(&wished)?;
+        let text = |key: &str| wished.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let words = instruction(input).map_or_else(|| text("text"), str::to_owned);
+        let words = if words.trim().is_empty() { Composed::GAP.to_owned() } else { words };
+        let body = envelop(input, to.first().and_then(|to| to.name.as_deref()), &words);
+        let subject =
+            Some(text("subject")).filter(|subject| !subject.is_empty()).unwrap_or_else(|| input.task.objective.clone());
+        let message = Letter { to, subject, body, answers: None, calendar: None }.write(input)?;
+        let effect = Effect::Send { kind: SendKind::New, message, replaces: None };
+        Ok(wish(
+            effect,
+            &[(Argument::RECIPIENTS, Origin::Person), ("subject", Origin::Person), (Argument::TEXT, Origin::Person)],
+        ))
+    }
+}
+
+pub(super) struct Forward;
+
+impl Tool for Forward {
+    fn name(&self) -> &'static str {
+        "forward"
+    }
+
+    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        let mail = input.mail.ok_or_else(|| CannotDo("there is no mail to forward".into()))?;
+        let wished = input.task.context.more.get("message").cloned().unwrap_or_default();
+        let to = recipients(&wished)?;
+        let quoted: String = mail.text.lines().map(|line| format!("> {line}\n")).collect();
+        let words = instruction(input).unwrap_or_default();
+        let words =
+            format!("{words}\n\n{} {} <{}>:\n{quoted}", phrases(input).forwarded, mail.from.label(), mail.from.addr);
+        let body = envelop(input, to.first().and_then(|to| to.name.as_deref()), words.trim());
+        let subject = format!("Fwd: {}", mail.subject);
+        let message = Letter { to, subject, body, answers: None, calendar: None }.write(input)?;
+        let effect = Effect::Send { kind: SendKind::Forward, message, replaces: None };
+        Ok(wish(
+            effect,
+            &[(Argument::RECIPIENTS, Origin::Person), ("subject", Origin::Mail), (Argument::TEXT, Origin::Mail)],
+        ))
+    }
+}
+
+/// Named by a person, in the task: `{"to": ["dana@work.example"], …}`.
+fn recipients(wished: &Value) -> Result<Vec<Address>, CannotDo> {
+    let named = wished.get("to").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let to: Vec<Address> = named
+        .iter()
+        .filter_map(Value::as_str)
+        .map(|addr| Address { name: None, addr: addr.trim().to_ascii_lowercase() })
+        .collect();
+    if to.is_empty() { Err(CannotDo("nobody said who it should go to".into())) } else { Ok(to) }
+}
+
+/// What the step shows is drawn from the message itself.
+pub(super) fn wish(effect: Effect, arguments: &[(&str, Origin)]) -> Outcome {
+    let output = effect.message().map_or(Value::Null, |message| {
+        let to: Vec<&str> = message.to.iter().map(|to| to.addr.as_str()).collect();
+        json!({ "to": to, "subject": message.subject, "text": message.body })
+    });
+    Outcome::wish(effect, output, arguments)
+}
