@@ -67,6 +67,7 @@ impl House {
     fn build(kind: Kind, clock: Clock) -> Self {
         let house = Self { folder: tempfile::tempdir().unwrap(), clock };
         App::init(house.root()).unwrap();
+        house.policy("");
         if !matches!(kind, Kind::Samples) {
             let account =
                 format!("[[account]]\nname = \"{WORK}\"\npath = \"mail\"\ntrusted_servers = [\"mx.home.example\"]\n");
@@ -84,6 +85,14 @@ impl House {
             std::thread::scope(|scope| scope.spawn(turn_on).join().unwrap());
         }
         house
+    }
+
+    /// Caps that no test but theirs runs into, no grace, and whatever else is given.
+    pub(crate) fn policy(&self, more: &str) {
+        let caps = "caps: { messages_per_sender_per_hour: 100000, messages_per_hour: 100000, labels_per_minute: 100000, pending: 100000, pending_per_sender: 100000 }";
+        let caps = if more.contains("caps:") { "" } else { caps };
+        let grace = if more.contains("approvals:") { "" } else { "approvals: { grace_seconds: 0 }" };
+        self.write("rules/policy.yml", &format!("{caps}\n{grace}\n{more}\n"));
     }
 
     pub(crate) fn root(&self) -> &Path {

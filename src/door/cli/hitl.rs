@@ -117,6 +117,9 @@ pub(super) fn draw(screen: Screen, detail: &ItemDetail) -> std::io::Result<()> {
     if !detail.on_yes.is_empty() {
         screen.line(&format!("  on yes   {}", shown(&detail.on_yes, 300)))?;
     }
+    if item.kind == crate::model::ItemKind::FailedStep {
+        screen.line("  retry does it again, skip goes on without it, cancel gives the task up")?;
+    }
     if let Some(obstacle) = &detail.obstacle {
         screen.line(&format!("  but      {obstacle}"))?;
     }
