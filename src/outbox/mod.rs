@@ -293,7 +293,7 @@ impl Outbox {
             Ok(Pending {
                 mail,
                 approval,
-                intact: row.action.sha256() == row.sha256,
+                intact: row.intact,
                 class: row.class,
                 state: row.state,
                 result: row.result,

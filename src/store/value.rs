@@ -194,6 +194,9 @@ pub struct OutboxRow {
     /// Since when nobody knows whether it happened.
     pub doubt_since: Option<Instant>,
     pub sender: String,
+    /// The stored bytes are those the digest was taken of.
+    #[serde(skip)]
+    pub intact: bool,
 }
 
 /// What a person asks of a task.

@@ -10,10 +10,12 @@
 
 mod approval;
 mod architecture;
+mod audit_chain;
 mod bad_input;
 mod beside_a_daemon;
 mod command_line;
 mod crash;
+mod deeds;
 mod engine_faults;
 mod engine_limits;
 mod full_disk;
@@ -24,9 +26,12 @@ mod ledger;
 mod life_cycle;
 mod node_contracts;
 mod overrule;
+mod queue_files;
 mod replay_and_fork;
 mod retry_skip_cancel;
 mod rules_file;
 mod samples;
 mod schema;
 mod search;
+mod sending;
+mod tampering;

@@ -20,7 +20,7 @@ pub(in crate::store) fn grant(connection: &Connection, decision: &Decision, item
     if !decision.door.may_approve() {
         return refused(&format!("{} can show it, not approve it", decision.door));
     }
-    if decision.sha256 != row.sha256 || row.action.sha256() != row.sha256 {
+    if decision.sha256 != row.sha256 || !row.intact {
         return refused("it is not what you were shown; look at it again");
     }
     if terms.expires_at <= decision.at {

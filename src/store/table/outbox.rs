@@ -4,7 +4,9 @@ use rusqlite::{Connection, Row};
 
 use super::{approval, audit, execute, json, many, one, parsed, parsed_option, reminder};
 use crate::{
-    model::{Action, ActionId, Effect, Instant, OutboxState, RiskClass, RunId, TaskId, audit::AuditEntry},
+    model::{
+        Action, ActionId, Effect, Instant, OutboxState, RiskClass, RunId, TaskId, audit::AuditEntry, ids::sha256_hex,
+    },
     store::{
         Reader,
         error::{Context, Result, StoreError},
@@ -142,7 +144,9 @@ pub(super) fn note(
 const COLUMNS: &str = "SELECT action, class, state, result, sha256, run_id, updated_at, handle, release_at, doubt_since, sender FROM outbox";
 
 fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
+    let intact = sha256_hex(row.get_ref(0)?.as_str()?.as_bytes()) == row.get_ref(4)?.as_str()?;
     Ok(OutboxRow {
+        intact,
         action: json(row, 0)?,
         class: parsed(row, 1)?,
         state: parsed(row, 2)?,

@@ -1,0 +1,220 @@
+//! `data/hitl_queue/`: a view of the database that scripts can answer through, and nothing else can.
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt as _, symlink},
+    path::PathBuf,
+};
+
+use adjutant::store::value::Verdict;
+use serde_json::{Value, json};
+
+use crate::{
+    deeds::cases,
+    house::{Dice, House, Kind, eventually, files_in},
+};
+
+const MEETING: &str = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
+
+async fn asked() -> (House, String, Value) {
+    let house = House::active();
+    house.post(&house.letter("one").body(MEETING));
+    house.once().await;
+    let files = queue(&house);
+    assert_eq!(files.len(), 1, "{files:?}");
+    let shown: Value = serde_json::from_str(&house.read(&format!("data/hitl_queue/{}", files[0]))).unwrap();
+    (house, files[0].trim_end_matches(".json").to_owned(), shown)
+}
+
+fn queue(house: &House) -> Vec<String> {
+    files_in(&house.home().queue()).into_iter().filter(|name| name != "quarantine").collect()
+}
+
+fn put_away(house: &House) -> usize {
+    files_in(&house.home().queue().join("quarantine")).len()
+}
+
+fn drop_file(house: &House, name: &str, text: &str, mode: u32) -> PathBuf {
+    let path = house.home().queue().join(name);
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    path
+}
+
+fn decision(shown: &Value, word: &str) -> String {
+    json!({ "action_sha256": shown["action_sha256"], "decision": word, "reason": "a script says so" }).to_string()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_item_has_its_state_in_a_file_of_its_own() {
+    let (house, item, shown) = asked().await;
+    assert_eq!(shown["item_id"], item);
+    assert_eq!(shown["task"]["status"], "WAITING_HITL");
+    assert!(shown["state"]["checkpoints"].as_array().is_some_and(|points| !points.is_empty()), "{shown}");
+    assert!(shown["action"]["action"]["effect"]["message"]["mime"].as_str().unwrap().contains("METHOD:REQUEST"));
+    let meta = fs::metadata(house.home().queue().join(format!("{item}.json"))).unwrap();
+    assert_eq!(meta.permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(house.home().queue()).unwrap().permissions().mode() & 0o777, 0o700);
+    house.app().await.answer("1", Verdict::Reject, "").await.unwrap();
+    house.once().await;
+    assert!(queue(&house).is_empty(), "what is decided is gone from the queue");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_decides_by_dropping_a_file_and_only_once() {
+    let (house, item, shown) = asked().await;
+    let name = format!("{item}.decision.json");
+    drop_file(&house, &name, &decision(&shown, "approve"), 0o600);
+    house.clock.advance(1);
+    house.once().await;
+    assert_eq!(house.sent().len(), 1);
+    assert!(queue(&house).is_empty());
+    assert_eq!(house.sql("SELECT door FROM approval"), [["file"]]);
+    drop_file(&house, &name, &decision(&shown, "approve"), 0o600);
+    house.clock.advance(1);
+    house.once().await;
+    assert_eq!((house.sent().len(), put_away(&house)), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_used_file_does_not_count_again_after_an_undo() {
+    let (house, item, _) = asked().await;
+    house.policy("approvals: { grace_seconds: 600 }");
+    house.once().await;
+    let text = house.read(&format!("data/hitl_queue/{item}.json"));
+    let shown: Value = serde_json::from_str(&text).unwrap();
+    let name = format!("{item}.decision.json");
+    drop_file(&house, &name, &decision(&shown, "approve"), 0o600);
+    house.clock.advance(1);
+    house.once().await;
+    assert_eq!(house.count("outbox WHERE state = 'held'"), 1);
+    house.app().await.take_back(item.parse().unwrap()).await.unwrap();
+    drop_file(&house, &name, &decision(&shown, "approve"), 0o600);
+    house.clock.advance(700);
+    house.once().await;
+    assert_eq!((house.count("outbox WHERE state = 'parked'"), house.sent().len()), (1, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_does_not_belong_is_put_away_and_never_used() {
+    let (house, item, shown) = asked().await;
+    let good = decision(&shown, "approve");
+    let name = format!("{item}.decision.json");
+    let elsewhere = house.root().join("elsewhere.json");
+    fs::write(&elsewhere, &good).unwrap();
+    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o600)).unwrap();
+    let wrong = json!({ "action_sha256": "0".repeat(64), "decision": "approve" }).to_string();
+    let unknown =
+        json!({ "action_sha256": shown["action_sha256"], "decision": "approve", "also": "delete" }).to_string();
+    type Hostile<'a> = (&'a str, Box<dyn Fn(&House) + 'a>);
+    let hostile: Vec<Hostile<'_>> = vec![
+        ("others can write it", Box::new(|house| drop(drop_file(house, &name, &good, 0o666)))),
+        ("a link", Box::new(|house| symlink(&elsewhere, house.home().queue().join(&name)).unwrap())),
+        ("a second name", Box::new(|house| fs::hard_link(&elsewhere, house.home().queue().join(&name)).unwrap())),
+        ("a folder", Box::new(|house| fs::create_dir(house.home().queue().join(&name)).unwrap())),
+        ("another digest", Box::new(|house| drop(drop_file(house, &name, &wrong, 0o600)))),
+        ("unknown fields", Box::new(|house| drop(drop_file(house, &name, &unknown, 0o600)))),
+        ("no JSON", Box::new(|house| drop(drop_file(house, &name, "yes", 0o600)))),
+        ("too large", Box::new(|house| drop(drop_file(house, &name, &" ".repeat(100_000), 0o600)))),
+        (
+            "no such item",
+            Box::new(|house| drop(drop_file(house, "01ARZ3NDEKTSV4RRFFQ69G5FAV.decision.json", &good, 0o600))),
+        ),
+        ("a lower-case id", Box::new(|house| drop(drop_file(house, &name.to_lowercase(), &good, 0o600)))),
+        ("a forged item", Box::new(|house| drop(drop_file(house, "01ARZ3NDEKTSV4RRFFQ69G5FAV.json", "{}", 0o600)))),
+    ];
+    for (nth, (what, hostile)) in hostile.iter().enumerate() {
+        hostile(&house);
+        house.clock.advance(1);
+        house.once().await;
+        assert_eq!(put_away(&house), nth + 1, "{what}");
+        assert_eq!(queue(&house), [format!("{item}.json")], "{what}");
+        assert_eq!((house.sent().len(), house.count("approval")), (0, 0), "{what}");
+    }
+    // An edited view is put away and written again.
+    drop_file(&house, &format!("{item}.json"), "{\"approved\": true}", 0o600);
+    house.once().await;
+    assert_eq!(put_away(&house), hostile.len() + 1);
+    let again: Value = serde_json::from_str(&house.read(&format!("data/hitl_queue/{item}.json"))).unwrap();
+    assert_eq!(again["item_id"], item);
+}
+
+/// A name nobody should act on.
+fn hostile_name(dice: &mut Dice) -> String {
+    let parts = [
+        "..",
+        "/",
+        "%2e%2e",
+        "\u{202e}",
+        "nosj",
+        ".json",
+        ".decision.json",
+        "\n",
+        " ",
+        "~",
+        "$HOME",
+        "`id`",
+        "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+        "etc",
+        "passwd",
+        "quarantine",
+        "-rf",
+        "CON",
+        "\u{0}",
+        "'",
+        "\"",
+        ";",
+        "|",
+        "*",
+        "א",
+        ".tmp",
+        "tasks.db",
+    ];
+    (0..=dice.below(5)).map(|_| parts[usize::try_from(dice.below(parts.len() as u64)).unwrap()]).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_names_open_nothing_outside_the_queue() {
+    let (house, item, shown) = asked().await;
+    let mut dice = Dice::thrown("names");
+    let cases = cases(300).min(5_000);
+    let good = decision(&shown, "approve");
+    let app = house.app().await;
+    let canary = house.root().join("etc");
+    for nth in 0..cases {
+        let name = hostile_name(&mut dice);
+        if name == format!("{item}.decision.json") || name == format!("{item}.json") {
+            continue;
+        }
+        // As an id on the command line: not found, whatever it says.
+        assert!(app.item_detail(&name).await.is_err(), "{name:?}");
+        assert!(app.answer(&name, Verdict::Approve, "").await.is_err(), "{name:?}");
+        // As a file name, where the file system can carry it.
+        if !name.contains(['/', '\0']) && name != "." && name != ".." && name != "quarantine" && name.len() < 250 {
+            drop_file(&house, &name, &good, 0o600);
+        }
+        if nth % 50 == 49 {
+            app.tend_queue().await.unwrap();
+            assert_eq!(queue(&house), [format!("{item}.json")]);
+        }
+    }
+    app.tend_queue().await.unwrap();
+    assert!(!canary.exists());
+    assert_eq!((house.sent().len(), house.count("approval"), queue(&house).len()), (0, 0, 1));
+    println!("{cases} hostile names");
+}
+
+#[test]
+fn a_running_daemon_notices_a_decision_at_once() {
+    let house = House::real_time(Kind::Active);
+    house.post(&house.letter("one").body(MEETING));
+    let daemon = house.daemon();
+    let item = eventually("the item is in the queue", || {
+        queue(&house).first().map(|name| name.trim_end_matches(".json").to_owned())
+    });
+    let shown: Value = serde_json::from_str(&house.read(&format!("data/hitl_queue/{item}.json"))).unwrap();
+    let unfinished = drop_file(&house, ".incoming", &decision(&shown, "approve"), 0o600);
+    fs::rename(unfinished, house.home().queue().join(format!("{item}.decision.json"))).unwrap();
+    eventually("it is saved in Sent", || (house.sent().len() == 1).then_some(()));
+    assert_eq!(daemon.stop("TERM").0, 0);
+}

@@ -1,0 +1,82 @@
+//! Sent once, whatever the transport does; and what is not known is said.
+
+use adjutant::{app::Said, model::OutboxState, store::value::Verdict};
+
+use crate::deeds::{Fault, Yard, cases};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ambiguous_sends_are_looked_for_and_never_repeated_on_a_guess() {
+    let yard = Yard::new().await;
+    let each = cases(12);
+    let mut ends = std::collections::BTreeMap::new();
+    for fault in Fault::ALL {
+        for nth in 0..each {
+            let asked = yard.ask(&format!("{fault:?}-{nth}")).await;
+            yard.mailbox.breaks(*fault);
+            yard.app.decide(asked.item, Said::here(Verdict::Approve, "", &asked.sha256)).await.unwrap();
+            let end = yard.carry_to_the_end(asked.action.action_id).await;
+            let times = yard.mailbox.times(asked.action.action_id);
+            assert!(times <= 1, "{fault:?} {nth}: delivered {times} times");
+            let told = match end {
+                OutboxState::Sent => times == 1,
+                // A person is asked, or told that it did not leave.
+                OutboxState::NeedsHuman => true,
+                OutboxState::Failed | OutboxState::Void => times == 0,
+                other => panic!("{fault:?} {nth}: ended {other}"),
+            };
+            assert!(told, "{fault:?} {nth}: {end}, delivered {times} times");
+            // Whoever comes back to it finds it ended.
+            assert_eq!(yard.carry_to_the_end(asked.action.action_id).await, end);
+            assert_eq!(yard.mailbox.times(asked.action.action_id), times);
+            *ends.entry((format!("{fault:?}"), end)).or_insert(0) += 1;
+        }
+    }
+    println!("{each} of each fault: {ends:?}");
+    assert_eq!(ends[&("DroppedBefore".to_owned(), OutboxState::Sent)], each, "a draft that is still there is sent");
+    assert_eq!(ends[&("DroppedAfter".to_owned(), OutboxState::Sent)], each);
+    assert_eq!(ends[&("LateVisibility".to_owned(), OutboxState::Sent)], each);
+    assert_eq!(ends[&("ProbeError".to_owned(), OutboxState::NeedsHuman)], each);
+    assert_eq!(ends[&("DraftEdited".to_owned(), OutboxState::Void)], each);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doubt_lasts_a_quarter_of_an_hour_and_then_a_person_is_asked() {
+    let yard = Yard::new().await;
+    let asked = yard.ask("doubt").await;
+    yard.mailbox.breaks(Fault::ProbeError);
+    yard.app.decide(asked.item, Said::here(Verdict::Approve, "", &asked.sha256)).await.unwrap();
+    let began = yard.now();
+    let end = yard.carry_to_the_end(asked.action.action_id).await;
+    let minutes = (yard.now().utc() - began.utc()).num_minutes();
+    assert_eq!(end, OutboxState::NeedsHuman);
+    assert!((15..=17).contains(&minutes), "{minutes} minutes");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_doors_at_once_approve_an_action_once() {
+    let yard = Yard::new().await;
+    let items = cases(8).min(200);
+    let mut asked = Vec::new();
+    for nth in 0..items {
+        asked.push(yard.ask(&format!("race-{nth}")).await);
+    }
+    for asked in &asked {
+        let mut doors = tokio::task::JoinSet::new();
+        for _ in 0..64 {
+            let (app, asked) = (yard.app.clone(), asked.clone());
+            doors.spawn(async move {
+                app.decide(asked.item, Said::here(Verdict::Approve, "", &asked.sha256)).await.is_ok()
+            });
+        }
+        let mut yes = 0;
+        while let Some(done) = doors.join_next().await {
+            yes += usize::from(done.unwrap());
+        }
+        assert_eq!(yes, 1, "{} of 64 were told that they approved it", yes);
+        let action = asked.action.action_id;
+        let (one, other) = tokio::join!(yard.carry_to_the_end(action), yard.carry_to_the_end(action));
+        assert_eq!((one, other), (OutboxState::Sent, OutboxState::Sent));
+        assert_eq!(yard.mailbox.times(action), 1);
+    }
+    println!("{items} items, 64 doors each");
+}
