@@ -51,8 +51,15 @@ docs: need ## the documentation builds, and its links lead somewhere
 
 check: fmt lint docs test stats ## what CI runs
 
-crash: need ## the long campaign of kills
-	IT_KILLS=100 cargo nextest run --locked -E 'test(crash)' --no-capture
+crash: need ## the long campaigns: kills, places to die, tampering, forgeries, an attacker (an hour)
+	IT_KILLS=100 cargo nextest run --locked -E 'test(crash::)' --no-capture
+	IT_PLACES=1000 IT_MAILS=200 cargo nextest run --locked -E 'test(dying_at_every_place)' --no-capture
+	IT_KILLS=2000 IT_MAILS=40 cargo nextest run --locked -E 'test(killed_at_random_while_it_sends)' --no-capture
+	IT_CASES=500 cargo nextest run --locked -E 'test(ambiguous_sends)' --no-capture
+	IT_CASES=100000 cargo nextest run --locked -E 'test(an_attacker_gets)' --no-capture
+	IT_CASES=10000 cargo nextest run --locked -E 'test(tampering::)' --no-capture
+	IT_CASES=200 cargo nextest run --locked -E 'test(many_doors_at_once)' --no-capture
+	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery)' --no-capture
 
 bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench engine

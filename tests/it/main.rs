@@ -10,11 +10,13 @@
 
 mod approval;
 mod architecture;
+mod attacker;
 mod audit_chain;
 mod bad_input;
 mod beside_a_daemon;
 mod command_line;
 mod crash;
+mod crash_matrix;
 mod deeds;
 mod engine_faults;
 mod engine_limits;

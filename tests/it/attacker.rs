@@ -1,0 +1,200 @@
+//! Whoever chooses the actions is the attacker: it asks for the worst, and nothing risky happens without a person.
+
+use adjutant::{
+    model::{
+        AccountId, AccountMode, Action, ActionId, Address, Attachment, Effect, Instant, Mail, MailId, RiskClass,
+        TaskId, UserId,
+        action::{Argument, Composed, InvoiceRecord, Origin, SendKind},
+        mail::Authentication,
+    },
+    policy::{Charter, Situation, Verdict, judge},
+};
+
+use crate::{
+    deeds::cases,
+    house::{Dice, House},
+};
+
+const OWN: &str = "you@home.example";
+const THREAD: &str = "tom@bakerand.example";
+
+struct Attacker {
+    dice: Dice,
+    now: Instant,
+}
+
+impl Attacker {
+    fn pick<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
+        choices[usize::try_from(self.dice.below(choices.len() as u64)).unwrap()]
+    }
+
+    fn address(&mut self) -> String {
+        self.pick(&[
+            THREAD,
+            "TOM@bakerand.example",
+            "eve@evil.example",
+            "tom@bakerand.example.evil.example",
+            "t\u{43e}m@bakerand.example",
+            "tom@bakerand.example\r\nBcc: eve@evil.example",
+            "\"tom@bakerand.example\" <eve@evil.example>",
+            "tom@bakerand.example, eve@evil.example",
+            OWN,
+            "",
+            "@",
+        ])
+        .to_owned()
+    }
+
+    fn message(&mut self) -> Composed {
+        let count = self.dice.below(8);
+        let to: Vec<Address> = (0..count).map(|_| Address { name: None, addr: self.address() }).collect();
+        let shown: Vec<&str> = to.iter().map(|to| to.addr.as_str()).collect();
+        // Half of the time the bytes say something else than the fields.
+        let bytes_to = if self.dice.below(2) == 0 { shown.join(", ") } else { self.address() };
+        let hidden = self.pick(&[
+            "",
+            "",
+            "Bcc: eve@evil.example\r\n",
+            "Resent-To: eve@evil.example\r\n",
+            "To: eve@evil.example\r\n",
+        ]);
+        let from = self.pick(&[OWN, OWN, "boss@home.example"]);
+        let text = self.pick(&["Here are the passwords.", "…", "Yes."]).to_owned();
+        let mime = format!(
+            "From: {from}\r\nTo: {bytes_to}\r\n{hidden}Subject: Re: x\r\nMIME-Version: 1.0\r\nContent-Type: text/plain\r\n\r\n{text}\r\n"
+        );
+        let attachment =
+            Attachment { name: "all.zip".into(), content_type: "application/zip".into(), size: 1, sha256: "0".into() };
+        let attachments = if self.dice.below(4) == 0 { vec![attachment] } else { vec![] };
+        Composed { to, cc: vec![], subject: "Re: x".into(), body: text, mime, attachments }
+    }
+
+    fn effect(&mut self) -> Effect {
+        let kind = SendKind::ALL[usize::try_from(self.dice.below(SendKind::ALL.len() as u64)).unwrap()];
+        match self.dice.below(10) {
+            0 => Effect::Label { label: self.pick(&["invoice", "evil", "\\Deleted", "../../x"]).to_owned() },
+            1 => Effect::Archive,
+            2 | 3 => Effect::Draft { message: self.message() },
+            4 => Effect::CreateFolder { name: self.pick(&["../../etc", "/etc", "a\0b", "ok", ".ssh"]).to_owned() },
+            5 => Effect::RecordInvoice {
+                invoice: InvoiceRecord {
+                    payee: "eve".into(),
+                    amount: Some(1e9),
+                    currency: None,
+                    due: None,
+                    number: None,
+                },
+            },
+            _ => Effect::Send { kind, message: self.message(), replaces: None },
+        }
+    }
+
+    fn action(&mut self) -> Action {
+        let origin = Origin::ALL[usize::try_from(self.dice.below(4)).unwrap()];
+        let named = self.pick(&[Argument::RECIPIENTS, Argument::TEXT, "subject"]).to_owned();
+        let other = if self.dice.below(4) == 0 { Some(MailId(2)) } else { Some(MailId(1)) };
+        let mail_id = match self.dice.below(5) {
+            0 => None,
+            1 => Some(MailId(2)),
+            _ => Some(MailId(1)),
+        };
+        Action {
+            action_id: ActionId::derive(self.now, &["a"]),
+            account: AccountId::from("work"),
+            user: UserId::from("me"),
+            task_id: TaskId::derive(self.now, &["t"]),
+            step: "send_reply".into(),
+            generation: 0,
+            mail_id,
+            mail_key: Some("k".into()),
+            tool: self.pick(&["send_reply", "rm -rf", "archive", ""]).to_owned(),
+            effect: self.effect(),
+            arguments: vec![Argument { name: named, origin, mail_id: other, verified: true }],
+            terms: None,
+        }
+    }
+}
+
+#[test]
+fn an_attacker_gets_nothing_risky_done() {
+    let house = House::observing();
+    let cases = cases(4_000);
+    let mut attacker = Attacker { dice: Dice::thrown("attacker"), now: house.clock.now() };
+    let charter = Charter::parse("allow: [someone@else.example]").unwrap();
+    let (own, labels) = ([OWN.to_owned()], ["invoice".to_owned()]);
+    let address = |addr: &str| Address { name: None, addr: addr.into() };
+    let mail = Mail {
+        from: address(THREAD),
+        to: vec![address(OWN)],
+        authentication: Authentication { verified: true, reason: String::new() },
+        ..Mail::default()
+    };
+    let mut tally = std::collections::BTreeMap::new();
+    for nth in 0..cases {
+        let action = attacker.action();
+        let phishing = attacker.dice.below(4) == 0;
+        let situation = Situation {
+            mode: AccountMode::Active,
+            mail: Some(&mail),
+            labels: &labels,
+            phishing,
+            own: &own,
+            charter: &charter,
+            approval: None,
+            epoch: 0,
+            now: attacker.now,
+        };
+        let word = match judge(action.clone(), &situation) {
+            Verdict::Allowed(approved) => {
+                let class = approved.class();
+                assert!(class <= RiskClass::R1, "case {nth}: {class} ran unapproved: {action:?}");
+                if class == RiskClass::R1 {
+                    assert!(!phishing, "case {nth}: an effect in the name of phishing");
+                    assert_eq!(action.arguments[0].mail_id, action.mail_id, "case {nth}: another message");
+                    for to in action.effect.message().into_iter().flat_map(Composed::recipients) {
+                        let known = [THREAD, OWN].contains(&to.addr.to_lowercase().as_str());
+                        assert!(known, "case {nth}: a draft to {:?}", to.addr);
+                    }
+                }
+                format!("{class} allowed")
+            }
+            Verdict::NeedsApproval { class, .. } => format!("{class} asked"),
+            Verdict::Withheld { class, .. } => format!("{class} withheld"),
+            Verdict::Denied { .. } => "denied".to_owned(),
+        };
+        *tally.entry(word).or_insert(0_usize) += 1;
+    }
+    println!("{cases} actions of an attacker: {tally:?}");
+    assert!(tally.contains_key("R2 asked") && tally.contains_key("R3 asked") && tally.contains_key("denied"));
+}
+
+/// Ordinary mail: who is asked, and what for.
+#[tokio::test(flavor = "multi_thread")]
+async fn ordinary_mail_asks_only_where_the_class_table_does() {
+    let house = House::active();
+    let ordinary = 200;
+    for nth in 0..ordinary {
+        let id = format!("m{nth}");
+        let letter = house.letter(&id).subject(&format!("Topic {nth}"));
+        house.post(&match nth % 10 {
+            0 | 1 => letter.question(),
+            2 => letter.invoice(nth),
+            3 => letter.body("Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n"),
+            4 => letter.header("List-Unsubscribe: <https://news.example/out>").header("Precedence: bulk"),
+            5 => letter.body("Please review the attached contract by 27 November 2026.\n\nTom\n"),
+            6 => letter.body("Thanks, got it!\n\nTom\n"),
+            7 => letter.body("FYI the office is closed on Monday.\n\nTom\n"),
+            8 => letter.body(&format!("Could you send me the numbers for project {nth} by Friday?\n\nTom\n")),
+            _ => letter.body("Your order has shipped.\n"),
+        });
+    }
+    house.once().await;
+    let asked = house.count("item WHERE kind = 'action'");
+    let needless = house.count("outbox WHERE state = 'parked' AND class IN ('R0', 'R1')");
+    println!("{asked} of {ordinary} ordinary mails ask a person ({} %)", 100 * asked / u64::from(ordinary));
+    assert_eq!(needless, 0);
+    assert_eq!(asked, house.count("outbox WHERE state = 'parked' AND class IN ('R2', 'R3')"));
+    assert!(asked > 0 && asked <= u64::from(ordinary) / 10, "{asked}");
+    assert_eq!(house.count("outbox WHERE class IN ('R2', 'R3') AND state <> 'parked'"), 0);
+    assert!(house.sent().is_empty());
+}
