@@ -66,6 +66,7 @@ bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench path
 	cargo bench --locked --bench start
 	cargo bench --locked --bench growth
+	cargo bench --locked --bench trust
 
 bench-long: need ## growth up to a million stored tasks
 	BENCH_LONG=1 cargo bench --locked --bench growth

@@ -41,7 +41,7 @@ pub enum Pulse {
     Settled(Outcome),
     Reminder(ReminderRow),
     /// Nobody has answered, and it will soon be void.
-    Expiring(ItemRow),
+    Expiring(Box<ItemRow>),
     RulesBroken(String),
     /// A new version counts; so many tasks changed their level.
     RulesChanged {

@@ -19,7 +19,7 @@ pub(super) async fn tend(shared: Shared) {
     let _watcher = watch(&shared, wake);
     loop {
         match shared.worker.tend().await {
-            Ok(soon) => soon.into_iter().for_each(|item| shared.tell(Pulse::Expiring(item))),
+            Ok(soon) => soon.into_iter().for_each(|item| shared.tell(Pulse::Expiring(Box::new(item)))),
             Err(error) => tracing::warn!(error = format!("{error:#}"), "the approval queue could not be tended"),
         }
         tokio::select! {

@@ -56,7 +56,7 @@ impl Queue {
     /// Makes the folder say what the database says, and collects the decisions in it.
     pub async fn reconcile(&self, store: &Store, now: Instant) -> anyhow::Result<Looked> {
         let queue = self.clone();
-        let open = store.read(|reader| view::all(reader)).await?;
+        let open = store.read(view::all).await?;
         let known = store.clone();
         let is_item =
             move |id: ItemId| known.read_now(|reader| reader.item(id)).map(|row: Option<ItemRow>| row.is_some());

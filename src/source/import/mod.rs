@@ -42,7 +42,7 @@ pub struct Import {
 enum Kind {
     Mbox { messages: Box<Mbox<File>>, folder: String, direction: Direction, fallback: Instant },
     Files(std::vec::IntoIter<Waiting>),
-    Maildir { maildir: Maildir, messages: std::vec::IntoIter<super::Found> },
+    Maildir { maildir: Box<Maildir>, messages: std::vec::IntoIter<super::Found> },
 }
 
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl Import {
     }
 
     fn maildir(path: &Path) -> Result<Import, SourceError> {
-        let maildir = Maildir::open(path.to_owned(), HashSet::new());
+        let maildir = Box::new(Maildir::open(path.to_owned(), HashSet::new()));
         let mut poll = maildir.poll(None)?;
         // Files so young that they may still be written are waited for; a mailbox in use never comes to an end of them.
         for pause in std::iter::repeat_n(poll.look_again, YOUNG_WAITS).flatten() {
