@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     CannotDo, Outcome, Tool, ToolInput,
-    letter::{Letter, envelop, phrases, reply_subject},
+    letter::{Letter, envelop, phrases, reply_subject, span},
 };
 use crate::model::{
     Address, Effect, Mail,
@@ -71,7 +71,7 @@ fn proposed(input: &ToolInput<'_>) -> Vec<String> {
     let line = |slot: &Value| {
         let start = DateTime::parse_from_rfc3339(slot.get("start")?.as_str()?).ok()?;
         let end = DateTime::parse_from_rfc3339(slot.get("end")?.as_str()?).ok()?;
-        Some(format!("- {}–{}", start.format("%A %d %B, %H:%M"), end.format("%H:%M (UTC%:z)")))
+        Some(format!("- {}", span(input, &start, &end)))
     };
     slots.map(|slots| slots.iter().filter_map(line).collect()).unwrap_or_default()
 }

@@ -5,8 +5,8 @@ use chrono::{DateTime, Duration, Utc};
 use super::{
     CannotDo, Outcome, Tool, ToolInput,
     draft_reply::{answered, back},
-    letter::{Letter, envelop, host, own, reply_subject},
-    send::{instruction, wish},
+    letter::{Letter, envelop, host, own, reply_subject, span, topic},
+    send::{earlier_draft, instruction, wish},
 };
 use crate::model::{
     Address, Effect,
@@ -30,7 +30,7 @@ impl Tool for SendCalendarInvite {
             format!("DTSTAMP:{}", stamp(input.now.utc())),
             format!("DTSTART:{}", stamp(start)),
             format!("DTEND:{}", stamp(end)),
-            format!("SUMMARY:{}", escape(&input.task.objective)),
+            format!("SUMMARY:{}", escape(topic(&mail.subject))),
             format!(
                 "ORGANIZER;CN={}:mailto:{}",
                 parameter(input.me.names.first().map_or("", String::as_str)),
@@ -44,19 +44,9 @@ impl Tool for SendCalendarInvite {
                 to.addr
             )
         }));
-        let shown = start.with_timezone(&input.me.time_zone);
-        let until = end.with_timezone(&input.me.time_zone);
-        let words = instruction(input).map_or_else(
-            || {
-                format!(
-                    "{}\n{}–{}",
-                    input.task.objective,
-                    shown.format("%A %d %B %Y, %H:%M"),
-                    until.format("%H:%M (%Z)")
-                )
-            },
-            str::to_owned,
-        );
+        let zone = input.me.time_zone;
+        let time = span(input, &start.with_timezone(&zone), &end.with_timezone(&zone));
+        let words = instruction(input).map_or_else(|| format!("{}\n{time}", topic(&mail.subject)), str::to_owned);
         let letter = Letter {
             subject: reply_subject(&mail.subject),
             body: envelop(input, mail.from.name.as_deref(), &words),
@@ -64,7 +54,8 @@ impl Tool for SendCalendarInvite {
             answers: Some(mail),
             calendar: Some(("REQUEST", calendar("REQUEST", &lines))),
         };
-        let effect = Effect::Send { kind: SendKind::Invite, message: letter.write(input)?, replaces: None };
+        let replaces = earlier_draft(input);
+        let effect = Effect::Send { kind: SendKind::Invite, message: letter.write(input)?, replaces };
         Ok(wish(effect, &ARGUMENTS))
     }
 }

@@ -1,5 +1,6 @@
 //! A message written out: every byte is fixed here, once. The same input gives the same bytes.
 
+use chrono::DateTime;
 use mail_builder::{
     MessageBuilder,
     headers::{content_type::ContentType, raw::Raw},
@@ -78,6 +79,27 @@ pub(super) fn host<'a>(input: &ToolInput<'a>) -> &'a str {
 pub(super) fn reply_subject(subject: &str) -> String {
     let is_reply = subject.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("re:"));
     if is_reply { subject.to_owned() } else { format!("Re: {subject}") }
+}
+
+/// What a conversation is about: its subject without the marks of answers.
+pub(super) fn topic(subject: &str) -> &str {
+    let mut topic = subject.trim();
+    while let Some(rest) = ["re:", "fwd:", "fw:"].iter().find_map(|mark| {
+        let start = topic.get(..mark.len())?;
+        start.eq_ignore_ascii_case(mark).then(|| topic.get(mark.len()..)).flatten()
+    }) {
+        topic = rest.trim_start();
+    }
+    topic
+}
+
+/// A time from and to, as its readers write it.
+pub(super) fn span<Z: chrono::TimeZone>(input: &ToolInput<'_>, start: &DateTime<Z>, end: &DateTime<Z>) -> String
+where
+    Z::Offset: std::fmt::Display,
+{
+    let day = if input.facts.language == "he" { "%d.%m.%Y, %H:%M" } else { "%A %d %B %Y, %H:%M" };
+    format!("{}–{}", start.format(day), end.format("%H:%M (UTC%:z)"))
 }
 
 /// The words of one language around a message.

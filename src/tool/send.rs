@@ -35,14 +35,14 @@ impl Tool for SendReply {
         if message.has_gap() {
             return Ok(Outcome::Yours("the answer needs your words: `adjutant tasks reply`".into()));
         }
-        let replaces = draft.and_then(replaced);
-        let effect = Effect::Send { kind: SendKind::Reply, message, replaces };
+        let effect = Effect::Send { kind: SendKind::Reply, message, replaces: earlier_draft(input) };
         Ok(wish(effect, &[(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)]))
     }
 }
 
 /// The draft of an earlier step, which this message takes over.
-fn replaced(draft: &Value) -> Option<Replaced> {
+pub(super) fn earlier_draft(input: &ToolInput<'_>) -> Option<Replaced> {
+    let draft = input.task.tool_output.as_ref()?.get("draft_reply")?;
     let text = |key: &str| draft.get(key).and_then(Value::as_str);
     let action_id: ActionId = text("action")?.parse().ok()?;
     Some(Replaced { action_id, sha256: text("sha256")?.to_owned() })

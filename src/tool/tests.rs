@@ -113,7 +113,7 @@ fn a_draft_threads_and_carries_the_proposed_times() {
         panic!("a draft is an effect");
     };
     assert_eq!(message.subject, "Re: Catch-up");
-    assert!(message.body.contains("- Monday 16 November, 10:00–10:30 (UTC+01:00)"), "{}", message.body);
+    assert!(message.body.contains("- Monday 16 November 2026, 10:00–10:30 (UTC+01:00)"), "{}", message.body);
     for line in
         ["In-Reply-To: <q@work.example>", "References: <p@work.example> <q@work.example>", "X-Adjutant-Action: 01TOKEN"]
     {
