@@ -17,6 +17,7 @@ const FARTHEST_DAYS: i64 = 730;
 /// What relative words count from.
 #[derive(Debug, Clone)]
 pub(super) struct Base<'a> {
+    at: Instant,
     local: NaiveDateTime,
     me: &'a Me,
     /// 6/7 is June 7 for people who write English in the Americas, and 6 July for everyone else.
@@ -45,7 +46,12 @@ impl<'a> Base<'a> {
     pub(super) fn new(at: Instant, me: &'a Me) -> Self {
         let american = me.time_zone.name().starts_with("America/") || me.time_zone.name().starts_with("US/");
         let english = me.languages.first().is_none_or(|language| language.starts_with("en"));
-        Self { local: at.utc().with_timezone(&me.time_zone).naive_local(), me, month_first: american && english }
+        Self { at, local: at.utc().with_timezone(&me.time_zone).naive_local(), me, month_first: american && english }
+    }
+
+    /// From when the mail was written.
+    pub(super) fn hours_until(&self, at: Instant) -> f64 {
+        self.at.hours_until(at)
     }
 
     fn today(&self) -> NaiveDate {

@@ -27,3 +27,9 @@ pub fn forced(mail: &Mail, context: &ReadContext<'_>) -> PlannedTask {
 pub fn when(typed: &str, me: &Me, now: Instant) -> Option<(String, Instant)> {
     date::find(&typed.trim().to_lowercase(), &Base::new(now, me)).map(|due| (due.deadline, due.at))
 }
+
+/// The start of what an expression of time names, by the clock on the person's wall.
+pub fn moment(typed: &str, me: &Me, now: Instant) -> Option<chrono::NaiveDateTime> {
+    let due = date::find(&typed.trim().to_lowercase(), &Base::new(now, me))?;
+    Some(due.at.utc().with_timezone(&me.time_zone).naive_local())
+}

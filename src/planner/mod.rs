@@ -9,6 +9,7 @@ mod date;
 mod facts;
 mod forced;
 mod kind;
+mod learned;
 mod lexicon;
 mod money;
 mod objective;
@@ -21,14 +22,17 @@ mod requests;
 mod samples;
 mod score;
 mod sort;
+mod teach;
 mod template;
 mod text;
 mod urgency;
 mod warn;
 
 pub use facts::{Relation, facts};
-pub use forced::{forced, when};
+pub use forced::{forced, moment, when};
+pub use learned::use_weights;
 pub use read::{ReadContext, read};
+pub use teach::{mail_signals, sentence_signals};
 
 /// How much a text asks for something, whoever it is from.
 #[derive(Debug, Clone, Copy, PartialEq)]

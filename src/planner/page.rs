@@ -34,6 +34,10 @@ impl<'a> Page<'a> {
         Self { sentences, subject, subject_hits, everywhere, language }
     }
 
+    pub(super) fn everywhere(&self) -> Features {
+        self.everywhere
+    }
+
     /// Somewhere in the subject or the text.
     pub(super) fn has(&self, feature: Feature) -> bool {
         self.everywhere.has(feature)

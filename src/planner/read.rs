@@ -5,6 +5,7 @@
 
 use super::{
     date::{self, Base},
+    learned::{Head, Sender, bearing},
     lexicon::Feature,
     money,
     objective::shorten,
@@ -37,6 +38,7 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
     let sent = mail.date.unwrap_or(context.now);
     let page = Page::new(mail, context.me);
     let base = Base::new(sent, context.me);
+    let bearing = bearing(mail, &page, &base, context.me);
     let verdict = decide(mail, &page, &base, context);
     let meeting = page.sentences.iter().any(|scored| scored.has(Feature::Gathers)) || mail.invite.is_some();
     Reading {
@@ -47,6 +49,8 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
         score: verdict.score,
         tasks: verdict.tasks,
         meeting,
+        personal: bearing.sender() == Sender::Personal,
+        spam: bearing.holds(Head::Spam),
         language: page.language.to_owned(),
     }
 }

@@ -3,6 +3,7 @@
 //! Owns the number. The same function scores a lone sentence, a sentence of a mail and the evaluation sets.
 
 use super::{
+    learned::{Head, Signal, of_sentence, table},
     lexicon::{Feature, Features, Hit, hits, is_lead_in, is_verb},
     text::{Sentence, words},
 };
@@ -18,7 +19,9 @@ pub(super) struct Scored<'a> {
     pub(super) features: Features,
     /// Where the order starts, when the sentence is one.
     pub(super) imperative_at: Option<usize>,
-    /// The sum of the weights, before the logistic.
+    /// The sum of the hand-made weights.
+    pub(super) hand: f64,
+    /// With what was learned, before the logistic.
     pub(super) sum: f64,
     pub(super) score: f64,
 }
@@ -60,8 +63,21 @@ pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> 
     }
     let imperative_at = find_imperative(&sentence, &hits, &mut features);
     shape(&sentence, names, &mut features);
-    let sum: f64 = features.iter().map(Feature::weight).sum();
-    Scored { sentence, hits, features, imperative_at, sum, score: logistic(sum) }
+    let hand: f64 = features.iter().map(Feature::weight).sum();
+    let sum = learned(&sentence, features, hand);
+    Scored { sentence, hits, features, imperative_at, hand, sum, score: logistic(sum) }
+}
+
+/// What was learned is English; a sentence in Hebrew letters has its hand-made sum.
+fn learned(sentence: &Sentence<'_>, features: Features, hand: f64) -> f64 {
+    if sentence.plain.chars().any(|c| ('א'..='ת').contains(&c)) {
+        return hand;
+    }
+    let table = table();
+    let weight = |signal: &Signal<'_>| table.weight(signal, Head::Asks);
+    let mut sum = table.bias(Head::Asks) + hand * weight(&Signal::Cue("hand"));
+    of_sentence(sentence, |signal| sum += weight(&signal));
+    sum + features.iter().map(|feature| weight(&Signal::Cue(feature.as_str()))).sum::<f64>()
 }
 
 /// The words beside a phrase can take it back: "when will you …" wants an answer and not an act, "I need to go" and

@@ -1,0 +1,139 @@
+//! The cues of a whole mail: which phrases stand in it, what its sentences ask, how near its days are.
+
+use super::{
+    envelope::{envelope, shape},
+    signal::{Signal, terms},
+};
+use crate::{
+    model::{Mail, Me},
+    planner::{
+        date::{self, Base, Due},
+        lexicon::Feature,
+        page::Page,
+        score::Scored,
+    },
+};
+
+/// So many sentences are asked for their days.
+const DATED_SENTENCES: usize = 40;
+/// Words beyond this say nothing new about the sort of mail.
+const MOST_WORDS: usize = 1_500;
+
+/// Every signal of a mail, cues before words. A signal may come more than once; it counts once.
+pub(in crate::planner) fn cues<'a>(
+    mail: &'a Mail,
+    page: &'a Page<'_>,
+    base: &Base<'_>,
+    me: &Me,
+    mut take: impl FnMut(Signal<'a>),
+) {
+    envelope(mail, me, &mut take);
+    shape(mail, &mut take);
+    phrases(page, &mut take);
+    asking(page, &mut take);
+    days(page, base, &mut take);
+    call(page, &mut take);
+    words(page, &mut take);
+}
+
+fn phrases<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    for feature in page.everywhere().iter().filter(|feature| *feature != Feature::Always) {
+        take(Signal::Cue(feature.as_str()));
+        if page.count(feature) >= 2 {
+            take(Signal::Again(feature.as_str()));
+        }
+        if page.subject_has(feature) {
+            take(Signal::SubjectCue(feature.as_str()));
+        }
+    }
+}
+
+fn asking<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    let best = page.sentences.iter().map(|scored| scored.score).fold(0.0, f64::max);
+    let asks = page.sentences.iter().filter(|scored| scored.asks()).count();
+    let outright = page.sentences.iter().filter(|scored| scored.asks_outright()).count();
+    let to_you = |scored: &Scored<'_>| scored.has(Feature::QuestionToYou) || scored.has(Feature::AsksYou);
+    for (holds, name) in [
+        (best >= 0.3, "asks_a_little"),
+        (best >= 0.5, "asks"),
+        (best >= 0.75, "asks_clearly"),
+        (best >= 0.9, "asks_surely"),
+        (asks >= 2, "asks_twice"),
+        (asks >= 4, "asks_often"),
+        (outright >= 1, "asks_outright"),
+        (outright >= 2, "asks_outright_twice"),
+        (page.sentences.iter().any(to_you), "asks_you_something"),
+        (page.sentences.last().is_some_and(Scored::asks), "asks_at_the_end"),
+    ] {
+        if holds {
+            take(Signal::Cue(name));
+        }
+    }
+}
+
+fn days<'a>(page: &Page<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    let sentences = page.sentences.iter().take(DATED_SENTENCES).map(|scored| scored.sentence.plain.as_str());
+    let dues: Vec<Due> = sentences.filter_map(|plain| date::find(plain, base)).collect();
+    let subject = date::find(&page.subject, base);
+    let soonest = |limit: bool| {
+        let hours = dues.iter().chain(&subject).filter(|due| due.limit || !limit).map(|due| base.hours_until(due.at));
+        hours.fold(f64::INFINITY, f64::min)
+    };
+    let (any, limit) = (soonest(false), soonest(true));
+    for (holds, name) in [
+        (any <= 14.0, "day_is_today"),
+        (any <= 40.0, "day_is_near"),
+        (limit <= 5.0, "limit_in_hours"),
+        (limit <= 14.0, "limit_today"),
+        (limit <= 80.0, "limit_in_days"),
+        (limit.is_finite(), "limit"),
+        (subject.is_some(), "subject_has_day"),
+    ] {
+        if holds {
+            take(Signal::Cue(name));
+        }
+    }
+}
+
+/// "Daniel," on a line of its own, "Hi Priya,": someone is called by name.
+fn call<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    let Some(first) = page.sentences.first() else { return };
+    let raw = first.sentence.raw;
+    let head = raw.split([',', '–', '—', ':']).next().unwrap_or_default();
+    let ends = head.len() < raw.len();
+    let words = head.split_whitespace().count();
+    let hail = head.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let named = head.split_whitespace().last().is_some_and(|word| word.starts_with(char::is_uppercase));
+    let hails = matches!(hail.as_str(), "hi" | "hello" | "hey" | "dear" | "שלום" | "היי" | "הי" | "אהלן");
+    for (holds, name) in [
+        (ends && words == 1 && named && !hails, "called_by_name"),
+        (ends && words <= 3 && hails && named, "greeted_by_name"),
+        (hail == "dear", "dear"),
+        (hail == "hey", "hey"),
+        (page.sentences.iter().any(|scored| scored.has(Feature::NamesYou)), "names_you_somewhere"),
+    ] {
+        if holds {
+            take(Signal::Cue(name));
+        }
+    }
+}
+
+fn words<'a>(page: &'a Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    let mut left = MOST_WORDS;
+    for scored in &page.sentences {
+        let mut last = "^";
+        for word in terms(&scored.sentence.plain) {
+            take(Signal::Word(word));
+            take(Signal::Pair(last, word));
+            last = word;
+            left = left.saturating_sub(1);
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    for word in terms(&page.subject) {
+        take(Signal::Word(word));
+        take(Signal::Subject(word));
+    }
+}
