@@ -73,6 +73,8 @@ mod feature {
             Lure = "lure",
             Stranger = "stranger",
             Stated = "stated",
+            Grave = "grave",
+            Consequence = "consequence",
         }
     }
 }

@@ -32,6 +32,7 @@ pub(in crate::planner) fn cues<'a>(
     phrases(page, &mut take);
     asking(page, &mut take);
     days(page, base, &mut take);
+    pressing(page, base, &mut take);
     call(page, &mut take);
     words(page, &mut take);
 }
@@ -72,7 +73,9 @@ fn asking<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
 }
 
 fn days<'a>(page: &Page<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
-    let sentences = page.sentences.iter().take(DATED_SENTENCES).map(|scored| scored.sentence.plain.as_str());
+    // What the writer promises by a day is no limit for the reader.
+    let others = page.sentences.iter().take(DATED_SENTENCES).filter(|scored| !scored.has(Feature::Commits));
+    let sentences = others.map(|scored| scored.sentence.plain.as_str());
     let dues: Vec<Due> = sentences.filter_map(|plain| date::find(plain, base)).collect();
     let subject = date::find(&page.subject, base);
     let soonest = |limit: bool| {
@@ -88,6 +91,31 @@ fn days<'a>(page: &Page<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>))
         (limit <= 80.0, "limit_in_days"),
         (limit.is_finite(), "limit"),
         (subject.is_some(), "subject_has_day"),
+    ] {
+        if holds {
+            take(Signal::Cue(name));
+        }
+    }
+}
+
+/// Things that press when they stand in one sentence, and say little apart.
+fn pressing<'a>(page: &Page<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    use Feature::{AsksYou, Commits, Consequence, Deadline, Due, Grave, Imperative, ImperativeLater, Needs, Please};
+    let within = |scored: &Scored<'_>, hours: f64| {
+        date::find(&scored.sentence.plain, base).is_some_and(|due| due.limit && base.hours_until(due.at) <= hours)
+    };
+    let wants = |scored: &Scored<'_>| scored.features.any(&[AsksYou, Needs, Please, Imperative, ImperativeLater]);
+    let any = |holds: &dyn Fn(&Scored<'_>) -> bool| page.sentences.iter().take(DATED_SENTENCES).any(holds);
+    let dated = |scored: &Scored<'_>| scored.features.any(&[Due, Deadline, Needs, AsksYou]) && !scored.has(Commits);
+    for (holds, name) in [
+        (any(&|s| s.has(Grave) && s.has(Feature::Trouble)), "grave_trouble"),
+        (any(&|s| s.has(Grave) && wants(s)), "grave_and_wanted"),
+        (any(&|s| s.has(Feature::SameDay) && wants(s)), "wanted_now"),
+        (any(&|s| dated(s) && within(s, 14.0)), "wanted_today"),
+        (any(&|s| dated(s) && within(s, 80.0)), "wanted_in_days"),
+        (any(&|s| s.has(Consequence)) && any(&|s| within(s, 14.0)), "today_or_else"),
+        (any(&|s| s.has(Consequence) && s.has(Feature::Trouble)), "trouble_or_else"),
+        (page.subject_has(Feature::Trouble) && page.subject_has(Grave), "grave_subject"),
     ] {
         if holds {
             take(Signal::Cue(name));
