@@ -75,6 +75,8 @@ mod feature {
             Stated = "stated",
             Grave = "grave",
             Consequence = "consequence",
+            Obliges = "obliges",
+            Intrusion = "intrusion",
         }
     }
 }

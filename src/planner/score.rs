@@ -45,10 +45,24 @@ impl Scored<'_> {
         self.asks() && self.features.any(&[AsksYou, Imperative, ImperativeLater, Needs, Please])
     }
 
-    /// The names of what spoke for it, for the reason.
-    pub(super) fn named(&self) -> Vec<&'static str> {
-        let for_it = self.features.iter().filter(|feature| *feature != Feature::Always && feature.weight() > 0.0);
-        for_it.map(Feature::as_str).collect()
+    /// What spoke for it, the loudest first, for the reason.
+    pub(super) fn named(&self) -> Vec<String> {
+        const MOST: usize = 5;
+        let table = table();
+        let hand = table.weight(&Signal::Cue("hand"), Head::Asks);
+        let mut for_it: Vec<(f64, String)> = Vec::new();
+        let features = self.features.iter().filter(|feature| *feature != Feature::Always);
+        for_it.extend(features.map(|feature| {
+            let learned = table.weight(&Signal::Cue(feature.as_str()), Head::Asks);
+            (feature.weight() * hand + learned, feature.as_str().to_owned())
+        }));
+        of_sentence(&self.sentence, |signal| for_it.push((table.weight(&signal, Head::Asks), signal.spoken())));
+        for_it.retain(|(weight, _)| *weight > 0.1);
+        for_it.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut names: Vec<String> = for_it.into_iter().map(|(_, name)| name).collect();
+        names.dedup();
+        names.truncate(MOST);
+        names
     }
 }
 
@@ -75,9 +89,12 @@ fn learned(sentence: &Sentence<'_>, features: Features, hand: f64) -> f64 {
     }
     let table = table();
     let weight = |signal: &Signal<'_>| table.weight(signal, Head::Asks);
+    // What a courtesy is made of are the words of requests.
+    let polite = features.any(&[Feature::Boilerplate, Feature::NoAction]) && !features.has(Feature::Question);
     let mut sum = table.bias(Head::Asks) + hand * weight(&Signal::Cue("hand"));
     of_sentence(sentence, |signal| sum += weight(&signal));
-    sum + features.iter().map(|feature| weight(&Signal::Cue(feature.as_str()))).sum::<f64>()
+    sum += features.iter().map(|feature| weight(&Signal::Cue(feature.as_str()))).sum::<f64>();
+    if polite { sum.min(hand) } else { sum }
 }
 
 /// The words beside a phrase can take it back: "when will you …" wants an answer and not an act, "I need to go" and

@@ -2,7 +2,12 @@
 //!
 //! Owns the reasons for "no task" that come from the envelope and the genre. Headers speak before words.
 
-use super::{lexicon::Feature, page::Page, read::ReadContext};
+use super::{
+    learned::{Bearing, Head, Leaning},
+    lexicon::Feature,
+    page::Page,
+    read::ReadContext,
+};
 use crate::model::{Mail, plan::NoTask};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,13 +20,16 @@ pub(super) enum Sort {
     Letter,
 }
 
-pub(super) fn sort(mail: &Mail, page: &Page<'_>, context: &ReadContext<'_>) -> Sort {
+pub(super) fn sort(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Sort {
     let machine = machine_sender(&mail.from.addr) || page.has(Feature::Machine);
     let automatic = mail.bulk_header.as_deref().filter(|header| is_automatic(header));
     if page.has(Feature::Away)
         && (automatic.is_some() || page.subject_has(Feature::Away) || page.count(Feature::Away) >= 3)
     {
         return Sort::Nothing(NoTask::Notification, "an automatic reply: the sender is away".into());
+    }
+    if let Some(verdict) = promotes(page, bearing, context) {
+        return verdict;
     }
     if alerts(mail, page) && (machine || automatic.is_some() || mail.bulk_header.is_none()) {
         return Sort::Alert;
@@ -34,10 +42,10 @@ pub(super) fn sort(mail: &Mail, page: &Page<'_>, context: &ReadContext<'_>) -> S
     {
         return Sort::Nothing(NoTask::Bulk, format!("bulk mail: has {header}"));
     }
-    if let Some(verdict) = genre(page, context) {
+    if let Some(verdict) = genre(page) {
         return verdict;
     }
-    if machine && !owes(page) {
+    if machine && !owes(page) && !obliges(page, bearing) {
         return Sort::Nothing(NoTask::Notification, "a notification from an address that takes no replies".into());
     }
     Sort::Letter
@@ -79,21 +87,38 @@ fn personal_in_list(mail: &Mail, page: &Page<'_>, context: &ReadContext<'_>) -> 
         || (direct && conversation && page.sentences.iter().any(|s| s.asks()))
 }
 
-fn genre(page: &Page<'_>, context: &ReadContext<'_>) -> Option<Sort> {
-    let stranger = !context.known_contact && !context.thread_mine;
-    let (spam, advert) = (page.count(Feature::Spam), page.count(Feature::Advert));
-    if stranger && (spam >= 3 || (spam >= 1 && spam + advert >= 3)) {
-        return Some(Sort::Nothing(NoTask::Spam, "reads like spam, from someone you never wrote to".into()));
+/// Sells, or swindles. Someone the person has written to is given a hearing first.
+fn promotes(page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Option<Sort> {
+    let known = context.known_contact || context.thread_mine;
+    if bearing.leaning() != Leaning::Promotes || known || obliges(page, bearing) {
+        return None;
     }
+    let (spam, phishing) = (bearing.of(Head::Spam), bearing.of(Head::Phishing));
+    let (no_task, head, what) = if spam > 0.0 || page.count(Feature::Spam) >= 3 {
+        (NoTask::Spam, Head::Spam, "spam")
+    } else if phishing > 0.0 {
+        (NoTask::Phishing, Head::Phishing, "a swindle")
+    } else {
+        (NoTask::Bulk, Head::Promotes, "advertising")
+    };
+    let because = bearing.because(head);
+    Some(Sort::Nothing(no_task, format!("reads like {what}, from someone you never wrote to ({because})")))
+}
+
+/// Among its news stands something the person has to do, and nothing that lures them anywhere.
+fn obliges(page: &Page<'_>, bearing: &Bearing<'_>) -> bool {
+    use Feature::{Credentials, Lure, Pressure, Scam};
+    page.has(Feature::Obliges)
+        && !page.everywhere().any(&[Credentials, Lure, Pressure, Scam])
+        && !bearing.holds(Head::Spam)
+        && !bearing.holds(Head::Phishing)
+}
+
+fn genre(page: &Page<'_>) -> Option<Sort> {
     let asked = page.sentences.iter().any(|scored| scored.has(Feature::Question) && scored.asks());
-    if page.has(Feature::Receipt) && (page.subject_has(Feature::Receipt) || page.count(Feature::Receipt) >= 2) && !asked
-    {
-        return Some(Sort::Nothing(NoTask::Receipt, "a receipt: it confirms something already done".into()));
-    }
-    if stranger && (advert >= 3 || (advert >= 2 && page.has(Feature::Boilerplate))) {
-        return Some(Sort::Nothing(NoTask::Bulk, "reads like advertising, from someone you never wrote to".into()));
-    }
-    None
+    let receipt = page.subject_has(Feature::Receipt) || page.count(Feature::Receipt) >= 2;
+    (page.has(Feature::Receipt) && receipt && !asked)
+        .then(|| Sort::Nothing(NoTask::Receipt, "a receipt: it confirms something already done".into()))
 }
 
 /// Something is to be paid or done by a day: a machine may say so.

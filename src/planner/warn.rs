@@ -4,7 +4,12 @@
 
 use crate::model::{Mail, Me, plan::Warning};
 
-use super::{lexicon::Feature, page::Page};
+use super::{
+    learned::{Bearing, Head},
+    lexicon::Feature,
+    page::Page,
+    read::ReadContext,
+};
 
 /// Names that are imitated most. A name is only compared, never trusted.
 const BRANDS: &[&str] = &[
@@ -43,8 +48,11 @@ const BRANDS: &[&str] = &[
     "discount",
 ];
 
-pub(super) fn find(mail: &Mail, page: &Page<'_>, me: &Me) -> Vec<Warning> {
-    let phishing = lookalike(mail, me).or_else(|| crossed_link(mail)).or_else(|| credentials(mail, page));
+pub(super) fn find(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Vec<Warning> {
+    let phishing = lookalike(mail, context.me)
+        .or_else(|| crossed_link(mail))
+        .or_else(|| credentials(mail, page))
+        .or_else(|| resembling(mail, bearing, context));
     let injection = page.deciding(Feature::Injection).map(|scored| {
         let text =
             format!("talks to the program, not to you: “{}”", super::objective::shorten(scored.sentence.raw, 100));
@@ -142,6 +150,15 @@ fn host(text: &str) -> Option<&str> {
     let host = host.rsplit('@').next()?;
     let dotted = host.split_once('.').is_some_and(|(a, b)| !a.is_empty() && b.len() >= 2);
     (dotted && !host.contains(char::is_whitespace) && host.is_ascii()).then_some(host)
+}
+
+/// Nothing that can be shown in one line, but much that is found together in swindles.
+fn resembling(mail: &Mail, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Option<String> {
+    let known = mail.authentication.verified || context.known_contact || context.thread_mine;
+    if known || context.me.is_me(&mail.from) || !bearing.holds(Head::Phishing) {
+        return None;
+    }
+    Some(format!("an unverified sender writes like a swindler ({})", bearing.because(Head::Phishing)))
 }
 
 fn credentials(mail: &Mail, page: &Page<'_>) -> Option<String> {

@@ -116,6 +116,9 @@ fn pressing<'a>(page: &Page<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'
         (any(&|s| s.has(Consequence)) && any(&|s| within(s, 14.0)), "today_or_else"),
         (any(&|s| s.has(Consequence) && s.has(Feature::Trouble)), "trouble_or_else"),
         (page.subject_has(Feature::Trouble) && page.subject_has(Grave), "grave_subject"),
+        (page.has(Feature::Intrusion) && any(&|s| wants(s) || s.has(Feature::Question)), "intrusion_and_wanted"),
+        (page.has(Feature::Pressure) && any(&|s| wants(s)), "pressure_and_wanted"),
+        (page.subject_has(Needs) && page.everywhere().any(&[Feature::Advert, Feature::Pressure]), "sales_alarm"),
     ] {
         if holds {
             take(Signal::Cue(name));

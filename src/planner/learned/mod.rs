@@ -9,7 +9,7 @@ mod envelope;
 mod signal;
 mod weights;
 
-pub(super) use bearing::{Sender, bearing};
+pub(super) use bearing::{Bearing, Leaning, bearing};
 pub(super) use cue::cues;
 pub(super) use signal::{Signal, of_sentence};
 pub(super) use weights::{Head, table};

@@ -32,6 +32,16 @@ impl fmt::Display for Signal<'_> {
 }
 
 impl Signal<'_> {
+    /// As a person reads it: words in quotes, cues by name.
+    pub(in crate::planner) fn spoken(&self) -> String {
+        match self {
+            Signal::Word(word) | Signal::Subject(word) => format!("“{word}”"),
+            Signal::Pair(a, b) => format!("“{}”", format!("{a} {b}").trim_matches(['^', '$', ' '])),
+            Signal::Three(a, b, c) => format!("“{}”", format!("{a} {b} {c}").trim_matches(['^', '$', ' '])),
+            Signal::Cue(name) | Signal::Again(name) | Signal::SubjectCue(name) => name.replace('_', " "),
+        }
+    }
+
     /// The hash of its name, without writing the name.
     pub(super) fn hash(&self) -> u64 {
         match self {
