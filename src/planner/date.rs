@@ -5,6 +5,9 @@
 
 mod day;
 mod hour;
+mod span;
+mod term;
+mod whole;
 
 use chrono::{DateTime, Duration, NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _, Weekday};
 use chrono_tz::Tz;
@@ -74,6 +77,11 @@ impl WeekdayOf for NaiveDate {
     fn weekday_of(&self) -> Weekday {
         chrono::Datelike::weekday(self)
     }
+}
+
+/// What a text names that is an expression of time and nothing else.
+pub(super) fn whole(plain: &str, base: &Base<'_>) -> Option<NaiveDateTime> {
+    whole::read(plain, base)
 }
 
 /// The time a sentence names, preferring one said as a limit.
@@ -189,10 +197,10 @@ fn plus_days(day: NaiveDate, days: i64) -> Option<NaiveDate> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn me(zone: Tz) -> Me {
+    pub(crate) fn me(zone: Tz) -> Me {
         let time = |hour| NaiveTime::from_hms_opt(hour, 0, 0).unwrap();
         Me {
             names: vec!["Alex Green".into()],

@@ -59,7 +59,7 @@ const MONTHS: &[(&str, u32)] = &[
     ("דצמבר", 12),
 ];
 
-fn month(word: &str) -> Option<u32> {
+pub(super) fn month(word: &str) -> Option<u32> {
     bare(word).find_map(|word| MONTHS.iter().find(|(name, _)| *name == word).map(|(_, month)| *month))
 }
 
@@ -213,6 +213,16 @@ const HEBREW_DAYS: &[(&str, Weekday)] = &[
     ("ו'", Weekday::Fri),
 ];
 
+/// An English name of a day, in full or short.
+pub(super) fn weekday_name(word: &str) -> Option<Weekday> {
+    let short = match word {
+        "sat" => Some(Weekday::Sat),
+        "sun" => Some(Weekday::Sun),
+        _ => None,
+    };
+    short.or_else(|| WEEKDAYS.iter().find(|(name, _)| *name == word).map(|(_, day)| *day))
+}
+
 fn weekday(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usize)> {
     let word = rest.first().copied()?;
     let find = |days: &[(&str, Weekday)], word: &str| days.iter().find(|(name, _)| *name == word).map(|(_, day)| *day);
@@ -270,6 +280,7 @@ fn span(count: i64, unit: &str, base: &Base<'_>) -> Option<When> {
         "minute" | "minutes" | "min" | "mins" | "דקות" => later(Duration::try_minutes(count)),
         "hour" | "hours" | "hrs" | "שעה" | "שעות" => later(Duration::try_hours(count)),
         "day" | "days" | "ימים" => plus_days(base.today(), count).map(When::Day),
+        "month" | "months" | "חודש" | "חודשים" => super::span::add_months(base.today(), count).map(When::Day),
         "week" | "weeks" | "שבועות" => plus_days(base.today(), count * 7).map(When::Day),
         _ => None,
     }
