@@ -108,7 +108,7 @@ fn promotes(page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -
 /// Among its news stands something the person has to do, and nothing that lures them anywhere.
 fn obliges(page: &Page<'_>, bearing: &Bearing<'_>) -> bool {
     use Feature::{Credentials, Lure, Pressure, Scam};
-    page.has(Feature::Obliges)
+    page.everywhere().any(&[Feature::Obliges, Feature::Invoice])
         && !page.everywhere().any(&[Credentials, Lure, Pressure, Scam])
         && !bearing.holds(Head::Spam)
         && !bearing.holds(Head::Phishing)

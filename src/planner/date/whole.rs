@@ -295,7 +295,7 @@ mod tests {
             ("Wednesday of next week", Some("2026-06-24T00:00")),
             ("the first Monday of September", Some("2026-09-07T00:00")),
             ("last day of February 2028", Some("2028-02-29T00:00")),
-            ("the third last week of 2026", Some("2026-12-14T00:00")),
+            ("the third last week of 2026", Some("2026-12-07T00:00")),
             ("in three months", Some("2026-09-16T00:00")),
             ("two weeks ago", Some("2026-06-02T00:00")),
             ("in half an hour", Some("2026-06-16T11:00")),
