@@ -82,10 +82,20 @@ pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> 
     Scored { sentence, hits, features, imperative_at, hand, sum, score: logistic(sum) }
 }
 
+/// The hand-made sum, less what reads otherwise in Hebrew: the writer's own promise asks nothing, and "בבקשה" alone is
+/// as often "here you are".
+fn hebrew(features: Features, hand: f64) -> f64 {
+    use Feature::{AsksYou, Commits, Hopes, Imperative, ImperativeLater, LetMeKnow, Needs, Please, Question};
+    let asks = features.any(&[AsksYou, Imperative, ImperativeLater, LetMeKnow, Needs, Hopes, Question]);
+    let promise = if features.has(Commits) { Commits.weight() + 0.6 } else { 0.0 };
+    let courtesy = if features.has(Please) && !asks { 1.0 } else { 0.0 };
+    hand - promise - courtesy
+}
+
 /// What was learned is English; a sentence in Hebrew letters has its hand-made sum.
 fn learned(sentence: &Sentence<'_>, features: Features, hand: f64) -> f64 {
     if sentence.plain.chars().any(|c| ('א'..='ת').contains(&c)) {
-        return hand;
+        return hebrew(features, hand);
     }
     let table = table();
     let weight = |signal: &Signal<'_>| table.weight(signal, Head::Asks);
@@ -101,17 +111,30 @@ fn learned(sentence: &Sentence<'_>, features: Features, hand: f64) -> f64 {
 /// The words beside a phrase can take it back: "when will you …" wants an answer and not an act, "I need to go" and
 /// "to make sure" want nothing, "אי אפשר ל…" says that it cannot be done.
 fn taken_back(plain: &str, hit: &Hit) -> bool {
-    let before = || plain.get(..hit.start).unwrap_or_default().trim_end().rsplit(' ').next().unwrap_or_default();
+    let (head, tail) = plain.split_at_checked(hit.start).unwrap_or_default();
+    let before = || head.trim_end().rsplit(' ').next().unwrap_or_default();
     match hit.feature {
         Feature::AsksYou => {
-            matches!(before(), "when" | "where" | "how" | "what" | "why" | "which" | "time" | "long" | "אי" | "לא")
+            // "שתוכלי" is "so that you can".
+            head.ends_with('ש')
+                || matches!(
+                    before(),
+                    "when" | "where" | "how" | "what" | "why" | "which" | "time" | "long" | "אי" | "לא"
+                )
         }
         Feature::Needs => {
             let (said, after) = plain.split_at_checked(hit.end).unwrap_or_default();
-            before() == "to" || (said.ends_with("i need") && after.starts_with(" to "))
+            before() == "to" || (said.ends_with("i need") && after.starts_with(" to ")) || has_something(tail)
         }
         _ => false,
     }
+}
+
+/// "יש לי", "יש לנו": someone has something; "יש לשלוח" is to be done.
+fn has_something(from: &str) -> bool {
+    let mut words = words(from);
+    let next = || words.nth(1);
+    from.starts_with("יש ל") && matches!({ next }(), Some("לי" | "לך" | "לנו" | "לו" | "לה" | "לכם" | "להם" | "לזה"))
 }
 
 fn shape(sentence: &Sentence<'_>, names: &[String], features: &mut Features) {
