@@ -140,6 +140,9 @@ fn letter(mail: &Mail, page: &Page<'_>, base: &Base<'_>, bearing: &Bearing<'_>, 
         let reason = format!("something is to be paid: “{}”", shorten(&task.evidence, 120));
         return Verdict::tasks(vec![task], reason, score);
     }
+    if page.hands_on() {
+        return Verdict::nothing(NoTask::Fyi, told(page), score);
+    }
     if let Some(deciding) = asking.iter().max_by(|a, b| a.sum.total_cmp(&b.sum)) {
         let said = shorten(deciding.sentence.raw, 120);
         let reason = format!("asks for something: “{said}” ({})", deciding.named().join(", "));

@@ -69,7 +69,7 @@ impl Scored<'_> {
 /// Scores one sentence. `names` are the person's own, plain.
 pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> {
     let mut hits = hits(&sentence.plain);
-    hits.retain(|hit| !taken_back(&sentence.plain, hit));
+    hits.retain(|hit| !taken_back(&sentence.plain, hit) && !said_by_others(&sentence.plain, hit));
     let mut features = Features::default();
     features.insert(Feature::Always);
     for hit in &hits {
@@ -115,8 +115,13 @@ fn taken_back(plain: &str, hit: &Hit) -> bool {
     let before = || head.trim_end().rsplit(' ').next().unwrap_or_default();
     match hit.feature {
         Feature::AsksYou => {
-            // "שתוכלי" is "so that you can".
+            // "שתוכלי" is "so that you can"; "אבקש ממנו" asks someone else; "אפשר ל…" without a question allows.
+            let said = tail.get(..hit.end - hit.start).unwrap_or_default();
+            let next = words(tail).nth(1).unwrap_or_default();
+            let allows = said == "אפשר ל" && !next.starts_with("לקבל") && !plain.contains('?');
             head.ends_with('ש')
+                || allows
+                || (said == "אבקש" && matches!(next, "ממנו" | "ממנה" | "מהם" | "מהן"))
                 || matches!(
                     before(),
                     "when" | "where" | "how" | "what" | "why" | "which" | "time" | "long" | "אי" | "לא"
@@ -128,6 +133,24 @@ fn taken_back(plain: &str, hit: &Hit) -> bool {
         }
         _ => false,
     }
+}
+
+/// Inside quotation marks, with a story around them: someone else asked someone else.
+fn said_by_others(plain: &str, hit: &Hit) -> bool {
+    use Feature::{AsksYou, LetMeKnow, Needs, Please};
+    if !matches!(hit.feature, AsksYou | LetMeKnow | Needs | Please) || !plain.contains('"') {
+        return false;
+    }
+    let (head, rest) = plain.split_at_checked(hit.start).unwrap_or_default();
+    // A mark inside a Hebrew abbreviation (דו"ח) is none.
+    let opens = |(at, _): &(usize, &str)| !head.get(..*at).unwrap_or_default().ends_with(char::is_alphanumeric);
+    let opened = head.match_indices('"').filter(opens).last();
+    opened.is_some_and(|(at, _)| {
+        let inside = head.get(at + 1..).unwrap_or_default();
+        let closed = inside.contains("\" ") || inside.ends_with('"');
+        let around = words(head.get(..at).unwrap_or_default()).count() >= 3;
+        !closed && around && rest.contains('"')
+    })
 }
 
 /// "יש לי", "יש לנו": someone has something; "יש לשלוח" is to be done.

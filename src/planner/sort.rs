@@ -45,6 +45,9 @@ pub(super) fn sort(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context:
     if let Some(verdict) = genre(page) {
         return verdict;
     }
+    if let Some(gone) = called_off(&page.subject) {
+        return Sort::Nothing(NoTask::Notification, format!("it was called off: {gone}"));
+    }
     if machine && !owes(page) && !obliges(page, bearing) {
         return Sort::Nothing(NoTask::Notification, "a notification from an address that takes no replies".into());
     }
@@ -96,7 +99,7 @@ fn promotes(page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -
     let (spam, phishing) = (bearing.of(Head::Spam), bearing.of(Head::Phishing));
     let (no_task, head, what) = if spam > 0.0 || page.count(Feature::Spam) >= 3 {
         (NoTask::Spam, Head::Spam, "spam")
-    } else if phishing > 0.0 {
+    } else if phishing > 0.0 && page.everywhere().any(&[Feature::Scam, Feature::Lure, Feature::Credentials]) {
         (NoTask::Phishing, Head::Phishing, "a swindle")
     } else {
         (NoTask::Bulk, Head::Promotes, "advertising")
@@ -119,6 +122,13 @@ fn genre(page: &Page<'_>) -> Option<Sort> {
     let receipt = page.subject_has(Feature::Receipt) || page.count(Feature::Receipt) >= 2;
     (page.has(Feature::Receipt) && receipt && !asked)
         .then(|| Sort::Nothing(NoTask::Receipt, "a receipt: it confirms something already done".into()))
+}
+
+/// A calendar or a person takes something back in the subject.
+fn called_off(subject: &str) -> Option<&str> {
+    const WORDS: &[&str] =
+        &["cancelled:", "canceled:", "cancelled event", "canceled event", "בוטל:", "בוטלה:", "ביטול:"];
+    WORDS.iter().find(|word| subject.starts_with(**word)).map(|word| word.trim_end_matches(':'))
 }
 
 /// Something is to be paid or done by a day: a machine may say so.
