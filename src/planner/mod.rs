@@ -46,7 +46,13 @@ pub struct TextScore {
 /// Scores a sentence or a whole body with the scorer that reads mail.
 pub fn score_text(text: &str) -> TextScore {
     let scored: Vec<_> = text::sentences(text).into_iter().map(|sentence| score::score(sentence, &[])).collect();
-    let score = scored.iter().map(|scored| scored.score).fold(0.0, f64::max);
+    let score = match scored.as_slice() {
+        [only] => score::logistic(only.alone),
+        several => {
+            let asking = several.iter().filter(|scored| !scored.is_courtesy());
+            asking.map(|scored| scored.score).fold(0.0, f64::max)
+        }
+    };
     let meeting = scored.iter().any(|scored| scored.has(lexicon::Feature::Gathers));
     TextScore { pred: score >= score::THRESHOLD, score, meeting }
 }

@@ -185,7 +185,8 @@ fn told(page: &Page<'_>) -> String {
 }
 
 fn best(page: &Page<'_>, lean: f64) -> f64 {
-    page.sentences.iter().map(|scored| logistic(scored.sum + lean)).fold(0.0, f64::max)
+    let asking = page.sentences.iter().filter(|scored| !scored.is_courtesy());
+    asking.map(|scored| logistic(scored.sum + lean)).fold(0.0, f64::max)
 }
 
 /// A request in so many words is never overruled by the rest of the mail alone.

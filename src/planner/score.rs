@@ -21,7 +21,9 @@ pub(super) struct Scored<'a> {
     pub(super) imperative_at: Option<usize>,
     /// The sum of the hand-made weights.
     pub(super) hand: f64,
-    /// With what was learned, before the logistic.
+    /// With what was learned about sentences that stand alone, before the logistic.
+    pub(super) alone: f64,
+    /// As part of a mail.
     pub(super) sum: f64,
     pub(super) score: f64,
 }
@@ -36,7 +38,15 @@ impl Scored<'_> {
     }
 
     pub(super) fn asks(&self) -> bool {
-        self.score >= THRESHOLD
+        self.score >= THRESHOLD && !self.is_courtesy()
+    }
+
+    /// Made of the words of requests, and asks for nothing: "let me know if you have any questions".
+    pub(super) fn is_courtesy(&self) -> bool {
+        use Feature::{AsksYou, Boilerplate, HandsOver, LetMeKnow, Needs, NoAction, Question};
+        self.features.any(&[Boilerplate, NoAction, HandsOver])
+            && !self.features.any(&[Question, AsksYou, LetMeKnow, Needs])
+            && self.hand < 0.0
     }
 
     /// Asks in so many words, not only by being a question or a hope.
@@ -78,34 +88,41 @@ pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> 
     let imperative_at = find_imperative(&sentence, &hits, &mut features);
     shape(&sentence, names, &mut features);
     let hand: f64 = features.iter().map(Feature::weight).sum();
-    let sum = learned(&sentence, features, hand);
-    Scored { sentence, hits, features, imperative_at, hand, sum, score: logistic(sum) }
+    let alone = learned(&sentence, features, hand);
+    let sum = in_mail(&sentence, features, hand, alone);
+    Scored { sentence, hits, features, imperative_at, hand, alone, sum, score: logistic(sum) }
 }
 
-/// The hand-made sum, less what reads otherwise in Hebrew: the writer's own promise asks nothing, and "בבקשה" alone is
-/// as often "here you are".
-fn hebrew(features: Features, hand: f64) -> f64 {
+/// In a mail, where the writer's own promise asks nothing of the reader. What was learned is English, so a sentence in
+/// Hebrew letters has its hand-made sum; there "בבקשה" alone is as often "here you are".
+fn in_mail(sentence: &Sentence<'_>, features: Features, hand: f64, alone: f64) -> f64 {
     use Feature::{AsksYou, Commits, Hopes, Imperative, ImperativeLater, LetMeKnow, Needs, Please, Question};
     let asks = features.any(&[AsksYou, Imperative, ImperativeLater, LetMeKnow, Needs, Hopes, Question]);
-    let promise = if features.has(Commits) { Commits.weight() + 0.6 } else { 0.0 };
-    let courtesy = if features.has(Please) && !asks { 1.0 } else { 0.0 };
-    hand - promise - courtesy
+    let promise = if features.has(Commits) && !asks { Commits.weight() + 0.6 } else { 0.0 };
+    if sentence.is_hebrew() {
+        let promise = if features.has(Commits) { Commits.weight() + 0.6 } else { 0.0 };
+        let courtesy = if features.has(Please) && !asks { 1.0 } else { 0.0 };
+        return hand - promise - courtesy;
+    }
+    HAND_SHARE * hand + (1.0 - HAND_SHARE) * alone + IN_MAIL - promise
 }
 
-/// What was learned is English; a sentence in Hebrew letters has its hand-made sum.
+/// How much of a sentence's sum in a mail is hand-made: the sentences learned from were judged alone.
+const HAND_SHARE: f64 = 0.85;
+
+/// People write mails because they want something.
+const IN_MAIL: f64 = 0.4;
+
+/// By its words alone, as the sentences it was learned from were judged.
 fn learned(sentence: &Sentence<'_>, features: Features, hand: f64) -> f64 {
-    if sentence.plain.chars().any(|c| ('א'..='ת').contains(&c)) {
-        return hebrew(features, hand);
+    if sentence.is_hebrew() {
+        return hand;
     }
     let table = table();
     let weight = |signal: &Signal<'_>| table.weight(signal, Head::Asks);
-    // What a courtesy is made of are the words of requests.
-    let polite = features.any(&[Feature::Boilerplate, Feature::NoAction, Feature::HandsOver])
-        && !features.any(&[Feature::Question, Feature::AsksYou, Feature::LetMeKnow, Feature::Needs]);
     let mut sum = table.bias(Head::Asks) + hand * weight(&Signal::Cue("hand"));
     of_sentence(sentence, |signal| sum += weight(&signal));
-    sum += features.iter().map(|feature| weight(&Signal::Cue(feature.as_str()))).sum::<f64>();
-    if polite { sum.min(hand) } else { sum }
+    sum + features.iter().map(|feature| weight(&Signal::Cue(feature.as_str()))).sum::<f64>()
 }
 
 /// The words beside a phrase can take it back: "when will you …" wants an answer and not an act, "I need to go" and

@@ -28,7 +28,8 @@ pub(super) fn sort(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context:
     {
         return Sort::Nothing(NoTask::Notification, "an automatic reply: the sender is away".into());
     }
-    if let Some(verdict) = promotes(page, bearing, context) {
+    let bulk_header = mail.bulk_header.is_some() || mail.list_id.is_some();
+    if !bulk_header && let Some(verdict) = promotes(page, bearing, context) {
         return verdict;
     }
     if alerts(mail, page) && (machine || automatic.is_some() || mail.bulk_header.is_none()) {

@@ -34,6 +34,10 @@ impl Sentence<'_> {
         tail.ends_with('?') || self.plain.contains("? ")
     }
 
+    pub(super) fn is_hebrew(&self) -> bool {
+        !self.plain.is_ascii() && self.plain.chars().any(|c| ('א'..='ת').contains(&c))
+    }
+
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         words(&self.plain)
     }

@@ -50,7 +50,7 @@ fn phrases<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
 }
 
 fn asking<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
-    let best = page.sentences.iter().map(|scored| scored.score).fold(0.0, f64::max);
+    let best = page.sentences.iter().filter(|s| !s.is_courtesy()).map(|s| s.score).fold(0.0, f64::max);
     let asks = page.sentences.iter().filter(|scored| scored.asks()).count();
     let outright = page.sentences.iter().filter(|scored| scored.asks_outright()).count();
     let to_you = |scored: &Scored<'_>| scored.has(Feature::QuestionToYou) || scored.has(Feature::AsksYou);
