@@ -15,7 +15,8 @@ pub(super) const MOST_TASKS: usize = 5;
 
 /// The sentences that ask for clearly different things, in the order of the mail.
 pub(super) fn distinct<'p, 'a>(page: &'p Page<'a>, lean: f64) -> Vec<&'p Scored<'a>> {
-    let asks = |scored: &&Scored<'_>| logistic(scored.sum + lean) >= THRESHOLD && !scored.is_courtesy();
+    let asks =
+        |scored: &&Scored<'_>| logistic(scored.sum + lean) >= THRESHOLD && !scored.is_courtesy() && !scored.for_others;
     let items = page.sentences.iter().filter(asks).any(|scored| scored.sentence.item);
     // "Could you do the following:" is the frame of a list, not one of its requests.
     let asking: Vec<&Scored<'a>> =

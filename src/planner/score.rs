@@ -19,6 +19,8 @@ pub(super) struct Scored<'a> {
     pub(super) features: Features,
     /// Where the order starts, when the sentence is one.
     pub(super) imperative_at: Option<usize>,
+    /// A point of a list that names someone else to do it.
+    pub(super) for_others: bool,
     /// The sum of the hand-made weights.
     pub(super) hand: f64,
     /// With what was learned about sentences that stand alone, before the logistic.
@@ -88,9 +90,11 @@ pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> 
     let imperative_at = find_imperative(&sentence, &hits, &mut features);
     shape(&sentence, names, &mut features);
     let hand: f64 = features.iter().map(Feature::weight).sum();
+    let for_others =
+        assigned(&sentence).is_some_and(|(who, _)| !names.iter().any(|name| name == who)) && !names.is_empty();
     let alone = learned(&sentence, features, hand);
     let sum = in_mail(&sentence, features, hand, alone);
-    Scored { sentence, hits, features, imperative_at, hand, alone, sum, score: logistic(sum) }
+    Scored { sentence, hits, features, imperative_at, for_others, hand, alone, sum, score: logistic(sum) }
 }
 
 /// In a mail, where the writer's own promise asks nothing of the reader. What was learned is English, so a sentence in
@@ -188,6 +192,10 @@ fn shape(sentence: &Sentence<'_>, names: &[String], features: &mut Features) {
             features.insert(Feature::QuestionToYou);
         }
     }
+    // "You will also need to …" describes nothing.
+    if features.has(Feature::Needs) && sentence.plain.starts_with("you") {
+        features.remove(Feature::Describes);
+    }
     // A courtesy holds its words hostage: "please let me know if you have any questions" asks for nothing.
     if features.has(Feature::Boilerplate) && !features.has(Feature::Question) {
         for feature in [Feature::LetMeKnow, Feature::AsksYou, Feature::ImperativeLater] {
@@ -221,12 +229,31 @@ fn find_imperative(sentence: &Sentence<'_>, hits: &[Hit], features: &mut Feature
         features.insert(Feature::Imperative);
         return Some(at);
     }
+    if let Some((_, at)) = assigned(sentence) {
+        features.insert(Feature::Imperative);
+        return Some(at);
+    }
     let courtesies = hits.iter().filter(|hit| hit.feature == Feature::Please).map(|hit| hit.end + 1);
     let conditional = matches!(words(plain).next().unwrap_or_default(), "if" | "when" | "once" | "to" | "for" | "in");
     let commas = plain.match_indices(", ").map(|(at, comma)| at + comma.len()).filter(|_| conditional);
     let at = courtesies.chain(commas).find(|at| is_order(plain, *at))?;
     features.insert(Feature::ImperativeLater);
     Some(at)
+}
+
+/// "Dana: update the slide", "Dana to confirm the venue": a point of a list, the name of who does it, where it starts.
+fn assigned<'s>(sentence: &'s Sentence<'_>) -> Option<(&'s str, usize)> {
+    let plain = sentence.plain.as_str();
+    let named = sentence.raw.starts_with(char::is_uppercase) && sentence.item;
+    let (who, rest) = plain.split_once([':', ' ']).filter(|_| named)?;
+    let at = plain.len() - rest.len();
+    let colon = plain.get(..at).is_some_and(|head| head.ends_with(':'));
+    let verb =
+        if colon { rest.trim_start() } else { rest.strip_prefix("to ").or_else(|| rest.strip_prefix("will "))? };
+    let start = plain.len() - verb.len();
+    let lead =
+        matches!(who, "note" | "reminder" | "action" | "todo" | "please" | "next" | "update" | "important" | "all");
+    (is_order(plain, start) && !is_verb(who) && !lead && !is_lead_in(who)).then_some((who, start))
 }
 
 /// Where the sentence proper may start: its first word, after lead-ins, after the name of the one spoken to.
@@ -248,6 +275,12 @@ fn heads(plain: &str) -> impl Iterator<Item = usize> {
 fn is_order(plain: &str, at: usize) -> bool {
     let rest = plain.get(at..).unwrap_or_default();
     let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
+    // "Have legal sign off on it."
+    let third = words(after).nth(1).unwrap_or_default();
+    if word == "have" && is_verb(third) && !matches!(words(after).next(), Some("you" | "we" | "i" | "a" | "an" | "fun"))
+    {
+        return true;
+    }
     let goes_on = || words(after).next().is_some_and(|next| !NOT_AFTER_ORDER.contains(&next));
     !word.ends_with(['.', ':']) && is_verb(word.trim_end_matches(|c: char| !c.is_alphanumeric())) && goes_on()
 }

@@ -28,6 +28,9 @@ pub(super) fn sort(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context:
     {
         return Sort::Nothing(NoTask::Notification, "an automatic reply: the sender is away".into());
     }
+    if let Some(verdict) = genre(page).filter(|_| !bearing.holds(Head::Spam) && page.count(Feature::Advert) < 2) {
+        return verdict;
+    }
     let bulk_header = mail.bulk_header.is_some() || mail.list_id.is_some();
     if !bulk_header && let Some(verdict) = promotes(page, bearing, context) {
         return verdict;
@@ -42,9 +45,6 @@ pub(super) fn sort(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context:
         && !personal_in_list(mail, page, context)
     {
         return Sort::Nothing(NoTask::Bulk, format!("bulk mail: has {header}"));
-    }
-    if let Some(verdict) = genre(page) {
-        return verdict;
     }
     if let Some(gone) = called_off(&page.subject) {
         return Sort::Nothing(NoTask::Notification, format!("it was called off: {gone}"));

@@ -17,6 +17,7 @@ pub(super) fn read(tokens: &[&str], at: usize, base: &Base<'_>) -> Option<(When,
         .or_else(|| phrase(rest, base))
         .or_else(|| weekday(rest, previous, base))
         .or_else(|| from_now(rest, previous, base))
+        .or_else(|| ordinal(rest, previous, base))
 }
 
 const MONTHS: &[(&str, u32)] = &[
@@ -158,7 +159,8 @@ fn phrase(rest: &[&str], base: &Base<'_>) -> Option<(When, usize)> {
         ("tonight" | "הערב", ..) => hour(Some(today), EVENING, 1),
         ("this", "evening", _) => hour(Some(today), EVENING, 2),
         // "EOD Thursday" is Thursday.
-        ("eod" | "cob", next, _) if next == "tomorrow" || WEEKDAYS.iter().any(|(name, _)| *name == next) => None,
+        ("eod" | "cob", next, _) if names_day(next) => None,
+        ("end", "of", "day") | ("close", "of", "business") if names_day(word(3)) => None,
         ("today" | "eod" | "cob" | "היום", ..) => day(Some(today), 1),
         ("end", "of", "day") | ("close", "of", "business") | ("this", "afternoon", _) => day(Some(today), 3),
         ("סוף", "היום", _) => day(Some(today), 2),
@@ -171,6 +173,27 @@ fn phrase(rest: &[&str], base: &Base<'_>) -> Option<(When, usize)> {
         ("eom", ..) => day(end_of_month(today), 1),
         _ => None,
     }
+}
+
+fn names_day(word: &str) -> bool {
+    matches!(word, "tomorrow" | "on") || WEEKDAYS.iter().any(|(name, _)| *name == word)
+}
+
+/// "On the 30th": of this month, or of the next when it is past.
+fn ordinal(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usize)> {
+    let word = rest.first()?;
+    let next = rest.get(1).copied().unwrap_or_default();
+    let ends = ["st", "nd", "rd", "th"].iter().any(|end| word.ends_with(end));
+    // "The 3rd draft" counts drafts.
+    let closes =
+        next.is_empty() || matches!(next, "at" | "and" | "or" | "so" | "if" | "to" | "for" | "by" | "from" | "in");
+    if previous != "the" || !ends || !closes {
+        return None;
+    }
+    let day = day_of_month(word)?;
+    let first = base.today().with_day(1)?;
+    let months = (0..3).filter_map(|months| super::span::add_months(first, months)?.with_day(day));
+    months.into_iter().find(|date| *date >= base.today()).map(|date| (When::Day(date), 1))
 }
 
 fn end_of_month(today: NaiveDate) -> Option<NaiveDate> {
