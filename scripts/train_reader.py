@@ -137,7 +137,7 @@ class Data:
     def __init__(self, program, data):
         lines = (data / "parakweet/dev.tsv").read_text(encoding="utf-8").splitlines()
         pairs = [line.split("\t", 1) for line in lines if "\t" in line]
-        self.sentences = []
+        self.texts, self.sentences = [text for _, text in pairs], []
         for (label, text), found in zip(pairs, signals(program, "sentences", [{"text": text} for _, text in pairs])):
             # A line may be more than one sentence to us; the one that speaks up most stands for it.
             names, hand = max(found, key=lambda one: one[1]) if found else ([], -1.6)
@@ -166,7 +166,7 @@ def label(mail, head):
 OLD_MAIL = {"spam": 0.3, "promotes": 0.3}
 
 
-def train(data, sentences=None, gaia=None, heads=HEADS):
+def train(data, sentences=None, gaia=None, raw=None, heads=HEADS):
     """The model of every head, from some of the rows (indexes) or all."""
     models = {}
     if "asks" in heads:
@@ -182,7 +182,8 @@ def train(data, sentences=None, gaia=None, heads=HEADS):
             # Whether a seller's hurry counts as phishing is a matter of taste; ours say nothing on it.
             if not (head == "phishing" and mail["category"] == "PROMOTIONAL" and not mail["spam"] and not mail["phishing"]):
                 chosen, labels, weights = chosen + [len(data.gaia) + at], labels + [label(mail, head)], weights + [OURS]
-        for at, sort in enumerate(data.raw):
+        for at in range(len(data.raw)) if raw is None else raw:
+            sort = data.raw[at]
             if head in OLD_MAIL and not (sort == "hard_ham" and head == "promotes"):
                 chosen, labels = chosen + [len(data.gaia) + len(data.letters) + at], labels + [sort == "spam"]
                 weights.append(OLD_MAIL[head])

@@ -205,7 +205,19 @@ fn finish(said: &str) -> String {
     let said = said.trim_end_matches(['.', '!', '?', ',', ';', ':', ' ']);
     let mut chars = said.chars();
     let upper: String = chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect();
-    shorten(&upper, LONGEST)
+    shorten(first_thought(&upper), LONGEST)
+}
+
+/// A sentence too long for one line ends where its first thought does.
+fn first_thought(said: &str) -> &str {
+    const ENDS: &[&str] =
+        &["—", " – ", " - ", "; ", " because ", " so that ", ", otherwise", ", since ", ", which ", " or else "];
+    const LEAST: usize = 30;
+    if said.chars().count() <= LONGEST {
+        return said;
+    }
+    let ends = ENDS.iter().filter_map(|end| said.find(end)).filter(|at| *at >= LEAST);
+    ends.min().and_then(|at| said.get(..at)).map_or(said, str::trim_end)
 }
 
 /// At most `longest` characters, cut between words.

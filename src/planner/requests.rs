@@ -35,6 +35,10 @@ pub(super) fn distinct<'p, 'a>(page: &'p Page<'a>, lean: f64) -> Vec<&'p Scored<
             chosen.push(scored);
         }
     }
+    // What could only be quoted whole stands back behind what can be said in a sentence.
+    if chosen.iter().any(|scored| clause(scored).wish != Wish::Whole) {
+        chosen.retain(|scored| clause(scored).wish != Wish::Whole);
+    }
     page.sentences.iter().filter(|scored| chosen.iter().any(|other| std::ptr::eq(*scored, *other))).collect()
 }
 

@@ -261,13 +261,16 @@ fn heads(plain: &str) -> impl Iterator<Item = usize> {
     let mut at = 0;
     let mut leading = true;
     let mut called = false;
+    // "Option B: buy new ones" weighs, it does not order.
+    let mut weighed = false;
     plain.split(' ').take(5).filter_map(move |word| {
         let start = at;
         at += word.len() + 1;
         let head = leading || called;
         leading = leading && is_lead_in(word);
         called = word.ends_with([',', ':', '-', '–', '—', ';']);
-        head.then_some(start)
+        weighed = weighed || matches!(word, "option" | "scenario" | "alternative" | "pro:" | "con:");
+        (head && !weighed).then_some(start)
     })
 }
 

@@ -91,10 +91,14 @@ fn personal_in_list(mail: &Mail, page: &Page<'_>, context: &ReadContext<'_>) -> 
         || (direct && conversation && page.sentences.iter().any(|s| s.asks()))
 }
 
+/// Under this sum a mail that asks for something is heard.
+const DOUBT: f64 = -0.6;
+
 /// Sells, or swindles. Someone the person has written to is given a hearing first.
 fn promotes(page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Option<Sort> {
     let known = context.known_contact || context.thread_mine;
-    if bearing.leaning() != Leaning::Promotes || known || obliges(page, bearing) {
+    let doubtful = bearing.of(Head::Promotes) < DOUBT && page.sentences.iter().any(|scored| scored.asks_outright());
+    if bearing.leaning() != Leaning::Promotes || doubtful || known || obliges(page, bearing) {
         return None;
     }
     let (spam, phishing) = (bearing.of(Head::Spam), bearing.of(Head::Phishing));

@@ -7,7 +7,8 @@ use super::{Base, WeekdayOf as _, When, bare, number, plus_days};
 /// Reads a day that starts at `at`; also says how many words it took.
 pub(super) fn read(tokens: &[&str], at: usize, base: &Base<'_>) -> Option<(When, usize)> {
     let previous = at.checked_sub(1).and_then(|at| tokens.get(at)).copied().unwrap_or_default();
-    if matches!(previous, "last" | "since" | "every" | "past" | "שעבר" | "כל") {
+    let led = if previous == "on" { at.checked_sub(2).and_then(|at| tokens.get(at)).copied() } else { Some(previous) };
+    if matches!(previous, "last" | "since" | "every" | "past" | "שעבר" | "כל") || led.is_some_and(is_past) {
         return None;
     }
     let rest = tokens.get(at..)?;
@@ -18,6 +19,15 @@ pub(super) fn read(tokens: &[&str], at: usize, base: &Base<'_>) -> Option<(When,
         .or_else(|| weekday(rest, previous, base))
         .or_else(|| from_now(rest, previous, base))
         .or_else(|| ordinal(rest, previous, base))
+}
+
+/// "The request that landed Wednesday": what happened is no limit.
+fn is_past(word: &str) -> bool {
+    const AHEAD: &[&str] = &["scheduled", "needed", "planned", "expected", "required", "moved", "postponed", "need"];
+    matches!(
+        word,
+        "sent" | "met" | "came" | "went" | "spoke" | "was" | "were" | "had" | "did" | "got" | "held" | "left"
+    ) || (word.len() > 4 && word.ends_with("ed") && !AHEAD.contains(&word))
 }
 
 const MONTHS: &[(&str, u32)] = &[
