@@ -32,7 +32,12 @@ pub(super) fn sort(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context:
         return verdict;
     }
     let bulk_header = mail.bulk_header.is_some() || mail.list_id.is_some();
-    if !bulk_header && let Some(verdict) = promotes(page, bearing, context) {
+    // A false alarm is shown with its warning; only what is plainly a swindle is not.
+    let alarm = alerts(mail, page) && bearing.of(Head::Promotes) < PLAIN;
+    if !bulk_header
+        && !alarm
+        && let Some(verdict) = promotes(page, bearing, context)
+    {
         return verdict;
     }
     if alerts(mail, page) && (machine || automatic.is_some() || mail.bulk_header.is_none()) {
@@ -93,16 +98,25 @@ fn personal_in_list(mail: &Mail, page: &Page<'_>, context: &ReadContext<'_>) -> 
 
 /// Under this sum a mail that asks for something is heard.
 const DOUBT: f64 = -0.6;
+/// And over this one nobody would take it for anything else.
+const PLAIN: f64 = 3.0;
+/// Over this one it is spam, whatever else it is like.
+const SURE_SPAM: f64 = 0.5;
 
 /// Sells, or swindles. Someone the person has written to is given a hearing first.
 fn promotes(page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Option<Sort> {
     let known = context.known_contact || context.thread_mine;
-    let doubtful = bearing.of(Head::Promotes) < DOUBT && page.sentences.iter().any(|scored| scored.asks_outright());
-    if bearing.leaning() != Leaning::Promotes || doubtful || known || obliges(page, bearing) {
+    let (spam, advert) = (page.count(Feature::Spam), page.count(Feature::Advert));
+    let wanted = matches!(bearing.leaning(), Leaning::Urgent | Leaning::Wants);
+    let by_words = spam >= 3 || (!wanted && (spam >= 1 && spam + advert >= 3 || advert >= 3));
+    let by_likeness = bearing.leaning() == Leaning::Promotes || bearing.of(Head::Spam) > SURE_SPAM;
+    let doubtful =
+        !by_words && bearing.of(Head::Promotes) < DOUBT && page.sentences.iter().any(|scored| scored.asks_outright());
+    if !(by_words || by_likeness) || doubtful || known || obliges(page, bearing) {
         return None;
     }
-    let (spam, phishing) = (bearing.of(Head::Spam), bearing.of(Head::Phishing));
-    let (no_task, head, what) = if spam > 0.0 || page.count(Feature::Spam) >= 3 {
+    let phishing = bearing.of(Head::Phishing);
+    let (no_task, head, what) = if bearing.holds(Head::Spam) || spam >= 3 {
         (NoTask::Spam, Head::Spam, "spam")
     } else if phishing > 0.0 && page.everywhere().any(&[Feature::Scam, Feature::Lure, Feature::Credentials]) {
         (NoTask::Phishing, Head::Phishing, "a swindle")
