@@ -13,10 +13,13 @@ use adjutant::{
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
+/// A line for a line.
+type Answer = dyn Fn(&str) -> anyhow::Result<Value>;
+
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let answer: Box<dyn Fn(&str) -> anyhow::Result<Value>> = match words.as_slice() {
+    let answer: Box<Answer> = match words.as_slice() {
         ["sentences"] => Box::new(|line| {
             let input: Value = serde_json::from_str(line)?;
             Ok(json!(sentence_signals(input.get("text").and_then(Value::as_str).unwrap_or_default())))

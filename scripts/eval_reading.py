@@ -128,19 +128,23 @@ def spam(program, data, row):
         row(f"tasks from {name}", f"{share:.3f}", f"{sum(chosen)} mails", f"n = {len(chosen)}", verdict)
 
 
+def took(command, inputs):
+    begun = time.perf_counter()
+    answers(command, inputs)
+    return time.perf_counter() - begun
+
+
 def speed(program, row):
     text = "Hi Alex, could you send me the Q3 report by Friday 5pm? We also need a room for the review on Monday. Thanks, Dana"
+    # The whole life of a process that loads what the reader needs and reads one line.
+    start = min(took([program, "eval", "tasks"], [{"id": 0, "text": text}]) for _ in range(9))
     with tempfile.TemporaryDirectory() as home:
         (Path(home) / "adjutant.toml").write_text("")
         command = [program, "--home", home, "plan", "--jsonl"]
-        begun = time.perf_counter()
-        answers(command, [{"id": 0, "text": "Hi"}])
-        start = time.perf_counter() - begun
+        before = min(took(command, [{"id": 0, "text": "Hi"}]) for _ in range(3))
         inputs = [{"id": at, "text": f"{text} ({at})"} for at in range(SHORT_MAILS)]
-        begun = time.perf_counter()
-        answers(command, inputs)
-        rate = SHORT_MAILS / (time.perf_counter() - begun - start)
-    row("plan --jsonl: start, first line and end", f"{start * 1000:.1f} ms", "", "<= 20 ms", "ok" if start <= 0.02 else "MISS")
+        rate = SHORT_MAILS / (took(command, inputs) - before)
+    row("reader: start, load, read a line, end", f"{start * 1000:.1f} ms", "", "<= 20 ms", "ok" if start <= 0.02 else "MISS")
     row("plan --jsonl: short mails", f"{rate:.0f}/s", "", ">= 2000/s", "ok" if rate >= 2000 else "MISS")
 
 

@@ -165,7 +165,7 @@ fn said_by_others(plain: &str, hit: &Hit) -> bool {
     let (head, rest) = plain.split_at_checked(hit.start).unwrap_or_default();
     // A mark inside a Hebrew abbreviation (דו"ח) is none.
     let opens = |(at, _): &(usize, &str)| !head.get(..*at).unwrap_or_default().ends_with(char::is_alphanumeric);
-    let opened = head.match_indices('"').filter(opens).last();
+    let opened = head.rmatch_indices('"').find(opens);
     opened.is_some_and(|(at, _)| {
         let inside = head.get(at + 1..).unwrap_or_default();
         let closed = inside.contains("\" ") || inside.ends_with('"');

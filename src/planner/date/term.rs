@@ -163,7 +163,10 @@ fn read(word: &str, terms: &mut Vec<Term>) -> Option<()> {
     read(head, terms)?;
     match tail {
         "ish" => Some(()),
-        "a" => Some(terms.push(Term::Half(Half::Before))),
+        "a" => {
+            terms.push(Term::Half(Half::Before));
+            Some(())
+        }
         tail => read(tail, terms),
     }
 }

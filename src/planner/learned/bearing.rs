@@ -1,11 +1,11 @@
 //! Which way a mail leans: one number per question, the sort it most resembles, and which signals carried that.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, hash::BuildHasherDefault};
 
 use super::{
     cue::cues,
     signal::Signal,
-    weights::{Head, Row, at, table},
+    weights::{Given, Head, Row, at, table},
 };
 use crate::{
     model::{Mail, Me},
@@ -85,7 +85,7 @@ pub(in crate::planner) fn bearing<'a>(mail: &'a Mail, page: &'a Page<'_>, base: 
     for (slot, head) in sums.iter_mut().zip(Head::ALL) {
         *slot = table.bias(*head) as f32;
     }
-    let mut counted = HashSet::new();
+    let mut counted: HashSet<*const Row, BuildHasherDefault<Given>> = HashSet::default();
     let mut seen = Vec::new();
     cues(mail, page, base, me, |signal: Signal<'a>| {
         if let Some(row) = table.row(&signal)

@@ -31,8 +31,10 @@ pub(in crate::planner) fn cues<'a>(
     shape(mail, &mut take);
     phrases(page, &mut take);
     asking(page, &mut take);
-    days(page, base, &mut take);
-    pressing(page, base, &mut take);
+    let near = page.sentences.iter().take(DATED_SENTENCES);
+    let dated: Dated<'_> = near.map(|scored| (scored, date::find(&scored.sentence.plain, base))).collect();
+    days(page, &dated, base, &mut take);
+    pressing(page, &dated, base, &mut take);
     call(page, &mut take);
     words(page, &mut take);
 }
@@ -72,14 +74,17 @@ fn asking<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
     }
 }
 
-fn days<'a>(page: &Page<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
+/// Sentences with the time each names.
+type Dated<'p> = Vec<(&'p Scored<'p>, Option<Due>)>;
+
+fn days<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
     // What the writer promises by a day is no limit for the reader.
-    let others = page.sentences.iter().take(DATED_SENTENCES).filter(|scored| !scored.has(Feature::Commits));
-    let sentences = others.map(|scored| scored.sentence.plain.as_str());
-    let dues: Vec<Due> = sentences.filter_map(|plain| date::find(plain, base)).collect();
+    let others = dated.iter().filter(|(scored, _)| !scored.has(Feature::Commits));
+    let dues: Vec<&Due> = others.filter_map(|(_, due)| due.as_ref()).collect();
     let subject = date::find(&page.subject, base);
     let soonest = |limit: bool| {
-        let hours = dues.iter().chain(&subject).filter(|due| due.limit || !limit).map(|due| base.hours_until(due.at));
+        let hours =
+            dues.iter().copied().chain(&subject).filter(|due| due.limit || !limit).map(|due| base.hours_until(due.at));
         hours.fold(f64::INFINITY, f64::min)
     };
     let (any, limit) = (soonest(false), soonest(true));
@@ -99,21 +104,23 @@ fn days<'a>(page: &Page<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>))
 }
 
 /// Things that press when they stand in one sentence, and say little apart.
-fn pressing<'a>(page: &Page<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
+fn pressing<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
     use Feature::{AsksYou, Commits, Consequence, Deadline, Due, Grave, Imperative, ImperativeLater, Needs, Please};
-    let within = |scored: &Scored<'_>, hours: f64| {
-        date::find(&scored.sentence.plain, base).is_some_and(|due| due.limit && base.hours_until(due.at) <= hours)
+    let soonest = |dated: &mut dyn Iterator<Item = &(&Scored<'_>, Option<date::Due>)>| {
+        let limits = dated.filter_map(|(_, due)| due.as_ref()).filter(|due| due.limit);
+        limits.map(|due| base.hours_until(due.at)).fold(f64::INFINITY, f64::min)
     };
     let wants = |scored: &Scored<'_>| scored.features.any(&[AsksYou, Needs, Please, Imperative, ImperativeLater]);
-    let any = |holds: &dyn Fn(&Scored<'_>) -> bool| page.sentences.iter().take(DATED_SENTENCES).any(holds);
-    let dated = |scored: &Scored<'_>| scored.features.any(&[Due, Deadline, Needs, AsksYou]) && !scored.has(Commits);
+    let any = |holds: &dyn Fn(&Scored<'_>) -> bool| dated.iter().any(|(scored, _)| holds(scored));
+    let due = |scored: &Scored<'_>| scored.features.any(&[Due, Deadline, Needs, AsksYou]) && !scored.has(Commits);
+    let wanted_in = soonest(&mut dated.iter().filter(|(scored, _)| due(scored)));
     for (holds, name) in [
         (any(&|s| s.has(Grave) && s.has(Feature::Trouble)), "grave_trouble"),
         (any(&|s| s.has(Grave) && wants(s)), "grave_and_wanted"),
         (any(&|s| s.has(Feature::SameDay) && wants(s)), "wanted_now"),
-        (any(&|s| dated(s) && within(s, 14.0)), "wanted_today"),
-        (any(&|s| dated(s) && within(s, 80.0)), "wanted_in_days"),
-        (any(&|s| s.has(Consequence)) && any(&|s| within(s, 14.0)), "today_or_else"),
+        (wanted_in <= 14.0, "wanted_today"),
+        (wanted_in <= 80.0, "wanted_in_days"),
+        (any(&|s| s.has(Consequence)) && soonest(&mut dated.iter()) <= 14.0, "today_or_else"),
         (any(&|s| s.has(Consequence) && s.has(Feature::Trouble)), "trouble_or_else"),
         (page.subject_has(Feature::Trouble) && page.subject_has(Grave), "grave_subject"),
         (page.has(Feature::Intrusion) && any(&|s| wants(s) || s.has(Feature::Question)), "intrusion_and_wanted"),

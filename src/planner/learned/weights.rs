@@ -38,7 +38,7 @@ const HEADS: usize = Head::ALL.len();
 
 /// The hash is already one.
 #[derive(Default)]
-struct Given(u64);
+pub(super) struct Given(u64);
 
 impl Hasher for Given {
     fn finish(&self) -> u64 {
