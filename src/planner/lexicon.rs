@@ -77,6 +77,8 @@ mod feature {
             Consequence = "consequence",
             Obliges = "obliges",
             Intrusion = "intrusion",
+            NamesAgent = "names_agent",
+            OrdersAgent = "orders_agent",
         }
     }
 }

@@ -309,6 +309,44 @@ mod tests {
     }
 
     #[test]
+    fn each_thing_asked_is_one_task() {
+        for (text, expected) in [
+            (
+                "Next steps:\n- Send the budget to Paul by Friday\n- Book a room for the kick-off",
+                &["request: Send the budget to Paul by Friday", "request: Book a room for the kick-off"] as &[_],
+            ),
+            (
+                "Action items:\n1. Alex: update the roadmap slide\n2. Tom: circulate the minutes\n3. Alex to confirm the venue",
+                &["request: Update the roadmap slide", "request: Confirm the venue"],
+            ),
+            (
+                "Can you (1) send Paul the metrics, and (2) draft a blog post?",
+                &["request: Send Paul the metrics", "request: Draft a blog post"],
+            ),
+            (
+                "The contact page lacks the address - can you get that from Julia?",
+                &["request: Get that from Julia (The contact page lacks the address)"],
+            ),
+            ("We need everyone to rotate their keys.", &["request: Rotate their keys"]),
+            ("Don't forget to invite Susan.", &["request: Invite Susan"]),
+            ("Please schedule a call with the client.", &["meeting: Schedule a call with the client"]),
+            ("He wrote to Tom: \"please send me everything again\" and Tom did.", &["fyi"]),
+            ("The report is attached. Happy to discuss. Let me know if you have any questions.", &["fyi"]),
+            ("שלחתי ללקוח את הקובץ, אני אטפל בהמשך.", &["fyi"]),
+            ("תעברי על החוזה ותשלחי לי הערות.", &["request: תעברי על החוזה ותשלחי לDana הערות"]),
+            ("הוא כתב לתום: \"אנא שלח לי הכול שוב\" ותום שלח.", &["fyi"]),
+        ] {
+            check(&mail(DANA, YOU, "News", text), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_handed_on_asks_others() {
+        let below = "---------- Forwarded message ---------\nFrom: Orna\n\nTom, please send me a new key by noon.";
+        check(&mail(DANA, YOU, "Fwd: Key", &format!("FYI, Tom is already handling this.\n\n{below}")), &["fyi"]);
+    }
+
+    #[test]
     fn machines_and_lists() {
         let notice = "Your weekly summary is ready. Please log in to view it.";
         check(&mail("no-reply@app.example", YOU, "Summary", notice), &["notification"]);
