@@ -9,8 +9,10 @@ export CARGO_TARGET_DIR ?= $(CACHE)/target
 HOME_DIR ?= $(CURDIR)
 ADJUTANT = $(CARGO_TARGET_DIR)/release/adjutant
 DATA ?= ../shared/data
+# With numpy and scipy what was learned is cross-validated too.
+PYTHON ?= python3
 
-.PHONY: help need build run once hitl doctor test fmt lint docs check crash bench bench-long eval stats clean
+.PHONY: help need build run once hitl doctor test fmt lint docs check crash bench bench-long eval train stats clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -72,7 +74,11 @@ bench-long: need ## growth up to a million stored tasks
 	BENCH_LONG=1 cargo bench --locked --bench growth
 
 eval: need ## scores on the development data, where it is there
-	@python3 scripts/eval.py $(DATA)
+	@$(PYTHON) scripts/eval.py $(DATA)
+
+train: need ## fits the weights of the reader anew to the development data
+	cargo build --locked --example reader
+	$(PYTHON) scripts/train_reader.py $(DATA) --reader $(CARGO_TARGET_DIR)/debug/examples/reader
 
 stats: ## sizes of files and functions; fails on the too large
 	@python3 scripts/stats.py

@@ -19,6 +19,8 @@ import zipfile
 from datetime import datetime, timezone
 from pathlib import Path
 
+import eval_reading
+
 REPO = Path(__file__).resolve().parent.parent
 SLOWEST = 1.0  # seconds for one mail
 HANG = 20.0  # seconds until a mail counts as never answered
@@ -186,10 +188,11 @@ def agreement(name, read, show, judged):
 
 
 def built():
-    """Builds both programs and says where they are."""
-    subprocess.run(["cargo", "build", "--release", "--quiet", "--bin", "adjutant", "--example", "plain_parser"], cwd=REPO, check=True)
+    """Builds the programs and says where they are."""
+    examples = ["--example", "plain_parser", "--example", "reader"]
+    subprocess.run(["cargo", "build", "--release", "--quiet", "--bin", "adjutant", *examples], cwd=REPO, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR") or REPO / "target") / "release"
-    return str(target / "adjutant"), str(target / "examples" / "plain_parser")
+    return str(target / "adjutant"), str(target / "examples" / "plain_parser"), str(target / "examples" / "reader")
 
 
 def main():
@@ -200,10 +203,16 @@ def main():
     if not given.data.is_dir():
         print(f"{given.data} is not there: nothing to score. Name the folder that holds parakweet, mailex, … as an argument.")
         return 0
-    program, parser = built()
+    program, parser, reader = built()
     row("what", "value", "spread, share", "beside", "")
     tasks_parakweet(program, given.data)
     tasks_mailex(program, given.data)
+    eval_reading.hebrew(program, row)
+    eval_reading.triage(program, given.data, row)
+    eval_reading.learned(reader, given.data, row)
+    eval_reading.dates(program, given.data, row)
+    eval_reading.spam(program, given.data, row)
+    eval_reading.speed(program, row)
     return 1 if mails(program, parser, given.data, given.show) else 0
 
 

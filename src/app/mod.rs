@@ -21,7 +21,7 @@ use std::{path::Path, sync::Arc};
 use anyhow::Context as _;
 
 pub use doctor::{AccountHealth, Health};
-pub use eval::{EvalKind, evaluate};
+pub use eval::{EvalKind, Letter, evaluate};
 pub use hitl::{ItemDetail, Recipient, Said, is_approvable};
 pub use import::{ImportReport, Progress};
 pub use mail::MailDetail;

@@ -9,9 +9,36 @@ const UNDER_SIGN_OFF: usize = 8;
 pub(super) fn start(lines: &[&str]) -> Option<usize> {
     let delimiter = delimiter(lines);
     let body = lines.get(..delimiter.unwrap_or(lines.len())).unwrap_or(lines);
+    let legal = disclaimer(body);
+    let body = body.get(..legal.unwrap_or(body.len())).unwrap_or(body);
     let device = device(body).or_else(|| list_footer(body));
     let body = body.get(..device.unwrap_or(body.len())).unwrap_or(body);
-    sign_off(body).or(device).or(delimiter)
+    sign_off(body).or(device).or(legal).or(delimiter)
+}
+
+/// The paragraph lawyers hang under every mail.
+fn disclaimer(lines: &[&str]) -> Option<usize> {
+    const STARTS: &[&str] = &[
+        "this e-mail",
+        "this email",
+        "this message",
+        "this communication",
+        "the information in this",
+        "the information contained",
+        "confidentiality notice",
+        "confidentiality:",
+        "disclaimer",
+        "notice:",
+        "הודעה זו",
+        "דואר אלקטרוני זה",
+    ];
+    const SIGNS: &[&str] =
+        &["confidential", "intended", "addressee", "recipient", "privileged", "סודי", "מיועד", "נמען"];
+    let (at, _) = last_lines(lines, 14).find(|(_, line)| starts_with_any(line, STARTS))?;
+    let under = lines.get(at..)?;
+    let signs = SIGNS.iter().filter(|sign| under.iter().any(|line| line.to_lowercase().contains(**sign))).count();
+    let above = lines.get(..at)?.iter().any(|line| !line.trim().is_empty());
+    (above && signs >= 2).then_some(at)
 }
 
 /// The line `-- `, or without its space.
@@ -167,6 +194,10 @@ mod tests {
         check("Please send it.\n|Thanks,\nDana\n-- \nDana Cohen, ACME");
         check("נא לשלוח.\n|בברכה,\nדנה");
         check("Please send it.\n|Regards");
+        check("Please send it.\n\n|This e-mail is confidential and intended for the addressee only.");
+        check(
+            "Please send it.\n|Regards,\nTom\n\nThis message is privileged.\nIf you are not the intended recipient, delete it.",
+        );
         check(
             "Please send it.\n|_______________________________________________\nILUG mailing list\nhttp://x/listinfo",
         );
@@ -176,6 +207,7 @@ mod tests {
     fn words_stay_words() {
         check("Please send it.\nThanks!");
         check("Thanks,\nDana");
+        check("Hi,\nThis message is for the intended team, please read it.");
         check("Send it.\nThanks,\nDana\nPS please pay invoice 7 too");
         check("Send it.\nThanks,\nDana\nCan you call me?");
         check("Best\nof luck with the report and please send it to the whole team by Friday noon");

@@ -89,6 +89,12 @@ pub struct Reading {
     /// How sure it is that there is a task, 0..=1.
     pub score: f64,
     pub meeting: bool,
+    /// Between people who know each other outside of work.
+    #[serde(default)]
+    pub personal: bool,
+    /// Unasked-for advertising or worse, whatever else was made of it.
+    #[serde(default)]
+    pub spam: bool,
     pub language: String,
     /// Built-in estimate, 0..=1.
     pub urgency: f64,

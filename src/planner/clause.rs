@@ -59,6 +59,13 @@ pub(super) fn clause(scored: &Scored<'_>) -> Clause {
     if let Some(at) = scored.imperative_at {
         return opened(Wish::Act, rest(at));
     }
+    if let Some(forget) = hit(Feature::Needs).filter(|hit| {
+        let said = scored.sentence.plain.get(hit.start..hit.end).unwrap_or_default();
+        matches!(said, "don't forget" | "do not forget" | "remember to" | "can't forget")
+    }) {
+        let after = rest(forget.end).trim_start();
+        return opened(Wish::Act, after.strip_prefix("to ").unwrap_or(after));
+    }
     let wish = if scored.has(Feature::Question) { Wish::Answer } else { Wish::Whole };
     Clause { wish, text: trimmed(after_call(&tidy)).to_owned() }
 }
@@ -71,6 +78,20 @@ fn need(scored: &Scored<'_>) -> Option<(Wish, usize)> {
     let act = needs.clone().find(|hit| said(hit).ends_with("you to") || said(hit).ends_with("need to"));
     let thing =
         || needs.clone().find(|hit| matches!(said(hit), "i need" | "we need") && !rest(hit).starts_with(" to "));
+    // "We need everyone to …".
+    let all = || {
+        let hit = needs.clone().find(|hit| matches!(said(hit), "i need" | "we need"))?;
+        let after = rest(&hit);
+        let to = after.find(" to ").filter(|at| words(after.get(..*at).unwrap_or_default()).count() <= 3)?;
+        let people = ["everyone", "everybody", "all", "each", "someone", "somebody", "you", "both"];
+        let named = words(after).next().is_some_and(|word| people.contains(&word));
+        (named || acts(after.get(to + 4..)?)).then_some((Wish::Act, hit.end + to + 4))
+    };
+    if act.is_none()
+        && let Some(found) = all()
+    {
+        return Some(found);
+    }
     act.map(|hit| (Wish::Act, hit.end)).or_else(|| thing().map(|hit| (Wish::Give, hit.end)))
 }
 
@@ -78,6 +99,14 @@ fn need(scored: &Scored<'_>) -> Option<(Wish, usize)> {
 fn opened(wish: Wish, rest: &str) -> Clause {
     let mut rest = rest.trim_start_matches([' ', ',', ':', '-']);
     let fillers = [
+        "don't forget to ",
+        "do not forget to ",
+        "remember to ",
+        "be sure to ",
+        "make sure to ",
+        "make sure you ",
+        "go ahead and ",
+        "take a moment to ",
         "please ",
         "בבקשה ",
         "נא ",

@@ -5,6 +5,9 @@
 
 mod day;
 mod hour;
+mod span;
+mod term;
+mod whole;
 
 use chrono::{DateTime, Duration, NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _, Weekday};
 use chrono_tz::Tz;
@@ -17,6 +20,7 @@ const FARTHEST_DAYS: i64 = 730;
 /// What relative words count from.
 #[derive(Debug, Clone)]
 pub(super) struct Base<'a> {
+    at: Instant,
     local: NaiveDateTime,
     me: &'a Me,
     /// 6/7 is June 7 for people who write English in the Americas, and 6 July for everyone else.
@@ -45,7 +49,12 @@ impl<'a> Base<'a> {
     pub(super) fn new(at: Instant, me: &'a Me) -> Self {
         let american = me.time_zone.name().starts_with("America/") || me.time_zone.name().starts_with("US/");
         let english = me.languages.first().is_none_or(|language| language.starts_with("en"));
-        Self { local: at.utc().with_timezone(&me.time_zone).naive_local(), me, month_first: american && english }
+        Self { at, local: at.utc().with_timezone(&me.time_zone).naive_local(), me, month_first: american && english }
+    }
+
+    /// From when the mail was written.
+    pub(super) fn hours_until(&self, at: Instant) -> f64 {
+        self.at.hours_until(at)
     }
 
     fn today(&self) -> NaiveDate {
@@ -68,6 +77,11 @@ impl WeekdayOf for NaiveDate {
     fn weekday_of(&self) -> Weekday {
         chrono::Datelike::weekday(self)
     }
+}
+
+/// What a text names that is an expression of time and nothing else.
+pub(super) fn whole(plain: &str, base: &Base<'_>) -> Option<NaiveDateTime> {
+    whole::read(plain, base)
 }
 
 /// The time a sentence names, preferring one said as a limit.
@@ -183,10 +197,10 @@ fn plus_days(day: NaiveDate, days: i64) -> Option<NaiveDate> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn me(zone: Tz) -> Me {
+    pub(crate) fn me(zone: Tz) -> Me {
         let time = |hour| NaiveTime::from_hms_opt(hour, 0, 0).unwrap();
         Me {
             names: vec!["Alex Green".into()],

@@ -25,5 +25,10 @@ pub fn forced(mail: &Mail, context: &ReadContext<'_>) -> PlannedTask {
 
 /// A date or time as a person types it: as precise as it was said, and the instant it means.
 pub fn when(typed: &str, me: &Me, now: Instant) -> Option<(String, Instant)> {
-    date::find(&typed.trim().to_lowercase(), &Base::new(now, me)).map(|due| (due.deadline, due.at))
+    date::find(&text::plain(typed.trim()), &Base::new(now, me)).map(|due| (due.deadline, due.at))
+}
+
+/// The start of what an expression of time names, by the clock on the person's wall.
+pub fn moment(typed: &str, me: &Me, now: Instant) -> Option<chrono::NaiveDateTime> {
+    date::whole(&text::plain(typed.trim()), &Base::new(now, me))
 }

@@ -2,7 +2,7 @@
 
 use super::{
     clause::{Clause, Wish},
-    lexicon::Feature,
+    lexicon::{Feature, Hit},
     page::Page,
     score::Scored,
 };
@@ -50,7 +50,23 @@ fn meets(scored: &Scored<'_>, clause: &Clause, verb: &str) -> bool {
     let proposed = scored.features.any(&[Proposes, AsksYou, Question, LetMeKnow, Hopes, Please, Feature::Imperative]);
     let hebrew = !verb.is_ascii();
     let act = clause.wish != Wish::Act || hebrew || MEETING_VERBS.contains(&verb);
-    scored.has(Meeting) && proposed && act
+    scored.has(Meeting) && proposed && act && !only_when(scored)
+}
+
+/// "Before the board meeting", "for the kick-off": the meeting stands already and only says when or for what.
+fn only_when(scored: &Scored<'_>) -> bool {
+    const LEADS: &[&str] = &["before", "after", "during", "at", "from", "until", "for"];
+    let plain = &scored.sentence.plain;
+    let told = |hit: &Hit| {
+        let before: Vec<&str> =
+            plain.get(..hit.start).unwrap_or_default().rsplit(' ').filter(|w| !w.is_empty()).take(4).collect();
+        let at = before.iter().position(|word| LEADS.contains(word));
+        at.is_some_and(|at| {
+            before.get(..at).unwrap_or_default().iter().any(|word| matches!(*word, "the" | "our" | "my" | "your"))
+        }) || (before.first().is_some_and(|word| matches!(*word, "before" | "after" | "during")))
+    };
+    let mut meetings = scored.hits.iter().filter(|hit| hit.feature == Feature::Meeting).peekable();
+    meetings.peek().is_some() && meetings.all(told)
 }
 
 /// "When would suit you?" beside a wish to meet is that meeting.

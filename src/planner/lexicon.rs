@@ -64,6 +64,21 @@ mod feature {
             Remind = "remind",
             Folder = "folder",
             Summary = "summary",
+            Scam = "scam",
+            Sells = "sells",
+            Pressure = "pressure",
+            Family = "family",
+            Trouble = "trouble",
+            SameDay = "same_day",
+            Lure = "lure",
+            Stranger = "stranger",
+            Stated = "stated",
+            Grave = "grave",
+            Consequence = "consequence",
+            Obliges = "obliges",
+            Intrusion = "intrusion",
+            NamesAgent = "names_agent",
+            OrdersAgent = "orders_agent",
         }
     }
 }
@@ -84,7 +99,7 @@ pub(super) struct Hit {
 
 /// A set of features, one bit each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Features(u64);
+pub(super) struct Features(u128);
 
 impl Features {
     pub(super) fn insert(&mut self, feature: Feature) {
@@ -290,7 +305,7 @@ mod tests {
             assert_eq!(line, crate::planner::text::plain(line), "phrases are written plain");
         }
         assert_eq!(sections, Feature::ALL.len(), "every feature has a section");
-        assert!(LEXICON.automaton.is_some() && Feature::ALL.len() <= 64);
+        assert!(LEXICON.automaton.is_some() && Feature::ALL.len() <= 128);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod date;
 mod facts;
 mod forced;
 mod kind;
+mod learned;
 mod lexicon;
 mod money;
 mod objective;
@@ -21,14 +22,17 @@ mod requests;
 mod samples;
 mod score;
 mod sort;
+mod teach;
 mod template;
 mod text;
 mod urgency;
 mod warn;
 
 pub use facts::{Relation, facts};
-pub use forced::{forced, when};
+pub use forced::{forced, moment, when};
+pub use learned::use_weights;
 pub use read::{ReadContext, read};
+pub use teach::{mail_signals, sentence_signals};
 
 /// How much a text asks for something, whoever it is from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,7 +46,13 @@ pub struct TextScore {
 /// Scores a sentence or a whole body with the scorer that reads mail.
 pub fn score_text(text: &str) -> TextScore {
     let scored: Vec<_> = text::sentences(text).into_iter().map(|sentence| score::score(sentence, &[])).collect();
-    let score = scored.iter().map(|scored| scored.score).fold(0.0, f64::max);
+    let score = match scored.as_slice() {
+        [only] => score::logistic(only.alone),
+        several => {
+            let asking = several.iter().filter(|scored| !scored.is_courtesy());
+            asking.map(|scored| scored.score).fold(0.0, f64::max)
+        }
+    };
     let meeting = scored.iter().any(|scored| scored.has(lexicon::Feature::Gathers));
     TextScore { pred: score >= score::THRESHOLD, score, meeting }
 }

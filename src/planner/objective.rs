@@ -26,7 +26,7 @@ impl Voice<'_> {
             (Wish::Act, false) if starts_with_verb(&text) => self.handed_over(&clause.text).unwrap_or(text),
             (Wish::Act, true) => text,
             (Wish::Tell, false) => format!("Tell {person} {}", whether(&text)),
-            (Wish::Give, false) => put_before_adverbial(&format!("Get {text}"), &format!("to {person}")),
+            (Wish::Give, false) => format!("Get {person} {text}"),
             (Wish::Answer, false) => format!("Answer {person}: {text}"),
             (_, false) => format!("Follow up with {person}: {text}"),
             (_, true) => format!("לענות ל{person}: {text}"),
@@ -205,7 +205,19 @@ fn finish(said: &str) -> String {
     let said = said.trim_end_matches(['.', '!', '?', ',', ';', ':', ' ']);
     let mut chars = said.chars();
     let upper: String = chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect();
-    shorten(&upper, LONGEST)
+    shorten(first_thought(&upper), LONGEST)
+}
+
+/// A sentence too long for one line ends where its first thought does.
+fn first_thought(said: &str) -> &str {
+    const ENDS: &[&str] =
+        &["—", " – ", " - ", "; ", " because ", " so that ", ", otherwise", ", since ", ", which ", " or else "];
+    const LEAST: usize = 30;
+    if said.chars().count() <= LONGEST {
+        return said;
+    }
+    let ends = ENDS.iter().filter_map(|end| said.find(end)).filter(|at| *at >= LEAST);
+    ends.min().and_then(|at| said.get(..at)).map_or(said, str::trim_end)
 }
 
 /// At most `longest` characters, cut between words.
@@ -237,7 +249,7 @@ mod tests {
             ("Alex, call me tomorrow.", "Call Dana Levi tomorrow"),
             ("Please give me a call.", "Give Dana Levi a call"),
             ("Please let me know if Tuesday works for you.", "Tell Dana Levi whether Tuesday works for you"),
-            ("I need the signed contract by noon.", "Get the signed contract to Dana Levi by noon"),
+            ("I need the signed contract by noon.", "Get Dana Levi the signed contract by noon"),
             ("When will the budget be ready?", "Answer Dana Levi: When will the budget be ready"),
             ("Please water my plants while I'm away.", "Water Dana Levi's plants while Dana Levi is away"),
             ("Can you help me with this one?", "Help Dana Levi with this one"),

@@ -58,7 +58,7 @@ fn note(scored: &Scored<'_>, page: &Page<'_>) -> Option<(TaskKind, String)> {
     if scored.has(Feature::Summary) {
         return Some((TaskKind::Summary, voice.plain(&said)));
     }
-    scored.asks_outright().then(|| (TaskKind::Reminder, voice.plain(&said)))
+    (scored.asks_outright() || scored.has(Feature::Imperative)).then(|| (TaskKind::Reminder, voice.plain(&said)))
 }
 
 /// "I'll send you the plan by Friday" is the person's to keep.

@@ -15,6 +15,8 @@ pub(super) struct Page<'a> {
     subject_hits: Vec<Hit>,
     everywhere: Features,
     pub(super) language: &'static str,
+    /// Where what was handed on begins.
+    border: usize,
 }
 
 impl<'a> Page<'a> {
@@ -31,7 +33,12 @@ impl<'a> Page<'a> {
             everywhere.insert(hit.feature);
         }
         let language = language(&sentences, &subject);
-        Self { sentences, subject, subject_hits, everywhere, language }
+        let border = sentences.iter().position(|scored| hands_on(scored.sentence.raw)).unwrap_or(sentences.len());
+        Self { sentences, subject, subject_hits, everywhere, language, border }
+    }
+
+    pub(super) fn everywhere(&self) -> Features {
+        self.everywhere
     }
 
     /// Somewhere in the subject or the text.
@@ -41,6 +48,13 @@ impl<'a> Page<'a> {
 
     pub(super) fn subject_has(&self, feature: Feature) -> bool {
         self.subject_hits.iter().any(|hit| hit.feature == feature)
+    }
+
+    /// The sender only hands something on for the reader to know; what it asks, it asks of others.
+    pub(super) fn hands_on(&self) -> bool {
+        let own = self.sentences.get(..self.border).unwrap_or_default();
+        let told = own.iter().any(|scored| scored.features.any(&[Feature::Fyi, Feature::NoAction]));
+        self.border < self.sentences.len() && told && !own.iter().any(|scored| scored.asks())
     }
 
     /// How many phrases of a feature stand in the subject and the text.
@@ -56,6 +70,13 @@ impl<'a> Page<'a> {
     pub(super) fn deciding(&self, feature: Feature) -> Option<&Scored<'a>> {
         self.sentences.iter().find(|scored| scored.has(feature))
     }
+}
+
+/// The first line of a forwarded mail.
+fn hands_on(raw: &str) -> bool {
+    const MARKS: &[&str] = &["forwarded message", "begin forwarded", "forwarded by", "הודעה שהועברה", "הודעה מועברת"];
+    let lower = raw.get(..raw.floor_char_boundary(120)).unwrap_or_default().to_lowercase();
+    MARKS.iter().any(|mark| lower.contains(mark)) || lower.starts_with("from: ") || lower.starts_with("מאת: ")
 }
 
 /// Hebrew when most of its letters are. A few sentences tell.

@@ -3,22 +3,24 @@
 //! Owns how a task is filled. Whether there is one was decided before.
 
 use super::{
-    clause::clause,
+    clause::{Clause, Wish, clause},
     date::{self, Base, Due},
     kind::{Seen, kind},
     lexicon::Feature,
     money,
-    objective::Voice,
+    objective::{Voice, shorten},
     page::Page,
     score::Scored,
     template::{Situation, steps},
+    text::words,
 };
 use crate::model::{Mail, PlannedTask, TaskKind};
 
 pub(super) fn plan(scored: &Scored<'_>, alone: bool, mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> PlannedTask {
     let clause = clause(scored);
-    let due =
-        date::find(&scored.sentence.plain, base).or_else(|| if alone { nearby(scored, page, base) } else { None });
+    let due = date::find(&clause.text.to_lowercase(), base)
+        .or_else(|| date::find(&scored.sentence.plain, base))
+        .or_else(|| if alone { nearby(scored, page, base) } else { None });
     let money = money::find(&scored.sentence.plain);
     let seen = Seen { dated: due.is_some(), money: money.is_some() };
     let kind = kind(scored, &clause, page, mail, &seen);
@@ -29,15 +31,54 @@ pub(super) fn plan(scored: &Scored<'_>, alone: bool, mail: &Mail, page: &Page<'_
             let said = page.sentences.iter().map(|scored| scored.sentence.plain.as_str());
             task.meeting_duration = said.chain([page.subject.as_str()]).find_map(money::duration);
             let described = if page.subject_has(Feature::Meeting) { &page.subject } else { &scored.sentence.plain };
-            voice.meeting(&format!("{} {described}", scored.sentence.plain), task.meeting_duration.as_deref())
+            if arranges_for_others(&clause) {
+                voice.say(&clause)
+            } else {
+                voice.meeting(&format!("{} {described}", scored.sentence.plain), task.meeting_duration.as_deref())
+            }
         }
         TaskKind::Deadline => voice.lead("Meet the deadline", "לעמוד במועד", &clause.text),
         _ => voice.say(&clause),
     };
+    if let Some(about) = referent(&clause, scored, page) {
+        task.objective = with_about(&task.objective, about);
+    }
     task.amount = money.as_ref().map(|money| money.amount);
     task.currency = money.map(|money| money.currency.to_owned());
     settle(&mut task, due, mail);
     task
+}
+
+/// "Book a room for the kick-off", "schedule a call with the client": the words say more than "a meeting with" the sender.
+fn arranges_for_others(clause: &Clause) -> bool {
+    const VERBS: &[&str] = &["book", "schedule", "arrange", "set", "organise", "organize", "plan", "reserve", "cancel"];
+    let lower = format!(" {} ", clause.text.to_lowercase());
+    let with_sender =
+        [" with me ", " with us ", " with you ", " together ", " we "].iter().any(|with| lower.contains(with));
+    let others = [" with ", " for ", " room", " agenda"].iter().any(|with| lower.contains(with));
+    clause.wish == Wish::Act && VERBS.contains(&clause.verb().as_str()) && others && !with_sender
+}
+
+/// "Can you get that from Julia?": what "that" is, when it was said just before.
+fn referent<'a>(clause: &Clause, scored: &Scored<'a>, page: &Page<'a>) -> Option<&'a str> {
+    const POINTS: &[&str] = &["it", "this", "that", "them", "these", "those"];
+    let text = clause.text.to_lowercase();
+    let points =
+        text.split_whitespace().skip(1).take(3).any(|word| POINTS.contains(&word.trim_matches([',', '.', '?'])));
+    if clause.wish != Wish::Act || !points || words(&text).count() > 7 {
+        return None;
+    }
+    let head = clause.text.split(' ').nth(1)?;
+    let own = scored.sentence.raw.split([',', '–', '—', ';']).next().and_then(|part| part.split(" - ").next())?;
+    let inside = !own.contains(head) && words(own).count() >= 3;
+    let at = page.sentences.iter().position(|other| std::ptr::eq(other, scored))?;
+    let before = at.checked_sub(1).and_then(|at| page.sentences.get(at)).map(|scored| scored.sentence.raw);
+    if inside { Some(own) } else { before.filter(|before| words(before).count() >= 3) }
+}
+
+fn with_about(objective: &str, about: &str) -> String {
+    let about = about.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("{} ({})", objective.trim_end_matches('.'), shorten(about.trim_end_matches(['.', '!', ':']), 60))
 }
 
 /// A limit said in a sentence of its own ("I need it by Friday"), or the day of the subject.

@@ -5,6 +5,7 @@
 
 use super::{
     date::{self, Base},
+    learned::{Bearing, Head, Leaning, bearing},
     lexicon::Feature,
     money,
     objective::shorten,
@@ -12,7 +13,7 @@ use super::{
     page::Page,
     plan::{blank, invoice, plan, settle, voice},
     requests::distinct,
-    score::{THRESHOLD, logistic},
+    score::{Scored, THRESHOLD, logistic},
     sort::{Sort, sort},
     text::words,
     urgency::urgency,
@@ -37,16 +38,19 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
     let sent = mail.date.unwrap_or(context.now);
     let page = Page::new(mail, context.me);
     let base = Base::new(sent, context.me);
-    let verdict = decide(mail, &page, &base, context);
+    let bearing = bearing(mail, &page, &base, context.me);
+    let verdict = decide(mail, &page, &base, &bearing, context);
     let meeting = page.sentences.iter().any(|scored| scored.has(Feature::Gathers)) || mail.invite.is_some();
     Reading {
-        urgency: urgency(mail, &page, &verdict.tasks, sent, context),
-        warnings: warn::find(mail, &page, context.me),
+        urgency: urgency(&page, &bearing, &verdict.tasks, context),
+        warnings: warn::find(mail, &page, &bearing, context),
         no_task: verdict.no_task,
         reason: verdict.reason,
         score: verdict.score,
         tasks: verdict.tasks,
         meeting,
+        personal: bearing.leaning() == Leaning::Personal,
+        spam: bearing.holds(Head::Spam),
         language: page.language.to_owned(),
     }
 }
@@ -68,8 +72,10 @@ impl Verdict {
     }
 }
 
-fn decide(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &ReadContext<'_>) -> Verdict {
-    if context.me.is_me(&mail.from) {
+fn decide(mail: &Mail, page: &Page<'_>, base: &Base<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Verdict {
+    // Anyone can write the person's own address into From, and sellers do.
+    let forged = !mail.authentication.verified && bearing.holds(Head::Spam);
+    if context.me.is_me(&mail.from) && !forged {
         let tasks = own::tasks(mail, page, base, context);
         return match tasks.first() {
             Some(first) => {
@@ -82,10 +88,10 @@ fn decide(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &ReadContext<'
     if let Some(verdict) = invitation(mail, page) {
         return verdict;
     }
-    match sort(mail, page, context) {
+    match sort(mail, page, bearing, context) {
         Sort::Nothing(no_task, reason) => Verdict::nothing(no_task, reason, best(page, 0.0)),
         Sort::Alert => alert(mail, page),
-        Sort::Letter => letter(mail, page, base, context),
+        Sort::Letter => letter(mail, page, base, bearing, context),
     }
 }
 
@@ -125,8 +131,8 @@ fn alert(mail: &Mail, page: &Page<'_>) -> Verdict {
     Verdict::tasks(vec![task], format!("an alert that needs a look: “{}”", shorten(evidence, 120)), 0.85)
 }
 
-fn letter(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &ReadContext<'_>) -> Verdict {
-    let lean = lean(mail, page, context);
+fn letter(mail: &Mail, page: &Page<'_>, base: &Base<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Verdict {
+    let lean = lean(mail, page, bearing, context);
     let asking = distinct(page, lean);
     let score = best(page, lean);
     if page.sentences.is_empty() && mail.attachments.is_empty() && words(&page.subject).next().is_none() {
@@ -136,13 +142,41 @@ fn letter(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &ReadContext<'
         let reason = format!("something is to be paid: “{}”", shorten(&task.evidence, 120));
         return Verdict::tasks(vec![task], reason, score);
     }
-    let Some(deciding) = asking.iter().max_by(|a, b| a.sum.total_cmp(&b.sum)) else {
-        return deadline(mail, page, base).unwrap_or_else(|| Verdict::nothing(NoTask::Fyi, told(page), score));
+    if page.hands_on() {
+        return Verdict::nothing(NoTask::Fyi, told(page), score);
+    }
+    if let Some(deciding) = asking.iter().max_by(|a, b| a.sum.total_cmp(&b.sum)) {
+        let said = shorten(deciding.sentence.raw, 120);
+        let reason = format!("asks for something: “{said}” ({})", deciding.named().join(", "));
+        let tasks = asking.iter().map(|scored| plan(scored, asking.len() == 1, mail, page, base)).collect();
+        return Verdict::tasks(tasks, reason, score);
+    }
+    deadline(mail, page, base)
+        .or_else(|| implied(mail, page, base, bearing))
+        .unwrap_or_else(|| Verdict::nothing(NoTask::Fyi, told(page), score))
+}
+
+/// No sentence asks in so many words, but the mail as a whole reads like those that do.
+fn implied(mail: &Mail, page: &Page<'_>, base: &Base<'_>, bearing: &Bearing<'_>) -> Option<Verdict> {
+    let (head, wants) = match bearing.leaning() {
+        Leaning::Urgent => (Head::Urgent, true),
+        Leaning::Wants => (Head::Wants, true),
+        _ => (Head::Wants, false),
     };
-    let reason =
-        format!("asks for something: “{}” ({})", shorten(deciding.sentence.raw, 120), deciding.named().join(", "));
-    let tasks = asking.iter().map(|scored| plan(scored, asking.len() == 1, mail, page, base)).collect();
-    Verdict::tasks(tasks, reason, score)
+    if !wants || page.has(Feature::NoAction) {
+        return None;
+    }
+    let about = |scored: &&Scored<'_>| scored.sentence.words().count() >= 4 && !scored.has(Feature::Injection);
+    let strongest = page.sentences.iter().filter(about).max_by(|a, b| weight(a).total_cmp(&weight(b)))?;
+    let task = plan(strongest, true, mail, page, base);
+    let reason = format!("reads like a mail that wants something ({})", bearing.because(head));
+    Some(Verdict::tasks(vec![task], reason, logistic(bearing.of(head))))
+}
+
+/// Which sentence of such a mail to show: what is asked, else what is wrong.
+fn weight(scored: &Scored<'_>) -> f64 {
+    let troubled = scored.features.any(&[Feature::Trouble, Feature::Grave, Feature::Deadline, Feature::Alert]);
+    scored.sum + if troubled { 1.5 } else { 0.0 }
 }
 
 fn told(page: &Page<'_>) -> String {
@@ -153,16 +187,19 @@ fn told(page: &Page<'_>) -> String {
 }
 
 fn best(page: &Page<'_>, lean: f64) -> f64 {
-    page.sentences.iter().map(|scored| logistic(scored.sum + lean)).fold(0.0, f64::max)
+    let asking = page.sentences.iter().filter(|scored| !scored.is_courtesy());
+    asking.map(|scored| logistic(scored.sum + lean)).fold(0.0, f64::max)
 }
 
+/// A request in so many words is never overruled by the rest of the mail alone.
+const MOST_LEAN: f64 = 2.0;
+
 /// What the mail as a whole says for or against a request in it.
-fn lean(mail: &Mail, page: &Page<'_>, context: &ReadContext<'_>) -> f64 {
+fn lean(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> f64 {
     let direct = mail.to.iter().any(|address| context.me.is_me(address));
     let copied = !direct && mail.cc.iter().any(|address| context.me.is_me(address));
     let crowd = mail.to.len() + mail.cc.len() > 10;
     let parts = [
-        (direct, 0.1),
         (copied, -0.4),
         (crowd, -0.6),
         (context.known_contact || context.thread_mine, 0.2),
@@ -172,7 +209,8 @@ fn lean(mail: &Mail, page: &Page<'_>, context: &ReadContext<'_>) -> f64 {
         (page.count(Feature::Spam) >= 2, -1.0),
         (page.has(Feature::Urgent) && !page.has(Feature::Calm), 0.3),
     ];
-    parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum()
+    let parts: f64 = parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum();
+    parts + (bearing.wanting() * 0.5).clamp(-MOST_LEAN, MOST_LEAN / 2.0)
 }
 
 /// "The application is due on Friday" asks without asking.
@@ -268,6 +306,44 @@ mod tests {
         ] {
             check(&mail(DANA, YOU, subject, text), expected);
         }
+    }
+
+    #[test]
+    fn each_thing_asked_is_one_task() {
+        for (text, expected) in [
+            (
+                "Next steps:\n- Send the budget to Paul by Friday\n- Book a room for the kick-off",
+                &["request: Send the budget to Paul by Friday", "request: Book a room for the kick-off"] as &[_],
+            ),
+            (
+                "Action items:\n1. Alex: update the roadmap slide\n2. Tom: circulate the minutes\n3. Alex to confirm the venue",
+                &["request: Update the roadmap slide", "request: Confirm the venue"],
+            ),
+            (
+                "Can you (1) send Paul the metrics, and (2) draft a blog post?",
+                &["request: Send Paul the metrics", "request: Draft a blog post"],
+            ),
+            (
+                "The contact page lacks the address - can you get that from Julia?",
+                &["request: Get that from Julia (The contact page lacks the address)"],
+            ),
+            ("We need everyone to rotate their keys.", &["request: Rotate their keys"]),
+            ("Don't forget to invite Susan.", &["request: Invite Susan"]),
+            ("Please schedule a call with the client.", &["meeting: Schedule a call with the client"]),
+            ("He wrote to Tom: \"please send me everything again\" and Tom did.", &["fyi"]),
+            ("The report is attached. Happy to discuss. Let me know if you have any questions.", &["fyi"]),
+            ("שלחתי ללקוח את הקובץ, אני אטפל בהמשך.", &["fyi"]),
+            ("תעברי על החוזה ותשלחי לי הערות.", &["request: תעברי על החוזה ותשלחי לDana הערות"]),
+            ("הוא כתב לתום: \"אנא שלח לי הכול שוב\" ותום שלח.", &["fyi"]),
+        ] {
+            check(&mail(DANA, YOU, "News", text), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_handed_on_asks_others() {
+        let below = "---------- Forwarded message ---------\nFrom: Orna\n\nTom, please send me a new key by noon.";
+        check(&mail(DANA, YOU, "Fwd: Key", &format!("FYI, Tom is already handling this.\n\n{below}")), &["fyi"]);
     }
 
     #[test]

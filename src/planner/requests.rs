@@ -15,7 +15,8 @@ pub(super) const MOST_TASKS: usize = 5;
 
 /// The sentences that ask for clearly different things, in the order of the mail.
 pub(super) fn distinct<'p, 'a>(page: &'p Page<'a>, lean: f64) -> Vec<&'p Scored<'a>> {
-    let asks = |scored: &&Scored<'_>| logistic(scored.sum + lean) >= THRESHOLD;
+    let asks =
+        |scored: &&Scored<'_>| logistic(scored.sum + lean) >= THRESHOLD && !scored.is_courtesy() && !scored.for_others;
     let items = page.sentences.iter().filter(asks).any(|scored| scored.sentence.item);
     // "Could you do the following:" is the frame of a list, not one of its requests.
     let asking: Vec<&Scored<'a>> =
@@ -33,6 +34,10 @@ pub(super) fn distinct<'p, 'a>(page: &'p Page<'a>, lean: f64) -> Vec<&'p Scored<
         if chosen.len() < MOST_TASKS && chosen.iter().all(|other| differs(scored, other)) {
             chosen.push(scored);
         }
+    }
+    // What could only be quoted whole stands back behind what can be said in a sentence.
+    if chosen.iter().any(|scored| clause(scored).wish != Wish::Whole) {
+        chosen.retain(|scored| clause(scored).wish != Wish::Whole);
     }
     page.sentences.iter().filter(|scored| chosen.iter().any(|other| std::ptr::eq(*scored, *other))).collect()
 }

@@ -145,9 +145,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("03-invoice", &["invoice: Pay invoice 2041 to Acme (EUR 1,250.00) | 2026-11-26"]),
     (
         "04-bank-alert",
-        &[
-            "alert: Check the alert from MyBank: We declined a payment of EUR 480.00 at an electronics shop because of unusual activity on…",
-        ],
+        &["alert: Check the alert from MyBank: We declined a payment of EUR 480.00 at an electronics shop"],
     ),
     (
         "05-deadline",

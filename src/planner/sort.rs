@@ -2,7 +2,12 @@
 //!
 //! Owns the reasons for "no task" that come from the envelope and the genre. Headers speak before words.
 
-use super::{lexicon::Feature, page::Page, read::ReadContext};
+use super::{
+    learned::{Bearing, Head, Leaning},
+    lexicon::Feature,
+    page::Page,
+    read::ReadContext,
+};
 use crate::model::{Mail, plan::NoTask};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,13 +20,25 @@ pub(super) enum Sort {
     Letter,
 }
 
-pub(super) fn sort(mail: &Mail, page: &Page<'_>, context: &ReadContext<'_>) -> Sort {
+pub(super) fn sort(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Sort {
     let machine = machine_sender(&mail.from.addr) || page.has(Feature::Machine);
     let automatic = mail.bulk_header.as_deref().filter(|header| is_automatic(header));
     if page.has(Feature::Away)
         && (automatic.is_some() || page.subject_has(Feature::Away) || page.count(Feature::Away) >= 3)
     {
         return Sort::Nothing(NoTask::Notification, "an automatic reply: the sender is away".into());
+    }
+    if let Some(verdict) = genre(page).filter(|_| !bearing.holds(Head::Spam) && page.count(Feature::Advert) < 2) {
+        return verdict;
+    }
+    let bulk_header = mail.bulk_header.is_some() || mail.list_id.is_some();
+    // A false alarm is shown with its warning; only what is plainly a swindle is not.
+    let alarm = alerts(mail, page) && bearing.of(Head::Promotes) < PLAIN;
+    if !bulk_header
+        && !alarm
+        && let Some(verdict) = promotes(page, bearing, context)
+    {
+        return verdict;
     }
     if alerts(mail, page) && (machine || automatic.is_some() || mail.bulk_header.is_none()) {
         return Sort::Alert;
@@ -34,10 +51,10 @@ pub(super) fn sort(mail: &Mail, page: &Page<'_>, context: &ReadContext<'_>) -> S
     {
         return Sort::Nothing(NoTask::Bulk, format!("bulk mail: has {header}"));
     }
-    if let Some(verdict) = genre(page, context) {
-        return verdict;
+    if let Some(gone) = called_off(&page.subject) {
+        return Sort::Nothing(NoTask::Notification, format!("it was called off: {gone}"));
     }
-    if machine && !owes(page) {
+    if machine && !owes(page) && !obliges(page, bearing) {
         return Sort::Nothing(NoTask::Notification, "a notification from an address that takes no replies".into());
     }
     Sort::Letter
@@ -79,21 +96,58 @@ fn personal_in_list(mail: &Mail, page: &Page<'_>, context: &ReadContext<'_>) -> 
         || (direct && conversation && page.sentences.iter().any(|s| s.asks()))
 }
 
-fn genre(page: &Page<'_>, context: &ReadContext<'_>) -> Option<Sort> {
-    let stranger = !context.known_contact && !context.thread_mine;
+/// Under this sum a mail that asks for something is heard.
+const DOUBT: f64 = -0.6;
+/// And over this one nobody would take it for anything else.
+const PLAIN: f64 = 3.0;
+/// Over this one it is spam, whatever else it is like.
+const SURE_SPAM: f64 = 0.5;
+
+/// Sells, or swindles. Someone the person has written to is given a hearing first.
+fn promotes(page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Option<Sort> {
+    let known = context.known_contact || context.thread_mine;
     let (spam, advert) = (page.count(Feature::Spam), page.count(Feature::Advert));
-    if stranger && (spam >= 3 || (spam >= 1 && spam + advert >= 3)) {
-        return Some(Sort::Nothing(NoTask::Spam, "reads like spam, from someone you never wrote to".into()));
+    let wanted = matches!(bearing.leaning(), Leaning::Urgent | Leaning::Wants);
+    let by_words = spam >= 3 || (!wanted && (spam >= 1 && spam + advert >= 3 || advert >= 3));
+    let by_likeness = bearing.leaning() == Leaning::Promotes || bearing.of(Head::Spam) > SURE_SPAM;
+    let doubtful =
+        !by_words && bearing.of(Head::Promotes) < DOUBT && page.sentences.iter().any(|scored| scored.asks_outright());
+    if !(by_words || by_likeness) || doubtful || known || obliges(page, bearing) {
+        return None;
     }
+    let phishing = bearing.of(Head::Phishing);
+    let (no_task, head, what) = if bearing.holds(Head::Spam) || spam >= 3 {
+        (NoTask::Spam, Head::Spam, "spam")
+    } else if phishing > 0.0 && page.everywhere().any(&[Feature::Scam, Feature::Lure, Feature::Credentials]) {
+        (NoTask::Phishing, Head::Phishing, "a swindle")
+    } else {
+        (NoTask::Bulk, Head::Promotes, "advertising")
+    };
+    let because = bearing.because(head);
+    Some(Sort::Nothing(no_task, format!("reads like {what}, from someone you never wrote to ({because})")))
+}
+
+/// Among its news stands something the person has to do, and nothing that lures them anywhere.
+fn obliges(page: &Page<'_>, bearing: &Bearing<'_>) -> bool {
+    use Feature::{Credentials, Lure, Pressure, Scam};
+    page.everywhere().any(&[Feature::Obliges, Feature::Invoice])
+        && !page.everywhere().any(&[Credentials, Lure, Pressure, Scam])
+        && !bearing.holds(Head::Spam)
+        && !bearing.holds(Head::Phishing)
+}
+
+fn genre(page: &Page<'_>) -> Option<Sort> {
     let asked = page.sentences.iter().any(|scored| scored.has(Feature::Question) && scored.asks());
-    if page.has(Feature::Receipt) && (page.subject_has(Feature::Receipt) || page.count(Feature::Receipt) >= 2) && !asked
-    {
-        return Some(Sort::Nothing(NoTask::Receipt, "a receipt: it confirms something already done".into()));
-    }
-    if stranger && (advert >= 3 || (advert >= 2 && page.has(Feature::Boilerplate))) {
-        return Some(Sort::Nothing(NoTask::Bulk, "reads like advertising, from someone you never wrote to".into()));
-    }
-    None
+    let receipt = page.subject_has(Feature::Receipt) || page.count(Feature::Receipt) >= 2;
+    (page.has(Feature::Receipt) && receipt && !asked)
+        .then(|| Sort::Nothing(NoTask::Receipt, "a receipt: it confirms something already done".into()))
+}
+
+/// A calendar or a person takes something back in the subject.
+fn called_off(subject: &str) -> Option<&str> {
+    const WORDS: &[&str] =
+        &["cancelled:", "canceled:", "cancelled event", "canceled event", "בוטל:", "בוטלה:", "ביטול:"];
+    WORDS.iter().find(|word| subject.starts_with(**word)).map(|word| word.trim_end_matches(':'))
 }
 
 /// Something is to be paid or done by a day: a machine may say so.

@@ -34,6 +34,10 @@ impl Sentence<'_> {
         tail.ends_with('?') || self.plain.contains("? ")
     }
 
+    pub(super) fn is_hebrew(&self) -> bool {
+        !self.plain.is_ascii() && self.plain.chars().any(|c| ('א'..='ת').contains(&c))
+    }
+
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         words(&self.plain)
     }
@@ -148,6 +152,36 @@ fn ends_sentence(before_stop: &str) -> bool {
 
 fn push<'a>(raw: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
     let raw = raw.trim();
+    if let Some((lead, points)) = enumerated(raw) {
+        // "Can you" alone says nothing; a lead with something in it stands as a sentence.
+        if words(lead).count() >= 5 {
+            push_one(lead, item, found);
+        }
+        points.into_iter().for_each(|point| push_one(point, true, found));
+        return;
+    }
+    push_one(raw, item, found);
+}
+
+/// "(1) do this, (2) do that": what stands before the first, and each.
+fn enumerated(raw: &str) -> Option<(&str, Vec<&str>)> {
+    const MARKS: [&str; 9] = ["(1)", "(2)", "(3)", "(4)", "(5)", "(6)", "(7)", "(8)", "(9)"];
+    let (lead, mut rest) = raw.split_once("(1) ")?;
+    let mut points = Vec::new();
+    for mark in MARKS.iter().skip(1) {
+        let Some((point, after)) = rest.split_once(mark) else { break };
+        points.push(point);
+        rest = after;
+    }
+    points.push(rest);
+    let trim = |point: &'_ str| point.trim().trim_end_matches(" and").trim_end_matches([',', ';', ' ']).len();
+    let points: Vec<&str> =
+        points.into_iter().map(|point| point.trim()).map(|p| p.get(..trim(p)).unwrap_or(p)).collect();
+    (points.len() >= 2).then_some((lead.trim(), points))
+}
+
+fn push_one<'a>(raw: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
+    let raw = raw.trim();
     if raw.chars().any(char::is_alphabetic) {
         found.push(Sentence { raw, plain: plain(raw), item });
     }
@@ -206,6 +240,7 @@ mod tests {
         check("Version 2.5 costs 1.250,00 EUR. ok? fine", &["Version 2.5 costs 1.250,00 EUR.", "ok?", "fine"]);
         check("> quoted words\nmine\n\n--\n", &["mine"]);
         check("שלום דנה,\nתוכלי לשלוח את הדוח? תודה.", &["שלום דנה,", "תוכלי לשלוח את הדוח?", "תודה."]);
+        check("Can you (1) call Paul, (2) draft it, and (3) rest?", &["call Paul", "draft it", "rest?"]);
         check("", &[]);
     }
 

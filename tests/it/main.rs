@@ -22,6 +22,7 @@ mod engine_faults;
 mod engine_limits;
 mod full_disk;
 mod group_commit;
+mod hebrew;
 mod house;
 mod import;
 mod ledger;

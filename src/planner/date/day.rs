@@ -7,7 +7,8 @@ use super::{Base, WeekdayOf as _, When, bare, number, plus_days};
 /// Reads a day that starts at `at`; also says how many words it took.
 pub(super) fn read(tokens: &[&str], at: usize, base: &Base<'_>) -> Option<(When, usize)> {
     let previous = at.checked_sub(1).and_then(|at| tokens.get(at)).copied().unwrap_or_default();
-    if matches!(previous, "last" | "since" | "every" | "past" | "שעבר" | "כל") {
+    let led = if previous == "on" { at.checked_sub(2).and_then(|at| tokens.get(at)).copied() } else { Some(previous) };
+    if matches!(previous, "last" | "since" | "every" | "past" | "שעבר" | "כל") || led.is_some_and(is_past) {
         return None;
     }
     let rest = tokens.get(at..)?;
@@ -17,6 +18,16 @@ pub(super) fn read(tokens: &[&str], at: usize, base: &Base<'_>) -> Option<(When,
         .or_else(|| phrase(rest, base))
         .or_else(|| weekday(rest, previous, base))
         .or_else(|| from_now(rest, previous, base))
+        .or_else(|| ordinal(rest, previous, base))
+}
+
+/// "The request that landed Wednesday": what happened is no limit.
+fn is_past(word: &str) -> bool {
+    const AHEAD: &[&str] = &["scheduled", "needed", "planned", "expected", "required", "moved", "postponed", "need"];
+    matches!(
+        word,
+        "sent" | "met" | "came" | "went" | "spoke" | "was" | "were" | "had" | "did" | "got" | "held" | "left"
+    ) || (word.len() > 4 && word.ends_with("ed") && !AHEAD.contains(&word))
 }
 
 const MONTHS: &[(&str, u32)] = &[
@@ -59,7 +70,7 @@ const MONTHS: &[(&str, u32)] = &[
     ("דצמבר", 12),
 ];
 
-fn month(word: &str) -> Option<u32> {
+pub(super) fn month(word: &str) -> Option<u32> {
     bare(word).find_map(|word| MONTHS.iter().find(|(name, _)| *name == word).map(|(_, month)| *month))
 }
 
@@ -158,7 +169,8 @@ fn phrase(rest: &[&str], base: &Base<'_>) -> Option<(When, usize)> {
         ("tonight" | "הערב", ..) => hour(Some(today), EVENING, 1),
         ("this", "evening", _) => hour(Some(today), EVENING, 2),
         // "EOD Thursday" is Thursday.
-        ("eod" | "cob", next, _) if next == "tomorrow" || WEEKDAYS.iter().any(|(name, _)| *name == next) => None,
+        ("eod" | "cob", next, _) if names_day(next) => None,
+        ("end", "of", "day") | ("close", "of", "business") if names_day(word(3)) => None,
         ("today" | "eod" | "cob" | "היום", ..) => day(Some(today), 1),
         ("end", "of", "day") | ("close", "of", "business") | ("this", "afternoon", _) => day(Some(today), 3),
         ("סוף", "היום", _) => day(Some(today), 2),
@@ -171,6 +183,27 @@ fn phrase(rest: &[&str], base: &Base<'_>) -> Option<(When, usize)> {
         ("eom", ..) => day(end_of_month(today), 1),
         _ => None,
     }
+}
+
+fn names_day(word: &str) -> bool {
+    matches!(word, "tomorrow" | "on") || WEEKDAYS.iter().any(|(name, _)| *name == word)
+}
+
+/// "On the 30th": of this month, or of the next when it is past.
+fn ordinal(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usize)> {
+    let word = rest.first()?;
+    let next = rest.get(1).copied().unwrap_or_default();
+    let ends = ["st", "nd", "rd", "th"].iter().any(|end| word.ends_with(end));
+    // "The 3rd draft" counts drafts.
+    let closes =
+        next.is_empty() || matches!(next, "at" | "and" | "or" | "so" | "if" | "to" | "for" | "by" | "from" | "in");
+    if previous != "the" || !ends || !closes {
+        return None;
+    }
+    let day = day_of_month(word)?;
+    let first = base.today().with_day(1)?;
+    let months = (0..3).filter_map(|months| super::span::add_months(first, months)?.with_day(day));
+    months.into_iter().find(|date| *date >= base.today()).map(|date| (When::Day(date), 1))
 }
 
 fn end_of_month(today: NaiveDate) -> Option<NaiveDate> {
@@ -212,6 +245,16 @@ const HEBREW_DAYS: &[(&str, Weekday)] = &[
     ("ה'", Weekday::Thu),
     ("ו'", Weekday::Fri),
 ];
+
+/// An English name of a day, in full or short.
+pub(super) fn weekday_name(word: &str) -> Option<Weekday> {
+    let short = match word {
+        "sat" => Some(Weekday::Sat),
+        "sun" => Some(Weekday::Sun),
+        _ => None,
+    };
+    short.or_else(|| WEEKDAYS.iter().find(|(name, _)| *name == word).map(|(_, day)| *day))
+}
 
 fn weekday(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usize)> {
     let word = rest.first().copied()?;
@@ -270,6 +313,7 @@ fn span(count: i64, unit: &str, base: &Base<'_>) -> Option<When> {
         "minute" | "minutes" | "min" | "mins" | "דקות" => later(Duration::try_minutes(count)),
         "hour" | "hours" | "hrs" | "שעה" | "שעות" => later(Duration::try_hours(count)),
         "day" | "days" | "ימים" => plus_days(base.today(), count).map(When::Day),
+        "month" | "months" | "חודש" | "חודשים" => super::span::add_months(base.today(), count).map(When::Day),
         "week" | "weeks" | "שבועות" => plus_days(base.today(), count * 7).map(When::Day),
         _ => None,
     }

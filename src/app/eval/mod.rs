@@ -1,7 +1,11 @@
 //! `adjutant eval KIND`: JSON lines in, our answers out, by the product's own code and nothing else.
 
+mod letter;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+pub use letter::Letter;
 
 use crate::{
     ingest::{Trust, open_mail},
@@ -13,8 +17,14 @@ words! {
     EvalKind {
         /// `{"id","text"}` → `{"id","pred","score","meeting"}`
         Tasks = "tasks",
+        /// `{"id","from","to","date","subject","body"}` → `{"id","task","priority","reason","personal","spam","phishing"}`
+        Triage = "triage",
+        /// `{"text","lang","now"}` → `{"text","start"}`
+        Dates = "dates",
         /// `{"file"}` → what was read in that mail
         Mails = "mails",
+        /// `{"id","subject","body"}` → `{"id","pred"}`
+        Injection = "injection",
     }
 }
 
@@ -22,6 +32,12 @@ words! {
 struct Text {
     id: Value,
     text: String,
+}
+
+#[derive(Deserialize)]
+struct When {
+    text: String,
+    now: String,
 }
 
 #[derive(Deserialize)]
@@ -33,6 +49,9 @@ struct MailFile {
 pub fn evaluate(kind: EvalKind, line: &str) -> Value {
     let outcome = match kind {
         EvalKind::Tasks => serde_json::from_str(line).map(|input| tasks(&input)),
+        EvalKind::Triage => serde_json::from_str(line).map(|input: Letter| json!(input.triage())),
+        EvalKind::Dates => serde_json::from_str(line).map(|input| dates(&input)),
+        EvalKind::Injection => serde_json::from_str(line).map(|input| injection(&input)),
         EvalKind::Mails => serde_json::from_str(line).map(|input| mails(&input)),
     };
     outcome.unwrap_or_else(|error| json!({ "error": format!("not a line for {kind}: {error}") }))
@@ -41,6 +60,17 @@ pub fn evaluate(kind: EvalKind, line: &str) -> Value {
 fn tasks(input: &Text) -> Value {
     let scored = planner::score_text(&input.text);
     json!({ "id": input.id, "pred": scored.pred, "score": scored.score, "meeting": scored.meeting })
+}
+
+fn dates(input: &When) -> Value {
+    let me = letter::anyone(chrono_tz::Tz::UTC);
+    let start = letter::wall_clock(&input.now).and_then(|now| planner::moment(&input.text, &me, now));
+    json!({ "text": input.text, "start": start.map(|start| start.format("%Y-%m-%dT%H:%M:%S").to_string()) })
+}
+
+fn injection(input: &Letter) -> Value {
+    let reading = input.read(planner::read);
+    json!({ "id": input.id, "pred": reading.warnings.iter().any(|warning| warning.kind == "injection") })
 }
 
 fn mails(input: &MailFile) -> Value {

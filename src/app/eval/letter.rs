@@ -1,0 +1,160 @@
+//! A mail given as fields rather than bytes: read as the receiver's own program would read it, sender unverified.
+
+use std::sync::LazyLock;
+
+use chrono::{DateTime, NaiveTime, Weekday};
+use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    ingest::clean,
+    model::{Address, Addressed, Instant, Mail, Me, Priority, Reading},
+    planner::{self, ReadContext, Relation},
+    rules::{BUILT_IN, RuleSet},
+};
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Letter {
+    pub id: Value,
+    #[serde(default)]
+    pub from: String,
+    #[serde(default)]
+    pub to: People,
+    #[serde(default)]
+    pub cc: People,
+    #[serde(default)]
+    pub date: Option<String>,
+    #[serde(default)]
+    pub subject: String,
+    #[serde(default)]
+    pub body: String,
+}
+
+/// One person or several, each `Name <address>` or an address.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub enum People {
+    Several(Vec<String>),
+    One(String),
+    None(()),
+}
+
+impl Default for People {
+    fn default() -> Self {
+        Self::Several(Vec::new())
+    }
+}
+
+impl People {
+    fn addresses(&self) -> Vec<Address> {
+        match self {
+            Self::Several(several) => several.iter().map(|text| address(text)).collect(),
+            Self::One(one) => one.split(',').map(address).filter(|one| !one.addr.is_empty()).collect(),
+            Self::None(()) => Vec::new(),
+        }
+    }
+}
+
+fn address(text: &str) -> Address {
+    let (name, addr) = match text.trim().rsplit_once('<') {
+        Some((name, addr)) => (name.trim().trim_matches('"'), addr.trim_end_matches('>')),
+        None => ("", text),
+    };
+    Address { name: Some(name.to_owned()).filter(|name| !name.is_empty()), addr: addr.trim().to_lowercase() }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Triage {
+    id: Value,
+    task: bool,
+    priority: Option<Priority>,
+    reason: String,
+    personal: bool,
+    spam: bool,
+    phishing: bool,
+}
+
+static RULES: LazyLock<Option<RuleSet>> = LazyLock::new(|| RuleSet::parse("priority.yml", BUILT_IN).ok());
+
+impl Letter {
+    /// Shows the mail to a reader, in the place of whoever it was sent to.
+    pub fn read<T>(&self, reader: impl FnOnce(&Mail, &ReadContext<'_>) -> T) -> T {
+        Self::received(&self.mail(), reader)
+    }
+
+    /// The same for a mail that was already parsed.
+    pub fn received<T>(mail: &Mail, reader: impl FnOnce(&Mail, &ReadContext<'_>) -> T) -> T {
+        let me = receiver(mail);
+        let now = mail.date.unwrap_or_else(|| DateTime::UNIX_EPOCH.into());
+        reader(mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false })
+    }
+
+    fn mail(&self) -> Mail {
+        let cleaned = clean(&self.body, &self.subject);
+        Mail {
+            from: address(&self.from),
+            to: self.to.addresses(),
+            cc: self.cc.addresses(),
+            subject: self.subject.clone(),
+            date: self.date.as_deref().and_then(wall_clock),
+            text: cleaned.reply,
+            signature: cleaned.signature,
+            ..Mail::default()
+        }
+    }
+
+    pub(super) fn triage(&self) -> Triage {
+        self.read(|mail, context| {
+            let reading = planner::read(mail, context);
+            let level = |facts: &_| RULES.as_ref().map(|rules| rules.judge(facts, context.now).level);
+            let relation = Relation { addressed: Some(Addressed::To), ..Relation::default() };
+            let about = planner::facts(mail, &reading, "eval", &relation);
+            let priority = reading.tasks.iter().filter_map(|task| level(&about.of(task))).max();
+            Triage {
+                id: self.id.clone(),
+                task: !reading.tasks.is_empty(),
+                priority,
+                reason: reason(&reading),
+                personal: reading.personal,
+                spam: reading.spam,
+                phishing: reading.warnings.iter().any(|warning| warning.kind == "phishing"),
+            }
+        })
+    }
+}
+
+fn reason(reading: &Reading) -> String {
+    reading.no_task.map_or_else(|| reading.reason.clone(), |no_task| no_task.to_string())
+}
+
+/// What the sender's clock showed. Relative words count from there, whatever the offset.
+pub(super) fn wall_clock(text: &str) -> Option<Instant> {
+    DateTime::parse_from_rfc3339(text).ok().map(|at| at.naive_local().and_utc().into())
+}
+
+/// The person the mail was sent to, named as the address names them.
+fn receiver(mail: &Mail) -> Me {
+    let name = |address: &Address| {
+        let local = address.addr.split('@').next().unwrap_or_default();
+        address.name.clone().unwrap_or_else(|| local.replace(['.', '_', '-'], " "))
+    };
+    Me {
+        names: mail.to.iter().map(name).collect(),
+        addresses: mail.to.iter().map(|address| address.addr.clone()).collect(),
+        ..anyone(Tz::UTC)
+    }
+}
+
+pub(super) fn anyone(time_zone: Tz) -> Me {
+    Me {
+        names: Vec::new(),
+        addresses: Vec::new(),
+        time_zone,
+        work_start: NaiveTime::from_hms_opt(9, 0, 0).unwrap_or_default(),
+        work_end: NaiveTime::from_hms_opt(18, 0, 0).unwrap_or_default(),
+        work_days: vec![Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri],
+        signature: String::new(),
+        languages: vec!["en".into(), "he".into()],
+    }
+}

@@ -1,0 +1,101 @@
+//! Which way a mail leans: one number per question, the sort it most resembles, and which signals carried that.
+
+use std::{collections::HashSet, hash::BuildHasherDefault};
+
+use super::{
+    cue::cues,
+    signal::Signal,
+    weights::{Given, Head, Row, at, table},
+};
+use crate::{
+    model::{Mail, Me},
+    planner::{date::Base, page::Page},
+};
+
+/// The sums of a mail's signals, per head, above or below nought.
+#[derive(Debug, Clone)]
+pub(in crate::planner) struct Bearing<'a> {
+    sums: Row,
+    seen: Vec<(Signal<'a>, &'static Row)>,
+}
+
+/// What a mail is most like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::planner) enum Leaning {
+    Urgent,
+    Wants,
+    Informs,
+    Promotes,
+    Personal,
+}
+
+const BETWEEN_FRIENDS: f64 = 1.0;
+/// So many signals make a reason; more make a list.
+const NAMED: usize = 4;
+
+impl Bearing<'_> {
+    pub(in crate::planner) fn of(&self, head: Head) -> f64 {
+        at(&self.sums, head)
+    }
+
+    pub(in crate::planner) fn holds(&self, head: Head) -> bool {
+        self.of(head) > 0.0
+    }
+
+    /// Something is wanted, soon or at leisure: by how much more than that something is only told.
+    pub(in crate::planner) fn wanting(&self) -> f64 {
+        self.of(Head::Wants).max(self.of(Head::Urgent)) - self.of(Head::Informs)
+    }
+
+    /// By how much more it presses than anything else it could be at work.
+    pub(in crate::planner) fn pressing(&self) -> f64 {
+        let others = [Head::Wants, Head::Informs, Head::Promotes].map(|head| self.of(head));
+        self.of(Head::Urgent) - others.into_iter().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Family may be in a hurry too: a hurry has to be clear to outweigh what is between friends.
+    pub(in crate::planner) fn leaning(&self) -> Leaning {
+        let private = self.of(Head::Personal);
+        if private + BETWEEN_FRIENDS > self.of(Head::Urgent)
+            && [Head::Informs, Head::Promotes, Head::Wants].iter().all(|head| private > self.of(*head))
+        {
+            return Leaning::Personal;
+        }
+        let all = [
+            (Leaning::Informs, Head::Informs),
+            (Leaning::Promotes, Head::Promotes),
+            (Leaning::Wants, Head::Wants),
+            (Leaning::Urgent, Head::Urgent),
+        ];
+        let best = all.iter().max_by(|a, b| self.of(a.1).total_cmp(&self.of(b.1)));
+        best.map_or(Leaning::Informs, |(leaning, _)| *leaning)
+    }
+
+    /// The signals that spoke loudest for an answer, for people.
+    pub(in crate::planner) fn because(&self, head: Head) -> String {
+        let mut loud: Vec<_> = self.seen.iter().filter(|(_, row)| at(row, head) > 0.0).collect();
+        loud.sort_by(|a, b| at(b.1, head).total_cmp(&at(a.1, head)));
+        loud.iter().take(NAMED).map(|(signal, _)| signal.spoken()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+pub(in crate::planner) fn bearing<'a>(mail: &'a Mail, page: &'a Page<'_>, base: &Base<'_>, me: &Me) -> Bearing<'a> {
+    let table = table();
+    let mut sums: Row = [0.0; Head::ALL.len()];
+    for (slot, head) in sums.iter_mut().zip(Head::ALL) {
+        *slot = table.bias(*head) as f32;
+    }
+    let mut counted: HashSet<*const Row, BuildHasherDefault<Given>> = HashSet::default();
+    let mut seen = Vec::new();
+    cues(mail, page, base, me, |signal: Signal<'a>| {
+        if let Some(row) = table.row(&signal)
+            && counted.insert(std::ptr::from_ref(row))
+        {
+            seen.push((signal, row));
+            for (sum, weight) in sums.iter_mut().zip(row) {
+                *sum += *weight;
+            }
+        }
+    });
+    Bearing { sums, seen }
+}

@@ -1,0 +1,177 @@
+//! The cues of a whole mail: which phrases stand in it, what its sentences ask, how near its days are.
+
+use super::{
+    envelope::{envelope, shape},
+    signal::{Signal, terms},
+};
+use crate::{
+    model::{Mail, Me},
+    planner::{
+        date::{self, Base, Due},
+        lexicon::Feature,
+        page::Page,
+        score::Scored,
+    },
+};
+
+/// So many sentences are asked for their days.
+const DATED_SENTENCES: usize = 40;
+/// Words beyond this say nothing new about the sort of mail.
+const MOST_WORDS: usize = 1_500;
+
+/// Every signal of a mail, cues before words. A signal may come more than once; it counts once.
+pub(in crate::planner) fn cues<'a>(
+    mail: &'a Mail,
+    page: &'a Page<'_>,
+    base: &Base<'_>,
+    me: &Me,
+    mut take: impl FnMut(Signal<'a>),
+) {
+    envelope(mail, me, &mut take);
+    shape(mail, &mut take);
+    phrases(page, &mut take);
+    asking(page, &mut take);
+    let near = page.sentences.iter().take(DATED_SENTENCES);
+    let dated: Dated<'_> = near.map(|scored| (scored, date::find(&scored.sentence.plain, base))).collect();
+    days(page, &dated, base, &mut take);
+    pressing(page, &dated, base, &mut take);
+    call(page, &mut take);
+    words(page, &mut take);
+}
+
+fn phrases<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    for feature in page.everywhere().iter().filter(|feature| *feature != Feature::Always) {
+        take(Signal::Cue(feature.as_str()));
+        if page.count(feature) >= 2 {
+            take(Signal::Again(feature.as_str()));
+        }
+        if page.subject_has(feature) {
+            take(Signal::SubjectCue(feature.as_str()));
+        }
+    }
+}
+
+fn asking<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    let best = page.sentences.iter().filter(|s| !s.is_courtesy()).map(|s| s.score).fold(0.0, f64::max);
+    let asks = page.sentences.iter().filter(|scored| scored.asks()).count();
+    let outright = page.sentences.iter().filter(|scored| scored.asks_outright()).count();
+    let to_you = |scored: &Scored<'_>| scored.has(Feature::QuestionToYou) || scored.has(Feature::AsksYou);
+    for (holds, name) in [
+        (best >= 0.3, "asks_a_little"),
+        (best >= 0.5, "asks"),
+        (best >= 0.75, "asks_clearly"),
+        (best >= 0.9, "asks_surely"),
+        (asks >= 2, "asks_twice"),
+        (asks >= 4, "asks_often"),
+        (outright >= 1, "asks_outright"),
+        (outright >= 2, "asks_outright_twice"),
+        (page.sentences.iter().any(to_you), "asks_you_something"),
+        (page.sentences.last().is_some_and(Scored::asks), "asks_at_the_end"),
+    ] {
+        if holds {
+            take(Signal::Cue(name));
+        }
+    }
+}
+
+/// Sentences with the time each names.
+type Dated<'p> = Vec<(&'p Scored<'p>, Option<Due>)>;
+
+fn days<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    // What the writer promises by a day is no limit for the reader.
+    let others = dated.iter().filter(|(scored, _)| !scored.has(Feature::Commits));
+    let dues: Vec<&Due> = others.filter_map(|(_, due)| due.as_ref()).collect();
+    let subject = date::find(&page.subject, base);
+    let soonest = |limit: bool| {
+        let hours =
+            dues.iter().copied().chain(&subject).filter(|due| due.limit || !limit).map(|due| base.hours_until(due.at));
+        hours.fold(f64::INFINITY, f64::min)
+    };
+    let (any, limit) = (soonest(false), soonest(true));
+    for (holds, name) in [
+        (any <= 14.0, "day_is_today"),
+        (any <= 40.0, "day_is_near"),
+        (limit <= 5.0, "limit_in_hours"),
+        (limit <= 14.0, "limit_today"),
+        (limit <= 80.0, "limit_in_days"),
+        (limit.is_finite(), "limit"),
+        (subject.is_some(), "subject_has_day"),
+    ] {
+        if holds {
+            take(Signal::Cue(name));
+        }
+    }
+}
+
+/// Things that press when they stand in one sentence, and say little apart.
+fn pressing<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    use Feature::{AsksYou, Commits, Consequence, Deadline, Due, Grave, Imperative, ImperativeLater, Needs, Please};
+    let soonest = |dated: &mut dyn Iterator<Item = &(&Scored<'_>, Option<date::Due>)>| {
+        let limits = dated.filter_map(|(_, due)| due.as_ref()).filter(|due| due.limit);
+        limits.map(|due| base.hours_until(due.at)).fold(f64::INFINITY, f64::min)
+    };
+    let wants = |scored: &Scored<'_>| scored.features.any(&[AsksYou, Needs, Please, Imperative, ImperativeLater]);
+    let any = |holds: &dyn Fn(&Scored<'_>) -> bool| dated.iter().any(|(scored, _)| holds(scored));
+    let due = |scored: &Scored<'_>| scored.features.any(&[Due, Deadline, Needs, AsksYou]) && !scored.has(Commits);
+    let wanted_in = soonest(&mut dated.iter().filter(|(scored, _)| due(scored)));
+    for (holds, name) in [
+        (any(&|s| s.has(Grave) && s.has(Feature::Trouble)), "grave_trouble"),
+        (any(&|s| s.has(Grave) && wants(s)), "grave_and_wanted"),
+        (any(&|s| s.has(Feature::SameDay) && wants(s)), "wanted_now"),
+        (wanted_in <= 14.0, "wanted_today"),
+        (wanted_in <= 80.0, "wanted_in_days"),
+        (any(&|s| s.has(Consequence)) && soonest(&mut dated.iter()) <= 14.0, "today_or_else"),
+        (any(&|s| s.has(Consequence) && s.has(Feature::Trouble)), "trouble_or_else"),
+        (page.subject_has(Feature::Trouble) && page.subject_has(Grave), "grave_subject"),
+        (page.has(Feature::Intrusion) && any(&|s| wants(s) || s.has(Feature::Question)), "intrusion_and_wanted"),
+        (page.has(Feature::Pressure) && any(&|s| wants(s)), "pressure_and_wanted"),
+        (page.subject_has(Needs) && page.everywhere().any(&[Feature::Advert, Feature::Pressure]), "sales_alarm"),
+    ] {
+        if holds {
+            take(Signal::Cue(name));
+        }
+    }
+}
+
+/// "Daniel," on a line of its own, "Hi Priya,": someone is called by name.
+fn call<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    let Some(first) = page.sentences.first() else { return };
+    let raw = first.sentence.raw;
+    let head = raw.split([',', '–', '—', ':']).next().unwrap_or_default();
+    let ends = head.len() < raw.len();
+    let words = head.split_whitespace().count();
+    let hail = head.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let named = head.split_whitespace().last().is_some_and(|word| word.starts_with(char::is_uppercase));
+    let hails = matches!(hail.as_str(), "hi" | "hello" | "hey" | "dear" | "שלום" | "היי" | "הי" | "אהלן");
+    for (holds, name) in [
+        (ends && words == 1 && named && !hails, "called_by_name"),
+        (ends && words <= 3 && hails && named, "greeted_by_name"),
+        (hail == "dear", "dear"),
+        (hail == "hey", "hey"),
+        (page.sentences.iter().any(|scored| scored.has(Feature::NamesYou)), "names_you_somewhere"),
+    ] {
+        if holds {
+            take(Signal::Cue(name));
+        }
+    }
+}
+
+fn words<'a>(page: &'a Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    let mut left = MOST_WORDS;
+    for scored in &page.sentences {
+        let mut last = "^";
+        for word in terms(&scored.sentence.plain) {
+            take(Signal::Word(word));
+            take(Signal::Pair(last, word));
+            last = word;
+            left = left.saturating_sub(1);
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    for word in terms(&page.subject) {
+        take(Signal::Word(word));
+        take(Signal::Subject(word));
+    }
+}

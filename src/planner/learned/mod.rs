@@ -1,0 +1,17 @@
+//! What was learned from labelled mail: a linear model per question, over words and over the cues of the page.
+//!
+//! Owns the weights (`weights.txt`, written by `scripts/train_reader.py`) and the names of what they stand for, so that
+//! an explanation can say which words carried a decision. Nothing in here decides: it adds numbers up.
+
+mod bearing;
+mod cue;
+mod envelope;
+mod signal;
+mod weights;
+
+pub(super) use bearing::{Bearing, Leaning, bearing};
+pub(super) use cue::cues;
+pub(super) use signal::{Signal, of_sentence};
+pub(super) use weights::{Head, table};
+
+pub use weights::use_weights;

@@ -1,0 +1,150 @@
+//! The weights, read once from `weights.txt`: a line per signal and head.
+//!
+//! Signals are looked up by a hash of their name, so that no name is built while a mail is read.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasherDefault, Hasher},
+    sync::OnceLock,
+};
+
+use super::signal::{Signal, hash_of};
+use crate::model::words::words;
+
+const SHIPPED: &str = include_str!("weights.txt");
+
+mod head {
+    #![allow(unreachable_pub, reason = "the macro writes `pub`; the module keeps it in the planner")]
+    use super::words;
+
+    words! {
+        /// A question answered by a sum of weights.
+        Head {
+            /// Of one sentence: does it ask for something?
+            Asks = "asks",
+            Urgent = "urgent",
+            Wants = "wants",
+            Informs = "informs",
+            Promotes = "promotes",
+            Personal = "personal",
+            Spam = "spam",
+            Phishing = "phishing",
+        }
+    }
+}
+pub(in crate::planner) use head::Head;
+
+const HEADS: usize = Head::ALL.len();
+
+/// The hash is already one.
+#[derive(Default)]
+pub(super) struct Given(u64);
+
+impl Hasher for Given {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+/// One number per head.
+pub(in crate::planner) type Row = [f32; HEADS];
+
+#[derive(Default)]
+pub(in crate::planner) struct Table {
+    rows: HashMap<u64, Row, BuildHasherDefault<Given>>,
+    always: Row,
+}
+
+static TABLE: OnceLock<Table> = OnceLock::new();
+
+pub(in crate::planner) fn table() -> &'static Table {
+    TABLE.get_or_init(|| Table::parse(SHIPPED))
+}
+
+/// Other weights than the shipped ones, for cross-validation; false when a mail was read before.
+pub fn use_weights(text: &str) -> bool {
+    TABLE.set(Table::parse(text)).is_ok()
+}
+
+impl Table {
+    /// `[head bias]` opens a head; under it `weight signal`.
+    fn parse(text: &str) -> Self {
+        let mut table = Self::default();
+        let mut head = Head::Asks as usize;
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            if let Some((named, bias)) = section(line) {
+                head = named as usize;
+                put(&mut table.always, head, bias);
+            } else if let Some((weight, name)) = line.split_once(' ')
+                && let Ok(weight) = weight.parse()
+            {
+                put(table.rows.entry(hash_of(name)).or_insert([0.0; HEADS]), head, weight);
+            }
+        }
+        table
+    }
+
+    pub(in crate::planner) fn weight(&self, signal: &Signal<'_>, head: Head) -> f64 {
+        self.row(signal).map_or(0.0, |row| at(row, head))
+    }
+
+    pub(super) fn row(&self, signal: &Signal<'_>) -> Option<&Row> {
+        self.rows.get(&signal.hash())
+    }
+
+    pub(in crate::planner) fn bias(&self, head: Head) -> f64 {
+        at(&self.always, head)
+    }
+}
+
+fn section(line: &str) -> Option<(Head, f32)> {
+    let (name, bias) = line.strip_prefix('[')?.strip_suffix(']')?.split_once(' ')?;
+    Some((name.parse().ok()?, bias.parse().ok()?))
+}
+
+fn put(row: &mut Row, head: usize, value: f32) {
+    if let Some(slot) = row.get_mut(head) {
+        *slot = value;
+    }
+}
+
+pub(super) fn at(row: &Row, head: Head) -> f64 {
+    row.get(head as usize).copied().map_or(0.0, f64::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_understood_and_every_head_is_there() {
+        let mut heads = Vec::new();
+        for line in SHIPPED.lines().filter(|line| !line.starts_with('#')) {
+            match section(line) {
+                Some((head, _)) => heads.push(head),
+                None => {
+                    assert!(line.split_once(' ').is_some_and(|(weight, _)| weight.parse::<f32>().is_ok()), "{line}")
+                }
+            }
+        }
+        assert_eq!(heads, Head::ALL);
+        assert!(SHIPPED.len() < 600_000, "{} bytes", SHIPPED.len());
+    }
+
+    #[test]
+    fn weights_are_found_by_name() {
+        let table = Table::parse("[asks -0.5]\n1.25 word:please\n[urgent 0.1]\n2 word:please\n-1 pair:no rush\n");
+        let please = Signal::Word("please");
+        assert_eq!((table.weight(&please, Head::Asks), table.weight(&please, Head::Urgent)), (1.25, 2.0));
+        assert_eq!(table.weight(&Signal::Pair("no", "rush"), Head::Urgent), -1.0);
+        assert_eq!((table.bias(Head::Asks), table.weight(&Signal::Word("no"), Head::Urgent)), (-0.5, 0.0));
+    }
+}

@@ -1,0 +1,36 @@
+//! What the reader sees, by name: the rows that the weights are trained on.
+//!
+//! The program that reads and the script that trains must never see different things, so the script is only told.
+
+use super::{
+    date::Base,
+    learned::{Signal, cues, of_sentence},
+    lexicon::Feature,
+    page::Page,
+    read::ReadContext,
+    score::score,
+    text::sentences,
+};
+use crate::model::Mail;
+
+/// The names of the signals of each sentence, and the sum of the hand-made weights.
+pub fn sentence_signals(text: &str) -> Vec<(Vec<String>, f64)> {
+    let signals = |sentence| {
+        let scored = score(sentence, &[]);
+        let mut names = Vec::new();
+        of_sentence(&scored.sentence, |signal| names.push(signal.to_string()));
+        let features = scored.features.iter().filter(|feature| *feature != Feature::Always);
+        names.extend(features.map(|feature| Signal::Cue(feature.as_str()).to_string()));
+        (names, scored.hand)
+    };
+    sentences(text).into_iter().map(signals).collect()
+}
+
+/// The names of a mail's signals.
+pub fn mail_signals(mail: &Mail, context: &ReadContext<'_>) -> Vec<String> {
+    let page = Page::new(mail, context.me);
+    let base = Base::new(mail.date.unwrap_or(context.now), context.me);
+    let mut names = Vec::new();
+    cues(mail, &page, &base, context.me, |signal| names.push(signal.to_string()));
+    names
+}
