@@ -31,7 +31,7 @@ pub(in crate::planner) enum Leaning {
 
 const BETWEEN_FRIENDS: f64 = 1.0;
 /// How far below nought something may still press.
-const LITTLE: f64 = 0.5;
+const LITTLE: f64 = 0.4;
 /// So many signals make a reason; more make a list.
 const NAMED: usize = 4;
 
