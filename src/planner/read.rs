@@ -42,7 +42,7 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
     let verdict = decide(mail, &page, &base, &bearing, context);
     let meeting = page.sentences.iter().any(|scored| scored.has(Feature::Gathers)) || mail.invite.is_some();
     Reading {
-        urgency: urgency(&page, &bearing, &verdict.tasks, context),
+        urgency: urgency(&page, &bearing, &verdict.tasks, warn::pretends(mail, context.me), context),
         warnings: warn::find(mail, &page, &bearing, context),
         no_task: verdict.no_task,
         reason: verdict.reason,

@@ -2,18 +2,35 @@
 //!
 //! Owns the number. What a seller calls urgent is not: mail without a task scores next to nothing.
 
-use super::{learned::Bearing, lexicon::Feature, page::Page, read::ReadContext, score::logistic};
+use super::{
+    learned::Bearing,
+    lexicon::Feature,
+    page::Page,
+    read::ReadContext,
+    score::{Scored, logistic},
+};
 use crate::model::{PlannedTask, TaskKind};
 
 /// A sum of nought is as urgent as `rules/priority.yml` asks of a task that is high.
 const EVEN: f64 = 1.386_294;
 
-pub(super) fn urgency(page: &Page<'_>, bearing: &Bearing<'_>, tasks: &[PlannedTask], context: &ReadContext<'_>) -> f64 {
+pub(super) fn urgency(
+    page: &Page<'_>,
+    bearing: &Bearing<'_>,
+    tasks: &[PlannedTask],
+    pretends: bool,
+    context: &ReadContext<'_>,
+) -> f64 {
     if tasks.is_empty() {
         return 0.0;
     }
     let alert = tasks.iter().any(|task| task.kind == TaskKind::Alert);
+    // "This is urgent!": said, not sold.
+    let says = |scored: &Scored<'_>| scored.has(Feature::Urgent) && scored.sentence.words().count() <= 6;
+    let said = page.sentences.iter().any(says) && !page.has(Feature::Advert);
     let parts = [
+        (said, 1.5),
+        (pretends, -3.0),
         (true, bearing.pressing() + EVEN),
         (page.has(Feature::Calm), -1.5),
         (alert && page.has(Feature::Urgent), 1.5),

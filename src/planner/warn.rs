@@ -49,6 +49,11 @@ const BRANDS: &[&str] = &[
     "discount",
 ];
 
+/// Shows itself as someone it is not: a look-alike of a known name, or a link that leads elsewhere.
+pub(super) fn pretends(mail: &Mail, me: &Me) -> bool {
+    lookalike(mail, me).or_else(|| crossed_link(mail)).is_some()
+}
+
 pub(super) fn find(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Vec<Warning> {
     let phishing = lookalike(mail, context.me)
         .or_else(|| crossed_link(mail))

@@ -30,6 +30,8 @@ pub(in crate::planner) enum Leaning {
 }
 
 const BETWEEN_FRIENDS: f64 = 1.0;
+/// How far below nought something may still press.
+const LITTLE: f64 = 0.4;
 /// So many signals make a reason; more make a list.
 const NAMED: usize = 4;
 
@@ -50,7 +52,9 @@ impl Bearing<'_> {
     /// By how much more it presses than anything else it could be at work.
     pub(in crate::planner) fn pressing(&self) -> f64 {
         let others = [Head::Wants, Head::Informs, Head::Promotes].map(|head| self.of(head));
-        self.of(Head::Urgent) - others.into_iter().fold(f64::NEG_INFINITY, f64::max)
+        // That nothing else fits a mail does not make it press.
+        let urgent = self.of(Head::Urgent);
+        (urgent - others.into_iter().fold(f64::NEG_INFINITY, f64::max)).min(urgent + LITTLE)
     }
 
     /// Family may be in a hurry too: a hurry has to be clear to outweigh what is between friends.
