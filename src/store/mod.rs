@@ -8,6 +8,7 @@ mod connect;
 mod error;
 mod migrate;
 mod prepare;
+mod session;
 mod table;
 mod text;
 pub mod value;
@@ -62,7 +63,7 @@ impl Store {
         let counted = Arc::clone(&in_flight);
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || writer::run(connection, &queue, &counted))
+            .spawn(move || writer::run(session::Session::new(connection), &queue, &counted))
             .map_err(|error| StoreError::Sqlite { context: "starting the writer".into(), source: Box::new(error) })?;
         Ok(Self(Arc::new(Inner {
             path: path.to_owned(),

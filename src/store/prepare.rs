@@ -6,7 +6,7 @@ use super::{
     value::{Arrival, ArrivalContent, Checkpoint},
     write::Write,
 };
-use crate::model::Mail;
+use crate::model::{Change, Mail, RunState, Task};
 
 /// Enough of a long mail to find it again.
 const INDEXED_CHARS: usize = 8_000;
@@ -15,12 +15,19 @@ const INDEXED_CHARS: usize = 8_000;
 pub(super) enum Prepared {
     Nothing,
     Checkpoint(CheckpointText),
+    /// The state of a run.
+    Run(String),
     Arrivals(Vec<Option<MailText>>),
 }
 
 pub(super) struct CheckpointText {
     pub(super) changes: String,
     pub(super) mv: String,
+    pub(super) replies: Vec<String>,
+    /// The states of the runs it opens.
+    pub(super) runs: Vec<String>,
+    /// The words of the tasks it opens.
+    pub(super) words: Vec<String>,
 }
 
 pub(super) struct MailText {
@@ -31,6 +38,7 @@ pub(super) struct MailText {
 pub(super) fn prepare(write: &Write) -> Result<Prepared> {
     Ok(match write {
         Write::Checkpoint(point) => Prepared::Checkpoint(checkpoint(point)?),
+        Write::OpenRun(new, _) => Prepared::Run(state(&new.state)?),
         Write::Arrivals(batch) => Prepared::Arrivals(batch.arrivals.iter().map(arrival).collect::<Result<_>>()?),
         _ => Prepared::Nothing,
     })
@@ -40,7 +48,25 @@ fn checkpoint(point: &Checkpoint) -> Result<CheckpointText> {
     Ok(CheckpointText {
         changes: serde_json::to_string(&point.changes).context("encoding changes")?,
         mv: serde_json::to_string(&point.mv).context("encoding a move")?,
+        replies: point
+            .replies
+            .iter()
+            .map(|reply| serde_json::to_string(&reply.reply).context("encoding a reply"))
+            .collect::<Result<_>>()?,
+        runs: point.runs.iter().map(|run| state(&run.state)).collect::<Result<_>>()?,
+        words: point.changes.iter().filter_map(opened).map(task_tokens).collect(),
     })
+}
+
+fn opened(change: &Change) -> Option<&Task> {
+    match change {
+        Change::OpenTask { task, .. } => Some(task),
+        _ => None,
+    }
+}
+
+pub(super) fn state(state: &RunState) -> Result<String> {
+    serde_json::to_string(state).context("encoding a state")
 }
 
 fn arrival(arrival: &Arrival) -> Result<Option<MailText>> {
@@ -52,6 +78,12 @@ fn arrival(arrival: &Arrival) -> Result<Option<MailText>> {
 
 fn mail_text(mail: &Mail) -> Result<MailText> {
     Ok(MailText { body: serde_json::to_string(mail).context("encoding a mail")?, tokens: mail_tokens(mail) })
+}
+
+/// The words a task is found by.
+pub(super) fn task_tokens(task: &Task) -> String {
+    let part = |text: &Option<String>| text.as_deref().unwrap_or_default().to_owned();
+    tokens(&[task.objective.clone(), part(&task.context.person), part(&task.context.description)].join(" "))
 }
 
 /// The words a mail is found by.
