@@ -46,22 +46,27 @@ pub(in crate::store) fn arrive(
 /// None when the ledger has an answer for it already.
 fn enter(session: &Session, batch: &Arrivals, arrival: &Arrival, text: Option<&MailText>) -> Result<Option<Arrived>> {
     let sql = "INSERT INTO ledger (account, source_key, folder, direction, arrived_at, size, state, reason, task_id, retries, updated_at)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', '', NULL, 0, ?7)
-               ON CONFLICT (account, source_key) DO UPDATE SET state = 'pending', reason = '', retries = retries + 1, size = ?6, updated_at = ?7
-               WHERE state IN ('failed', 'parked', 'gone') RETURNING mail_id, retries";
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', '', NULL, 0, ?7) ON CONFLICT (account, source_key) DO NOTHING";
+    let size = i64::try_from(arrival.size).unwrap_or(i64::MAX);
     let values = (
         batch.account.as_str(),
         &arrival.source_key,
         &arrival.folder,
         arrival.direction.as_str(),
         arrival.arrived_at.to_string(),
-        i64::try_from(arrival.size).unwrap_or(i64::MAX),
+        size,
         batch.at.to_string(),
     );
-    let row = one(session, sql, values, "entering a mail into the ledger", |row| {
-        Ok((MailId(row.get(0)?), row.get::<_, u32>(1)?))
-    })?;
-    let Some((mail_id, retries)) = row else { return Ok(None) };
+    let (mail_id, retries) = if execute(session, sql, values, "entering a mail into the ledger")? == 1 {
+        (MailId(session.last_insert_rowid()), 0)
+    } else {
+        let sql = "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, size = ?3, updated_at = ?4
+                   WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked', 'gone') RETURNING mail_id, retries";
+        let values = (batch.account.as_str(), &arrival.source_key, size, batch.at.to_string());
+        let row = one(session, sql, values, "trying a mail again", |row| Ok((MailId(row.get(0)?), row.get(1)?)))?;
+        let Some(row) = row else { return Ok(None) };
+        row
+    };
     let Answer { state, reason, run } = account_for(session, batch, arrival, text, mail_id, retries)?;
     if state != MailState::Pending || !reason.is_empty() {
         settle(session, mail_id, state, &reason, None, batch.at)?;
