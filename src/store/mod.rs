@@ -30,7 +30,7 @@ use tokio::sync::Semaphore;
 
 pub use error::{Result, StoreError};
 pub use table::{approval::JournalRow, facts::Rankable, mail::Relation};
-pub use text::{query_words, tokens};
+pub use text::{query_words, shared_words, tokens};
 pub use write::{Receipt, Write};
 
 /// Connections that read at once: more would only wait for the same cores, and each keeps a cache.

@@ -1,12 +1,12 @@
 //! What can be encoded before the writer sees it is encoded by the asker: the writer's time is everybody's.
 
 use super::{
-    error::{Context, Result},
-    text::tokens,
+    error::{Context as _, Result},
+    text::tokens_of,
     value::{Arrival, ArrivalContent, Checkpoint},
     write::Write,
 };
-use crate::model::{Change, Mail, RunState, Task};
+use crate::model::{Change, Context, Mail, RunState, Task};
 
 /// Enough of a long mail to find it again.
 const INDEXED_CHARS: usize = 8_000;
@@ -21,6 +21,8 @@ pub(super) enum Prepared {
 }
 
 pub(super) struct CheckpointText {
+    pub(super) run_id: String,
+    pub(super) at: String,
     pub(super) changes: String,
     pub(super) mv: String,
     pub(super) replies: Vec<String>,
@@ -46,6 +48,8 @@ pub(super) fn prepare(write: &Write) -> Result<Prepared> {
 
 fn checkpoint(point: &Checkpoint) -> Result<CheckpointText> {
     Ok(CheckpointText {
+        run_id: point.run_id.to_string(),
+        at: point.entered_at.to_string(),
         changes: serde_json::to_string(&point.changes).context("encoding changes")?,
         mv: serde_json::to_string(&point.mv).context("encoding a move")?,
         replies: point
@@ -82,12 +86,13 @@ fn mail_text(mail: &Mail) -> Result<MailText> {
 
 /// The words a task is found by.
 pub(super) fn task_tokens(task: &Task) -> String {
-    let part = |text: &Option<String>| text.as_deref().unwrap_or_default().to_owned();
-    tokens(&[task.objective.clone(), part(&task.context.person), part(&task.context.description)].join(" "))
+    let Context { person, description, .. } = &task.context;
+    tokens_of(&[&task.objective, person.as_deref().unwrap_or_default(), description.as_deref().unwrap_or_default()])
 }
 
 /// The words a mail is found by.
 pub(super) fn mail_tokens(mail: &Mail) -> String {
-    let body: String = mail.text.chars().take(INDEXED_CHARS).collect();
-    tokens(&format!("{} {} {} {body}", mail.subject, mail.from.label(), mail.from.addr))
+    let end = mail.text.char_indices().nth(INDEXED_CHARS).map_or(mail.text.len(), |(end, _)| end);
+    let body = mail.text.get(..end).unwrap_or_default();
+    tokens_of(&[&mail.subject, mail.from.label(), &mail.from.addr, body])
 }

@@ -47,24 +47,23 @@ pub(in crate::store) fn open(connection: &Connection, new: &NewRun, state: &str,
     .map(drop)
 }
 
-fn record(connection: &Connection, point: &Checkpoint, texts: &[String]) -> Result<()> {
-    for (reply, text) in point.replies.iter().zip(texts) {
+fn record(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
+    for (reply, encoded) in point.replies.iter().zip(&text.replies) {
         let sql = "INSERT INTO reply (run_id, node, input_hash, ordinal, seq, reply) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
         let RecordedReply { node, input_hash, ordinal, .. } = reply;
-        let values = (point.run_id.to_string(), node.as_str(), input_hash, ordinal, point.seq, text);
+        let values = (&text.run_id, node.as_str(), input_hash, ordinal, point.seq, encoded);
         execute(connection, sql, values, "recording a reply")?;
     }
     Ok(())
 }
 
 pub(in crate::store) fn checkpoint(session: &Session, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
-    advance(session, point)?;
+    advance(session, point, text)?;
     let sql = "INSERT INTO checkpoint (run_id, seq, node, move, next_node, changes, entered_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let next = point.next.map(|node| node.as_str());
-    let at = point.entered_at.to_string();
-    let values = (point.run_id.to_string(), point.seq, point.node.as_str(), &text.mv, next, &text.changes, at);
+    let values = (&text.run_id, point.seq, point.node.as_str(), &text.mv, next, &text.changes, &text.at);
     execute(session, sql, values, "storing a checkpoint")?;
-    record(session, point, &text.replies)?;
+    record(session, point, text)?;
     if point.fork {
         return fork_effect(session, point);
     }
@@ -87,7 +86,7 @@ pub(in crate::store) fn checkpoint(session: &Session, point: &Checkpoint, text: 
 }
 
 /// Moves the run, unless it was ended or advanced by somebody else.
-fn advance(connection: &Connection, point: &Checkpoint) -> Result<()> {
+fn advance(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
     let (status, reason) = match &point.end {
         Some((status, reason)) => (*status, reason.as_str()),
         None => (RunStatus::Running, ""),
@@ -95,7 +94,7 @@ fn advance(connection: &Connection, point: &Checkpoint) -> Result<()> {
     let sql = "UPDATE run SET seq = ?2, node = ?3, status = ?4, reason = ?5, updated_at = ?6
                WHERE run_id = ?1 AND seq = ?2 - 1 AND status = 'running'";
     let node = point.next.unwrap_or(point.node).as_str();
-    let values = (point.run_id.to_string(), point.seq, node, status.as_str(), reason, point.entered_at.to_string());
+    let values = (&text.run_id, point.seq, node, status.as_str(), reason, &text.at);
     if execute(connection, sql, values, "advancing a run")? == 0 {
         return Err(StoreError::Overtaken(format!(
             "run {} is not at checkpoint {} any more",
