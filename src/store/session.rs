@@ -56,3 +56,45 @@ impl Deref for Session {
         &self.connection
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session() -> Session {
+        let connection = Connection::open_in_memory().unwrap();
+        let sql = "CREATE VIRTUAL TABLE search USING fts5(tokens, content='', contentless_delete=1, tokenize='ascii')";
+        connection.execute_batch(sql).unwrap();
+        Session::new(connection)
+    }
+
+    fn found(session: &Session, word: &str) -> Vec<i64> {
+        let mut statement = session.prepare("SELECT rowid FROM search WHERE search MATCH ?1").unwrap();
+        statement.query_map([word], |row| row.get(0)).unwrap().map(|id| id.unwrap()).collect()
+    }
+
+    #[test]
+    fn words_are_found_once_settled_and_the_last_ones_count() {
+        let session = session();
+        session.index(1, "draft lease".into(), false);
+        session.index(2, "lease".into(), false);
+        session.index(1, "final lease".into(), true);
+        assert!(found(&session, "lease").is_empty());
+        session.settle().unwrap();
+        assert_eq!(found(&session, "lease"), [1, 2]);
+        assert_eq!((found(&session, "draft"), found(&session, "final")), (vec![], vec![1]));
+        session.index(1, "signed lease".into(), true);
+        session.index(1, "signed contract".into(), true);
+        session.settle().unwrap();
+        assert_eq!((found(&session, "lease"), found(&session, "signed")), (vec![2], vec![1]));
+    }
+
+    #[test]
+    fn what_was_taken_back_is_not_indexed_later() {
+        let session = session();
+        session.index(1, "lease".into(), false);
+        session.forget();
+        session.settle().unwrap();
+        assert!(found(&session, "lease").is_empty());
+    }
+}
