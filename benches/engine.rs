@@ -306,7 +306,7 @@ fn connect(path: &Path) -> anyhow::Result<Connection> {
     connection.set_prepared_statement_cache_capacity(128);
     connection.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-         PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY;",
+         PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4000;",
     )?;
     Ok(connection)
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::{
     model::{AccountId, ContextDoc, MailId, TaskId},
-    store::{Reader, Relation, Result, query_words, value::Hit},
+    store::{Reader, Relation, Result, query_words, shared_words, value::Hit},
 };
 
 /// Documents handed to a task.
@@ -55,11 +55,7 @@ fn by_words(reader: &Reader<'_>, question: &Question<'_>) -> Result<Vec<ContextD
     let words = query_words(question.words);
     let asked: Vec<String> = words.iter().take(WORDS_ASKED).cloned().collect();
     let hits = reader.recent_with(&asked, question.account, CANDIDATES)?;
-    let wanted: HashSet<&String> = words.iter().collect();
-    let overlap = |hit: &Hit| {
-        let shared = query_words(&hit.title).iter().filter(|word| wanted.contains(word)).count();
-        shared as f64 / words.len().max(1) as f64
-    };
+    let overlap = |hit: &Hit| shared_words(&words, &hit.title) as f64 / words.len().max(1) as f64;
     Ok(hits
         .into_iter()
         .map(|hit| (overlap(&hit), hit))

@@ -110,9 +110,10 @@ pub enum Trace {
 
 /// Where effects land. Takes only what `policy` has approved.
 pub trait Mailbox: Send + Sync {
+    /// Does it without looking whether it was done before.
     fn apply(&self, action: &ApprovedAction) -> Result<Applied, SourceError>;
 
-    /// Whether the effect has taken place already.
+    /// Whether the effect has taken place already: asked first about any that may have been tried.
     fn probe(&self, action: &ApprovedAction) -> Result<Option<Applied>, SourceError>;
 
     /// Stores a message that is about to leave as a draft, under the action's own name: twice is once.

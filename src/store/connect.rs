@@ -35,11 +35,12 @@ pub(super) fn open(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
+/// The cache holds what many batches touch and no more: after a page was split, the commit walks all of it.
 pub(super) fn prepare(connection: &Connection) -> Result<()> {
     connection
         .execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-             PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000;",
+             PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4000;",
         )
         .context("preparing the database")
 }

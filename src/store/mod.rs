@@ -8,6 +8,7 @@ mod connect;
 mod error;
 mod migrate;
 mod prepare;
+mod session;
 mod table;
 mod text;
 pub mod value;
@@ -29,7 +30,7 @@ use tokio::sync::Semaphore;
 
 pub use error::{Result, StoreError};
 pub use table::{approval::JournalRow, facts::Rankable, mail::Relation};
-pub use text::{query_words, tokens};
+pub use text::{query_words, shared_words, tokens};
 pub use write::{Receipt, Write};
 
 /// Connections that read at once: more would only wait for the same cores, and each keeps a cache.
@@ -62,7 +63,7 @@ impl Store {
         let counted = Arc::clone(&in_flight);
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || writer::run(connection, &queue, &counted))
+            .spawn(move || writer::run(session::Session::new(connection), &queue, &counted))
             .map_err(|error| StoreError::Sqlite { context: "starting the writer".into(), source: Box::new(error) })?;
         Ok(Self(Arc::new(Inner {
             path: path.to_owned(),

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use rusqlite::Connection;
-
 use super::{
     error::{Result, StoreError},
     prepare::Prepared,
+    session::Session,
     table::{account, approval, decision, item, ledger, outbox, reminder, request, run, search, setting, task_edit},
     value::{
         Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun, Rejudged, Rerank,
@@ -175,37 +174,50 @@ pub enum Receipt {
     Runs(Vec<RunId>),
 }
 
-pub(super) fn perform(connection: &Connection, write: &Write, prepared: &Prepared) -> Result<Receipt> {
-    match (write, prepared) {
-        (Write::OpenAccount(account), _) => account::open(connection, account),
-        (Write::SetMode { account, mode, at }, _) => account::set_mode(connection, account, *mode, *at),
-        (Write::Arrivals(arrivals), Prepared::Arrivals(texts)) => {
-            return ledger::arrive(connection, arrivals, texts).map(Receipt::Arrived);
+impl Write {
+    /// Where most of it lands, for those who write many at once.
+    pub(super) fn place(&self) -> Option<RunId> {
+        match self {
+            Write::Checkpoint(point) => Some(point.run_id),
+            Write::OpenRun(new, _) => Some(new.run_id),
+            _ => None,
         }
-        (Write::OpenRun(new, at), _) => run::open(connection, new, *at),
-        (Write::Checkpoint(checkpoint), Prepared::Checkpoint(text)) => run::checkpoint(connection, checkpoint, text),
-        (Write::EndRun { run_id, status, reason, at }, _) => run::end(connection, *run_id, *status, reason, *at),
-        (Write::MoveAction(action), _) => outbox::advance(connection, action),
-        (Write::EditTask(edit), _) => return task_edit::edit(connection, edit).map(Receipt::Task),
-        (Write::Rerank(rerank), _) => task_edit::rerank(connection, rerank),
-        (Write::EditMail(edit), _) => return ledger::edit(connection, edit).map(Receipt::Runs),
-        (Write::Decide(decision), _) => return decision::decide(connection, decision).map(Receipt::Runs),
-        (Write::EditAction(edit), _) => approval::edit(connection, edit),
-        (Write::Rejudge(judged), _) => approval::rejudge(connection, judged),
-        (Write::SnoozeItem { item_id, until, at }, _) => item::snooze(connection, *item_id, *until, *at),
-        (Write::TakeBack { item_id, who, at }, _) => approval::take_back(connection, *item_id, who, *at),
-        (Write::Expire { at }, _) => return decision::expire(connection, *at).map(Receipt::Runs),
-        (Write::ItemsReminded { items, at }, _) => item::reminded(connection, items, *at),
-        (Write::SetAside { run_id, reason, until, at }, _) => run::set_aside(connection, *run_id, reason, *until, *at),
-        (Write::Pause { on, at }, _) => setting::pause(connection, *on, *at),
-        (Write::Epoch { epoch, at }, _) => approval::epoch(connection, *epoch, *at),
-        (Write::Undo { action_id, done, at }, _) => approval::undo(connection, *action_id, *done, *at),
-        (Write::Ask { kind, at }, _) => return request::ask(connection, kind, *at).map(Receipt::Number),
-        (Write::Answer { request, answer }, _) => request::answer(connection, *request, answer.as_deref()),
-        (Write::RemindersShown { actions, at }, _) => reminder::shown(connection, actions, *at),
-        (Write::Setting { name, value }, _) => setting::set(connection, name, value),
-        (Write::Reindex, _) => search::rebuild(connection),
-        (Write::Checkpoint(_) | Write::Arrivals(_), _) => Err(StoreError::Refused("it was not prepared".into())),
+    }
+}
+
+pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> Result<Receipt> {
+    match (write, prepared) {
+        (Write::OpenAccount(account), _) => account::open(session, account),
+        (Write::SetMode { account, mode, at }, _) => account::set_mode(session, account, *mode, *at),
+        (Write::Arrivals(arrivals), Prepared::Arrivals(texts)) => {
+            return ledger::arrive(session, arrivals, texts).map(Receipt::Arrived);
+        }
+        (Write::OpenRun(new, at), Prepared::Run(state)) => run::open(session, new, state, *at),
+        (Write::Checkpoint(checkpoint), Prepared::Checkpoint(text)) => run::checkpoint(session, checkpoint, text),
+        (Write::EndRun { run_id, status, reason, at }, _) => run::end(session, *run_id, *status, reason, *at),
+        (Write::MoveAction(action), _) => outbox::advance(session, action),
+        (Write::EditTask(edit), _) => return task_edit::edit(session, edit).map(Receipt::Task),
+        (Write::Rerank(rerank), _) => task_edit::rerank(session, rerank),
+        (Write::EditMail(edit), _) => return ledger::edit(session, edit).map(Receipt::Runs),
+        (Write::Decide(decision), _) => return decision::decide(session, decision).map(Receipt::Runs),
+        (Write::EditAction(edit), _) => approval::edit(session, edit),
+        (Write::Rejudge(judged), _) => approval::rejudge(session, judged),
+        (Write::SnoozeItem { item_id, until, at }, _) => item::snooze(session, *item_id, *until, *at),
+        (Write::TakeBack { item_id, who, at }, _) => approval::take_back(session, *item_id, who, *at),
+        (Write::Expire { at }, _) => return decision::expire(session, *at).map(Receipt::Runs),
+        (Write::ItemsReminded { items, at }, _) => item::reminded(session, items, *at),
+        (Write::SetAside { run_id, reason, until, at }, _) => run::set_aside(session, *run_id, reason, *until, *at),
+        (Write::Pause { on, at }, _) => setting::pause(session, *on, *at),
+        (Write::Epoch { epoch, at }, _) => approval::epoch(session, *epoch, *at),
+        (Write::Undo { action_id, done, at }, _) => approval::undo(session, *action_id, *done, *at),
+        (Write::Ask { kind, at }, _) => return request::ask(session, kind, *at).map(Receipt::Number),
+        (Write::Answer { request, answer }, _) => request::answer(session, *request, answer.as_deref()),
+        (Write::RemindersShown { actions, at }, _) => reminder::shown(session, actions, *at),
+        (Write::Setting { name, value }, _) => setting::set(session, name, value),
+        (Write::Reindex, _) => search::rebuild(session),
+        (Write::Checkpoint(_) | Write::Arrivals(_) | Write::OpenRun(..), _) => {
+            Err(StoreError::Refused("it was not prepared".into()))
+        }
     }
     .map(|()| Receipt::Done)
 }

@@ -11,13 +11,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::Connection;
-
 use crate::failpoint;
 
 use super::{
     answer::{Answers, Order},
     error::{Context, Result, StoreError},
+    session::Session,
     write::{Receipt, perform},
 };
 
@@ -28,7 +27,7 @@ const GAP: Duration = Duration::from_micros(80);
 /// Not longer, or an idle daemon would burn a core after every mail.
 const BEFORE_SLEEP: Duration = Duration::from_micros(80);
 
-pub(super) fn run(mut connection: Connection, orders: &Receiver<Order>, counted: &AtomicUsize) {
+pub(super) fn run(session: Session, orders: &Receiver<Order>, counted: &AtomicUsize) {
     let mut waiting = Vec::new();
     let mut in_flight = 1;
     let mut cost = Duration::ZERO;
@@ -37,9 +36,11 @@ pub(super) fn run(mut connection: Connection, orders: &Receiver<Order>, counted:
             let Some(first) = next(orders) else { break };
             waiting.push(first);
         }
-        let batch = gather(std::mem::take(&mut waiting), orders, in_flight, cost);
+        let mut batch = gather(std::mem::take(&mut waiting), orders, in_flight, cost);
+        // All are asked at once, so any order will do: neighbours in the tables one after the other.
+        batch.sort_by_key(|order| order.write.place());
         let begun = Instant::now();
-        let outcomes = commit(&mut connection, &batch);
+        let outcomes = commit(&session, &batch);
         cost = begun.elapsed();
         // Who asks now, before the batch is answered, is in flight beside it.
         waiting.extend(orders.try_iter().take(LARGEST_BATCH));
@@ -47,8 +48,7 @@ pub(super) fn run(mut connection: Connection, orders: &Receiver<Order>, counted:
         counted.store(in_flight, Ordering::Relaxed);
         Answers::new(batch.into_iter().zip(outcomes)).give();
     }
-    // The last connection to close folds the WAL into the file; failing that, the next start does it.
-    drop(connection.close());
+    session.close();
 }
 
 /// Looks for the next order a moment before it sleeps: an asker that was just answered often asks at once, and waking a
@@ -90,10 +90,11 @@ fn gather(mut batch: Vec<Order>, orders: &Receiver<Order>, in_flight: usize, cos
 }
 
 /// One outcome for each order; when the commit itself fails, the same for all.
-fn commit(connection: &mut Connection, batch: &[Order]) -> Vec<Result<Receipt>> {
-    transact(connection, batch).unwrap_or_else(|error| {
-        if !connection.is_autocommit() {
-            drop(connection.execute_batch("ROLLBACK"));
+fn commit(session: &Session, batch: &[Order]) -> Vec<Result<Receipt>> {
+    transact(session, batch).unwrap_or_else(|error| {
+        session.forget();
+        if !session.is_autocommit() {
+            drop(session.execute_batch("ROLLBACK"));
         }
         batch.iter().map(|_| Err(error.share())).collect()
     })
@@ -102,51 +103,56 @@ fn commit(connection: &mut Connection, batch: &[Order]) -> Vec<Result<Receipt>> 
 /// Nearly always every request of a batch is fine, and savepoints would only cost: each one journals pages and makes the
 /// full-text index write out what it has gathered. So a batch is tried without; if one is refused, all of it is taken
 /// back and done again with a savepoint for each, and the refused one fails alone.
-fn transact(connection: &Connection, batch: &[Order]) -> Result<Vec<Result<Receipt>>> {
-    execute(connection, "BEGIN IMMEDIATE")?;
-    if let Some(receipts) = batch.iter().map(|order| guarded(connection, order).ok()).collect::<Option<Vec<_>>>() {
-        commit_all(connection, batch)?;
+fn transact(session: &Session, batch: &[Order]) -> Result<Vec<Result<Receipt>>> {
+    execute(session, "BEGIN IMMEDIATE")?;
+    let receipts = batch.iter().map(|order| guarded(session, order).ok()).collect::<Option<Vec<_>>>();
+    if let Some(receipts) = receipts
+        && session.settle().is_ok()
+    {
+        commit_all(session, batch)?;
         return Ok(receipts.into_iter().map(Ok).collect());
     }
-    if !connection.is_autocommit() {
-        execute(connection, "ROLLBACK")?;
+    session.forget();
+    if !session.is_autocommit() {
+        execute(session, "ROLLBACK")?;
     }
-    execute(connection, "BEGIN IMMEDIATE")?;
-    let outcomes = batch.iter().map(|order| attempt(connection, order)).collect::<Result<Vec<_>>>()?;
-    commit_all(connection, batch)?;
+    execute(session, "BEGIN IMMEDIATE")?;
+    let outcomes = batch.iter().map(|order| attempt(session, order)).collect::<Result<Vec<_>>>()?;
+    commit_all(session, batch)?;
     Ok(outcomes)
 }
 
-fn commit_all(connection: &Connection, batch: &[Order]) -> Result<()> {
+fn commit_all(session: &Session, batch: &[Order]) -> Result<()> {
     let pass = |when| batch.iter().for_each(|order| failpoint::pass_commit(order.write.name(), when));
     pass("before");
-    execute(connection, "COMMIT")?;
+    execute(session, "COMMIT")?;
     pass("after");
     Ok(())
 }
 
 /// The outer error is the batch's, the inner one the request's.
-fn attempt(connection: &Connection, order: &Order) -> Result<Result<Receipt>> {
-    execute(connection, "SAVEPOINT one")?;
-    match guarded(connection, order) {
+fn attempt(session: &Session, order: &Order) -> Result<Result<Receipt>> {
+    execute(session, "SAVEPOINT one")?;
+    match guarded(session, order).and_then(|receipt| session.settle().map(|()| receipt)) {
         // The disk is full or the database locked: SQLite may have rolled all of it back, and none of it is stored.
-        Err(error) if error.is_passing() || connection.is_autocommit() => Err(error),
+        Err(error) if error.is_passing() || session.is_autocommit() => Err(error),
         outcome => {
             if outcome.is_err() {
-                execute(connection, "ROLLBACK TO one")?;
+                session.forget();
+                execute(session, "ROLLBACK TO one")?;
             }
-            execute(connection, "RELEASE one")?;
+            execute(session, "RELEASE one")?;
             Ok(outcome)
         }
     }
 }
 
 /// A panic fails the request, not the store.
-fn guarded(connection: &Connection, order: &Order) -> Result<Receipt> {
-    catch_unwind(AssertUnwindSafe(|| perform(connection, &order.write, &order.prepared)))
+fn guarded(session: &Session, order: &Order) -> Result<Receipt> {
+    catch_unwind(AssertUnwindSafe(|| perform(session, &order.write, &order.prepared)))
         .unwrap_or_else(|_| Err(StoreError::Refused("the store panicked over this request; it was taken back".into())))
 }
 
-fn execute(connection: &Connection, sql: &str) -> Result<()> {
-    connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop).context(sql)
+fn execute(session: &Session, sql: &str) -> Result<()> {
+    session.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop).context(sql)
 }

@@ -242,5 +242,5 @@ fn every_commit_and_every_call_has_a_place_to_die() {
         }
     }
     // And there is one way to commit, beside that of a migration, which has a test of its own.
-    assert_eq!(code.matches("execute(connection, \"COMMIT\")").count(), 1);
+    assert_eq!(code.matches("execute(session, \"COMMIT\")").count(), 1);
 }

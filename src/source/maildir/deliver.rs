@@ -37,24 +37,29 @@ impl Maildir {
     ///
     /// Returns its key.
     pub fn deliver(&self, folder: &str, unique: &str, bytes: &[u8]) -> Result<String, SourceError> {
-        let key = name::key(folder, unique.as_ref());
-        let refused = |source| SourceError::Unreadable { key: key.clone(), source };
-        let legal = name::parse_key(&key).is_some() && !unique.contains(':') && is_folder(folder);
-        if !legal {
-            return Err(refused(io::Error::new(io::ErrorKind::InvalidInput, "not a name for a message or folder")));
-        }
-        let unique = OsString::from(unique);
-        let mut state = self.lock();
-        self.create_folder(folder).map_err(|error| self.unavailable(error))?;
-        let there = self.dirs(folder).iter().try_fold(false, |there, dir| {
-            state.listings.forget(dir);
-            io::Result::Ok(there || state.listings.of(dir, std::time::SystemTime::now())?.files.contains_key(&unique))
-        });
-        if there.map_err(|error| self.unavailable(error))? {
+        let key = legal(folder, unique)?;
+        if self.holds(folder, &key)? {
             return Ok(key);
         }
-        self.write(folder, &unique, bytes).map_err(refused)?;
-        Ok(key)
+        self.put(folder, unique, bytes)
+    }
+
+    /// The same where it cannot be there yet.
+    pub(super) fn put(&self, folder: &str, unique: &str, bytes: &[u8]) -> Result<String, SourceError> {
+        let key = legal(folder, unique)?;
+        let unique = OsString::from(unique);
+        // Nearly always the folder is there; when it is not, making it is the remedy.
+        let written = self.write(folder, &unique, bytes).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                self.create_folder(folder)?;
+                self.write(folder, &unique, bytes)
+            }
+            _ => Err(error),
+        });
+        match written {
+            Ok(()) => Ok(key),
+            Err(source) => Err(SourceError::Unreadable { key, source }),
+        }
     }
 
     fn write(&self, folder: &str, unique: &OsString, bytes: &[u8]) -> io::Result<()> {
@@ -113,6 +118,16 @@ impl Maildir {
         sync_dir(&dir)?;
         path.parent().map_or(Ok(()), sync_dir)
     }
+}
+
+/// The key of a message that may be stored under this name.
+fn legal(folder: &str, unique: &str) -> Result<String, SourceError> {
+    let key = name::key(folder, unique.as_ref());
+    if name::parse_key(&key).is_some() && !unique.contains(':') && is_folder(folder) {
+        return Ok(key);
+    }
+    let source = io::Error::new(io::ErrorKind::InvalidInput, "not a name for a message or folder");
+    Err(SourceError::Unreadable { key, source })
 }
 
 fn is_folder(folder: &str) -> bool {

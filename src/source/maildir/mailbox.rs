@@ -28,7 +28,7 @@ impl Mailbox for Maildir {
                 Ok(Applied { handle: key.to_owned(), result: format!("moved to {ARCHIVE}") })
             }
             Effect::Draft { message } => {
-                let handle = self.deliver(DRAFTS, &action.action_id.to_string(), message.mime.as_bytes())?;
+                let handle = self.put(DRAFTS, &action.action_id.to_string(), message.mime.as_bytes())?;
                 Ok(Applied { handle, result: format!("draft in {DRAFTS}, not sent") })
             }
             _ => Err(SourceError::Unsupported { what: action.tool.clone() }),

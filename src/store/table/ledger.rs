@@ -14,7 +14,8 @@ use crate::{
     },
     store::{
         error::{Result, StoreError},
-        prepare::MailText,
+        prepare::{self, MailText},
+        session::Session,
         value::{Acquaintance, Arrival, ArrivalContent, Arrivals, Arrived, MailEdit, MailWish, NewRun},
     },
 };
@@ -23,52 +24,52 @@ use crate::{
 const LEFT: &str = "left the mailbox before it was read";
 
 pub(in crate::store) fn arrive(
-    connection: &Connection,
+    session: &Session,
     batch: &Arrivals,
     texts: &[Option<MailText>],
 ) -> Result<Vec<Arrived>> {
     let mut arrived = Vec::with_capacity(batch.arrivals.len());
     for (arrival, text) in batch.arrivals.iter().zip(texts) {
-        if let Some(entry) = enter(connection, batch, arrival, text.as_ref())? {
+        if let Some(entry) = enter(session, batch, arrival, text.as_ref())? {
             arrived.push(entry);
         }
     }
     for key in &batch.gone {
-        gone(connection, &batch.account, key, batch.at)?;
+        gone(session, &batch.account, key, batch.at)?;
     }
     if let Some(cursor) = &batch.cursor {
-        super::account::polled(connection, &batch.account, cursor, batch.at)?;
+        super::account::polled(session, &batch.account, cursor, batch.at)?;
     }
     Ok(arrived)
 }
 
 /// None when the ledger has an answer for it already.
-fn enter(
-    connection: &Connection,
-    batch: &Arrivals,
-    arrival: &Arrival,
-    text: Option<&MailText>,
-) -> Result<Option<Arrived>> {
+fn enter(session: &Session, batch: &Arrivals, arrival: &Arrival, text: Option<&MailText>) -> Result<Option<Arrived>> {
     let sql = "INSERT INTO ledger (account, source_key, folder, direction, arrived_at, size, state, reason, task_id, retries, updated_at)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', '', NULL, 0, ?7)
-               ON CONFLICT (account, source_key) DO UPDATE SET state = 'pending', reason = '', retries = retries + 1, size = ?6, updated_at = ?7
-               WHERE state IN ('failed', 'parked', 'gone') RETURNING mail_id, retries";
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', '', NULL, 0, ?7) ON CONFLICT (account, source_key) DO NOTHING";
+    let size = i64::try_from(arrival.size).unwrap_or(i64::MAX);
     let values = (
         batch.account.as_str(),
         &arrival.source_key,
         &arrival.folder,
         arrival.direction.as_str(),
         arrival.arrived_at.to_string(),
-        i64::try_from(arrival.size).unwrap_or(i64::MAX),
+        size,
         batch.at.to_string(),
     );
-    let row = one(connection, sql, values, "entering a mail into the ledger", |row| {
-        Ok((MailId(row.get(0)?), row.get::<_, u32>(1)?))
-    })?;
-    let Some((mail_id, retries)) = row else { return Ok(None) };
-    let Answer { state, reason, run } = account_for(connection, batch, arrival, text, mail_id, retries)?;
+    let (mail_id, retries) = if execute(session, sql, values, "entering a mail into the ledger")? == 1 {
+        (MailId(session.last_insert_rowid()), 0)
+    } else {
+        let sql = "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, size = ?3, updated_at = ?4
+                   WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked', 'gone') RETURNING mail_id, retries";
+        let values = (batch.account.as_str(), &arrival.source_key, size, batch.at.to_string());
+        let row = one(session, sql, values, "trying a mail again", |row| Ok((MailId(row.get(0)?), row.get(1)?)))?;
+        let Some(row) = row else { return Ok(None) };
+        row
+    };
+    let Answer { state, reason, run } = account_for(session, batch, arrival, text, mail_id, retries)?;
     if state != MailState::Pending || !reason.is_empty() {
-        settle(connection, mail_id, state, &reason, None, batch.at)?;
+        settle(session, mail_id, state, &reason, None, batch.at)?;
     }
     Ok(Some(Arrived { source_key: arrival.source_key.clone(), mail_id, state, run }))
 }
@@ -87,7 +88,7 @@ impl Answer {
 }
 
 fn account_for(
-    connection: &Connection,
+    session: &Session,
     batch: &Arrivals,
     arrival: &Arrival,
     text: Option<&MailText>,
@@ -100,9 +101,9 @@ fn account_for(
         ArrivalContent::Gone => return Ok(Answer::settled(MailState::Gone, LEFT)),
         ArrivalContent::Work(mail) | ArrivalContent::Keep { mail, .. } => mail,
     };
-    let twin = mail::twin(connection, &batch.account, mail_id, mail)?;
+    let twin = mail::twin(session, &batch.account, mail_id, mail)?;
     let text = text.ok_or_else(|| StoreError::Refused("the mail was not prepared".into()))?;
-    mail::put(connection, &batch.account, mail_id, arrival, mail, text)?;
+    mail::put(session, &batch.account, mail_id, arrival, mail, text)?;
     if let Twin::Same(first) = twin {
         return Ok(Answer::settled(MailState::Duplicate, &format!("the same mail as {first}")));
     }
@@ -114,8 +115,8 @@ fn account_for(
         _ => String::new(),
     };
     let run = mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
-    run::open(connection, &run, batch.at)?;
-    let known = mail::acquaintance(connection, mail_id)?;
+    run::open(session, &run, &prepare::state(&run.state)?, batch.at)?;
+    let known = mail::acquaintance(session, mail_id)?;
     Ok(Answer { state: MailState::Pending, reason: flag, run: known.map(|known| (run.run_id, known)) })
 }
 
@@ -195,7 +196,7 @@ pub(in crate::store) fn again(connection: &Connection, mail_id: MailId, user: &U
         "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, updated_at = ?2 WHERE mail_id = ?1";
     execute(connection, sql, (mail_id.0, at.to_string()), "working a mail again")?;
     let run = mail_run(&entry.account, user, mail_id, &entry.source_key, entry.arrived_at, entry.retries + 1);
-    run::open(connection, &run, at)?;
+    run::open(connection, &run, &prepare::state(&run.state)?, at)?;
     Ok(run.run_id)
 }
 
@@ -209,7 +210,7 @@ pub(in crate::store) fn edit(connection: &Connection, edit: &MailEdit) -> Result
             ("not_a_task", entry.state.as_str(), "no_task")
         }
         MailWish::MakeTask(run) => {
-            run::open(connection, run, edit.at)?;
+            run::open(connection, run, &prepare::state(&run.state)?, edit.at)?;
             runs.push(run.run_id);
             ("make_task", entry.state.as_str(), "task")
         }

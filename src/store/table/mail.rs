@@ -9,12 +9,13 @@ use crate::{
         Reader,
         error::{Context, Result},
         prepare::MailText,
+        session::Session,
         value::{Acquaintance, Arrival, Hit, ThreadTask},
     },
 };
 
 pub(in crate::store) fn put(
-    connection: &Connection,
+    session: &Session,
     account: &AccountId,
     mail_id: MailId,
     arrival: &Arrival,
@@ -38,11 +39,11 @@ pub(in crate::store) fn put(
         direction,
         &text.body,
     );
-    execute(connection, sql, values, "storing a mail")?;
+    execute(session, sql, values, "storing a mail")?;
     if arrival.direction == Direction::Out {
-        written_to(connection, account, mail, sent_at)?;
+        written_to(session, account, mail, sent_at)?;
     }
-    super::search::put_mail(connection, account, mail_id.0, &mail.subject, &text.tokens, sent_at)
+    super::search::put_mail(session, account, mail_id.0, &mail.subject, &text.tokens, sent_at)
 }
 
 fn written_to(connection: &Connection, account: &AccountId, mail: &Mail, at: Instant) -> Result<()> {

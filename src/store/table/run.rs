@@ -11,11 +11,12 @@ use crate::{
     store::{
         error::{Context, Result, StoreError},
         prepare::CheckpointText,
+        session::Session,
         value::{Checkpoint, NewItem, NewRun, RecordedReply},
     },
 };
 
-pub(in crate::store) fn open(connection: &Connection, new: &NewRun, at: Instant) -> Result<()> {
+pub(in crate::store) fn open(connection: &Connection, new: &NewRun, state: &str, at: Instant) -> Result<()> {
     let sql = "INSERT INTO run (run_id, account, user_id, kind, mail_id, task_id, parent_run, fork_of, fork_seq, schema, status, reason, node, seq, \
                created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'running', '', ?11, ?12, ?13, ?13) ON CONFLICT DO NOTHING";
     let (fork_of, fork_seq) = new.fork.map(|(run, seq)| (run.to_string(), seq)).unzip();
@@ -37,7 +38,6 @@ pub(in crate::store) fn open(connection: &Connection, new: &NewRun, at: Instant)
     if execute(connection, sql, values, "opening a run")? == 0 {
         return Ok(());
     }
-    let state = serde_json::to_string(&new.state).context("encoding a state")?;
     execute(
         connection,
         "INSERT INTO run_input (run_id, state) VALUES (?1, ?2)",
@@ -47,47 +47,46 @@ pub(in crate::store) fn open(connection: &Connection, new: &NewRun, at: Instant)
     .map(drop)
 }
 
-fn record(connection: &Connection, run_id: RunId, seq: u32, replies: &[RecordedReply]) -> Result<()> {
-    for reply in replies {
+fn record(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
+    for (reply, encoded) in point.replies.iter().zip(&text.replies) {
         let sql = "INSERT INTO reply (run_id, node, input_hash, ordinal, seq, reply) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
-        let text = serde_json::to_string(&reply.reply).context("encoding a reply")?;
-        let values = (run_id.to_string(), reply.node.as_str(), &reply.input_hash, reply.ordinal, seq, text);
+        let RecordedReply { node, input_hash, ordinal, .. } = reply;
+        let values = (&text.run_id, node.as_str(), input_hash, ordinal, point.seq, encoded);
         execute(connection, sql, values, "recording a reply")?;
     }
     Ok(())
 }
 
-pub(in crate::store) fn checkpoint(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
-    advance(connection, point)?;
+pub(in crate::store) fn checkpoint(session: &Session, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
+    advance(session, point, text)?;
     let sql = "INSERT INTO checkpoint (run_id, seq, node, move, next_node, changes, entered_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let next = point.next.map(|node| node.as_str());
-    let at = point.entered_at.to_string();
-    let values = (point.run_id.to_string(), point.seq, point.node.as_str(), &text.mv, next, &text.changes, at);
-    execute(connection, sql, values, "storing a checkpoint")?;
-    record(connection, point.run_id, point.seq, &point.replies)?;
+    let values = (&text.run_id, point.seq, point.node.as_str(), &text.mv, next, &text.changes, &text.at);
+    execute(session, sql, values, "storing a checkpoint")?;
+    record(session, point, text)?;
     if point.fork {
-        return fork_effect(connection, point);
+        return fork_effect(session, point);
     }
-    project(connection, point)?;
+    project(session, point, &text.words)?;
     if let Some(action) = &point.action {
-        outbox::plan(connection, action, point.run_id, point.node.as_str(), point.entered_at)?;
+        outbox::plan(session, action, point.run_id, point.node.as_str(), point.entered_at)?;
     }
     if let Some(new) = &point.item {
-        item::open(connection, new, &point.account, &point.user, Some(point.run_id), point.entered_at)?;
+        item::open(session, new, &point.account, &point.user, Some(point.run_id), point.entered_at)?;
     }
-    for run in &point.runs {
-        open(connection, run, point.entered_at)?;
+    for (run, state) in point.runs.iter().zip(&text.runs) {
+        open(session, run, state, point.entered_at)?;
     }
     if let Some((day, reflection)) = &point.reflection {
         let line = serde_json::to_string(reflection).context("encoding a reflection")?;
         let sql = "INSERT INTO reflection (day, run_id, line) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-        execute(connection, sql, (day, point.run_id.to_string(), line), "storing a reflection")?;
+        execute(session, sql, (day, point.run_id.to_string(), line), "storing a reflection")?;
     }
     Ok(())
 }
 
 /// Moves the run, unless it was ended or advanced by somebody else.
-fn advance(connection: &Connection, point: &Checkpoint) -> Result<()> {
+fn advance(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
     let (status, reason) = match &point.end {
         Some((status, reason)) => (*status, reason.as_str()),
         None => (RunStatus::Running, ""),
@@ -95,7 +94,7 @@ fn advance(connection: &Connection, point: &Checkpoint) -> Result<()> {
     let sql = "UPDATE run SET seq = ?2, node = ?3, status = ?4, reason = ?5, updated_at = ?6
                WHERE run_id = ?1 AND seq = ?2 - 1 AND status = 'running'";
     let node = point.next.unwrap_or(point.node).as_str();
-    let values = (point.run_id.to_string(), point.seq, node, status.as_str(), reason, point.entered_at.to_string());
+    let values = (&text.run_id, point.seq, node, status.as_str(), reason, &text.at);
     if execute(connection, sql, values, "advancing a run")? == 0 {
         return Err(StoreError::Overtaken(format!(
             "run {} is not at checkpoint {} any more",
@@ -192,34 +191,36 @@ fn fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()> {
 }
 
 /// Lets the changes reach the tables they are about.
-fn project(connection: &Connection, point: &Checkpoint) -> Result<()> {
+fn project(session: &Session, point: &Checkpoint, words: &[String]) -> Result<()> {
     let touched = point.changes.iter().any(|change| change.writes().starts_with("task."));
     if let Some((after, revision)) = point.task.as_ref().filter(|_| touched) {
         // Before any change: what no longer fits a task that somebody else moved is no fault of the run.
-        task::unchanged(connection, after.task_id, *revision)?;
+        task::unchanged(session, after.task_id, *revision)?;
     }
     let who = point.node.as_str();
+    let mut words = words.iter();
     let mut concerned = None;
     let mut rule = None;
     for change in &point.changes {
         match change {
             Change::OpenTask { task, facts } => {
                 let owner = task::Owner { account: &point.account, user: &point.user, mail_id: point.mail_id, who };
-                task::open(connection, task, facts, &owner, point.entered_at)?;
+                let words = words.next().ok_or_else(|| StoreError::Refused("it was not prepared".into()))?;
+                task::open(session, task, words, facts, &owner, point.entered_at)?;
                 concerned.get_or_insert(task.task_id);
             }
             Change::LinkMail { task_id, facts } => {
-                link(connection, *task_id, facts, point)?;
+                link(session, *task_id, facts, point)?;
                 concerned.get_or_insert(*task_id);
             }
             Change::Settle { state, reason, facts } => {
-                settle(connection, *state, reason, facts.as_deref(), concerned, point)?;
+                settle(session, *state, reason, facts.as_deref(), concerned, point)?;
             }
             Change::Priority { priority, rule: decided } => {
-                rank(connection, point, priority.as_str(), decided)?;
+                rank(session, point, priority.as_str(), decided)?;
                 rule = Some(decided.as_str());
             }
-            Change::Status { to, why } => status(connection, point, *to, why)?,
+            Change::Status { to, why } => status(session, point, *to, why)?,
             Change::StepDone { .. }
             | Change::AddStep { .. }
             | Change::Output { .. }
@@ -228,7 +229,7 @@ fn project(connection: &Connection, point: &Checkpoint) -> Result<()> {
         }
     }
     match &point.task {
-        Some((after, revision)) if touched => task::update(connection, after, *revision, rule),
+        Some((after, revision)) if touched => task::update(session, after, *revision, rule),
         _ => Ok(()),
     }
 }
@@ -266,12 +267,11 @@ fn link(connection: &Connection, task_id: TaskId, later: &Facts, point: &Checkpo
 
 fn rank(connection: &Connection, point: &Checkpoint, level: &str, rule: &str) -> Result<()> {
     let Some((after, _)) = &point.task else { return Ok(()) };
-    let before = task::get(connection, after.task_id)?.task.priority;
-    if before.as_str() == level {
+    let (_, before) = task::standing(connection, after.task_id)?;
+    if before == level {
         return Ok(());
     }
-    let entry =
-        history::Entry { field: "priority", from: before.as_str(), to: level, who: point.node.as_str(), why: rule };
+    let entry = history::Entry { field: "priority", from: &before, to: level, who: point.node.as_str(), why: rule };
     history::record(connection, after.task_id, &entry, point.entered_at)
 }
 

@@ -1,67 +1,65 @@
 //! The full-text index over mails and tasks. A cache: rebuilt from the tables at any time.
 
-use rusqlite::Connection;
-
 use super::{execute, many, one, parsed};
 use crate::{
     model::{AccountId, Instant, Mail, Task},
     store::{
         Reader,
         error::{Context, Result},
-        prepare::mail_tokens,
-        text::{query_words, tokens},
+        prepare::{mail_tokens, task_tokens},
+        session::Session,
+        text::query_words,
         value::Hit,
     },
 };
 
 pub(in crate::store) fn put_mail(
-    connection: &Connection,
+    session: &Session,
     account: &AccountId,
     mail_id: i64,
     subject: &str,
     tokens: &str,
     at: Instant,
 ) -> Result<()> {
-    put(connection, &format!("mail:{mail_id}"), account, subject, tokens, at)
+    put(session, &format!("mail:{mail_id}"), account, subject, tokens, at)
 }
 
-pub(in crate::store) fn put_task(connection: &Connection, account: &AccountId, task: &Task) -> Result<()> {
-    let text = format!(
-        "{} {} {}",
-        task.objective,
-        task.context.person.as_deref().unwrap_or(""),
-        task.context.description.as_deref().unwrap_or("")
-    );
-    put(connection, &format!("task:{}", task.task_id), account, &task.objective, &tokens(&text), task.created_at)
+pub(in crate::store) fn put_task(session: &Session, account: &AccountId, task: &Task, tokens: &str) -> Result<()> {
+    put(session, &format!("task:{}", task.task_id), account, &task.objective, tokens, task.created_at)
 }
 
-fn put(connection: &Connection, doc: &str, account: &AccountId, title: &str, tokens: &str, at: Instant) -> Result<()> {
-    let found = one(connection, "SELECT doc_id FROM search_doc WHERE doc = ?1", [doc], "finding a document", |row| {
-        row.get::<_, i64>(0)
-    })?;
-    let id = if let Some(id) = found {
-        execute(connection, "DELETE FROM search WHERE rowid = ?1", [id], "unindexing")?;
-        execute(connection, "UPDATE search_doc SET title = ?2 WHERE doc_id = ?1", (id, title), "renaming a document")?;
-        id
-    } else {
-        let sql = "INSERT INTO search_doc (doc, account, title, at) VALUES (?1, ?2, ?3, ?4)";
-        execute(connection, sql, (doc, account.as_str(), title, at.to_string()), "adding a document")?;
-        connection.last_insert_rowid()
-    };
-    execute(connection, "INSERT INTO search (rowid, tokens) VALUES (?1, ?2)", (id, tokens), "indexing").map(drop)
+fn put(session: &Session, doc: &str, account: &AccountId, title: &str, tokens: &str, at: Instant) -> Result<()> {
+    let sql = "INSERT INTO search_doc (doc, account, title, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+    if execute(session, sql, (doc, account.as_str(), title, at.to_string()), "adding a document")? == 1 {
+        session.index(session.last_insert_rowid(), tokens.to_owned(), false);
+        return Ok(());
+    }
+    let sql = "UPDATE search_doc SET title = ?2 WHERE doc = ?1 RETURNING doc_id";
+    let id = one(session, sql, (doc, title), "renaming a document", |row| row.get::<_, i64>(0))?;
+    id.into_iter().for_each(|id| session.index(id, tokens.to_owned(), true));
+    Ok(())
 }
 
-pub(in crate::store) fn rebuild(connection: &Connection) -> Result<()> {
-    connection.execute_batch("DELETE FROM search_doc; DELETE FROM search;").context("emptying the index")?;
-    let mails = many(connection, "SELECT mail_id, account, sent_at, body FROM mail", [], "reading mails", |row| {
+/// For the end of a batch only; see [`Session`].
+pub(in crate::store) fn put_words(session: &Session, doc_id: i64, tokens: &str, replaces: bool) -> Result<()> {
+    if replaces {
+        execute(session, "DELETE FROM search WHERE rowid = ?1", [doc_id], "unindexing")?;
+    }
+    execute(session, "INSERT INTO search (rowid, tokens) VALUES (?1, ?2)", (doc_id, tokens), "indexing").map(drop)
+}
+
+pub(in crate::store) fn rebuild(session: &Session) -> Result<()> {
+    session.forget();
+    session.execute_batch("DELETE FROM search_doc; DELETE FROM search;").context("emptying the index")?;
+    let mails = many(session, "SELECT mail_id, account, sent_at, body FROM mail", [], "reading mails", |row| {
         Ok((row.get::<_, i64>(0)?, AccountId(row.get(1)?), parsed(row, 2)?, super::json::<Mail>(row, 3)?))
     })?;
     for (mail_id, account, at, mail) in &mails {
-        put_mail(connection, account, *mail_id, &mail.subject, &mail_tokens(mail), *at)?;
+        put_mail(session, account, *mail_id, &mail.subject, &mail_tokens(mail), *at)?;
     }
     let sql = format!("{} ORDER BY t.task_id", super::task::COLUMNS);
-    for row in many(connection, &sql, [], "reading tasks", super::task::task_row)? {
-        put_task(connection, &row.account, &row.task)?;
+    for row in many(session, &sql, [], "reading tasks", super::task::task_row)? {
+        put_task(session, &row.account, &row.task, &task_tokens(&row.task))?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use crate::{
     store::{
         Reader,
         error::{Context, Result, StoreError},
+        session::Session,
         value::TaskRow,
     },
 };
@@ -54,8 +55,9 @@ pub(in crate::store) struct Owner<'a> {
 
 /// Creates a task; creating it twice is creating it once.
 pub(in crate::store) fn open(
-    connection: &Connection,
+    session: &Session,
     task: &Task,
+    words: &str,
     of: &Facts,
     owner: &Owner<'_>,
     at: Instant,
@@ -75,25 +77,25 @@ pub(in crate::store) fn open(
         &task.assigned_agent,
         task.last_updated.to_string(),
     );
-    if execute(connection, sql, values, "opening a task")? == 0 {
+    if execute(session, sql, values, "opening a task")? == 0 {
         return Ok(());
     }
     let sql = "INSERT INTO task_owner (task_id, account, user_id, number, mail_id)
                VALUES (?1, ?2, ?3, (SELECT coalesce(max(number), 0) + 1 FROM task_owner WHERE user_id = ?3), ?4)";
     execute(
-        connection,
+        session,
         sql,
         (&id, owner.account.as_str(), owner.user.as_str(), owner.mail_id.map(|m| m.0)),
         "owning a task",
     )?;
     for thread in &task.context.threads {
         let sql = "INSERT INTO task_thread (account, thread, task_id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-        execute(connection, sql, (owner.account.as_str(), thread, &id), "threading a task")?;
+        execute(session, sql, (owner.account.as_str(), thread, &id), "threading a task")?;
     }
-    facts::put_task(connection, task.task_id, of)?;
-    search::put_task(connection, owner.account, task)?;
+    facts::put_task(session, task.task_id, of)?;
+    search::put_task(session, owner.account, task, words)?;
     let born = StatusMove { account: owner.account, from: "", to: Status::New, who: owner.who, why: &task.source, at };
-    note_status(connection, task.task_id, &born)
+    note_status(session, task.task_id, &born)
 }
 
 /// A step of the life cycle, with who takes it and why.

@@ -8,14 +8,16 @@ use crate::{
     model::{Instant, Status, Subtask, Task, TaskId, task::INSTRUCTION},
     store::{
         error::{Result, StoreError},
+        prepare::task_tokens,
+        session::Session,
         value::{Rerank, TaskEdit, TaskRow, TaskWish},
     },
 };
 
-pub(in crate::store) fn edit(connection: &Connection, edit: &TaskEdit) -> Result<TaskId> {
+pub(in crate::store) fn edit(session: &Session, edit: &TaskEdit) -> Result<TaskId> {
     if let TaskWish::Add { task: new, facts } = &edit.wish {
         let owner = task::Owner { account: &edit.account, user: &edit.user, mail_id: None, who: "person" };
-        task::open(connection, new, facts, &owner, edit.at)?;
+        task::open(session, new, &task_tokens(new), facts, &owner, edit.at)?;
         let ready = task::StatusMove {
             account: &edit.account,
             from: Status::New.as_str(),
@@ -24,23 +26,23 @@ pub(in crate::store) fn edit(connection: &Connection, edit: &TaskEdit) -> Result
             why: "added by hand",
             at: edit.at,
         };
-        task::set_status(connection, new.task_id, &ready)?;
+        task::set_status(session, new.task_id, &ready)?;
         return Ok(new.task_id);
     }
-    let row = task::get(connection, edit.task_id)?;
+    let row = task::get(session, edit.task_id)?;
     if edit.wish == TaskWish::Reopen {
-        return reopen(connection, &row, edit);
+        return reopen(session, &row, edit);
     }
     if row.task.status.is_terminal() {
         let advice = "reopen it first with `adjutant tasks undo`";
         return Err(StoreError::Refused(format!("task {} is {}: {advice}", label(&row), row.task.status)));
     }
     match &edit.wish {
-        TaskWish::Done => walk(connection, &row, Status::Done, "person", &edit.why, edit.at)?,
-        TaskWish::Cancel => walk(connection, &row, Status::Cancelled, "person", &edit.why, edit.at)?,
-        TaskWish::Snooze(until) => snooze(connection, &row, *until, edit)?,
-        TaskWish::Say { step, words } => say(connection, &row, step, words, edit)?,
-        _ => change(connection, &row, edit)?,
+        TaskWish::Done => walk(session, &row, Status::Done, "person", &edit.why, edit.at)?,
+        TaskWish::Cancel => walk(session, &row, Status::Cancelled, "person", &edit.why, edit.at)?,
+        TaskWish::Snooze(until) => snooze(session, &row, *until, edit)?,
+        TaskWish::Say { step, words } => say(session, &row, step, words, edit)?,
+        _ => change(session, &row, edit)?,
     }
     Ok(edit.task_id)
 }
@@ -123,16 +125,16 @@ fn say(connection: &Connection, row: &TaskRow, step: &str, words: &str, edit: &T
 }
 
 /// Priority, wording, deadline or a step.
-fn change(connection: &Connection, row: &TaskRow, edit: &TaskEdit) -> Result<()> {
+fn change(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<()> {
     let mut changed = row.task.clone();
     changed.last_updated = edit.at;
     let (field, from, to) = apply(&mut changed, edit)?;
-    task::update(connection, &changed, row.revision, None)?;
-    note(connection, row, field, &from, &to, edit)?;
-    follow_up(connection, row, &changed, edit)?;
+    task::update(session, &changed, row.revision, None)?;
+    note(session, row, field, &from, &to, edit)?;
+    follow_up(session, row, &changed, edit)?;
     match field {
-        "priority" => correct(connection, row, &from, &to, edit),
-        "objective" | "deadline" => void_actions(connection, row, edit),
+        "priority" => correct(session, row, &from, &to, edit),
+        "objective" | "deadline" => void_actions(session, row, edit),
         _ => Ok(()),
     }
 }
@@ -174,21 +176,21 @@ fn apply(task: &mut Task, edit: &TaskEdit) -> Result<(&'static str, String, Stri
 }
 
 /// What else depends on the changed field.
-fn follow_up(connection: &Connection, row: &TaskRow, changed: &Task, edit: &TaskEdit) -> Result<()> {
+fn follow_up(session: &Session, row: &TaskRow, changed: &Task, edit: &TaskEdit) -> Result<()> {
     let id = row.task.task_id.to_string();
     match &edit.wish {
         TaskWish::Priority(_) => {
             let sql = "UPDATE task_owner SET hand_ranked = 1, rule = 'set by hand' WHERE task_id = ?1";
-            execute(connection, sql, [id], "keeping a person's priority").map(drop)
+            execute(session, sql, [id], "keeping a person's priority").map(drop)
         }
         TaskWish::Objective(_) => {
             let sql = "UPDATE task_facts SET objective = ?2 WHERE task_id = ?1";
-            execute(connection, sql, (id, &changed.objective), "updating facts")?;
-            search::put_task(connection, &row.account, changed)
+            execute(session, sql, (id, &changed.objective), "updating facts")?;
+            search::put_task(session, &row.account, changed, &task_tokens(changed))
         }
         TaskWish::Deadline(_, due) => {
             let sql = "UPDATE task_facts SET due_at = ?2 WHERE task_id = ?1";
-            execute(connection, sql, (id, due.map(|at| at.to_string())), "updating facts").map(drop)
+            execute(session, sql, (id, due.map(|at| at.to_string())), "updating facts").map(drop)
         }
         _ => Ok(()),
     }
@@ -219,7 +221,7 @@ fn correct(connection: &Connection, row: &TaskRow, from: &str, to: &str, edit: &
 }
 
 /// A successor takes over the number; the old row stays as it ended.
-fn reopen(connection: &Connection, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
+fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     if !row.task.status.is_terminal() {
         return Err(StoreError::Refused(format!(
             "task {} is {}: there is nothing to take back",
@@ -230,7 +232,7 @@ fn reopen(connection: &Connection, row: &TaskRow, edit: &TaskEdit) -> Result<Tas
     if row.number.is_none() {
         return Err(StoreError::Refused(format!("task {} was reopened already; its successor carries on", label(row))));
     }
-    let before = status_before(connection, row)?;
+    let before = status_before(session, row)?;
     let mut successor = row.task.clone();
     successor.task_id = TaskId::derive(edit.at, &["reopen", &row.task.task_id.to_string()]);
     successor.created_at = edit.at;
@@ -239,17 +241,17 @@ fn reopen(connection: &Connection, row: &TaskRow, edit: &TaskEdit) -> Result<Tas
     successor.result_summary = None;
     successor.context.more.insert("reopened_from".into(), Value::from(row.task.task_id.to_string()));
     let sql = "UPDATE task_owner SET number = NULL WHERE task_id = ?1";
-    execute(connection, sql, [row.task.task_id.to_string()], "handing a number over")?;
-    let known = facts::of_task(connection, row.task.task_id)?
-        .ok_or_else(|| StoreError::NotFound("facts of the task".into()))?;
+    execute(session, sql, [row.task.task_id.to_string()], "handing a number over")?;
+    let known =
+        facts::of_task(session, row.task.task_id)?.ok_or_else(|| StoreError::NotFound("facts of the task".into()))?;
     let owner = task::Owner { account: &row.account, user: &row.user, mail_id: row.mail_id, who: "person" };
-    task::open(connection, &successor, &known, &owner, edit.at)?;
+    task::open(session, &successor, &task_tokens(&successor), &known, &owner, edit.at)?;
     let sql = "UPDATE task_owner SET number = ?2, rule = ?3, hand_ranked = ?4 WHERE task_id = ?1";
     let values = (successor.task_id.to_string(), row.number, &row.rule, row.hand_ranked);
-    execute(connection, sql, values, "taking a number over")?;
-    let opened = task::get(connection, successor.task_id)?;
-    task::update(connection, &Task { status: Status::New, ..successor.clone() }, opened.revision, None)?;
-    walk(connection, &opened, before, "person", &edit.why, edit.at)?;
+    execute(session, sql, values, "taking a number over")?;
+    let opened = task::get(session, successor.task_id)?;
+    task::update(session, &Task { status: Status::New, ..successor.clone() }, opened.revision, None)?;
+    walk(session, &opened, before, "person", &edit.why, edit.at)?;
     Ok(successor.task_id)
 }
 

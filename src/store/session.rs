@@ -1,0 +1,100 @@
+//! The writer's connection, and the words it has yet to index.
+//!
+//! The full-text index writes out what it has gathered whenever a later statement keeps a journal of its own, and every
+//! such piece costs each search until it is merged. So words wait for the end of the batch and are indexed in one go.
+
+use std::{cell::RefCell, collections::BTreeMap, ops::Deref};
+
+use rusqlite::Connection;
+
+use super::{error::Result, table::search};
+
+pub(super) struct Session {
+    connection: Connection,
+    waiting: RefCell<BTreeMap<i64, Words>>,
+}
+
+struct Words {
+    tokens: String,
+    /// The document was indexed under other words before this batch.
+    replaces: bool,
+}
+
+impl Session {
+    pub(super) fn new(connection: Connection) -> Self {
+        Self { connection, waiting: RefCell::default() }
+    }
+
+    /// Has a document found by these words from the next commit on.
+    pub(super) fn index(&self, doc_id: i64, tokens: String, known: bool) {
+        let mut waiting = self.waiting.borrow_mut();
+        let replaces = waiting.get(&doc_id).map_or(known, |words| words.replaces);
+        waiting.insert(doc_id, Words { tokens, replaces });
+    }
+
+    /// Indexes what waits. Belongs before every commit, and before a savepoint is released.
+    pub(super) fn settle(&self) -> Result<()> {
+        let waiting = self.waiting.take();
+        waiting.iter().try_for_each(|(id, words)| search::put_words(self, *id, &words.tokens, words.replaces))
+    }
+
+    /// What waits belongs to writes that were taken back.
+    pub(super) fn forget(&self) {
+        self.waiting.take();
+    }
+
+    pub(super) fn close(self) {
+        // The last connection to close folds the WAL into the file; failing that, the next start does it.
+        drop(self.connection.close());
+    }
+}
+
+impl Deref for Session {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session() -> Session {
+        let connection = Connection::open_in_memory().unwrap();
+        let sql = "CREATE VIRTUAL TABLE search USING fts5(tokens, content='', contentless_delete=1, tokenize='ascii')";
+        connection.execute_batch(sql).unwrap();
+        Session::new(connection)
+    }
+
+    fn found(session: &Session, word: &str) -> Vec<i64> {
+        let mut statement = session.prepare("SELECT rowid FROM search WHERE search MATCH ?1").unwrap();
+        statement.query_map([word], |row| row.get(0)).unwrap().map(|id| id.unwrap()).collect()
+    }
+
+    #[test]
+    fn words_are_found_once_settled_and_the_last_ones_count() {
+        let session = session();
+        session.index(1, "draft lease".into(), false);
+        session.index(2, "lease".into(), false);
+        session.index(1, "final lease".into(), true);
+        assert!(found(&session, "lease").is_empty());
+        session.settle().unwrap();
+        assert_eq!(found(&session, "lease"), [1, 2]);
+        assert_eq!((found(&session, "draft"), found(&session, "final")), (vec![], vec![1]));
+        session.index(1, "signed lease".into(), true);
+        session.index(1, "signed contract".into(), true);
+        session.settle().unwrap();
+        assert_eq!((found(&session, "lease"), found(&session, "signed")), (vec![2], vec![1]));
+    }
+
+    #[test]
+    fn what_was_taken_back_is_not_indexed_later() {
+        let session = session();
+        session.index(1, "lease".into(), false);
+        session.forget();
+        session.settle().unwrap();
+        assert!(found(&session, "lease").is_empty());
+    }
+}
