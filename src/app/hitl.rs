@@ -79,6 +79,14 @@ impl App {
         Ok(items)
     }
 
+    /// The same, and behind them what is snoozed: an item has one number in every list.
+    pub async fn all_items(&self) -> anyhow::Result<Vec<ItemRow>> {
+        let now = self.clock.now();
+        let mut items = self.store.read(|reader| reader.open_items()).await?;
+        items.sort_by_key(|item| item.snooze_until.is_some_and(|until| until > now));
+        Ok(items)
+    }
+
     /// Steps that wait for a cap, the grace, room in the queue or the end of a pause.
     pub async fn set_aside(&self) -> anyhow::Result<Vec<RunRow>> {
         let now = self.clock.now();
