@@ -100,7 +100,11 @@ fn waiting(screen: Screen, app: &App, waits: &[RunRow]) -> std::io::Result<()> {
 }
 
 fn show(app: &App, screen: Screen, detail: &ItemDetail) -> anyhow::Result<()> {
-    screen.answer(detail, |screen| page::page(app, detail).iter().try_for_each(|line| screen.line(&line.text)))
+    screen.answer(detail, |screen| {
+        screen.line(&page::title(app, detail))?;
+        let lines = page::page(app, detail).into_iter().chain(page::details(detail));
+        lines.into_iter().try_for_each(|line| screen.line(&line.text))
+    })
 }
 
 /// Decides with keys, and says at the end what came of it.

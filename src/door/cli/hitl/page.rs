@@ -9,7 +9,7 @@ use super::{
 use crate::{
     app::{App, ItemDetail},
     ingest::escape_for_people,
-    model::{ItemState, action::Composed},
+    model::{ItemState, OutboxState, action::Composed},
 };
 
 /// The labels in front of the fields.
@@ -22,15 +22,21 @@ pub(super) struct Line {
     pub(super) text: String,
     /// To be looked at first.
     pub(super) loud: bool,
+    /// Where its further rows begin.
+    indent: usize,
 }
 
 impl Line {
     pub(super) fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), loud: false }
+        Self { text: text.into(), loud: false, indent: 0 }
+    }
+
+    pub(super) fn loud(text: impl Into<String>) -> Self {
+        Self { loud: true, ..Self::plain(text) }
     }
 
     fn field(label: &str, text: &str) -> Self {
-        Self::plain(format!("{label:<LABEL$}{text}"))
+        Self { indent: LABEL, ..Self::plain(format!("{label:<LABEL$}{text}")) }
     }
 
     fn warning(label: &str, text: &str) -> Self {
@@ -38,11 +44,17 @@ impl Line {
     }
 }
 
+/// What it is and how long it waits.
+pub(super) fn title(app: &App, detail: &ItemDetail) -> String {
+    let void = void_words(&detail.item, app.clock.now(), app.config.me.time_zone);
+    format!("{}, {void}", kind_words(detail))
+}
+
 /// Everything a person needs before a yes.
 pub(super) fn page(app: &App, detail: &ItemDetail) -> Vec<Line> {
     let zone = app.config.me.time_zone;
     let item = &detail.item;
-    let mut lines = vec![Line::plain(format!("{}, {}", kind_words(detail), void_words(item, app.clock.now(), zone)))];
+    let mut lines = Vec::new();
     if let Some(obstacle) = &detail.obstacle {
         lines.push(Line::warning("But", obstacle));
     }
@@ -50,7 +62,9 @@ pub(super) fn page(app: &App, detail: &ItemDetail) -> Vec<Line> {
     if let Some(message) = message {
         lines.extend(addressed(detail, message));
     }
-    lines.push(Line::field("Why", &shown(&item.title, 300)));
+    let class = detail.action.as_ref().map_or_else(String::new, |row| format!("{}: ", row.class));
+    let reason = item.body.get("reason").and_then(|reason| reason.as_str()).unwrap_or(&item.title);
+    lines.push(Line::field("Why", &format!("{class}{}", shown(reason, 300))));
     if item.state != ItemState::Open {
         let by = if item.decision.is_empty() { String::new() } else { format!(": {}", item.decision) };
         lines.push(Line::field("Decided", &format!("{}{by} {}", item.state, shown(&item.reason, 200))));
@@ -68,21 +82,19 @@ pub(super) fn page(app: &App, detail: &ItemDetail) -> Vec<Line> {
         let text = format!("{}: {} from {}", mail.mail_id, shown(&mail.subject, 120), shown(&mail.sender, 80));
         lines.push(Line::field("Mail", &text));
     }
-    if let Some(row) = &detail.action {
-        lines.push(Line::field("Effect", &format!("{} {}: {}", row.action.tool, row.class, effect_words(row, zone))));
+    if let Some(row) = detail.action.as_ref().filter(|row| row.state != OutboxState::Parked) {
+        lines.push(Line::field("Effect", &effect_words(row, zone)));
     }
     if let Some(message) = message {
         lines.push(Line::plain(""));
         lines.extend(body(&message.body));
-        lines.push(Line::plain(""));
     }
-    lines.extend(details(detail));
     lines
 }
 
 /// What only scripts and the doubtful want to read.
-fn details(detail: &ItemDetail) -> Vec<Line> {
-    let mut lines = Vec::new();
+pub(super) fn details(detail: &ItemDetail) -> Vec<Line> {
+    let mut lines = vec![Line::plain("")];
     if let Some(row) = &detail.action {
         lines.push(Line::field("Sha256", &row.sha256));
     }
@@ -108,7 +120,8 @@ fn addressed(detail: &ItemDetail, message: &Composed) -> Vec<Line> {
 
 /// The text of a mail, line by line, with whatever would act on the screen written out.
 fn body(text: &str) -> impl Iterator<Item = Line> {
-    text.lines().map(|line| Line::plain(format!("  {}", escape_for_people(line).replace('\t', TAB))))
+    text.lines()
+        .map(|line| Line { indent: 2, ..Line::plain(format!("  {}", escape_for_people(line).replace('\t', TAB))) })
 }
 
 /// The mail behind an item.
@@ -132,12 +145,12 @@ pub(super) fn wrap(lines: &[Line], width: usize) -> Vec<Line> {
 }
 
 fn wrapped(line: &Line, width: usize) -> Vec<Line> {
-    let indent = if line.text.starts_with("  ") { "  " } else { "" };
+    let indent = " ".repeat(line.indent.min(width / 2));
     let mut rows = Vec::new();
     let mut row = String::new();
     for word in line.text.split_inclusive(' ') {
         if row.width() + word.trim_end().width() > width && !row.trim().is_empty() {
-            rows.push(std::mem::replace(&mut row, indent.to_owned()));
+            rows.push(std::mem::replace(&mut row, indent.clone()));
         }
         for c in word.chars() {
             let blank = c == ' ';
@@ -145,13 +158,13 @@ fn wrapped(line: &Line, width: usize) -> Vec<Line> {
                 if blank {
                     continue;
                 }
-                rows.push(std::mem::replace(&mut row, indent.to_owned()));
+                rows.push(std::mem::replace(&mut row, indent.clone()));
             }
             row.push(c);
         }
     }
     rows.push(row);
-    rows.into_iter().map(|text| Line { text: text.trim_end().to_owned(), loud: line.loud }).collect()
+    rows.into_iter().map(|text| Line { text: text.trim_end().to_owned(), ..line.clone() }).collect()
 }
 
 #[cfg(test)]
@@ -168,7 +181,9 @@ mod tests {
             ("שלום לכולם מכאן", 10, &["שלום", "לכולם מכאן"]),
             ("会議会議会議", 10, &["会議会議会", "議"]),
         ] {
-            let rows: Vec<String> = wrap(&[Line::plain(text)], width).into_iter().map(|line| line.text).collect();
+            let indent = text.len() - text.trim_start().len();
+            let rows: Vec<String> =
+                wrap(&[Line { indent, ..Line::plain(text) }], width).into_iter().map(|line| line.text).collect();
             assert_eq!(rows, expected, "{text}");
             assert!(rows.iter().all(|row| row.width() <= width), "{text}");
         }

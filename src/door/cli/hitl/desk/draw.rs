@@ -30,7 +30,11 @@ impl Desk<'_> {
         self.drawn = (width, height);
         // One column stays free: a full row makes some terminals begin another.
         let columns = width.saturating_sub(1);
-        let rows = wrap(&self.lines(), columns);
+        let mut rows = wrap(&self.lines(), columns);
+        let needed = rows.len();
+        if let (View::Item, Some(detail)) = (self.view, &self.detail) {
+            rows.extend(wrap(&page::details(detail), columns));
+        }
         let mut foot = wrap(&[Line::plain(self.notice.clone())], columns);
         foot.retain(|line| !line.text.is_empty());
         foot.truncate(NOTICE_ROWS);
@@ -40,10 +44,11 @@ impl Desk<'_> {
             if self.terminal.has_keys() { height.saturating_sub(foot.len() + 2).max(LEAST_ROWS) } else { rows.len() };
         self.top = self.top.min(rows.len().saturating_sub(room));
         let end = (self.top + room).min(rows.len());
-        if self.view == View::Item && end == rows.len() {
+        if self.view == View::Item && end >= needed {
             self.seen = true;
         }
-        let mut screen = vec![self.styled(&Line { text: self.headline(), loud: true })];
+        let head = wrap(&[Line::loud(self.headline())], columns);
+        let mut screen: Vec<String> = head.iter().take(1).map(|line| self.styled(line)).collect();
         screen.extend(rows.iter().skip(self.top).take(room).map(|line| self.styled(line)));
         screen.push(rule(self.top, end, rows.len(), columns));
         screen.extend(foot.iter().map(|line| self.styled(line)));
@@ -77,15 +82,16 @@ impl Desk<'_> {
     fn headline(&self) -> String {
         let Some(detail) = &self.detail else { return "Approvals".into() };
         let level = detail.task.as_ref().map_or_else(String::new, |task| format!(" · {}", task.task.priority));
-        format!("{} of {}{level}", self.at + 1, self.queue.len())
+        format!("{} of {}{level} · {}", self.at + 1, self.queue.len(), page::title(self.app, detail))
     }
 
     fn keys(&self) -> String {
-        const ACTION: &str = "a yes  e edit  r no  t tell  z snooze  s skip  b batch  u undo  m mail  ? help  q quit";
-        const STEP: &str = "R retry  S skip step  C cancel task  z snooze  s next  u undo  m mail  ? help  q quit";
+        // Each fits one row of eighty columns.
+        const ACTION: &str = "a yes  e edit  r no  t tell  z snooze  s skip  b batch  u undo  m mail  ? help";
+        const STEP: &str = "R retry  S skip step  C cancel task  z snooze  s next  m mail  ? help";
         let Some(detail) = self.detail.as_ref() else { return "u undo  ? help  q quit".into() };
         if self.view != View::Item {
-            return "space more  q back".into();
+            return "space more  any other key back".into();
         }
         let doubt = detail.action.as_ref().is_some_and(|row| row.state == OutboxState::NeedsHuman);
         match detail.item.kind {
