@@ -5,9 +5,10 @@ use std::{
     io::{Read as _, Write as _},
     process::{Child, ChildStdin, Command, Stdio},
     sync::{Arc, Mutex},
+    time::{Duration, Instant},
 };
 
-use crate::house::{House, Kind, eventually, files_in, signal};
+use crate::house::{House, Kind, PATIENCE, eventually, files_in, signal};
 
 const CLEAR: &str = "\x1b[2J";
 const ENTER: &str = "\x1b[?1049h";
@@ -71,19 +72,14 @@ impl<'a> Pane<'a> {
     /// Waits for these words; rows broken to the width count as one.
     fn until(&self, words: &str) -> String {
         let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let mut last = String::new();
-        let look = || {
-            last = self.shown();
-            flat(&last).contains(words).then(|| last.clone())
-        };
-        let started = std::time::Instant::now();
-        let mut look = look;
+        let deadline = Instant::now() + PATIENCE;
         loop {
-            if let Some(seen) = look() {
-                return seen;
+            let shown = self.shown();
+            if flat(&shown).contains(words) {
+                return shown;
             }
-            assert!(started.elapsed() < crate::house::PATIENCE, "never saw '{words}', only:\n{}", self.shown());
-            std::thread::sleep(std::time::Duration::from_millis(10));
+            assert!(Instant::now() < deadline, "never saw '{words}', only:\n{shown}");
+            std::thread::sleep(Duration::from_millis(10));
         }
     }
 
@@ -158,12 +154,10 @@ fn an_item_is_shown_with_everything_a_yes_depends_on() {
     ] {
         assert!(shown.contains(words), "{words}:\n{shown}");
     }
-    let digest =
-        house.json(&["hitl", "show", "1"])["action"]["action"]["effect"]["message"]["attachments"][0]["sha256"]
-            .as_str()
-            .unwrap()
-            .to_owned();
-    assert!(shown.contains(&digest), "{shown}");
+    let digest = house.sql_one(
+        "SELECT action ->> '$.effect.message.attachments[0].sha256' FROM outbox WHERE state = 'parked' AND action LIKE '%yossi@nadlan%'",
+    );
+    assert!(shown.contains(&digest), "{digest}:\n{shown}");
     pane.must_fit(80, 24);
     assert!(pane.raw().contains("\x1b[1m"), "marked where there are styles");
     pane.press("m");
@@ -402,6 +396,27 @@ fn a_failed_step_is_tried_again() {
 }
 
 #[test]
+fn beside_a_daemon_the_daemon_carries_on() {
+    let house = waiting(1);
+    let daemon = house.daemon();
+    let mut pane = Pane::open(&house);
+    pane.until("1 of 4");
+    pane.press("Ga");
+    pane.until("unless you undo (u)");
+    pane.until("saved in Sent, not transmitted.");
+    assert_eq!(house.run(&["pause"]).code, 0);
+    pane.until("EFFECTS ARE PAUSED · 1 of 3");
+    pane.press("Ga");
+    pane.until("unless you undo (u)");
+    let said = pane.quit();
+    assert!(said.contains("Effects are paused: nothing leaves until"), "{said}");
+    assert_eq!((sent(&house), house.count("outbox WHERE state = 'saved'")), (1, 1));
+    assert_eq!(house.run(&["resume"]).code, 0);
+    eventually("the second leaves", || (sent(&house) == 2).then_some(()));
+    assert_eq!(daemon.stop("TERM").0, 0);
+}
+
+#[test]
 fn scripts_say_yes_to_several_and_get_codes() {
     let house = waiting(600);
     for (arguments, code) in [
@@ -426,4 +441,16 @@ fn scripts_say_yes_to_several_and_get_codes() {
     let shown = house.run(&["tasks", "show", &task]);
     assert!(shown.out.contains("approved; leaves at") && shown.out.contains("It waits until"), "{}", shown.out);
     assert!(house.run(&["runs"]).out.contains("waits until"));
+    let item = house.sql_one("SELECT item_id FROM item WHERE decision = 'approve' LIMIT 1");
+    for arguments in [
+        &["hitl", "list", "--all"][..],
+        &["hitl", "journal"],
+        &["hitl", "undo", &item],
+        &["hitl", "show", &item],
+        &["hitl", "snooze", &item, "2h"],
+        &["hitl", "edit", &item, "--text", "Other words."],
+        &["hitl", "reject", "1", "--reason", "no"],
+    ] {
+        assert!(!house.json(arguments).is_null(), "{arguments:?}");
+    }
 }

@@ -10,7 +10,7 @@ use super::{
         Usage,
         screen::{Screen, cell},
     },
-    batch, editor, show,
+    PAUSED, batch, editor, show,
     terminal::is_somebody_there,
     words::{effect_words, headline, is_send, moment},
 };
@@ -104,7 +104,11 @@ async fn report(app: &App, screen: Screen, ids: &[ItemId], verdict: Verdict) -> 
     for id in ids {
         details.push(app.item_detail(&id.to_string()).await?);
     }
+    let paused = app.is_paused().await?;
     screen.answer(&details, |screen| {
+        if paused {
+            screen.line(PAUSED)?;
+        }
         details.iter().try_for_each(|detail| screen.line(&came_of(app, detail, verdict, alone)))
     })
 }

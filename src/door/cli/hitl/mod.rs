@@ -28,6 +28,8 @@ use crate::{
 /// Grace that a person is kept waiting for after they have left the desk; the rest is left to the next worker.
 const LONGEST_WAIT_SECONDS: i64 = 60;
 
+const PAUSED: &str = "Effects are paused: nothing leaves until `adjutant resume`.";
+
 pub(super) async fn hitl(app: &App, screen: Screen, command: Option<HitlCommand>) -> anyhow::Result<()> {
     let Some(command) = command else {
         let desk = !screen.json && terminal::is_somebody_there();
@@ -60,25 +62,34 @@ pub(super) async fn hitl(app: &App, screen: Screen, command: Option<HitlCommand>
 async fn list(app: &App, screen: Screen, all: bool) -> anyhow::Result<()> {
     let items = if all { app.all_items().await? } else { app.items().await? };
     let waits = app.set_aside().await?;
+    let paused = app.is_paused().await?;
+    let mut whats = Vec::new();
+    for item in &items {
+        whats.push(words::headline(&app.item_detail(&item.item_id.to_string()).await?));
+    }
     let zone = app.config.me.time_zone;
     let now = app.clock.now();
     screen.answer(&items, |screen| {
+        if paused {
+            screen.line(PAUSED)?;
+        }
         if items.is_empty() {
             screen.line("Nothing waits for you.")?;
         } else {
-            let line = |(nth, item): (usize, &ItemRow)| {
+            let line = |(nth, (item, what)): (usize, (&ItemRow, &String))| {
                 let hidden = item.snooze_until.filter(|until| *until > now);
                 let hidden =
                     hidden.map_or_else(String::new, |until| format!(" (hidden until {})", moment(until, zone)));
                 vec![
                     Cell::new(nth + 1),
                     Cell::new(item.kind.as_str().replace('_', " ")),
-                    Cell::new(shown(&item.title, 90) + &hidden),
+                    Cell::new(shown(what, 120) + &hidden),
                     Cell::new(item.expires_at.map_or_else(String::new, |at| moment(at, zone))),
                     Cell::new(item.item_id),
                 ]
             };
-            screen.table(&["nr", "kind", "what", "void at", "item"], items.iter().enumerate().map(line).collect())?;
+            let rows = items.iter().zip(&whats).enumerate().map(line).collect();
+            screen.table(&["nr", "kind", "what", "void at", "item"], rows)?;
             screen.line("adjutant hitl show|approve|edit|reject|respond|snooze|retry|skip|cancel NR")?;
         }
         waiting(screen, app, &waits)
@@ -133,6 +144,9 @@ async fn see_off(app: &App, screen: Screen, ids: &[ItemId]) -> anyhow::Result<()
         until = until.max(row.filter(|row| row.state == OutboxState::Held).and_then(|row| row.release_at));
     }
     let Some(until) = until else { return Ok(()) };
+    if app.is_paused().await? {
+        return Ok(screen.line(PAUSED)?);
+    }
     if !app.finish_here().await? {
         return Ok(());
     }

@@ -17,7 +17,7 @@ use rustix::termios::{
 use tokio::signal::unix::{SignalKind, signal};
 
 /// How long a wait for a key lasts before the screen looks at the queue again, in tenths of a second.
-const TICK_TENTHS: u8 = 3;
+const TICK_TENTHS: u8 = 2;
 const CTRL_C: u8 = 3;
 const CTRL_D: u8 = 4;
 const ESCAPE: u8 = 27;

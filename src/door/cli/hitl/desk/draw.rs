@@ -80,9 +80,10 @@ impl Desk<'_> {
     }
 
     fn headline(&self) -> String {
-        let Some(detail) = &self.detail else { return "Approvals".into() };
+        let paused = if self.paused { "EFFECTS ARE PAUSED · " } else { "" };
+        let Some(detail) = &self.detail else { return format!("{paused}Approvals") };
         let level = detail.task.as_ref().map_or_else(String::new, |task| format!(" · {}", task.task.priority));
-        format!("{} of {}{level} · {}", self.at + 1, self.queue.len(), page::title(self.app, detail))
+        format!("{paused}{} of {}{level} · {}", self.at + 1, self.queue.len(), page::title(self.app, detail))
     }
 
     fn keys(&self) -> String {
@@ -103,7 +104,11 @@ impl Desk<'_> {
     }
 
     fn styled(&self, line: &Line) -> String {
-        if line.loud && self.screen.colour { format!("\x1b[1m{}\x1b[0m", line.text) } else { line.text.clone() }
+        if line.loud && self.screen.colour && self.terminal.has_keys() {
+            format!("\x1b[1m{}\x1b[0m", line.text)
+        } else {
+            line.text.clone()
+        }
     }
 }
 

@@ -42,6 +42,8 @@ pub(super) struct Desk<'a> {
     pub(super) decided: Vec<(ItemId, Verdict)>,
     /// A new item of this task is the answer to what was just said.
     expected: Option<TaskId>,
+    /// Nothing leaves until somebody says `adjutant resume`.
+    paused: bool,
     drawn: (usize, usize),
 }
 
@@ -69,18 +71,19 @@ impl<'a> Desk<'a> {
             approved: Vec::new(),
             decided: Vec::new(),
             expected: None,
+            paused: false,
             drawn: (0, 0),
         };
         desk.refresh().await?;
         desk.draw(true)?;
         loop {
             let key = desk.key()?;
-            let before = (desk.notice.clone(), desk.at, desk.queue.len());
+            let before = (desk.notice.clone(), desk.at, desk.queue.len(), desk.paused);
             if key == Key::Nothing || !desk.terminal.has_keys() {
                 desk.look_around().await?;
             }
             if key == Key::Nothing {
-                let changed = before != (desk.notice.clone(), desk.at, desk.queue.len());
+                let changed = before != (desk.notice.clone(), desk.at, desk.queue.len(), desk.paused);
                 if changed || desk.drawn != desk.terminal.size() {
                     desk.draw(true)?;
                 }
@@ -165,6 +168,7 @@ impl<'a> Desk<'a> {
     /// Reads the queue again, and stays at the item that is shown as long as it waits.
     async fn refresh(&mut self) -> anyhow::Result<()> {
         let items = self.app.items().await?;
+        self.paused = self.app.is_paused().await?;
         let before = std::mem::replace(&mut self.queue, items.iter().map(|item| item.item_id).collect());
         let answer = items.iter().position(|item| {
             self.expected.is_some() && item.task_id == self.expected && !before.contains(&item.item_id)
