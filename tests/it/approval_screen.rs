@@ -123,12 +123,23 @@ impl Drop for Pane<'_> {
     }
 }
 
-/// The sample mails worked: four things wait.
+/// Four things wait: three invitations to meetings, and last an answer with a gap.
 fn waiting(grace_seconds: u32) -> House {
-    let house = House::real_time(Kind::Samples);
+    let house = House::real_time(Kind::Active);
     house.write("rules/policy.yml", &format!("approvals:\n  grace_seconds: {grace_seconds}\n"));
+    let meeting = |id: &str, from: &str, domain: &str, subject: &str, body: &str| {
+        let vouched = format!("Authentication-Results: mx.home.example; dmarc=pass header.from={domain}");
+        house.post(&house.letter(id).from(&format!("{from}@{domain}>")).subject(subject).body(body).header(&vouched));
+    };
+    let hebrew =
+        "היי אלכס,\n\nאשמח לקבוע פגישה של 30 דקות בדירה כדי לעבור על רשימת התיקונים. מתי נוח לך בשבוע הבא?\n\nיוסי\n";
+    meeting("one", "יוסי כהן <yossi", "nadlan.example", "ביקור בדירה", hebrew);
+    let english = "Hello Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nBest\n";
+    meeting("two", "Anna Smith <anna", "clinic.example", "Catch-up", english);
+    meeting("three", "Lena Hoffmann <lena", "studio.example", "Kick-off", english);
+    house.post(&house.letter("four").question());
     assert_eq!(house.run(&["once"]).code, 0);
-    assert_eq!(house.count("item WHERE state = 'open'"), 4);
+    assert_eq!(house.count("item WHERE state = 'open'"), 4, "{:?}", house.sql("SELECT title FROM item"));
     house
 }
 
@@ -149,7 +160,7 @@ fn an_item_is_shown_with_everything_a_yes_depends_on() {
         "Attached invite.ics (text/calendar",
         "Why      R3: it invites people",
         "On yes   it is saved in Sent, not transmitted",
-        "Mail     13: ביקור בדירה",
+        ": ביקור בדירה from yossi@nadlan.example",
         "a yes  e edit  r no",
     ] {
         assert!(shown.contains(words), "{words}:\n{shown}");
@@ -256,7 +267,7 @@ fn a_text_with_a_gap_is_edited_seen_again_and_approved() {
         .iter()
         .flat_map(|state| files_in(&place.join(state)).into_iter().map(move |name| format!("{state}/{name}")));
     let text = fs::read_to_string(place.join(name.last().unwrap())).unwrap();
-    assert!(text.contains("Subject: Re: Keys"), "{text}");
+    assert!(text.contains("Subject: Re: About four"), "{text}");
 }
 
 #[test]
