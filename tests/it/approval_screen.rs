@@ -104,12 +104,12 @@ impl<'a> Pane<'a> {
     /// Leaves, and waits for the end; what was said after the screen was given back.
     fn quit(mut self) -> String {
         self.press("q");
-        self.ended()
+        self.ended(0)
     }
 
-    fn ended(&mut self) -> String {
+    fn ended(&mut self, code: i32) -> String {
         let status = eventually("the desk ends", || self.child.try_wait().unwrap());
-        assert_eq!(status.code(), Some(0), "{}", self.raw());
+        assert_eq!(status.code(), Some(code), "{}", self.raw());
         let raw = self.raw();
         assert!(raw.rfind(LEAVE) > raw.rfind(ENTER), "the screen was not given back: {raw}");
         self.shown()
@@ -136,7 +136,8 @@ fn waiting(grace_seconds: u32) -> House {
     meeting("one", "יוסי כהן <yossi", "nadlan.example", "ביקור בדירה", hebrew);
     let english = "Hello Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nBest\n";
     meeting("two", "Anna Smith <anna", "clinic.example", "Catch-up", english);
-    meeting("three", "Lena Hoffmann <lena", "studio.example", "Kick-off", english);
+    let hostile = english.replace("Best", "Best\u{1b}]0;owned\u{7}\u{202e}");
+    meeting("three", "Lena Hoffmann <lena", "studio.example", "Kick-off \u{202e}", &hostile);
     house.post(&house.letter("four").question());
     assert_eq!(house.run(&["once"]).code, 0);
     assert_eq!(house.count("item WHERE state = 'open'"), 4, "{:?}", house.sql("SELECT title FROM item"));
@@ -177,6 +178,13 @@ fn an_item_is_shown_with_everything_a_yes_depends_on() {
     pane.until("take your last yes back");
     pane.press("?");
     pane.until("of 4");
+    pane.press("gppp");
+    pane.seek("lena@studio.example");
+    pane.press("m");
+    pane.until("30-min catch-up next week");
+    let raw = pane.raw();
+    assert!(!raw.contains('\u{202e}') && !raw.contains("\x1b]") && !raw.contains('\u{7}'), "{raw:?}");
+    pane.press("m");
     assert!(pane.quit().contains("4 still wait for you"));
     assert_eq!(house.count("approval"), 0);
 }
@@ -251,6 +259,7 @@ fn a_text_with_a_gap_is_edited_seen_again_and_approved() {
     let house = waiting(1);
     let mut pane = Pane::with(&house, (80, 24), &[("EDITOR", "sed -i 's/^…$/On Friday. להתראות/'")]);
     pane.seek("tom@bakerand.example");
+    assert!(pane.shown().contains("UNVERIFIED"), "{}", pane.shown());
     pane.press("a");
     pane.until("Not yet: its text has a gap");
     pane.press("e");
@@ -374,11 +383,14 @@ fn the_terminal_is_given_back_whatever_happens() {
     let mut interrupted = Pane::open(&house);
     interrupted.until("1 of 4");
     interrupted.press("\x03");
-    interrupted.ended();
+    interrupted.ended(0);
     let mut stopped = Pane::open(&house);
     stopped.until("1 of 4");
+    stopped.press("r");
+    stopped.until("Why not?");
     signal(house.read("pid").trim().parse().unwrap(), "TERM");
-    stopped.ended();
+    stopped.ended(143);
+    assert_eq!(house.count("item WHERE state = 'open'"), 4);
 }
 
 #[test]

@@ -97,8 +97,9 @@ pub(super) async fn decide(
 
 async fn report(app: &App, screen: Screen, ids: &[ItemId], verdict: Verdict) -> anyhow::Result<()> {
     let alone = app.finish_here().await?;
-    if !alone {
-        app.let_runs_finish().await?;
+    // It is decided, whether or not a busy daemon has come to it yet.
+    if !alone && let Err(error) = app.let_runs_finish().await {
+        tracing::warn!("{error:#}");
     }
     let mut details = Vec::new();
     for id in ids {

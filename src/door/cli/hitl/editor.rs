@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Where neither `VISUAL` nor `EDITOR` says anything.
-const FALLBACKS: [&str; 5] = ["sensible-editor", "editor", "nano", "vim", "vi"];
+const FALLBACKS: [&str; 4] = ["editor", "nano", "vim", "vi"];
 const SUBJECT: &str = "Subject:";
 
 /// Subject and text as the person left them; none when nothing changed.

@@ -178,7 +178,7 @@ mod tests {
             ("abcdefghijklmnop", 10, &["abcdefghij", "klmnop"]),
             ("  said a b c d e f", 10, &["  said a b", "  c d e f"]),
             ("", 10, &[""]),
-            ("שלום לכולם מכאן", 10, &["שלום", "לכולם מכאן"]),
+            ("שלום לכולם מכאן", 10, &["שלום לכולם", "מכאן"]),
             ("会議会議会議", 10, &["会議会議会", "議"]),
         ] {
             let indent = text.len() - text.trim_start().len();

@@ -1,7 +1,7 @@
 //! The terminal while a person decides: single keys, questions on one line, and everything as it was afterwards.
 //!
-//! Raw mode is taken per read-out of keys and given back by `Drop`, by the panic hook and before every editor. Where it
-//! cannot be had (a dumb terminal), a whole line is read and its first letter is the key.
+//! It is given back by `Drop`, by the panic hook, on a signal to end, and before every editor. Where single keys cannot be
+//! had (a dumb terminal), a whole line is read and its first letter is the key.
 
 use std::{
     io::{self, BufRead as _, IsTerminal as _, Write as _},
@@ -28,7 +28,7 @@ const ENTER_SCREEN: &str = "\x1b[?1049h";
 const LEAVE_SCREEN: &str = "\x1b[?1049l";
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
-/// As the terminal was found; what a panic restores.
+/// As the terminal was found, until it is given back.
 static FOUND: Mutex<Option<Termios>> = Mutex::new(None);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,11 +64,21 @@ impl Terminal {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
         let found = if dumb { None } else { tcgetattr(rustix::stdio::stdin()).ok() };
         let stop = Arc::new(AtomicBool::new(false));
-        for kind in [SignalKind::terminate(), SignalKind::hangup(), SignalKind::interrupt()] {
-            let (mut signal, stop) = (signal(kind)?, Arc::clone(&stop));
+        let (mut interrupt, flag) = (signal(SignalKind::interrupt())?, Arc::clone(&stop));
+        // Comes only while an editor has the terminal: it is meant for the editor first.
+        tokio::spawn(async move {
+            if interrupt.recv().await.is_some() {
+                flag.store(true, Ordering::Relaxed);
+            }
+        });
+        for (kind, code) in [(SignalKind::terminate(), 143), (SignalKind::hangup(), 129)] {
+            let mut signal = signal(kind)?;
             tokio::spawn(async move {
                 if signal.recv().await.is_some() {
-                    stop.store(true, Ordering::Relaxed);
+                    // Decisions are whole rows: there is nothing to finish, and a question on the screen cannot be
+                    // interrupted otherwise.
+                    give_back();
+                    std::process::exit(code);
                 }
             });
         }
@@ -163,7 +173,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        drop(self.leave());
+        give_back();
     }
 }
 
@@ -173,13 +183,17 @@ fn restore_on_panic() {
     ONCE.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if let Some(found) = FOUND.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
-                drop(put(LEAVE_SCREEN));
-                drop(set(found));
-            }
+            give_back();
             before(info);
         }));
     });
+}
+
+fn give_back() {
+    if let Some(found) = FOUND.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        drop(put(LEAVE_SCREEN));
+        drop(set(&found));
+    }
 }
 
 fn set(modes: &Termios) -> io::Result<()> {

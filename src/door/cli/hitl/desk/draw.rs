@@ -9,7 +9,10 @@ use super::{
     },
     Desk, help,
 };
-use crate::model::{ItemKind, OutboxState};
+use crate::{
+    ingest::escape_for_people,
+    model::{ItemKind, OutboxState},
+};
 
 /// Rows what was said last may take.
 const NOTICE_ROWS: usize = 3;
@@ -35,10 +38,9 @@ impl Desk<'_> {
         if let (View::Item, Some(detail)) = (self.view, &self.detail) {
             rows.extend(wrap(&page::details(detail), columns));
         }
-        let mut foot = wrap(&[Line::plain(self.notice.clone())], columns);
+        let mut foot = wrap(&[Line::loud(escape_for_people(&self.notice))], columns);
         foot.retain(|line| !line.text.is_empty());
         foot.truncate(NOTICE_ROWS);
-        foot.iter_mut().for_each(|line| line.loud = true);
         foot.extend(if keys { wrap(&[Line::plain(self.keys())], columns) } else { vec![Line::plain("")] });
         let room =
             if self.terminal.has_keys() { height.saturating_sub(foot.len() + 2).max(LEAST_ROWS) } else { rows.len() };

@@ -256,10 +256,10 @@ fn help() -> Vec<Line> {
         "Keys",
         "  a        yes: do exactly this. It leaves after a short grace",
         "  u        undo: take your last yes back while its grace runs",
-        "  e        edit subject and text in your editor; you see it again before anything is sent",
+        "  e        edit subject and text in your editor; you see it again first",
         "  r        no, with a reason; the step is yours then",
         "  t        tell the agent what to do instead; it shows you its next try",
-        "  z        snooze: \"2h\", \"3d\", \"tomorrow 9am\". It still becomes void at its time",
+        "  z        snooze: \"2h\", \"3d\", \"tomorrow 9am\"; it is still void at its time",
         "  s, n, j  the next one, nothing decided        p, k  the one before",
         "  b        batch: approve several after a preview",
         "  m        the mail that caused it",
@@ -271,7 +271,8 @@ fn help() -> Vec<Line> {
         "",
         "  space, - one screen on, back; arrows one line        q  quit",
         "",
-        "NEW: not in the conversation. UNVERIFIED: your server does not vouch for the address.",
+        "NEW: not in the conversation. UNVERIFIED: your mail server does not vouch",
+        "for the address.",
     ];
     HELP.iter().map(|line| Line::plain(*line)).collect()
 }
