@@ -246,8 +246,10 @@ pub(super) enum HitlCommand {
     },
     /// Do exactly this. With --sha256, only if it is still that. Several are previewed and confirmed
     Approve {
+        /// Numbers in the list, or ids
         #[arg(required = true)]
         items: Vec<String>,
+        /// Of the action as you saw it (`show --json`)
         #[arg(long, value_name = "ACTION_SHA256")]
         sha256: Option<String>,
         /// Approve several without being asked; scripts need it
