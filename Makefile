@@ -32,8 +32,8 @@ run: build ## build, make the home, and run the daemon on the sample mails (or y
 once: build ## take in what is there, work it, report
 	@$(ADJUTANT) --home $(HOME_DIR) once
 
-hitl: build ## what waits for you
-	@$(ADJUTANT) --home $(HOME_DIR) hitl list
+hitl: build ## what waits for you: decide with single keys
+	@$(ADJUTANT) --home $(HOME_DIR) hitl
 
 doctor: build ## is everything accounted for, whole and in order?
 	@$(ADJUTANT) --home $(HOME_DIR) doctor

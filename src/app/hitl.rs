@@ -79,6 +79,14 @@ impl App {
         Ok(items)
     }
 
+    /// The same, and behind them what is snoozed: an item has one number in every list.
+    pub async fn all_items(&self) -> anyhow::Result<Vec<ItemRow>> {
+        let now = self.clock.now();
+        let mut items = self.store.read(|reader| reader.open_items()).await?;
+        items.sort_by_key(|item| item.snooze_until.is_some_and(|until| until > now));
+        Ok(items)
+    }
+
     /// Steps that wait for a cap, the grace, room in the queue or the end of a pause.
     pub async fn set_aside(&self) -> anyhow::Result<Vec<RunRow>> {
         let now = self.clock.now();
@@ -110,7 +118,7 @@ impl App {
             Ok(Some(ItemDetail {
                 task: item.task_id.map(|task_id| reader.task(task_id)).transpose()?.flatten(),
                 mail: item.mail_id.map(|mail_id| reader.ledger_entry(mail_id)).transpose()?.flatten(),
-                on_yes: action.as_ref().map(|row| on_yes(&row.action)).unwrap_or_default(),
+                on_yes: String::new(),
                 cause: mail.map(|mail| mail.text),
                 obstacle,
                 recipients,
@@ -121,14 +129,10 @@ impl App {
         let mut detail = found
             .await?
             .ok_or_else(|| NotFound(format!("there is no item '{reference}'; `adjutant hitl list` shows them")))?;
-        let transmits = self
-            .config
-            .accounts
-            .iter()
-            .any(|account| account.name == detail.item.account && account.sendmail.is_some());
-        if !transmits && detail.action.as_ref().is_some_and(|row| matches!(row.action.effect, Effect::Send { .. })) {
-            detail.on_yes.push_str("; the account has no transport, so it is saved in Sent, not transmitted");
-        }
+        let transmits = |row: &OutboxRow| {
+            self.config.accounts.iter().any(|account| account.name == row.action.account && account.sendmail.is_some())
+        };
+        detail.on_yes = detail.action.as_ref().map(|row| on_yes(&row.action, transmits(row))).unwrap_or_default();
         Ok(detail)
     }
 
@@ -350,8 +354,11 @@ fn said(dropped: &Dropped) -> Said {
     }
 }
 
-fn on_yes(action: &Action) -> String {
+fn on_yes(action: &Action, transmits: bool) -> String {
     match &action.effect {
+        Effect::Send { .. } if !transmits => {
+            "it is saved in Sent, not transmitted: the account has no transport (sendmail)".into()
+        }
         Effect::Send { message, .. } => {
             let to: Vec<&str> = message.recipients().map(|address| address.addr.as_str()).collect();
             format!("it is sent to {}", to.join(", "))

@@ -55,7 +55,7 @@ impl App {
         if let Ok(id) = text.parse() {
             return Ok(id);
         }
-        let rows = self.store.read(|reader| reader.open_items()).await?;
+        let rows = self.all_items().await?;
         if let Some(row) = text.parse::<usize>().ok().and_then(|nth| rows.get(nth.checked_sub(1)?)) {
             return Ok(row.item_id);
         }

@@ -7,7 +7,7 @@ use crate::{
     model::{AccountId, Addressed, Context, Facts, Instant, Priority, Status, Subtask, Task, TaskId, UrgencyOrigin},
     store::{
         Receipt, Write,
-        value::{HistoryRow, InvoiceRow, LedgerRow, OutboxRow, ReminderRow, TaskEdit, TaskRow, TaskWish},
+        value::{HistoryRow, InvoiceRow, LedgerRow, OutboxRow, ReminderRow, RunRow, TaskEdit, TaskRow, TaskWish},
     },
 };
 
@@ -20,6 +20,8 @@ pub struct TaskDetail {
     pub history: Vec<HistoryRow>,
     pub effects: Vec<OutboxRow>,
     pub mail: Option<LedgerRow>,
+    /// Runs of it that wait for a cap, the grace, room in the queue or the end of a pause.
+    pub waits: Vec<RunRow>,
 }
 
 /// A task typed in by hand.
@@ -44,11 +46,13 @@ impl App {
     pub async fn task_detail(&self, reference: &str) -> anyhow::Result<TaskDetail> {
         let row = self.task_named(reference).await?;
         let (id, mail_id) = (row.task.task_id, row.mail_id);
+        let now = self.clock.now();
         let detail = self.store.read(move |reader| {
             Ok(TaskDetail {
                 facts: reader.task_facts(id)?,
                 history: reader.task_history(id)?,
                 effects: reader.actions_of_task(id)?,
+                waits: reader.set_aside(now)?.into_iter().filter(|run| run.task_id == Some(id)).collect(),
                 mail: mail_id.map(|mail_id| reader.ledger_entry(mail_id)).transpose()?.flatten(),
                 row,
             })
@@ -140,6 +144,14 @@ impl App {
         })
     }
 
+    /// A time to come as a person types it: a date, or "90m", "2h", "3d", "1w" from now.
+    pub fn until(&self, typed: &str) -> anyhow::Result<Instant> {
+        match from_now(typed) {
+            Some(wait) => Ok(self.clock.now().plus(wait)),
+            None => Ok(self.deadline(typed)?.1),
+        }
+    }
+
     pub async fn invoices(&self) -> anyhow::Result<Vec<InvoiceRow>> {
         Ok(self.store.read(|reader| reader.invoices()).await?)
     }
@@ -161,5 +173,46 @@ impl App {
         let actions = reminders.iter().map(|reminder| reminder.action_id).collect();
         self.store.write(Write::RemindersShown { actions, at: self.clock.now() }).await?;
         Ok(())
+    }
+}
+
+fn from_now(typed: &str) -> Option<chrono::Duration> {
+    /// Longer waits are dates, and mistakes.
+    const MOST: i64 = 10_000;
+    let typed = typed.trim().trim_start_matches("in ").trim();
+    let unit = typed.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number: i64 = typed.strip_suffix(unit)?.parse().ok().filter(|number| (1..=MOST).contains(number))?;
+    match unit.trim() {
+        "m" | "min" | "minute" | "minutes" => Some(chrono::Duration::minutes(number)),
+        "h" | "hour" | "hours" => Some(chrono::Duration::hours(number)),
+        "d" | "day" | "days" => Some(chrono::Duration::days(number)),
+        "w" | "week" | "weeks" => Some(chrono::Duration::weeks(number)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::from_now;
+
+    #[test]
+    fn waits_are_numbers_with_a_unit() {
+        for (typed, minutes) in [
+            ("90m", Some(90)),
+            ("2h", Some(120)),
+            ("in 2 hours", Some(120)),
+            ("3d", Some(3 * 1440)),
+            ("1 week", Some(7 * 1440)),
+            ("0h", None),
+            ("-2h", None),
+            ("99999999999999999999h", None),
+            ("10001w", None),
+            ("2", None),
+            ("h", None),
+            ("tomorrow 9am", None),
+            ("", None),
+        ] {
+            assert_eq!(from_now(typed).map(|wait| wait.num_minutes()), minutes, "{typed}");
+        }
     }
 }

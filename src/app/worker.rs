@@ -80,28 +80,34 @@ pub struct Worker {
 }
 
 impl App {
-    /// Lets the runs a command has just opened come to their end: by the daemon if there is one, else here.
-    pub async fn let_runs_finish(&self) -> anyhow::Result<()> {
-        let deadline = std::time::Instant::now() + DAEMON_PATIENCE;
+    /// Works what is unfinished, if nobody else does. False when a daemon has the role: it notices by itself.
+    pub async fn finish_here(&self) -> anyhow::Result<bool> {
         match self.work().await? {
             Ok(worker) => {
                 let outcome = worker.finish().await;
                 worker.stop().await;
-                outcome
+                outcome.map(|()| true)
             }
-            Err(held) => {
-                let now = self.clock.now();
-                while !self.store.read(move |reader| reader.running(now)).await?.is_empty() {
-                    anyhow::ensure!(
-                        std::time::Instant::now() < deadline,
-                        "the daemon (process {}) has not finished it yet; it goes on",
-                        held.pid
-                    );
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-                Ok(())
-            }
+            Err(_) => Ok(false),
         }
+    }
+
+    /// Lets the runs a command has just opened come to their end: by the daemon if there is one, else here.
+    pub async fn let_runs_finish(&self) -> anyhow::Result<()> {
+        let deadline = std::time::Instant::now() + DAEMON_PATIENCE;
+        if self.finish_here().await? {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        while !self.store.read(move |reader| reader.running(now)).await?.is_empty() {
+            anyhow::ensure!(
+                std::time::Instant::now() < deadline,
+                "the daemon (process {}) has not finished it yet; it goes on",
+                self.worker_pid().unwrap_or_default()
+            );
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        Ok(())
     }
 
     /// Leaves a request for the running daemon and waits for its answer.

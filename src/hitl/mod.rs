@@ -88,7 +88,9 @@ impl Queue {
                 Belongs::Item(id) => {
                     if let Some(file) = open.iter().find(|file| file.item_id == id) {
                         match unchanged(&entry.path(), &file.text) {
-                            Ok(()) => present.push(id),
+                            Ok(Written::Now) => present.push(id),
+                            // Written anew below.
+                            Ok(Written::Before) => {}
                             Err(why) => self.quarantine(&entry.path(), &why, now, &mut looked)?,
                         }
                     } else if is_item(id)? && is_plain(&entry.path()) {
@@ -194,10 +196,22 @@ fn is_plain(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
 }
 
-/// Ours, and exactly what we wrote.
-fn unchanged(path: &Path, text: &str) -> Result<(), String> {
-    let bytes = own_file(path, text.len() as u64 + 1)?;
-    if bytes == text.as_bytes() { Ok(()) } else { Err("it is not what was written".into()) }
+/// When a file got its content.
+enum Written {
+    Now,
+    /// The item was snoozed, or its task changed, since.
+    Before,
+}
+
+/// Ours, and exactly what we wrote, now or before.
+fn unchanged(path: &Path, text: &str) -> Result<Written, String> {
+    /// What an item can shrink by.
+    const SLACK: u64 = 1024 * 1024;
+    let bytes = own_file(path, text.len() as u64 + SLACK)?;
+    if bytes == text.as_bytes() {
+        return Ok(Written::Now);
+    }
+    if view::is_whole(&bytes) { Ok(Written::Before) } else { Err("it is not what was written".into()) }
 }
 
 /// The bytes of a regular file of ours that nobody else can write or read; never through a link.

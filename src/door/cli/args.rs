@@ -86,7 +86,7 @@ pub(super) enum Command {
         #[arg(long, default_value_t = 20)]
         limit: usize,
     },
-    /// What waits for you
+    /// What waits for you. Without a command, on a terminal: decide with single keys
     Hitl {
         #[command(subcommand)]
         command: Option<HitlCommand>,
@@ -179,7 +179,7 @@ pub(super) enum TasksCommand {
         #[arg(required = true)]
         text: Vec<String>,
     },
-    /// Hide it until then, or "none"
+    /// Hide it until then: "2h", "3d", "tomorrow 9am", a date, or "none"
     Snooze { task: String, until: String },
     /// Take back a completion or a cancellation
     Undo { task: String },
@@ -239,24 +239,35 @@ pub(super) enum AuditCommand {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum HitlCommand {
-    /// What waits for you, most urgent first
-    List,
+    /// What waits for you, most urgent first, and what was set aside
+    List {
+        /// Snoozed ones too
+        #[arg(long, short)]
+        all: bool,
+    },
+    /// Everything about one: recipients, text, the mail behind it, what a yes does
     Show {
+        /// Its number in the list, its id, or the end of its id
         item: String,
     },
-    /// Do exactly this. With --sha256, only if it is still that
+    /// Do exactly this. With --sha256, only if it is still that. Several are previewed and confirmed
     Approve {
+        /// Numbers in the list, or ids
         #[arg(required = true)]
         items: Vec<String>,
+        /// Of the action as you saw it (`show --json`)
         #[arg(long, value_name = "ACTION_SHA256")]
         sha256: Option<String>,
+        /// Approve several without being asked; scripts need it
+        #[arg(long, short)]
+        yes: bool,
     },
     /// Change subject or text; makes a new action that is asked about in turn
     Edit {
         item: String,
         #[arg(long)]
         subject: Option<String>,
-        /// The new text; "-" for stdin. Without it, $EDITOR
+        /// The new text; "-" for stdin. With neither, on a terminal, $VISUAL or $EDITOR opens
         #[arg(long)]
         text: Option<String>,
     },
@@ -275,24 +286,21 @@ pub(super) enum HitlCommand {
         #[arg(required = true)]
         text: Vec<String>,
     },
-    /// Hide it until then, or "none". It still expires
+    /// Hide it until then. It still becomes void at its time
     Snooze {
         item: String,
+        /// "2h", "3d", "tomorrow 9am", a date, or "none"
         until: String,
     },
     /// Take an approval back before it leaves, or an effect of the journal
-    Undo {
-        item: String,
-    },
+    Undo { item: String },
     /// Small effects that can be taken back
     Journal {
         #[arg(long, default_value_t = 20)]
         limit: usize,
     },
     /// It was sent after all: for an effect nobody knows the end of
-    Sent {
-        item: String,
-    },
+    Sent { item: String },
     /// Try the failed step again
     Retry {
         item: String,

@@ -30,6 +30,11 @@ const FOUND: u8 = 4;
 const NOT_THERE: u8 = 3;
 const FAILED: u8 = 1;
 
+/// The command line was wrong in a way only the data could tell.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Usage(String);
+
 /// Parses the process's arguments, does what they say, and answers with its exit code.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -68,7 +73,7 @@ fn complain(error: &anyhow::Error) -> ExitCode {
     let missing = error.chain().any(|cause| {
         cause.is::<NotFound>() || matches!(cause.downcast_ref::<StoreError>(), Some(StoreError::NotFound(_)))
     });
-    let usage = error.chain().any(|cause| cause.is::<NoHome>() || cause.is::<BadConfig>());
+    let usage = error.chain().any(|cause| cause.is::<NoHome>() || cause.is::<BadConfig>() || cause.is::<Usage>());
     drop(io::Write::write_fmt(&mut io::stderr().lock(), format_args!("adjutant: {error:#}\n")));
     ExitCode::from(if missing {
         NOT_THERE

@@ -7,6 +7,7 @@ use comfy_table::Cell;
 use super::{
     FOUND,
     args::RunsCommand,
+    hitl::waits_words,
     screen::{Screen, cell, shown},
 };
 use crate::{app::App, store::value::RunRow};
@@ -18,7 +19,7 @@ pub(super) async fn runs(app: &App, screen: Screen, command: Option<RunsCommand>
             screen.answer(&rows, |screen| {
                 screen.table(
                     &["run", "kind", "about", "status", "node", "steps", "reason"],
-                    rows.iter().map(line).collect(),
+                    rows.iter().map(|row| line(app, row)).collect(),
                 )
             })?;
         }
@@ -33,11 +34,12 @@ pub(super) async fn runs(app: &App, screen: Screen, command: Option<RunsCommand>
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(row: &RunRow) -> Vec<Cell> {
+fn line(app: &App, row: &RunRow) -> Vec<Cell> {
     let about = row
         .task_id
         .map_or_else(|| row.mail_id.map_or_else(String::new, |id| format!("mail {id}")), |id| format!("task {id}"));
     let kind = if row.fork_of.is_some() { format!("{} fork", row.kind) } else { row.kind.to_string() };
+    let waits = waits_words(row, app.clock.now(), app.config.me.time_zone);
     vec![
         Cell::new(row.run_id),
         Cell::new(kind),
@@ -45,14 +47,14 @@ fn line(row: &RunRow) -> Vec<Cell> {
         Cell::new(row.status),
         Cell::new(row.node),
         Cell::new(row.seq),
-        cell(&row.reason, 60),
+        cell(&waits.unwrap_or_else(|| row.reason.clone()), 60),
     ]
 }
 
 async fn show(app: &App, screen: Screen, run: &str) -> anyhow::Result<()> {
     let detail = app.run_detail(run).await?;
     screen.answer(&detail, |screen| {
-        screen.table(&["run", "kind", "about", "status", "node", "steps", "reason"], vec![line(&detail.row)])?;
+        screen.table(&["run", "kind", "about", "status", "node", "steps", "reason"], vec![line(app, &detail.row)])?;
         for checkpoint in &detail.checkpoints {
             let next = checkpoint.next.map_or_else(|| "end".to_owned(), |node| node.to_string());
             screen.line(&format!(

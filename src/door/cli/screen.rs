@@ -13,7 +13,7 @@ const WIDTH_WITHOUT_TERMINAL: u16 = 160;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Screen {
     pub(super) json: bool,
-    colour: bool,
+    pub(super) colour: bool,
     terminal: bool,
 }
 

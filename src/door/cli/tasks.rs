@@ -6,6 +6,7 @@ use comfy_table::Cell;
 
 use super::{
     args::TasksCommand,
+    hitl::{effect_words, waits_words},
     screen::{Screen, cell, shown},
 };
 use crate::{
@@ -18,7 +19,7 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
     let command = command.unwrap_or(TasksCommand::List { all: false, limit: 100 });
     match command {
         TasksCommand::List { all, limit } => list(app, screen, all, limit).await,
-        TasksCommand::Show { task } => show(screen, &app.task_detail(&task).await?),
+        TasksCommand::Show { task } => show(app, screen, &app.task_detail(&task).await?),
         TasksCommand::Add { objective, priority, due } => {
             let deadline = due.map(|text| app.deadline(&text)).transpose()?;
             let row = app.add_task(NewTask { objective: objective.join(" "), priority, deadline }).await?;
@@ -53,7 +54,7 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
             changed(screen, &app.task_named(&id.to_string()).await?, "is written; `adjutant hitl` shows it")
         }
         TasksCommand::Snooze { task, until } => {
-            let until = if until == "none" { None } else { Some(app.deadline(&until)?.1) };
+            let until = if until == "none" { None } else { Some(app.until(&until)?) };
             changed(screen, &app.edit_task(&task, TaskWish::Snooze(until), "").await?, "snoozed")
         }
         TasksCommand::Undo { task } => {
@@ -100,7 +101,7 @@ async fn list(app: &App, screen: Screen, all: bool, limit: usize) -> anyhow::Res
     Ok(())
 }
 
-fn show(screen: Screen, detail: &TaskDetail) -> anyhow::Result<()> {
+fn show(app: &App, screen: Screen, detail: &TaskDetail) -> anyhow::Result<()> {
     screen.answer(detail, |screen| {
         let row = &detail.row;
         let task = &row.task;
@@ -128,14 +129,17 @@ fn show(screen: Screen, detail: &TaskDetail) -> anyhow::Result<()> {
         for subtask in &task.subtasks {
             screen.line(&format!("    [{}] {}", if subtask.done { "x" } else { " " }, subtask.step))?;
         }
+        let (now, zone) = (app.clock.now(), app.config.me.time_zone);
         for effect in &detail.effects {
             screen.line(&format!(
-                "  Effect {} {} {}: {}",
+                "  Effect {} {}: {}",
                 effect.action.tool,
                 effect.class,
-                effect.state,
-                shown(&effect.result, 120)
+                effect_words(effect, zone)
             ))?;
+        }
+        for waits in detail.waits.iter().filter_map(|run| waits_words(run, now, zone)) {
+            screen.line(&format!("  It {waits}"))?;
         }
         screen.line("  History")?;
         for entry in &detail.history {

@@ -1,0 +1,212 @@
+//! One decision per command, for scripts and for those who like to type.
+
+use std::io::Read as _;
+
+use anyhow::Context as _;
+use comfy_table::Cell;
+
+use super::{
+    super::{
+        Usage,
+        screen::{Screen, cell},
+    },
+    PAUSED, batch, editor, show,
+    terminal::is_somebody_there,
+    words::{effect_words, headline, is_send, moment},
+};
+use crate::{
+    app::{App, ItemDetail, Said},
+    model::{ActionId, ItemId, OutboxState},
+    store::value::Verdict,
+};
+
+/// All that can be are approved; the others are named, and the command fails.
+pub(super) async fn approve(
+    app: &App,
+    screen: Screen,
+    items: &[String],
+    sha256: Option<&str>,
+    yes: bool,
+) -> anyhow::Result<()> {
+    let mut details: Vec<ItemDetail> = Vec::new();
+    for item in items {
+        let detail = app.item_detail(item).await?;
+        if details.iter().all(|other| other.item.item_id != detail.item.item_id) {
+            details.push(detail);
+        }
+    }
+    if details.len() > 1 && !may_approve_several(screen, &details, sha256, yes)? {
+        return Ok(screen.line("Nothing was approved.")?);
+    }
+    let mut ids = Vec::new();
+    let mut refused = Vec::new();
+    for detail in details {
+        let stored = detail.action.map(|row| row.sha256).unwrap_or_default();
+        let said = Said::here(Verdict::Approve, "", sha256.unwrap_or(&stored));
+        match app.decide(detail.item.item_id, said).await {
+            Ok(_) => ids.push(detail.item.item_id),
+            Err(error) => refused.push(error),
+        }
+    }
+    if !ids.is_empty() {
+        report(app, screen, &ids, Verdict::Approve).await?;
+    }
+    match refused.pop() {
+        None => Ok(()),
+        Some(last) if refused.is_empty() => Err(last),
+        Some(last) => Err(last.context(format!("{} were not approved; the last because", refused.len() + 1))),
+    }
+}
+
+/// A batch is shown first. At a terminal the person is asked; a script must have said so.
+fn may_approve_several(
+    screen: Screen,
+    details: &[ItemDetail],
+    sha256: Option<&str>,
+    yes: bool,
+) -> anyhow::Result<bool> {
+    if sha256.is_some() {
+        return Err(Usage("--sha256 is of one action; approve one item with it".into()).into());
+    }
+    let somebody = !screen.json && is_somebody_there();
+    if !yes && !somebody {
+        return Err(Usage("to approve several at once without a terminal, add --yes".into()).into());
+    }
+    if !screen.json {
+        batch::preview(screen, &details.iter().collect::<Vec<_>>())?;
+    }
+    if yes {
+        return Ok(true);
+    }
+    screen.line(&format!("Type {} to approve {}:", batch::YES, batch::how_many(details.len())))?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(answer.trim() == batch::YES)
+}
+
+pub(super) async fn decide(
+    app: &App,
+    screen: Screen,
+    item: &str,
+    verdict: Verdict,
+    reason: &str,
+) -> anyhow::Result<()> {
+    let id = app.answer(item, verdict, reason).await?;
+    report(app, screen, &[id], verdict).await
+}
+
+async fn report(app: &App, screen: Screen, ids: &[ItemId], verdict: Verdict) -> anyhow::Result<()> {
+    let alone = app.finish_here().await?;
+    // It is decided, whether or not a busy daemon has come to it yet.
+    if !alone && let Err(error) = app.let_runs_finish().await {
+        tracing::warn!("{error:#}");
+    }
+    let mut details = Vec::new();
+    for id in ids {
+        details.push(app.item_detail(&id.to_string()).await?);
+    }
+    let paused = app.is_paused().await?;
+    screen.answer(&details, |screen| {
+        if paused {
+            screen.line(PAUSED)?;
+        }
+        details.iter().try_for_each(|detail| screen.line(&came_of(app, detail, verdict, alone)))
+    })
+}
+
+fn came_of(app: &App, detail: &ItemDetail, verdict: Verdict, alone: bool) -> String {
+    let task = detail.task.as_ref().map_or_else(String::new, |task| format!(" The task is {} now.", task.task.status));
+    let Some(row) = &detail.action else { return format!("Decided: {verdict}.{task}") };
+    let effect = effect_words(row, app.config.me.time_zone);
+    let held = row.state == OutboxState::Held;
+    let undo = if held { format!(" (adjutant hitl undo {})", detail.item.item_id) } else { String::new() };
+    let worker =
+        if held && alone && is_send(row) { " No daemon runs: `adjutant run` or `once` lets it go." } else { "" };
+    format!("Decided: {verdict}. {}: {effect}{undo}.{task}{worker}", headline(detail))
+}
+
+pub(super) async fn edit(
+    app: &App,
+    screen: Screen,
+    item: &str,
+    subject: Option<String>,
+    text: Option<String>,
+) -> anyhow::Result<()> {
+    let detail = app.item_detail(item).await?;
+    let id = detail.item.item_id;
+    let message =
+        detail.action.as_ref().and_then(|row| row.action.effect.message()).context("there is no message to edit")?;
+    let (subject, text) = match (subject, text.as_deref()) {
+        (None, None) if is_somebody_there() => match editor::edited(app, id, message)? {
+            Some(edited) => edited,
+            None => return screen.answer(&detail, |screen| screen.line("Nothing was changed.")),
+        },
+        (None, None) => return Err(Usage("without a terminal, give --subject or --text".into()).into()),
+        (subject, text) => {
+            let text = match text {
+                Some("-") => {
+                    let mut text = String::new();
+                    std::io::stdin().read_to_string(&mut text)?;
+                    text
+                }
+                Some(text) => text.to_owned(),
+                None => message.body.clone(),
+            };
+            (subject.unwrap_or_else(|| message.subject.clone()), text)
+        }
+    };
+    anyhow::ensure!(!text.trim().is_empty(), "an empty text changes nothing; to send nothing, reject it");
+    let new = app.edit_action(id, &subject, &text).await?;
+    show(app, screen, &app.item_detail(&new.to_string()).await?)
+}
+
+pub(super) async fn snooze(app: &App, screen: Screen, item: &str, until: &str) -> anyhow::Result<()> {
+    let id = app.item_named(item).await?;
+    let until = if until == "none" { None } else { Some(app.until(until)?) };
+    app.snooze_item(id, until).await?;
+    let detail = app.item_detail(&id.to_string()).await?;
+    let zone = app.config.me.time_zone;
+    screen.answer(&detail.item, |screen| {
+        let Some(until) = until else { return screen.line("It is shown again.") };
+        let void =
+            detail.item.expires_at.map_or_else(String::new, |at| format!(" It is void at {}.", moment(at, zone)));
+        screen.line(&format!("Hidden until {}.{void}", moment(until, zone)))
+    })
+}
+
+/// An item whose grace still runs, or an effect of the journal.
+pub(super) async fn undo(app: &App, screen: Screen, reference: &str) -> anyhow::Result<()> {
+    let told = if let Ok(id) = app.item_named(reference).await
+        && app.item_detail(&id.to_string()).await.is_ok()
+    {
+        app.take_back(id).await?;
+        "Taken back; nothing was sent, and it waits for you again.".to_owned()
+    } else {
+        let action: ActionId = reference.parse().map_err(|_| {
+            crate::app::NotFound(format!(
+                "'{reference}' is neither an item nor an effect; `adjutant hitl journal` lists them"
+            ))
+        })?;
+        app.undo_effect(action).await?
+    };
+    screen.answer(&serde_json::json!({ "undone": told }), |screen| screen.line(&told))
+}
+
+pub(super) async fn journal(app: &App, screen: Screen, limit: usize) -> anyhow::Result<()> {
+    let rows = app.journal(limit).await?;
+    screen.answer(&rows, |screen| {
+        if rows.is_empty() {
+            return screen.line("There is nothing to take back.");
+        }
+        let line = |entry: &crate::store::JournalRow| {
+            vec![
+                Cell::new(entry.done_at),
+                Cell::new(&entry.row.action.tool),
+                cell(&entry.row.result, 60),
+                Cell::new(entry.row.action.action_id),
+            ]
+        };
+        screen.table(&["when", "what", "result", "effect"], rows.iter().map(line).collect())?;
+        screen.line("adjutant hitl undo EFFECT")
+    })
+}

@@ -1,0 +1,227 @@
+//! What a person says at the desk, and what they are told about it.
+
+use super::{
+    super::{
+        batch, editor,
+        words::{effect_words, headline, moment},
+    },
+    Desk, ended_words,
+};
+use crate::{
+    app::{ItemDetail, Said},
+    model::{ItemId, ItemKind, ItemState, OutboxState},
+    store::value::Verdict,
+};
+
+impl Desk<'_> {
+    /// Keys that only make sense for some kinds of items.
+    pub(super) async fn decide(&mut self, letter: char) -> anyhow::Result<()> {
+        let Some((kind, doubt)) = self.detail.as_ref().map(|detail| {
+            let doubt = detail.action.as_ref().is_some_and(|row| row.state == OutboxState::NeedsHuman);
+            (detail.item.kind, doubt)
+        }) else {
+            return Ok(());
+        };
+        let outcome = match (kind, letter) {
+            (_, 'z') => self.snooze().await,
+            (ItemKind::Action, 'a') => self.approve().await,
+            (ItemKind::Action, 'e') => self.edit().await,
+            (ItemKind::Action, 'r') => {
+                self.with_reason(Verdict::Reject, "Why not? (Enter: no reason, Esc: back) ").await
+            }
+            (ItemKind::Action, 't') => self.tell().await,
+            (ItemKind::FailedStep, 'R') => self.say(Verdict::Retry, "").await,
+            (ItemKind::FailedStep, 'S') => {
+                self.with_reason(Verdict::Skip, "Go on without it. Why? (Enter: no reason, Esc: back) ").await
+            }
+            (ItemKind::FailedStep, 'W') if doubt => self.say(Verdict::Sent, "").await,
+            (ItemKind::Action | ItemKind::FailedStep, 'C') => {
+                self.with_reason(Verdict::Cancel, "Give the task up. Why? (Enter: no reason, Esc: back) ").await
+            }
+            _ => {
+                self.notice = format!("'{letter}' does nothing here; ? helps.");
+                return Ok(());
+            }
+        };
+        // A refusal is an answer, not the end of the session.
+        if let Err(error) = outcome {
+            self.notice = format!("Not done: {error:#}");
+            self.refresh().await?;
+        }
+        Ok(())
+    }
+
+    async fn approve(&mut self) -> anyhow::Result<()> {
+        let obstacle = self.detail.as_ref().and_then(|detail| detail.obstacle.clone());
+        if let Some(obstacle) = obstacle {
+            self.notice = format!("Not yet: {obstacle}.");
+            return Ok(());
+        }
+        if !self.seen {
+            self.notice = "There is more of it below: space shows it. Then a.".into();
+            return Ok(());
+        }
+        self.say(Verdict::Approve, "").await
+    }
+
+    async fn with_reason(&mut self, verdict: Verdict, question: &str) -> anyhow::Result<()> {
+        match self.ask(question)? {
+            Some(reason) => self.say(verdict, &reason).await,
+            None => {
+                self.notice = "Nothing was decided.".into();
+                Ok(())
+            }
+        }
+    }
+
+    async fn tell(&mut self) -> anyhow::Result<()> {
+        let words = self.ask("What should it do instead? (Esc: back) ")?.filter(|words| !words.is_empty());
+        let Some(words) = words else {
+            self.notice = "Nothing was decided.".into();
+            return Ok(());
+        };
+        self.expected = self.detail.as_ref().and_then(|detail| detail.item.task_id);
+        self.say(Verdict::Respond, &words).await
+    }
+
+    /// On exactly what is on the screen.
+    async fn say(&mut self, verdict: Verdict, reason: &str) -> anyhow::Result<()> {
+        let Some(detail) = self.detail.as_ref() else { return Ok(()) };
+        let (id, task) = (detail.item.item_id, detail.item.task_id);
+        let sha256 = detail.action.as_ref().map(|row| row.sha256.clone()).unwrap_or_default();
+        self.app.decide(id, Said::here(verdict, reason, &sha256)).await?;
+        self.note(id, verdict);
+        if verdict == Verdict::Retry {
+            self.expected = task;
+        }
+        self.app.finish_here().await?;
+        let after = self.app.item_detail(&id.to_string()).await?;
+        self.notice = self.outcome(&after, verdict);
+        self.refresh().await
+    }
+
+    fn note(&mut self, id: ItemId, verdict: Verdict) {
+        self.decided.retain(|(other, _)| *other != id);
+        self.decided.push((id, verdict));
+        if verdict == Verdict::Approve {
+            self.approved.push(id);
+        }
+    }
+
+    fn outcome(&self, detail: &ItemDetail, verdict: Verdict) -> String {
+        let zone = self.app.config.me.time_zone;
+        let task = detail.task.as_ref().map_or_else(String::new, |task| format!("; the task is {}", task.task.status));
+        match (verdict, &detail.action) {
+            (Verdict::Approve, Some(row)) if row.state == OutboxState::Held => {
+                format!("{}: {} (u).", headline(detail), effect_words(row, zone))
+            }
+            (Verdict::Approve, Some(row)) => format!("{}: {}.", headline(detail), effect_words(row, zone)),
+            (Verdict::Reject, _) => format!("Rejected{task}, and the step is yours."),
+            (Verdict::Respond, _) => "Told; its next try is shown as soon as it is there.".into(),
+            (Verdict::Retry, _) => format!("Tried again{task}."),
+            (verdict, _) => format!("Decided: {verdict}{task}."),
+        }
+    }
+
+    async fn edit(&mut self) -> anyhow::Result<()> {
+        let Some(detail) = self.detail.as_ref() else { return Ok(()) };
+        let id = detail.item.item_id;
+        let message = detail.action.as_ref().and_then(|row| row.action.effect.message()).cloned();
+        let Some(message) = message else {
+            self.notice = "There is no text to edit.".into();
+            return Ok(());
+        };
+        self.terminal.leave()?;
+        let edited = tokio::task::block_in_place(|| editor::edited(self.app, id, &message));
+        self.terminal.enter()?;
+        let Some((subject, text)) = edited? else {
+            self.notice = "Nothing was changed.".into();
+            return Ok(());
+        };
+        let new = self.app.edit_action(id, &subject, &text).await?;
+        self.refresh().await?;
+        if let Some(at) = self.queue.iter().position(|id| *id == new) {
+            self.go_to(at).await?;
+        }
+        self.notice = "Changed: this is what would be sent now. Nothing is approved yet.".into();
+        Ok(())
+    }
+
+    async fn snooze(&mut self) -> anyhow::Result<()> {
+        let until = self.ask("Until when? (2h, 3d, tomorrow 9am; Esc: back) ")?.filter(|text| !text.is_empty());
+        let (Some(until), Some(detail)) = (until, self.detail.as_ref()) else {
+            self.notice = "Nothing was decided.".into();
+            return Ok(());
+        };
+        let (id, zone) = (detail.item.item_id, self.app.config.me.time_zone);
+        let at = self.app.until(&until)?;
+        let void = detail.item.expires_at.filter(|void| *void <= at);
+        self.app.snooze_item(id, Some(at)).await?;
+        self.notice = format!("Hidden until {}.", moment(at, zone));
+        if let Some(void) = void {
+            self.notice.push_str(&format!(" It becomes void before that, at {}.", moment(void, zone)));
+        }
+        self.refresh().await
+    }
+
+    /// The last yes that has not left yet.
+    pub(super) async fn undo(&mut self) -> anyhow::Result<()> {
+        let Some(id) = self.approved.last().copied() else {
+            self.notice = "There is no approval of this session whose grace still runs.".into();
+            return Ok(());
+        };
+        if let Err(error) = self.app.take_back(id).await {
+            self.notice = format!("Not done: {error:#}");
+            return Ok(());
+        }
+        self.approved.retain(|other| *other != id);
+        self.decided.retain(|(other, _)| *other != id);
+        self.refresh().await?;
+        if let Some(at) = self.queue.iter().position(|other| *other == id) {
+            self.go_to(at).await?;
+        }
+        self.notice = "Taken back: nothing was sent, and it waits for you again.".into();
+        Ok(())
+    }
+
+    /// Several at once, by number, after a preview.
+    pub(super) async fn batch(&mut self) -> anyhow::Result<()> {
+        let mut details = Vec::new();
+        for id in &self.queue {
+            details.push(self.app.item_detail(&id.to_string()).await?);
+        }
+        self.terminal.leave()?;
+        let chosen = tokio::task::block_in_place(|| batch::choose(&self.terminal, self.screen, &details));
+        self.terminal.enter()?;
+        let chosen = chosen?;
+        if chosen.is_empty() {
+            self.notice = "Nothing was approved.".into();
+            return Ok(());
+        }
+        let mut refused = Vec::new();
+        for detail in &chosen {
+            let sha256 = detail.action.as_ref().map(|row| row.sha256.clone()).unwrap_or_default();
+            match self.app.decide(detail.item.item_id, Said::here(Verdict::Approve, "", &sha256)).await {
+                Ok(_) => self.note(detail.item.item_id, Verdict::Approve),
+                Err(error) => refused.push(format!("{error:#}")),
+            }
+        }
+        self.app.finish_here().await?;
+        self.notice = format!("{} approved; u takes back the last of them.", chosen.len() - refused.len());
+        for why in refused {
+            self.notice.push_str(&format!(" Not approved: {why}."));
+        }
+        self.refresh().await
+    }
+}
+
+/// One line about an item after the session.
+pub(in crate::door::cli::hitl) fn told(detail: &ItemDetail, zone: chrono_tz::Tz) -> String {
+    match &detail.action {
+        Some(row) if detail.item.decision == Verdict::Approve.as_str() => {
+            format!("{}: {}", headline(detail), effect_words(row, zone))
+        }
+        _ if detail.item.state == ItemState::Open => format!("{}: waits for you", headline(detail)),
+        _ => format!("{}: {}", headline(detail), ended_words(detail)),
+    }
+}

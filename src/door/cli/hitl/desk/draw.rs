@@ -1,0 +1,128 @@
+//! What stands on the screen: a headline, the page, what was said last, the keys.
+
+use std::io;
+
+use super::{
+    super::{
+        page::{self, Line, page, wrap},
+        terminal::Key,
+    },
+    Desk, help,
+};
+use crate::{
+    ingest::escape_for_people,
+    model::{ItemKind, OutboxState},
+};
+
+/// Rows what was said last may take.
+const NOTICE_ROWS: usize = 3;
+/// However small the terminal, so much of the page is shown.
+const LEAST_ROWS: usize = 3;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum View {
+    Item,
+    Mail,
+    Help,
+}
+
+impl Desk<'_> {
+    /// With the keys at the bottom, or with an empty row for a question.
+    pub(super) fn draw(&mut self, keys: bool) -> io::Result<()> {
+        let (width, height) = self.terminal.size();
+        self.drawn = (width, height);
+        // One column stays free: a full row makes some terminals begin another.
+        let columns = width.saturating_sub(1);
+        let mut rows = wrap(&self.lines(), columns);
+        let needed = rows.len();
+        if let (View::Item, Some(detail)) = (self.view, &self.detail) {
+            rows.extend(wrap(&page::details(detail), columns));
+        }
+        let mut foot = wrap(&[Line::loud(escape_for_people(&self.notice))], columns);
+        foot.retain(|line| !line.text.is_empty());
+        foot.truncate(NOTICE_ROWS);
+        foot.extend(if keys { wrap(&[Line::plain(self.keys())], columns) } else { vec![Line::plain("")] });
+        let room =
+            if self.terminal.has_keys() { height.saturating_sub(foot.len() + 2).max(LEAST_ROWS) } else { rows.len() };
+        self.top = self.top.min(rows.len().saturating_sub(room));
+        let end = (self.top + room).min(rows.len());
+        if self.view == View::Item && end >= needed {
+            self.seen = true;
+        }
+        let head = wrap(&[Line::loud(self.headline())], columns);
+        let mut screen: Vec<String> = head.iter().take(1).map(|line| self.styled(line)).collect();
+        screen.extend(rows.iter().skip(self.top).take(room).map(|line| self.styled(line)));
+        screen.push(rule(self.top, end, rows.len(), columns));
+        screen.extend(foot.iter().map(|line| self.styled(line)));
+        self.terminal.show(&screen)
+    }
+
+    /// Moves the page; false when the key is about something else.
+    pub(super) fn scroll(&mut self, key: Key) -> bool {
+        let page = self.terminal.size().1.saturating_sub(6).max(1);
+        self.top = match key {
+            Key::PageDown | Key::Letter(' ') => self.top + page,
+            Key::PageUp | Key::Letter('-') => self.top.saturating_sub(page),
+            Key::Down => self.top + 1,
+            Key::Up => self.top.saturating_sub(1),
+            Key::Home | Key::Letter('g') => 0,
+            Key::End | Key::Letter('G') => usize::MAX / 2,
+            _ => return false,
+        };
+        true
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        match (self.view, &self.detail) {
+            (View::Help, _) => help(),
+            (_, None) => vec![Line::plain(""), Line::plain("Nothing waits for you.")],
+            (View::Mail, Some(detail)) => page::cause(detail).unwrap_or_default(),
+            (View::Item, Some(detail)) => page(self.app, detail),
+        }
+    }
+
+    fn headline(&self) -> String {
+        let paused = if self.paused { "EFFECTS ARE PAUSED · " } else { "" };
+        let Some(detail) = &self.detail else { return format!("{paused}Approvals") };
+        let level = detail.task.as_ref().map_or_else(String::new, |task| format!(" · {}", task.task.priority));
+        format!("{paused}{} of {}{level} · {}", self.at + 1, self.queue.len(), page::title(self.app, detail))
+    }
+
+    fn keys(&self) -> String {
+        // Each fits one row of eighty columns.
+        const ACTION: &str = "a yes  e edit  r no  t tell  z snooze  s skip  b batch  u undo  m mail  ? help";
+        const STEP: &str = "R retry  S skip step  C cancel task  z snooze  s next  m mail  ? help";
+        let Some(detail) = self.detail.as_ref() else { return "u undo  ? help  q quit".into() };
+        if self.view != View::Item {
+            return "space more  any other key back".into();
+        }
+        let doubt = detail.action.as_ref().is_some_and(|row| row.state == OutboxState::NeedsHuman);
+        match detail.item.kind {
+            ItemKind::Action => ACTION.into(),
+            ItemKind::FailedStep if doubt => format!("W it was sent  {STEP}"),
+            ItemKind::FailedStep => STEP.into(),
+            _ => "z snooze  s next  ? help  q quit".into(),
+        }
+    }
+
+    fn styled(&self, line: &Line) -> String {
+        if line.loud && self.screen.colour && self.terminal.has_keys() {
+            format!("\x1b[1m{}\x1b[0m", line.text)
+        } else {
+            line.text.clone()
+        }
+    }
+}
+
+/// The line below the page says how much of it is shown.
+fn rule(top: usize, end: usize, all: usize, columns: usize) -> String {
+    let text = if top == 0 && end == all {
+        String::new()
+    } else if end < all {
+        format!(" rows {} to {end} of {all}; space shows more ", top + 1)
+    } else {
+        format!(" rows {} to {end} of {all}, the end ", top + 1)
+    };
+    let dashes = columns.saturating_sub(text.len());
+    format!("--{text}{}", "-".repeat(dashes.saturating_sub(2)))
+}

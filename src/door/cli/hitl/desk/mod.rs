@@ -1,0 +1,278 @@
+//! The desk: what waits for a person, one item at a time, decided with single keys.
+//!
+//! Decisions are rows in the database, so a daemon beside it carries on by itself; without one the desk works them. What
+//! others decide meanwhile is noticed at the next tick.
+
+mod decide;
+mod draw;
+
+use std::io;
+
+pub(super) use self::decide::told;
+use self::draw::View;
+use super::{
+    super::screen::Screen,
+    page::{self, Line},
+    terminal::{Key, Terminal},
+    words::{effect_words, headline},
+};
+use crate::{
+    app::{App, ItemDetail},
+    model::{ItemId, ItemState, OutboxState, TaskId},
+    store::value::Verdict,
+};
+
+pub(super) struct Desk<'a> {
+    app: &'a App,
+    terminal: Terminal,
+    screen: Screen,
+    queue: Vec<ItemId>,
+    /// Which of the queue is shown.
+    at: usize,
+    /// As it was drawn; decisions are about these bytes.
+    detail: Option<ItemDetail>,
+    view: View,
+    /// The first row on the screen.
+    top: usize,
+    /// The end of it was on the screen.
+    seen: bool,
+    notice: String,
+    /// Approved here and not yet at an end, the last one last.
+    approved: Vec<ItemId>,
+    pub(super) decided: Vec<(ItemId, Verdict)>,
+    /// A new item of this task is the answer to what was just said.
+    expected: Option<TaskId>,
+    /// Nothing leaves until somebody says `adjutant resume`.
+    paused: bool,
+    drawn: (usize, usize),
+}
+
+/// Whether to stay at the desk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stay {
+    Yes,
+    No,
+}
+
+impl<'a> Desk<'a> {
+    /// Shows the queue until the person leaves. What was decided.
+    pub(super) async fn sit(app: &'a App, screen: Screen) -> anyhow::Result<Vec<(ItemId, Verdict)>> {
+        let mut desk = Self {
+            app,
+            terminal: Terminal::open()?,
+            screen,
+            queue: Vec::new(),
+            at: 0,
+            detail: None,
+            view: View::Item,
+            top: 0,
+            seen: false,
+            notice: String::new(),
+            approved: Vec::new(),
+            decided: Vec::new(),
+            expected: None,
+            paused: false,
+            drawn: (0, 0),
+        };
+        desk.refresh().await?;
+        desk.draw(true)?;
+        loop {
+            let key = desk.key()?;
+            let before = (desk.notice.clone(), desk.at, desk.queue.len(), desk.paused);
+            if key == Key::Nothing || !desk.terminal.has_keys() {
+                desk.look_around().await?;
+            }
+            if key == Key::Nothing {
+                let changed = before != (desk.notice.clone(), desk.at, desk.queue.len(), desk.paused);
+                if changed || desk.drawn != desk.terminal.size() {
+                    desk.draw(true)?;
+                }
+                continue;
+            }
+            if desk.press(key).await? == Stay::No {
+                return Ok(std::mem::take(&mut desk.decided));
+            }
+            desk.draw(true)?;
+        }
+    }
+
+    /// Waiting for a person blocks this thread; the runtime's other work goes on.
+    fn key(&self) -> io::Result<Key> {
+        tokio::task::block_in_place(|| self.terminal.key())
+    }
+
+    fn ask(&mut self, question: &str) -> io::Result<Option<String>> {
+        self.draw(false)?;
+        tokio::task::block_in_place(|| self.terminal.ask(question))
+    }
+
+    async fn press(&mut self, key: Key) -> anyhow::Result<Stay> {
+        self.notice.clear();
+        if self.scroll(key) {
+            return Ok(Stay::Yes);
+        }
+        if self.view != View::Item {
+            if key == Key::Quit {
+                return Ok(Stay::No);
+            }
+            self.look(View::Item);
+            return Ok(Stay::Yes);
+        }
+        match key {
+            Key::Quit | Key::Letter('q') => return Ok(Stay::No),
+            Key::Letter('n' | 'j' | 's') => self.step(1).await?,
+            Key::Letter('p' | 'k') => self.step(-1).await?,
+            Key::Letter('?' | 'h') => self.look(View::Help),
+            Key::Letter('m') => self.show_mail(),
+            Key::Letter('b') => self.batch().await?,
+            Key::Letter('u') => self.undo().await?,
+            Key::Letter(letter) => self.decide(letter).await?,
+            _ => {}
+        }
+        Ok(Stay::Yes)
+    }
+
+    fn look(&mut self, view: View) {
+        self.view = view;
+        self.top = 0;
+    }
+
+    fn show_mail(&mut self) {
+        if self.detail.as_ref().and_then(page::cause).is_some() {
+            self.look(View::Mail);
+        } else {
+            self.notice = "No mail caused it.".into();
+        }
+    }
+
+    async fn step(&mut self, by: isize) -> anyhow::Result<()> {
+        match self.at.checked_add_signed(by) {
+            Some(at) if at < self.queue.len() => self.go_to(at).await?,
+            Some(_) => self.notice = "That was the last one; p goes back, q quits.".into(),
+            None => self.notice = "This is the first one.".into(),
+        }
+        Ok(())
+    }
+
+    async fn go_to(&mut self, at: usize) -> anyhow::Result<()> {
+        self.at = at.min(self.queue.len().saturating_sub(1));
+        self.look(View::Item);
+        self.seen = false;
+        self.detail = match self.queue.get(self.at) {
+            Some(id) => Some(self.app.item_detail(&id.to_string()).await?),
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// Reads the queue again, and stays at the item that is shown as long as it waits.
+    async fn refresh(&mut self) -> anyhow::Result<()> {
+        let items = self.app.items().await?;
+        self.paused = self.app.is_paused().await?;
+        let before = std::mem::replace(&mut self.queue, items.iter().map(|item| item.item_id).collect());
+        let answer = items.iter().position(|item| {
+            self.expected.is_some() && item.task_id == self.expected && !before.contains(&item.item_id)
+        });
+        if let Some(at) = answer {
+            self.expected = None;
+            return self.go_to(at).await;
+        }
+        let shown = self.detail.as_ref().map(|detail| detail.item.item_id);
+        match self.queue.iter().position(|id| Some(*id) == shown) {
+            Some(at) => {
+                self.at = at;
+                self.reread().await
+            }
+            None => self.go_to(self.at).await,
+        }
+    }
+
+    /// The same item may have become another action.
+    async fn reread(&mut self) -> anyhow::Result<()> {
+        let Some(old) = &self.detail else { return Ok(()) };
+        let new = self.app.item_detail(&old.item.item_id.to_string()).await?;
+        let sha = |detail: &ItemDetail| detail.action.as_ref().map(|row| row.sha256.clone());
+        if sha(old) != sha(&new) {
+            self.notice = "It was judged anew meanwhile; look at it again.".into();
+            self.seen = false;
+            self.top = 0;
+        }
+        self.detail = Some(new);
+        Ok(())
+    }
+
+    /// Between two keys: what others decided, what came due, what left.
+    async fn look_around(&mut self) -> anyhow::Result<()> {
+        if let Some(shown) = self.detail.as_ref().map(|detail| detail.item.item_id) {
+            let now = self.app.item_detail(&shown.to_string()).await?;
+            if now.item.state != ItemState::Open {
+                self.notice = format!("Meanwhile elsewhere: {} — {}.", headline(&now), ended_words(&now));
+            }
+        }
+        self.refresh().await?;
+        self.follow_approved().await
+    }
+
+    async fn follow_approved(&mut self) -> anyhow::Result<()> {
+        let now = self.app.clock.now();
+        for id in self.approved.clone() {
+            let mut detail = self.app.item_detail(&id.to_string()).await?;
+            let due = |detail: &ItemDetail| {
+                let row = detail.action.as_ref();
+                row.is_some_and(|row| row.state == OutboxState::Held && row.release_at.is_some_and(|at| at <= now))
+            };
+            if due(&detail) && self.app.finish_here().await? {
+                detail = self.app.item_detail(&id.to_string()).await?;
+            }
+            let Some(row) = &detail.action else { continue };
+            if row.state != OutboxState::Held && !is_under_way(row.state) {
+                self.approved.retain(|other| *other != id);
+                self.notice = format!("{}: {}.", headline(&detail), effect_words(row, self.app.config.me.time_zone));
+            }
+        }
+        Ok(())
+    }
+}
+
+const fn is_under_way(state: OutboxState) -> bool {
+    use OutboxState::{Drafted, Drafting, Probe, Ready, Sending, Unknown};
+    matches!(state, Ready | Drafting | Drafted | Sending | Unknown | Probe)
+}
+
+/// How an item ended that is not open any more.
+fn ended_words(detail: &ItemDetail) -> String {
+    let item = &detail.item;
+    match item.state {
+        ItemState::Decided => format!("decided: {}", item.decision),
+        ItemState::Expired => "nobody answered in time".into(),
+        _ if item.reason.is_empty() => item.state.to_string(),
+        _ => format!("{}: {}", item.state, super::super::screen::shown(&item.reason, 100)),
+    }
+}
+
+/// What the help says.
+fn help() -> Vec<Line> {
+    const HELP: &[&str] = &[
+        "Keys",
+        "  a        yes: do exactly this. It leaves after a short grace",
+        "  u        undo: take your last yes back while its grace runs",
+        "  e        edit subject and text in your editor; you see it again first",
+        "  r        no, with a reason; the step is yours then",
+        "  t        tell the agent what to do instead; it shows you its next try",
+        "  z        snooze: \"2h\", \"3d\", \"tomorrow 9am\"; it is still void at its time",
+        "  s, n, j  the next one, nothing decided        p, k  the one before",
+        "  b        batch: approve several after a preview",
+        "  m        the mail that caused it",
+        "  C        give the whole task up",
+        "",
+        "Failed steps",
+        "  R        try again     S  go on without the step     C  give the task up",
+        "  W        it was sent after all (only where nobody knows)",
+        "",
+        "  space, - one screen on, back; arrows one line        q  quit",
+        "",
+        "NEW: not in the conversation. UNVERIFIED: your mail server does not vouch",
+        "for the address.",
+    ];
+    HELP.iter().map(|line| Line::plain(*line)).collect()
+}

@@ -1,0 +1,117 @@
+//! Another wording, in the person's own editor: `Subject:`, an empty line, the text.
+
+use std::{
+    env, fs,
+    io::Write as _,
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context as _, bail};
+
+use crate::{
+    app::App,
+    model::{ItemId, action::Composed},
+};
+
+/// Where neither `VISUAL` nor `EDITOR` says anything.
+const FALLBACKS: [&str; 4] = ["editor", "nano", "vim", "vi"];
+const SUBJECT: &str = "Subject:";
+
+/// Subject and text as the person left them; none when nothing changed.
+pub(super) fn edited(app: &App, item: ItemId, message: &Composed) -> anyhow::Result<Option<(String, String)>> {
+    let file = Scratch::write(app.home.data().join(format!(".edit-{item}.txt")), &written(message))?;
+    let editor = editor()?;
+    // Through the shell, as everywhere: the variable may hold arguments.
+    let status = Command::new("sh")
+        .arg("-c")
+        .arg(format!("{editor} \"$1\""))
+        .arg("sh")
+        .arg(&file.0)
+        .status()
+        .with_context(|| format!("the editor ({editor}) could not be started"))?;
+    if !status.success() {
+        bail!("the editor ({editor}) ended with {status}; nothing was changed");
+    }
+    let text = fs::read_to_string(&file.0).context("what the editor left cannot be read as text")?;
+    Ok(changed(message, &text))
+}
+
+fn editor() -> anyhow::Result<String> {
+    let named = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
+    let found = named("VISUAL").or_else(|| named("EDITOR")).or_else(|| {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let runs =
+            |file: &Path| fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
+        let there = |name: &&&str| env::split_paths(&path).any(|folder| runs(&folder.join(name)));
+        FALLBACKS.iter().find(there).map(|name| (*name).to_owned())
+    });
+    found.context("no editor was found; set EDITOR, or use `adjutant hitl edit ITEM --text …`")
+}
+
+fn written(message: &Composed) -> String {
+    format!("{SUBJECT} {}\n\n{}\n", message.subject, message.body.trim_end())
+}
+
+/// An empty file changes nothing, and neither does one that says the same.
+fn changed(message: &Composed, file: &str) -> Option<(String, String)> {
+    let file = file.replace("\r\n", "\n");
+    let (subject, text) = match file.strip_prefix(SUBJECT) {
+        Some(rest) => {
+            let (subject, text) = rest.split_once('\n').unwrap_or((rest, ""));
+            (subject.trim().to_owned(), text.strip_prefix('\n').unwrap_or(text))
+        }
+        None => (message.subject.clone(), file.as_str()),
+    };
+    let same = subject == message.subject.trim() && text.trim_end() == message.body.trim_end();
+    if text.trim().is_empty() || same {
+        return None;
+    }
+    let end = if message.body.ends_with('\n') { "\n" } else { "" };
+    Some((subject, format!("{}{end}", text.trim_end())))
+}
+
+/// A file for the editor that nobody else reads and that is gone afterwards.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn write(path: PathBuf, text: &str) -> anyhow::Result<Self> {
+        drop(fs::remove_file(&path));
+        let opened = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        let mut file = opened.with_context(|| format!("{} cannot be written", path.display()))?;
+        let scratch = Self(path);
+        file.write_all(text.as_bytes())?;
+        Ok(scratch)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        drop(fs::remove_file(&self.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_editor_left_is_read_generously() {
+        let message = Composed { subject: "Re: keys".into(), body: "Hi Tom,\n\n…\n".into(), ..Composed::default() };
+        let same = written(&message);
+        let new = |subject: &str, text: &str| Some((subject.to_owned(), text.to_owned()));
+        for (file, expected) in [
+            (same.as_str(), None),
+            ("", None),
+            ("\n\n", None),
+            ("Subject: Re: keys\n\n  \n", None),
+            ("Subject: Re: keys\n\nHi Tom,\n\nat five.\n\n\n", new("Re: keys", "Hi Tom,\n\nat five.\n")),
+            ("Subject: Other\r\n\r\nHi\r\n", new("Other", "Hi\n")),
+            ("Subject: Other\nHi\n", new("Other", "Hi\n")),
+            ("Hi\n", new("Re: keys", "Hi\n")),
+        ] {
+            assert_eq!(changed(&message, file), expected, "{file:?}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `hitl`: what waits for a person. Without an argument, on a terminal, a desk to decide at; else commands for scripts.
+
+mod batch;
+mod command;
+mod desk;
+mod editor;
+mod page;
+mod terminal;
+mod words;
+
+use comfy_table::Cell;
+
+pub(super) use self::words::{effect_words, waits_words};
+use self::{
+    desk::Desk,
+    words::{clock, moment},
+};
+use super::{
+    args::HitlCommand,
+    screen::{Screen, cell, shown},
+};
+use crate::{
+    app::{App, ItemDetail},
+    model::{ItemId, OutboxState},
+    store::value::{ItemRow, RunRow, Verdict},
+};
+
+/// Grace that a person is kept waiting for after they have left the desk; the rest is left to the next worker.
+const LONGEST_WAIT_SECONDS: i64 = 60;
+
+const PAUSED: &str = "Effects are paused: nothing leaves until `adjutant resume`.";
+
+pub(super) async fn hitl(app: &App, screen: Screen, command: Option<HitlCommand>) -> anyhow::Result<()> {
+    let Some(command) = command else {
+        let desk = !screen.json && terminal::is_somebody_there();
+        return if desk { sit(app, screen).await } else { list(app, screen, false).await };
+    };
+    match command {
+        HitlCommand::List { all } => list(app, screen, all).await,
+        HitlCommand::Show { item } => show(app, screen, &app.item_detail(&item).await?),
+        HitlCommand::Approve { items, sha256, yes } => {
+            command::approve(app, screen, &items, sha256.as_deref(), yes).await
+        }
+        HitlCommand::Edit { item, subject, text } => command::edit(app, screen, &item, subject, text).await,
+        HitlCommand::Reject { item, reason, cancel } => {
+            let verdict = if cancel { Verdict::Cancel } else { Verdict::Reject };
+            command::decide(app, screen, &item, verdict, &reason).await
+        }
+        HitlCommand::Respond { item, text } => {
+            command::decide(app, screen, &item, Verdict::Respond, &text.join(" ")).await
+        }
+        HitlCommand::Snooze { item, until } => command::snooze(app, screen, &item, &until).await,
+        HitlCommand::Undo { item } => command::undo(app, screen, &item).await,
+        HitlCommand::Journal { limit } => command::journal(app, screen, limit).await,
+        HitlCommand::Retry { item, reason } => command::decide(app, screen, &item, Verdict::Retry, &reason).await,
+        HitlCommand::Skip { item, reason } => command::decide(app, screen, &item, Verdict::Skip, &reason).await,
+        HitlCommand::Cancel { item, reason } => command::decide(app, screen, &item, Verdict::Cancel, &reason).await,
+        HitlCommand::Sent { item } => command::decide(app, screen, &item, Verdict::Sent, "").await,
+    }
+}
+
+async fn list(app: &App, screen: Screen, all: bool) -> anyhow::Result<()> {
+    let items = if all { app.all_items().await? } else { app.items().await? };
+    let waits = app.set_aside().await?;
+    let paused = app.is_paused().await?;
+    let mut whats = Vec::new();
+    for item in &items {
+        whats.push(words::headline(&app.item_detail(&item.item_id.to_string()).await?));
+    }
+    let zone = app.config.me.time_zone;
+    let now = app.clock.now();
+    screen.answer(&items, |screen| {
+        if paused {
+            screen.line(PAUSED)?;
+        }
+        if items.is_empty() {
+            screen.line("Nothing waits for you.")?;
+        } else {
+            let line = |(nth, (item, what)): (usize, (&ItemRow, &String))| {
+                let hidden = item.snooze_until.filter(|until| *until > now);
+                let hidden =
+                    hidden.map_or_else(String::new, |until| format!(" (hidden until {})", moment(until, zone)));
+                vec![
+                    Cell::new(nth + 1),
+                    Cell::new(item.kind.as_str().replace('_', " ")),
+                    Cell::new(shown(what, 120) + &hidden),
+                    Cell::new(item.expires_at.map_or_else(String::new, |at| moment(at, zone))),
+                    Cell::new(item.item_id),
+                ]
+            };
+            let rows = items.iter().zip(&whats).enumerate().map(line).collect();
+            screen.table(&["nr", "kind", "what", "void at", "item"], rows)?;
+            screen.line("adjutant hitl show|approve|edit|reject|respond|snooze|retry|skip|cancel NR")?;
+        }
+        waiting(screen, app, &waits)
+    })
+}
+
+/// What nobody is asked about, but does not go on either.
+fn waiting(screen: Screen, app: &App, waits: &[RunRow]) -> std::io::Result<()> {
+    if waits.is_empty() {
+        return Ok(());
+    }
+    screen.line("")?;
+    let line = |run: &RunRow| {
+        let about = run.task_id.map_or_else(|| run.run_id.to_string(), |id| id.to_string());
+        let until = run.wait_until.map_or_else(String::new, |at| clock(at, app.config.me.time_zone));
+        vec![cell(&run.waits_for, 90), Cell::new(until), Cell::new(about)]
+    };
+    screen.table(&["set aside", "until", "task"], waits.iter().map(line).collect())
+}
+
+fn show(app: &App, screen: Screen, detail: &ItemDetail) -> anyhow::Result<()> {
+    screen.answer(detail, |screen| {
+        screen.line(&page::title(app, detail))?;
+        let lines = page::page(app, detail).into_iter().chain(page::details(detail));
+        lines.into_iter().try_for_each(|line| screen.line(&line.text))
+    })
+}
+
+/// Decides with keys, and says at the end what came of it.
+async fn sit(app: &App, screen: Screen) -> anyhow::Result<()> {
+    if app.items().await?.is_empty() {
+        return list(app, screen, false).await;
+    }
+    let decided = Desk::sit(app, screen).await?;
+    let ids: Vec<ItemId> = decided.iter().map(|(id, _)| *id).collect();
+    see_off(app, screen, &ids).await?;
+    for id in ids {
+        let detail = app.item_detail(&id.to_string()).await?;
+        screen.line(&desk::told(&detail, app.config.me.time_zone))?;
+    }
+    let left = app.items().await?.len();
+    screen
+        .line(&if left == 0 { "Nothing waits for you.".to_owned() } else { format!("{left} still wait for you.") })
+        .map_err(Into::into)
+}
+
+/// Without a daemon nobody else lets go what was approved here.
+async fn see_off(app: &App, screen: Screen, ids: &[ItemId]) -> anyhow::Result<()> {
+    let mut until = None;
+    for id in ids {
+        let row = app.item_detail(&id.to_string()).await?.action;
+        until = until.max(row.filter(|row| row.state == OutboxState::Held).and_then(|row| row.release_at));
+    }
+    let Some(until) = until else { return Ok(()) };
+    if app.is_paused().await? {
+        return Ok(screen.line(PAUSED)?);
+    }
+    if !app.finish_here().await? {
+        return Ok(());
+    }
+    let at = clock(until, app.config.me.time_zone);
+    if until > app.clock.now().plus(chrono::Duration::seconds(LONGEST_WAIT_SECONDS)) {
+        return Ok(screen.line(&format!("No daemon runs: after {at}, `adjutant run` or `once` lets it go."))?);
+    }
+    screen
+        .line(&format!("No daemon runs, so this waits for the grace until {at}; Ctrl-C leaves it to the next run."))?;
+    let passed = async {
+        while app.clock.now() < until {
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+    };
+    tokio::select! {
+        () = passed => app.finish_here().await.map(drop),
+        _ = tokio::signal::ctrl_c() => Ok(()),
+    }
+}

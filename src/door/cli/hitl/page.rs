@@ -1,0 +1,191 @@
+//! One item as lines of text, drawn from the bytes that would be sent.
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use super::{
+    super::screen::shown,
+    words::{effect_words, kind_words, marks, void_words},
+};
+use crate::{
+    app::{App, ItemDetail},
+    ingest::escape_for_people,
+    model::{ItemState, OutboxState, action::Composed},
+};
+
+/// The labels in front of the fields.
+const LABEL: usize = 9;
+/// A tab is this many blanks: what it looks like must not depend on where it stands.
+const TAB: &str = "    ";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) text: String,
+    /// To be looked at first.
+    pub(super) loud: bool,
+    /// Where its further rows begin.
+    indent: usize,
+}
+
+impl Line {
+    pub(super) fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), loud: false, indent: 0 }
+    }
+
+    pub(super) fn loud(text: impl Into<String>) -> Self {
+        Self { loud: true, ..Self::plain(text) }
+    }
+
+    fn field(label: &str, text: &str) -> Self {
+        Self { indent: LABEL, ..Self::plain(format!("{label:<LABEL$}{text}")) }
+    }
+
+    fn warning(label: &str, text: &str) -> Self {
+        Self { loud: true, ..Self::field(label, text) }
+    }
+}
+
+/// What it is and how long it waits.
+pub(super) fn title(app: &App, detail: &ItemDetail) -> String {
+    let void = void_words(&detail.item, app.clock.now(), app.config.me.time_zone);
+    format!("{}, {void}", kind_words(detail))
+}
+
+/// Everything a person needs before a yes.
+pub(super) fn page(app: &App, detail: &ItemDetail) -> Vec<Line> {
+    let zone = app.config.me.time_zone;
+    let item = &detail.item;
+    let mut lines = Vec::new();
+    if let Some(obstacle) = &detail.obstacle {
+        lines.push(Line::warning("But", obstacle));
+    }
+    let message = detail.action.as_ref().and_then(|row| row.action.effect.message());
+    if let Some(message) = message {
+        lines.extend(addressed(detail, message));
+    }
+    let class = detail.action.as_ref().map_or_else(String::new, |row| format!("{}: ", row.class));
+    let reason = item.body.get("reason").and_then(|reason| reason.as_str()).unwrap_or(&item.title);
+    lines.push(Line::field("Why", &format!("{class}{}", shown(reason, 300))));
+    if item.state != ItemState::Open {
+        let by = if item.decision.is_empty() { String::new() } else { format!(": {}", item.decision) };
+        lines.push(Line::field("Decided", &format!("{}{by} {}", item.state, shown(&item.reason, 200))));
+    }
+    if !detail.on_yes.is_empty() {
+        lines.push(Line::field("On yes", &shown(&detail.on_yes, 600)));
+    }
+    if let Some(task) = &detail.task {
+        let number = task.number.map_or_else(String::new, |number| format!("{number}: "));
+        let task = &task.task;
+        let text = format!("{number}{} ({}, {})", shown(&task.objective, 160), task.priority, task.status);
+        lines.push(Line::field("Task", &text));
+    }
+    if let Some(mail) = &detail.mail {
+        let text = format!("{}: {} from {}", mail.mail_id, shown(&mail.subject, 120), shown(&mail.sender, 80));
+        lines.push(Line::field("Mail", &text));
+    }
+    if let Some(row) = detail.action.as_ref().filter(|row| row.state != OutboxState::Parked) {
+        lines.push(Line::field("Effect", &effect_words(row, zone)));
+    }
+    if let Some(message) = message {
+        lines.push(Line::plain(""));
+        lines.extend(body(&message.body));
+    }
+    lines
+}
+
+/// What only scripts and the doubtful want to read.
+pub(super) fn details(detail: &ItemDetail) -> Vec<Line> {
+    let mut lines = vec![Line::plain("")];
+    if let Some(row) = &detail.action {
+        lines.push(Line::field("Sha256", &row.sha256));
+    }
+    lines.push(Line::field("Item", &format!("{} since {}", detail.item.item_id, detail.item.created_at)));
+    lines
+}
+
+fn addressed(detail: &ItemDetail, message: &Composed) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (nth, to) in detail.recipients.iter().enumerate() {
+        let (marks, loud) = marks(to);
+        let label = if nth < message.to.len() { "To" } else { "Cc" };
+        lines.push(Line { loud, ..Line::field(label, &format!("{} [{marks}]", shown(&to.address, 254))) });
+    }
+    lines.push(Line::field("Subject", &shown(&message.subject, 998)));
+    for attached in &message.attachments {
+        let (name, kind) = (shown(&attached.name, 200), shown(&attached.content_type, 80));
+        let text = format!("{name} ({kind}, {} bytes) sha256 {}", attached.size, attached.sha256);
+        lines.push(Line::warning("Attached", &text));
+    }
+    lines
+}
+
+/// The text of a mail, line by line, with whatever would act on the screen written out.
+fn body(text: &str) -> impl Iterator<Item = Line> {
+    text.lines()
+        .map(|line| Line { indent: 2, ..Line::plain(format!("  {}", escape_for_people(line).replace('\t', TAB))) })
+}
+
+/// The mail behind an item.
+pub(super) fn cause(detail: &ItemDetail) -> Option<Vec<Line>> {
+    let (mail, text) = (detail.mail.as_ref()?, detail.cause.as_ref()?);
+    let mut lines = vec![
+        Line::plain(format!("The mail that caused it, number {}", mail.mail_id)),
+        Line::field("From", &shown(&mail.sender, 254)),
+        Line::field("Subject", &shown(&mail.subject, 998)),
+        Line::field("Arrived", &mail.arrived_at.to_string()),
+        Line::plain(""),
+    ];
+    lines.extend(body(text));
+    Some(lines)
+}
+
+/// Breaks lines to a width in columns, between words where there are any. Order within a line is the terminal's affair.
+pub(super) fn wrap(lines: &[Line], width: usize) -> Vec<Line> {
+    let width = width.max(10);
+    lines.iter().flat_map(|line| wrapped(line, width)).collect()
+}
+
+fn wrapped(line: &Line, width: usize) -> Vec<Line> {
+    let indent = " ".repeat(line.indent.min(width / 2));
+    let mut rows = Vec::new();
+    let mut row = String::new();
+    for word in line.text.split_inclusive(' ') {
+        if row.width() + word.trim_end().width() > width && !row.trim().is_empty() {
+            rows.push(std::mem::replace(&mut row, indent.clone()));
+        }
+        for c in word.chars() {
+            let blank = c == ' ';
+            if row.width() + c.width().unwrap_or(0) > width {
+                if blank {
+                    continue;
+                }
+                rows.push(std::mem::replace(&mut row, indent.clone()));
+            }
+            row.push(c);
+        }
+    }
+    rows.push(row);
+    rows.into_iter().map(|text| Line { text: text.trim_end().to_owned(), ..line.clone() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_between_words_and_nothing_is_lost() {
+        for (text, width, expected) in [
+            ("one two three", 10, &["one two", "three"][..]),
+            ("abcdefghijklmnop", 10, &["abcdefghij", "klmnop"]),
+            ("  said a b c d e f", 10, &["  said a b", "  c d e f"]),
+            ("", 10, &[""]),
+            ("שלום לכולם מכאן", 10, &["שלום לכולם", "מכאן"]),
+            ("会議会議会議", 10, &["会議会議会", "議"]),
+        ] {
+            let indent = text.len() - text.trim_start().len();
+            let rows: Vec<String> =
+                wrap(&[Line { indent, ..Line::plain(text) }], width).into_iter().map(|line| line.text).collect();
+            assert_eq!(rows, expected, "{text}");
+            assert!(rows.iter().all(|row| row.width() <= width), "{text}");
+        }
+    }
+}

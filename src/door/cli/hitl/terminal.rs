@@ -1,0 +1,335 @@
+//! The terminal while a person decides: single keys, questions on one line, and everything as it was afterwards.
+//!
+//! It is given back by `Drop`, by the panic hook, on a signal to end, and before every editor. Where single keys cannot be
+//! had (a dumb terminal), a whole line is read and its first letter is the key.
+
+use std::{
+    io::{self, BufRead as _, IsTerminal as _, Write as _},
+    sync::{
+        Arc, Mutex, Once, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
+};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// How long a wait for a key lasts before the screen looks at the queue again, in tenths of a second.
+const TICK_TENTHS: u8 = 2;
+const CTRL_C: u8 = 3;
+const CTRL_D: u8 = 4;
+const ESCAPE: u8 = 27;
+/// Where a terminal does not say how large it is.
+const USUAL: (usize, usize) = (80, 24);
+
+const ENTER_SCREEN: &str = "\x1b[?1049h";
+const LEAVE_SCREEN: &str = "\x1b[?1049l";
+const CLEAR: &str = "\x1b[H\x1b[2J";
+
+/// As the terminal was found, until it is given back.
+static FOUND: Mutex<Option<Termios>> = Mutex::new(None);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    Letter(char),
+    Enter,
+    Escape,
+    Down,
+    Up,
+    PageDown,
+    PageUp,
+    Home,
+    End,
+    /// Nothing was pressed; time to look around.
+    Nothing,
+    /// The person, the terminal or the system wants an end.
+    Quit,
+}
+
+pub(super) struct Terminal {
+    /// None where only whole lines can be read.
+    found: Option<Termios>,
+    stop: Arc<AtomicBool>,
+}
+
+/// Both ends are a terminal: somebody is there to be asked.
+pub(super) fn is_somebody_there() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+impl Terminal {
+    pub(super) fn open() -> io::Result<Self> {
+        let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+        let found = if dumb { None } else { tcgetattr(rustix::stdio::stdin()).ok() };
+        let stop = Arc::new(AtomicBool::new(false));
+        let (mut interrupt, flag) = (signal(SignalKind::interrupt())?, Arc::clone(&stop));
+        // Comes only while an editor has the terminal: it is meant for the editor first.
+        tokio::spawn(async move {
+            if interrupt.recv().await.is_some() {
+                flag.store(true, Ordering::Relaxed);
+            }
+        });
+        for (kind, code) in [(SignalKind::terminate(), 143), (SignalKind::hangup(), 129)] {
+            let mut signal = signal(kind)?;
+            tokio::spawn(async move {
+                if signal.recv().await.is_some() {
+                    // Decisions are whole rows: there is nothing to finish, and a question on the screen cannot be
+                    // interrupted otherwise.
+                    give_back();
+                    std::process::exit(code);
+                }
+            });
+        }
+        let mut terminal = Self { found, stop };
+        if let Some(found) = &terminal.found {
+            *FOUND.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
+            restore_on_panic();
+        }
+        terminal.enter()?;
+        Ok(terminal)
+    }
+
+    pub(super) const fn has_keys(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// Columns and rows.
+    pub(super) fn size(&self) -> (usize, usize) {
+        match tcgetwinsize(rustix::stdio::stdout()) {
+            Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
+            _ => USUAL,
+        }
+    }
+
+    /// Takes the screen for itself.
+    pub(super) fn enter(&mut self) -> io::Result<()> {
+        if let Some(found) = &self.found {
+            set(&raw(found))?;
+            put(ENTER_SCREEN)?;
+        }
+        Ok(())
+    }
+
+    /// Gives it back, for an editor or for good.
+    pub(super) fn leave(&mut self) -> io::Result<()> {
+        if let Some(found) = &self.found {
+            put(LEAVE_SCREEN)?;
+            set(found)?;
+        }
+        Ok(())
+    }
+
+    /// Puts these lines on an empty screen.
+    pub(super) fn show(&self, lines: &[String]) -> io::Result<()> {
+        let text = lines.join("\n");
+        if self.has_keys() { put(&format!("{CLEAR}{text}")) } else { put(&format!("\n{text}\n")) }
+    }
+
+    pub(super) fn key(&self) -> io::Result<Key> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Ok(Key::Quit);
+        }
+        if self.found.is_none() {
+            return match self.ask("> ")? {
+                None => Ok(Key::Quit),
+                Some(line) => Ok(line.trim().chars().next().map_or(Key::PageDown, letter)),
+            };
+        }
+        let Some(byte) = next_byte()? else {
+            // Nothing for a while, or nobody any more.
+            return Ok(if tcgetattr(rustix::stdio::stdin()).is_ok() { Key::Nothing } else { Key::Quit });
+        };
+        match byte {
+            CTRL_C | CTRL_D => Ok(Key::Quit),
+            ESCAPE => escape_sequence(),
+            b'\n' | b'\r' => Ok(Key::Enter),
+            byte if byte.is_ascii() => Ok(letter(byte.into())),
+            byte => Ok(whole_letter(byte)?.map_or(Key::Nothing, letter)),
+        }
+    }
+
+    /// One line of text. None when the person thought better of it (Escape, Ctrl-C, Ctrl-D).
+    pub(super) fn ask(&self, question: &str) -> io::Result<Option<String>> {
+        put(question)?;
+        if let Some(found) = &self.found {
+            set(&line_mode(found))?;
+        }
+        let mut bytes = Vec::new();
+        let read = read_line(&mut bytes);
+        if let Some(found) = &self.found {
+            set(&raw(found))?;
+        }
+        read?;
+        let ended = |end: &u8| matches!(*end, CTRL_C | ESCAPE | CTRL_D);
+        if bytes.is_empty() || bytes.last().is_some_and(ended) || self.stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(Some(text.chars().filter(|c| !c.is_control()).collect::<String>().trim().to_owned()))
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// The message of a panic must be readable, and so must the shell after it.
+fn restore_on_panic() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            give_back();
+            before(info);
+        }));
+    });
+}
+
+fn give_back() {
+    if let Some(found) = FOUND.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        drop(put(LEAVE_SCREEN));
+        drop(set(&found));
+    }
+}
+
+fn set(modes: &Termios) -> io::Result<()> {
+    // Drain, not flush: what was typed ahead counts.
+    Ok(tcsetattr(rustix::stdio::stdin(), OptionalActions::Drain, modes)?)
+}
+
+/// Keys one by one, and a read that comes back when there are none.
+fn raw(found: &Termios) -> Termios {
+    let mut modes = found.clone();
+    modes.make_raw();
+    // Enter is the same byte as on a line, whichever mode reads it.
+    modes.input_modes |= InputModes::ICRNL;
+    modes.output_modes = found.output_modes;
+    modes.special_codes[SpecialCodeIndex::VMIN] = 0;
+    modes.special_codes[SpecialCodeIndex::VTIME] = TICK_TENTHS;
+    modes
+}
+
+/// The terminal's own line editing, in which Escape and Ctrl-C end the line instead of the program.
+fn line_mode(found: &Termios) -> Termios {
+    let mut modes = found.clone();
+    modes.local_modes |= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ECHOE;
+    modes.local_modes -= LocalModes::ISIG;
+    modes.special_codes[SpecialCodeIndex::VEOL] = CTRL_C;
+    modes.special_codes[SpecialCodeIndex::VEOL2] = ESCAPE;
+    modes
+}
+
+fn put(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+fn next_byte() -> io::Result<Option<u8>> {
+    let mut input = io::stdin().lock();
+    let byte = match input.fill_buf() {
+        Ok(buffer) => buffer.first().copied(),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => None,
+        Err(error) => return Err(error),
+    };
+    input.consume(byte.iter().count());
+    Ok(byte)
+}
+
+fn read_line(bytes: &mut Vec<u8>) -> io::Result<()> {
+    let mut input = io::stdin().lock();
+    loop {
+        let (taken, ended) = match input.fill_buf() {
+            Ok([]) => (0, true),
+            Ok(buffer) => {
+                let end = buffer.iter().position(|byte| matches!(*byte, b'\n' | b'\r' | CTRL_C | ESCAPE));
+                let taken = end.map_or(buffer.len(), |end| end + 1);
+                bytes.extend(buffer.iter().take(taken));
+                (taken, end.is_some())
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => (0, false),
+            Err(error) => return Err(error),
+        };
+        input.consume(taken);
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+/// Arrows and their like; a lone Escape is itself.
+fn escape_sequence() -> io::Result<Key> {
+    if !matches!(next_byte()?, Some(b'[' | b'O')) {
+        return Ok(Key::Escape);
+    }
+    let mut parameter = 0;
+    while let Some(byte) = next_byte()? {
+        match byte {
+            b'0'..=b'9' => parameter = byte,
+            b';' => {}
+            b'A' => return Ok(Key::Up),
+            b'B' => return Ok(Key::Down),
+            b'H' => return Ok(Key::Home),
+            b'F' => return Ok(Key::End),
+            b'~' => {
+                return Ok(match parameter {
+                    b'5' => Key::PageUp,
+                    b'6' => Key::PageDown,
+                    b'1' | b'7' => Key::Home,
+                    b'4' | b'8' => Key::End,
+                    _ => Key::Nothing,
+                });
+            }
+            _ => return Ok(Key::Nothing),
+        }
+    }
+    Ok(Key::Escape)
+}
+
+/// The rest of a letter outside ASCII.
+fn whole_letter(first: u8) -> io::Result<Option<char>> {
+    let mut bytes = vec![first];
+    let length = first.leading_ones().clamp(1, 4) as usize;
+    while bytes.len() < length
+        && let Some(byte) = next_byte()?
+    {
+        bytes.push(byte);
+    }
+    Ok(std::str::from_utf8(&bytes).ok().and_then(|text| text.chars().next()))
+}
+
+fn letter(c: char) -> Key {
+    /// What the same keys give while the keyboard is set to Hebrew.
+    const HEBREW: &[(char, char)] = &[
+        ('ש', 'a'),
+        ('נ', 'b'),
+        ('ק', 'e'),
+        ('ח', 'j'),
+        ('ל', 'k'),
+        ('צ', 'm'),
+        ('מ', 'n'),
+        ('פ', 'p'),
+        ('ר', 'r'),
+        ('ד', 's'),
+        ('א', 't'),
+        ('ו', 'u'),
+        ('ז', 'z'),
+    ];
+    Key::Letter(HEBREW.iter().find(|(hebrew, _)| *hebrew == c).map_or(c, |(_, latin)| *latin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_keyboard_set_to_hebrew_has_the_same_keys() {
+        for (typed, expected) in [('ש', 'a'), ('ר', 'r'), ('q', 'q'), ('R', 'R')] {
+            assert_eq!(letter(typed), Key::Letter(expected));
+        }
+    }
+}

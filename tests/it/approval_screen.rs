@@ -1,0 +1,485 @@
+//! The desk in a real pseudo-terminal (made by `script`, which every Unix has): what a person sees, and what keys do.
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use crate::house::{House, Kind, PATIENCE, eventually, files_in, signal};
+
+const CLEAR: &str = "\x1b[2J";
+const ENTER: &str = "\x1b[?1049h";
+const LEAVE: &str = "\x1b[?1049l";
+
+/// The desk, and the terminal it sits at.
+struct Pane<'a> {
+    house: &'a House,
+    child: Child,
+    keys: ChildStdin,
+    written: Arc<Mutex<Vec<u8>>>,
+}
+
+impl<'a> Pane<'a> {
+    fn open(house: &'a House) -> Self {
+        Self::with(house, (80, 24), &[])
+    }
+
+    fn with(house: &'a House, (columns, rows): (u16, u16), settings: &[(&str, &str)]) -> Self {
+        let inside = format!(
+            "stty columns {columns} rows {rows}; tty > \"$ROOT/tty\"; echo $$ > \"$ROOT/pid\"; exec \"$ADJUTANT\" --home \"$ROOT\" hitl"
+        );
+        let mut command = Command::new("script");
+        command.args(["-q", "-e", "-c", &inside, "/dev/null"]);
+        command.env("SHELL", "/bin/sh").env("TERM", "xterm").env("EDITOR", "false").env_remove("VISUAL");
+        command.env_remove("NO_COLOR").env("ROOT", house.root()).env("ADJUTANT", env!("CARGO_BIN_EXE_adjutant"));
+        command.envs(settings.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("these tests need `script` (util-linux)");
+        let (keys, mut out) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let written: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let into = Arc::clone(&written);
+        std::thread::spawn(move || {
+            let mut part = [0; 4096];
+            while let Ok(length @ 1..) = out.read(&mut part) {
+                into.lock().unwrap().extend(&part[..length]);
+            }
+        });
+        Self { house, child, keys, written }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+        self.keys.flush().unwrap();
+    }
+
+    fn raw(&self) -> String {
+        String::from_utf8_lossy(&self.written.lock().unwrap()).into_owned()
+    }
+
+    /// What stands there since the screen was last empty, without styles.
+    fn shown(&self) -> String {
+        let raw = self.raw();
+        let last = [CLEAR, ENTER, LEAVE].iter().filter_map(|code| raw.rfind(code).map(|at| at + code.len())).max();
+        let mut text = raw[last.unwrap_or_default()..].replace('\r', "");
+        for style in ["\x1b[1m", "\x1b[0m", "\x1b[H"] {
+            text = text.replace(style, "");
+        }
+        text
+    }
+
+    /// Waits for these words; rows broken to the width count as one.
+    fn until(&self, words: &str) -> String {
+        let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let deadline = Instant::now() + PATIENCE;
+        let mut before = String::new();
+        loop {
+            let shown = self.shown();
+            // Twice the same: not the half of a screen that is still being written.
+            if shown == before && flat(&shown).contains(words) {
+                return shown;
+            }
+            assert!(Instant::now() < deadline, "never saw '{words}', only:\n{shown}");
+            before = shown;
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn must_fit(&self, columns: usize, rows: usize) {
+        let shown = self.shown();
+        assert!(shown.lines().count() <= rows, "{shown}");
+        assert!(shown.lines().all(|line| line.chars().count() < columns), "{shown}");
+    }
+
+    /// Moves on until the shown item has these words.
+    fn seek(&mut self, words: &str) {
+        let all: usize = self.house.count("item WHERE state = 'open'").try_into().unwrap();
+        for nth in 1..=all {
+            if self.until(&format!("{nth} of {all}")).contains(words) {
+                return;
+            }
+            self.press("n");
+        }
+        panic!("no item has '{words}'");
+    }
+
+    /// Leaves, and waits for the end; what was said after the screen was given back.
+    fn quit(mut self) -> String {
+        self.press("q");
+        self.ended(0)
+    }
+
+    fn ended(&mut self, code: i32) -> String {
+        let status = eventually("the desk ends", || self.child.try_wait().unwrap());
+        assert_eq!(status.code(), Some(code), "{}", self.raw());
+        let raw = self.raw();
+        assert!(raw.rfind(LEAVE) > raw.rfind(ENTER), "the screen was not given back: {raw}");
+        self.shown()
+    }
+}
+
+impl Drop for Pane<'_> {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Four things wait: three invitations to meetings, and last an answer with a gap.
+fn waiting(grace_seconds: u32) -> House {
+    let house = House::real_time(Kind::Active);
+    house.write("rules/policy.yml", &format!("approvals:\n  grace_seconds: {grace_seconds}\n"));
+    let meeting = |id: &str, from: &str, domain: &str, subject: &str, body: &str| {
+        let vouched = format!("Authentication-Results: mx.home.example; dmarc=pass header.from={domain}");
+        house.post(&house.letter(id).from(&format!("{from}@{domain}>")).subject(subject).body(body).header(&vouched));
+    };
+    let hebrew =
+        "היי אלכס,\n\nאשמח לקבוע פגישה של 30 דקות בדירה כדי לעבור על רשימת התיקונים. מתי נוח לך בשבוע הבא?\n\nיוסי\n";
+    meeting("one", "יוסי כהן <yossi", "nadlan.example", "ביקור בדירה", hebrew);
+    let english = "Hello Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nBest\n";
+    meeting("two", "Anna Smith <anna", "clinic.example", "Catch-up", english);
+    let hostile = english.replace("Best", "Best\u{1b}]0;owned\u{7}\u{202e}");
+    meeting("three", "Lena Hoffmann <lena", "studio.example", "Kick-off \u{202e}", &hostile);
+    house.post(&house.letter("four").question());
+    assert_eq!(house.run(&["once"]).code, 0);
+    assert_eq!(house.count("item WHERE state = 'open'"), 4, "{:?}", house.sql("SELECT title FROM item"));
+    house
+}
+
+fn sent(house: &House) -> usize {
+    ["new", "cur"].iter().map(|place| files_in(&house.maildir().join(".Sent").join(place)).len()).sum()
+}
+
+#[test]
+fn an_item_is_shown_with_everything_a_yes_depends_on() {
+    let house = waiting(600);
+    let mut pane = Pane::open(&house);
+    pane.seek("yossi@nadlan.example");
+    let shown = pane.until("שלום יוסי כהן");
+    for words in [
+        "of 4 · med · send calendar invite, void in 7",
+        "To       yossi@nadlan.example [in the conversation, you never wrote to them]",
+        "Subject  Re: ביקור בדירה",
+        "Attached invite.ics (text/calendar",
+        "Why      R3: it invites people",
+        "On yes   it is saved in Sent, not transmitted",
+        ": ביקור בדירה from yossi@nadlan.example",
+        "a yes  e edit  r no",
+    ] {
+        assert!(shown.contains(words), "{words}:\n{shown}");
+    }
+    let digest = house.sql_one(
+        "SELECT action ->> '$.effect.message.attachments[0].sha256' FROM outbox WHERE state = 'parked' AND action LIKE '%yossi@nadlan%'",
+    );
+    assert!(shown.contains(&digest), "{digest}:\n{shown}");
+    pane.must_fit(80, 24);
+    assert!(pane.raw().contains("\x1b[1m"), "marked where there are styles");
+    pane.press("m");
+    pane.until("אשמח לקבוע פגישה");
+    pane.press("m?");
+    pane.until("take your last yes back");
+    pane.press("?");
+    pane.until("of 4");
+    pane.press("gppp");
+    pane.seek("lena@studio.example");
+    pane.press("m");
+    pane.until("30-min catch-up next week");
+    let raw = pane.raw();
+    assert!(!raw.contains('\u{202e}') && !raw.contains("\x1b]") && !raw.contains('\u{7}'), "{raw:?}");
+    pane.press("m");
+    assert!(pane.quit().contains("4 still wait for you"));
+    assert_eq!(house.count("approval"), 0);
+}
+
+#[test]
+fn without_colours_and_on_a_dumb_terminal() {
+    let house = waiting(600);
+    let pane = Pane::with(&house, (80, 24), &[("NO_COLOR", "1")]);
+    pane.until("1 of 4");
+    assert!(!pane.raw().contains("\x1b[1m") && !pane.raw().contains("\x1b[3"), "{}", pane.raw());
+    pane.quit();
+    let mut dumb = Pane::with(&house, (80, 24), &[("TERM", "dumb")]);
+    dumb.until("1 of 4");
+    dumb.press("s\n");
+    dumb.until("2 of 4");
+    dumb.press("q\n");
+    let status = eventually("the desk ends", || dumb.child.try_wait().unwrap());
+    assert!(status.success() && !dumb.raw().contains('\x1b'), "{}", dumb.raw());
+    // Nobody there: the list.
+    assert!(house.run(&["hitl"]).out.contains("VOID AT"));
+}
+
+#[test]
+fn a_yes_counts_once_the_end_was_seen_and_says_what_came_of_it() {
+    let house = waiting(2);
+    let mut pane = Pane::with(&house, (60, 20), &[]);
+    pane.until("1 of 4");
+    pane.must_fit(60, 20);
+    pane.press("a");
+    pane.until("There is more of it below");
+    assert_eq!(house.count("approval"), 0);
+    pane.press("Ga");
+    pane.until("unless you undo (u)");
+    pane.must_fit(60, 20);
+    pane.until("saved in Sent, not transmitted.");
+    assert_eq!((house.count("outbox WHERE state = 'saved'"), sent(&house)), (1, 1));
+    pane.press("u");
+    pane.until("no approval of this session");
+    let said = pane.quit();
+    assert!(said.contains("saved in Sent, not transmitted") && said.contains("3 still wait"), "{said}");
+}
+
+#[test]
+fn leaving_at_once_waits_for_the_grace() {
+    let house = waiting(2);
+    let mut pane = Pane::open(&house);
+    pane.until("1 of 4");
+    pane.press("Ga");
+    pane.until("unless you undo");
+    let said = pane.quit();
+    assert!(said.contains("No daemon runs") && said.contains("saved in Sent, not transmitted"), "{said}");
+    assert_eq!(sent(&house), 1);
+}
+
+#[test]
+fn a_yes_is_taken_back_within_its_grace() {
+    let house = waiting(600);
+    let mut pane = Pane::open(&house);
+    let first = pane.until("1 of 4").lines().nth(1).unwrap().to_owned();
+    pane.press("Ga");
+    pane.until("1 of 3");
+    pane.press("u");
+    let again = pane.until("Taken back: nothing was sent");
+    assert_eq!(again.lines().nth(1), Some(first.as_str()), "the same one again");
+    assert_eq!((house.count("approval"), house.count("outbox WHERE state = 'held'"), sent(&house)), (0, 0, 0));
+    pane.quit();
+    assert_eq!(house.count("item WHERE state = 'open'"), 4);
+}
+
+#[test]
+fn a_text_with_a_gap_is_edited_seen_again_and_approved() {
+    let house = waiting(0);
+    let mut pane = Pane::with(&house, (80, 24), &[("EDITOR", "sed -i 's/^…$/On Friday. להתראות/'")]);
+    pane.seek("tom@bakerand.example");
+    assert!(pane.shown().contains("UNVERIFIED"), "{}", pane.shown());
+    pane.press("a");
+    pane.until("Not yet: its text has a gap");
+    pane.press("e");
+    let shown = pane.until("Changed: this is what would be sent now");
+    assert!(shown.contains("On Friday. להתראות"), "{shown}");
+    assert_eq!(house.count("approval"), 0, "an edit approves nothing");
+    // The file for the editor is gone.
+    assert!(files_in(&house.home().data()).iter().all(|name| !name.contains("edit")));
+    pane.press("Ga");
+    pane.until("saved in Sent, not transmitted.");
+    pane.quit();
+    let place = house.maildir().join(".Sent");
+    let name = ["new", "cur"]
+        .iter()
+        .flat_map(|state| files_in(&place.join(state)).into_iter().map(move |name| format!("{state}/{name}")));
+    let text = fs::read_to_string(place.join(name.last().unwrap())).unwrap();
+    assert!(text.contains("Subject: Re: About four"), "{text}");
+}
+
+#[test]
+fn an_editor_that_changes_nothing_or_fails_changes_nothing() {
+    let house = waiting(600);
+    for (editor, words) in [
+        ("true", "Nothing was changed."),
+        ("false", "Not done: the editor (false) ended"),
+        ("truncate -s 0", "Nothing was changed."),
+    ] {
+        let mut pane = Pane::with(&house, (80, 24), &[("EDITOR", editor)]);
+        pane.until("1 of 4");
+        pane.press("e");
+        pane.until(words);
+        pane.quit();
+    }
+    assert_eq!(house.count("outbox WHERE state = 'void'"), 0);
+}
+
+#[test]
+fn reasons_instructions_and_second_thoughts() {
+    let house = waiting(600);
+    let mut pane = Pane::open(&house);
+    pane.seek("tom@bakerand.example");
+    pane.press("r");
+    pane.until("Why not?");
+    pane.press("half a reas\x1b");
+    pane.until("Nothing was decided.");
+    pane.press("t");
+    pane.until("What should it do instead?");
+    pane.press("Tell him Friday at five.\n");
+    // The next try comes by itself, with the words and without the gap.
+    let shown = pane.until("Tell him Friday at five.");
+    assert!(shown.contains("tom@bakerand.example"), "{shown}");
+    pane.press("r");
+    pane.until("Why not?");
+    pane.press("לא מתאים\n");
+    pane.until("Rejected; the task is IN_PROGRESS");
+    pane.until("of 3");
+    pane.quit();
+    assert_eq!(house.count("item WHERE decision = 'reject' AND reason = 'לא מתאים'"), 1);
+    assert_eq!((house.count("item WHERE decision = 'respond'"), sent(&house)), (1, 0));
+}
+
+#[test]
+fn a_batch_is_previewed_and_needs_the_word() {
+    let house = waiting(600);
+    let mut pane = Pane::with(&house, (60, 20), &[]);
+    for (numbers, word, words) in
+        [("all", "y", "Nothing was approved."), ("9", "\x1b", ""), ("1-2 4", "yes", "approved; u takes back")]
+    {
+        pane.until("of 4");
+        pane.press("b");
+        pane.until("Which ones?");
+        pane.press(&format!("{numbers}\n"));
+        if numbers == "9" {
+            pane.until("'9' is none of 1 to 4.");
+            pane.press("\n");
+            pane.until("Nothing was approved.");
+            continue;
+        }
+        let preview = pane.until("Type yes to approve these");
+        assert!(preview.contains("[R3]") && preview.contains("not in a batch"), "{preview}");
+        pane.press(&format!("{word}\n"));
+        pane.until(words);
+    }
+    assert_eq!(house.count("outbox WHERE state = 'held'"), 2, "the fourth has a gap");
+    pane.quit();
+    assert_eq!(sent(&house), 0);
+}
+
+#[test]
+fn what_others_decide_and_how_large_the_window_is_are_noticed() {
+    let house = waiting(600);
+    let mut pane = Pane::open(&house);
+    pane.until("1 of 4");
+    let item = house.json(&["hitl", "list"])[0]["item_id"].as_str().unwrap().to_owned();
+    assert_eq!(house.run(&["hitl", "reject", &item, "--reason", "no"]).code, 0);
+    pane.until("Meanwhile elsewhere:");
+    pane.until("1 of 3");
+    let tty = house.read("tty");
+    let resized = Command::new("stty").args(["-F", tty.trim(), "columns", "50", "rows", "15"]).status().unwrap();
+    assert!(resized.success());
+    eventually("the screen is drawn anew", || {
+        let shown = pane.shown();
+        (shown.lines().count() <= 15 && shown.lines().all(|line| line.chars().count() < 50)).then_some(())
+    });
+    pane.press("z");
+    pane.until("Until when?");
+    pane.press("2h\n");
+    pane.until("Hidden until");
+    pane.until("1 of 2");
+    pane.quit();
+    let count = |all: &[&str]| house.json(all).as_array().unwrap().len();
+    assert_eq!((count(&["hitl", "list"]), count(&["hitl", "list", "--all"])), (2, 3));
+    // A change of ours is no tampering with the queue's files.
+    assert_eq!(house.run(&["once"]).code, 0);
+    assert_eq!(files_in(&house.home().queue().join("quarantine")), [""; 0]);
+    // The number of a snoozed one is behind the others.
+    let snoozed = house.json(&["hitl", "show", "3"]);
+    assert!(snoozed["snooze_until"].is_string(), "{snoozed}");
+}
+
+#[test]
+fn the_terminal_is_given_back_whatever_happens() {
+    let house = waiting(600);
+    let mut interrupted = Pane::open(&house);
+    interrupted.until("1 of 4");
+    interrupted.press("\x03");
+    interrupted.ended(0);
+    let mut stopped = Pane::open(&house);
+    stopped.until("1 of 4");
+    stopped.press("r");
+    stopped.until("Why not?");
+    signal(house.read("pid").trim().parse().unwrap(), "TERM");
+    stopped.ended(143);
+    assert_eq!(house.count("item WHERE state = 'open'"), 4);
+}
+
+#[test]
+fn a_failed_step_is_tried_again() {
+    let house = House::real_time(Kind::Active);
+    house.post(&house.letter("one").question());
+    house.write("mail/.Drafts", "a file where a folder should be");
+    assert_eq!(house.run(&["once"]).code, 0);
+    assert_eq!(house.count("item WHERE state = 'open' AND kind = 'failed_step'"), 1);
+    let mut pane = Pane::open(&house);
+    let shown = pane.until("R retry S skip step C cancel task");
+    assert!(shown.contains("failed step"), "{shown}");
+    pane.press("a");
+    pane.until("'a' does nothing here");
+    fs::remove_file(house.root().join("mail/.Drafts")).unwrap();
+    pane.press("R");
+    // The draft is there now, and the next step asks for a yes.
+    pane.until("send reply, void in");
+    assert_eq!(house.drafts().len(), 1);
+    pane.press("C");
+    pane.until("Give the task up.");
+    pane.press("\n");
+    pane.until("Nothing waits for you.");
+    pane.quit();
+    assert_eq!(house.count("tasks WHERE status = 'CANCELLED'"), 1);
+}
+
+#[test]
+fn beside_a_daemon_the_daemon_carries_on() {
+    let house = waiting(2);
+    let daemon = house.daemon();
+    let mut pane = Pane::open(&house);
+    pane.until("1 of 4");
+    pane.press("Ga");
+    pane.until("unless you undo (u)");
+    pane.until("saved in Sent, not transmitted.");
+    assert_eq!(house.run(&["pause"]).code, 0);
+    pane.until("EFFECTS ARE PAUSED · 1 of 3");
+    pane.press("Ga");
+    pane.until("unless you undo (u)");
+    let said = pane.quit();
+    assert!(said.contains("Effects are paused: nothing leaves until"), "{said}");
+    assert_eq!((sent(&house), house.count("outbox WHERE state = 'saved'")), (1, 1));
+    assert_eq!(house.run(&["resume"]).code, 0);
+    eventually("the second leaves", || (sent(&house) == 2).then_some(()));
+    assert_eq!(daemon.stop("TERM").0, 0);
+}
+
+#[test]
+fn scripts_say_yes_to_several_and_get_codes() {
+    let house = waiting(600);
+    for (arguments, code) in [
+        (&["hitl", "approve", "1", "2"][..], 2),
+        (&["hitl", "approve", "1", "2", "--sha256", "x", "--yes"], 2),
+        (&["hitl", "edit", "1"], 2),
+        (&["hitl", "edit", "1", "--text", " "], 1),
+        (&["hitl", "approve", "9"], 3),
+        (&["hitl", "undo", "nothing"], 3),
+        (&["hitl", "snooze", "1", "whenever"], 1),
+        (&["hitl", "approve", "1", "--sha256", "0000"], 1),
+        (&["hitl", "approve", "1", "1", "2", "4", "--yes"], 1),
+    ] {
+        let answered = house.run(arguments);
+        assert_eq!(answered.code, code, "{arguments:?}: {}{}", answered.out, answered.err);
+        assert!(!answered.err.is_empty(), "{arguments:?}");
+    }
+    assert_eq!(house.count("outbox WHERE state = 'held'"), 2, "what could be approved was, the one with the gap not");
+    let list = house.run(&["hitl", "list"]);
+    assert!(list.out.contains("you can still take it back"), "{}", list.out);
+    let task = house.sql_one("SELECT number FROM task_owner JOIN outbox USING (task_id) WHERE state = 'held' LIMIT 1");
+    let shown = house.run(&["tasks", "show", &task]);
+    assert!(shown.out.contains("approved; leaves at") && shown.out.contains("It waits until"), "{}", shown.out);
+    assert!(house.run(&["runs"]).out.contains("waits until"));
+    let item = house.sql_one("SELECT item_id FROM item WHERE decision = 'approve' LIMIT 1");
+    for arguments in [
+        &["hitl", "list", "--all"][..],
+        &["hitl", "journal"],
+        &["hitl", "undo", &item],
+        &["hitl", "show", &item],
+        &["hitl", "snooze", &item, "2h"],
+        &["hitl", "edit", &item, "--text", "Other words."],
+        &["hitl", "reject", "1", "--reason", "no"],
+    ] {
+        assert!(!house.json(arguments).is_null(), "{arguments:?}");
+    }
+}
