@@ -82,45 +82,42 @@ impl App {
         self.anchor().verify(&self.store).await
     }
 
-    /// Begins the work of a worker: notices a database that is older than what was seen last. The epoch, and whether it
-    /// was restored.
-    pub(super) async fn begin_epoch(&self) -> anyhow::Result<(i64, bool)> {
-        let (epoch, starts) = self.store.read(|reader| Ok((reader.epoch()?, reader.starts()?))).await?;
+    /// Notices a database that is older than what was seen last: then nothing is taken for granted. The epoch.
+    pub(super) async fn begin_epoch(&self) -> anyhow::Result<i64> {
+        let epoch = self.store.read(|reader| reader.epoch()).await?;
         let path = self.home.epoch_file();
-        let (seen_epoch, seen_starts) = read_epoch(&path)?;
-        let restored = seen_starts > starts || self.anchor().is_ahead(&self.store).await?;
-        let epoch = if restored { epoch.max(seen_epoch) + 1 } else { epoch };
-        let starts = starts.max(seen_starts) + 1;
-        // The database first: a kill in between leaves it ahead of the file, which proves nothing bad.
-        self.store.write(Write::Epoch { epoch, starts, restored, at: self.clock.now() }).await?;
-        write_epoch(&path, epoch, starts).context("the epoch could not be written")?;
-        if restored {
-            tracing::warn!("the database is older than what was seen last: approvals are void, accounts observe");
+        let seen = read_epoch(&path)?;
+        if seen <= epoch && !self.anchor().is_ahead(&self.store).await? {
+            if seen < epoch {
+                write_epoch(&path, epoch).context("the epoch could not be written")?;
+            }
+            return Ok(epoch);
         }
-        Ok((epoch, restored))
+        let epoch = epoch.max(seen) + 1;
+        tracing::warn!("the database is older than what was seen last: approvals are void, accounts observe");
+        // The database first: a kill in between leaves it ahead of the file, and nothing is done twice.
+        self.store.write(Write::Epoch { epoch, at: self.clock.now() }).await?;
+        self.anchor().begin_anew(&self.store, self.clock.now()).await?;
+        write_epoch(&path, epoch).context("the epoch could not be written")?;
+        Ok(epoch)
     }
 }
 
-fn read_epoch(path: &Path) -> anyhow::Result<(i64, i64)> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((0, 0)),
-        Err(error) => return Err(error).context("the epoch cannot be read"),
-    };
-    let mut words = text.split_whitespace().map(str::parse::<i64>);
-    match (words.next(), words.next()) {
-        (Some(Ok(epoch)), Some(Ok(starts))) => Ok((epoch, starts)),
-        _ => anyhow::bail!(
-            "data/epoch is damaged: expected two numbers. Remove it to void every approval and start anew"
+fn read_epoch(path: &Path) -> anyhow::Result<i64> {
+    match fs::read_to_string(path) {
+        Ok(text) => text.trim().parse().context(
+            "data/epoch is damaged: expected a number. Write one larger than before to void every approval and go on",
         ),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error).context("the epoch cannot be read"),
     }
 }
 
-fn write_epoch(path: &Path, epoch: i64, starts: i64) -> io::Result<()> {
+fn write_epoch(path: &Path, epoch: i64) -> io::Result<()> {
     failpoint::around("epoch.write", || {
         let unfinished = path.with_extension("tmp");
         let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
-        file.write_all(format!("{epoch} {starts}\n").as_bytes())?;
+        file.write_all(format!("{epoch}\n").as_bytes())?;
         file.sync_all()?;
         fs::rename(&unfinished, path)?;
         path.parent().map_or(Ok(()), |folder| fs::File::open(folder)?.sync_all())

@@ -139,7 +139,7 @@ impl App {
         };
         let stop = CancellationToken::new();
         let rules = RulesWatch::start(self.home.rules_file(), stop.clone()).subscribe();
-        let (epoch, _) = self.begin_epoch().await?;
+        let epoch = self.begin_epoch().await?;
         let charter = watch::Sender::new(Arc::new(self.charter()));
         let outbox = self.outbox_following(charter.subscribe(), epoch)?;
         self.rejudge_pending().await?;

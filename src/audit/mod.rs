@@ -85,6 +85,15 @@ impl Anchor {
         Ok(Verified { lines: walked.lines, anchors, problem: walked.problem })
     }
 
+    /// After a restore the old heads are set aside, in a file beside it, and a new series begins.
+    pub async fn begin_anew(&self, store: &Store, now: Instant) -> anyhow::Result<()> {
+        if self.0.exists() {
+            let kept = self.0.with_extension(format!("anchor.{}", now.utc().format("%Y%m%dT%H%M%SZ")));
+            failpoint::around("anchor.append", || fs::rename(&self.0, kept))?;
+        }
+        self.note(store, now).await
+    }
+
     /// The database is not the one whose heads were noted last.
     pub async fn is_ahead(&self, store: &Store) -> anyhow::Result<bool> {
         let Some(last) = self.last().unwrap_or_default() else { return Ok(false) };

@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use super::{Trust, read_mail};
 use crate::{
     clock::Clock,
+    failpoint,
     model::{AccountId, Instant, Mail, MailId, MailState, RunId, UserId},
     source::{Found, Source, SourceError},
     store::{
@@ -84,7 +85,7 @@ impl Intake {
         let retries = unread.iter().map(|row| (row.source_key.clone(), row.retries)).collect();
         let source = Arc::clone(&self.source);
         let look = move || {
-            let mut poll = source.poll(cursor.as_deref())?;
+            let mut poll = failpoint::around("source.poll", || source.poll(cursor.as_deref()))?;
             let again: Vec<Found> =
                 unread.iter().filter_map(|row| again(source.as_ref(), row, &poll.messages)).collect();
             poll.messages.extend(again);
@@ -108,7 +109,7 @@ impl Intake {
         let tried: Vec<u32> = found.iter().map(|message| retries.get(&message.key).copied().unwrap_or(0)).collect();
         let read = move || {
             let one = |(message, tried): (Found, u32)| {
-                let content = match source.fetch(&message.key) {
+                let content = match failpoint::around("source.fetch", || source.fetch(&message.key)) {
                     Ok(raw) => desk.content(&raw, message.arrived_at),
                     Err(SourceError::Gone { .. }) => ArrivalContent::Gone,
                     Err(error) => unreadable(&error, tried),
@@ -176,7 +177,7 @@ fn again(source: &dyn Source, row: &LedgerRow, listed: &[Found]) -> Option<Found
     if listed.iter().any(|found| found.key == row.source_key) {
         return None;
     }
-    let size = match (row.state, source.fetch(&row.source_key)) {
+    let size = match (row.state, failpoint::around("source.fetch", || source.fetch(&row.source_key))) {
         (MailState::Failed, raw) => raw.map_or(row.size, |raw| raw.len() as u64),
         (_, Ok(raw)) if raw.len() as u64 != row.size => raw.len() as u64,
         _ => return None,

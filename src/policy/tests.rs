@@ -226,7 +226,9 @@ fn every_verdict_is_the_one_of_the_design() {
     for mode in MODES {
         for tool in TOOLS {
             for provenance in PROVENANCES {
-                for recipients in RECIPIENTS {
+                // A tool without a message has no recipients to tell apart.
+                let has_message = !["remind", "record_invoice", "create_folder", "label", "archive"].contains(tool);
+                for recipients in RECIPIENTS.iter().take(if has_message { RECIPIENTS.len() } else { 1 }) {
                     for trust in TRUSTS {
                         for approval in APPROVALS {
                             for door in DOORS {
@@ -253,7 +255,7 @@ fn every_verdict_is_the_one_of_the_design() {
             }
         }
     }
-    assert_eq!(places as usize, 2 * 11 * 5 * 10 * 4 * 8 * 5);
+    assert_eq!(places as usize, 2 * (6 * 10 + 5) * 5 * 4 * 8 * 5);
     for (line, used) in lines.iter().zip(used) {
         assert!(used > 0, "no place is decided by: {}", line.text);
     }

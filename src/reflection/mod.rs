@@ -12,6 +12,7 @@ use std::{
 };
 
 use crate::{
+    failpoint,
     model::Reflection,
     store::{Result, Store},
 };
@@ -44,7 +45,8 @@ impl Journal {
             open.insert(day.to_owned(), self.open(day, false)?);
         }
         // One write call per line: a kill leaves whole lines or one torn at the end, which mending notices.
-        open.get_mut(day).map_or(Ok(()), |file| file.write_all(text.as_bytes()))
+        let file = open.get_mut(day);
+        failpoint::around("journal.append", || file.map_or(Ok(()), |file| file.write_all(text.as_bytes())))
     }
 
     fn open(&self, day: &str, anew: bool) -> io::Result<File> {

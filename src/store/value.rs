@@ -209,6 +209,11 @@ pub enum TaskWish {
     Objective(String),
     Deadline(Option<String>, Option<Instant>),
     StepDone(String),
+    /// What to say: the step is done anew with these words, and shown before it leaves.
+    Say {
+        step: String,
+        words: String,
+    },
     Snooze(Option<Instant>),
     /// Takes back a completion or a cancellation: a successor carries on.
     Reopen,

@@ -70,12 +70,9 @@ pub enum Write {
         on: bool,
         at: Instant,
     },
-    /// A worker starts. After a restore, approvals are void, open effects are in doubt and accounts observe.
+    /// The database was restored: approvals are void, open effects are in doubt and accounts observe.
     Epoch {
         epoch: i64,
-        /// Counts the starts of workers.
-        starts: i64,
-        restored: bool,
         at: Instant,
     },
     /// The line before an effect is taken back, and the one after.
@@ -201,9 +198,7 @@ pub(super) fn perform(connection: &Connection, write: &Write, prepared: &Prepare
         (Write::ItemsReminded { items, at }, _) => item::reminded(connection, items, *at),
         (Write::SetAside { run_id, reason, until, at }, _) => run::set_aside(connection, *run_id, reason, *until, *at),
         (Write::Pause { on, at }, _) => setting::pause(connection, *on, *at),
-        (Write::Epoch { epoch, starts, restored, at }, _) => {
-            approval::epoch(connection, (*epoch, *starts), *restored, *at)
-        }
+        (Write::Epoch { epoch, at }, _) => approval::epoch(connection, *epoch, *at),
         (Write::Undo { action_id, done, at }, _) => approval::undo(connection, *action_id, *done, *at),
         (Write::Ask { kind, at }, _) => return request::ask(connection, kind, *at).map(Receipt::Number),
         (Write::Answer { request, answer }, _) => request::answer(connection, *request, answer.as_deref()),

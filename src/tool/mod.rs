@@ -51,6 +51,8 @@ pub enum Outcome {
     Output(Value),
     /// Wants something done.
     Effect(Box<Wished>),
+    /// Only the person can: the step stays theirs, and says why.
+    Yours(String),
 }
 
 #[derive(Debug, Clone, PartialEq)]

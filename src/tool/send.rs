@@ -32,6 +32,9 @@ impl Tool for SendReply {
         let message =
             Letter { to: back(mail), subject: reply_subject(&mail.subject), body, answers: Some(mail), calendar: None }
                 .write(input)?;
+        if message.has_gap() {
+            return Ok(Outcome::Yours("the answer needs your words: `adjutant tasks reply`".into()));
+        }
         let replaces = draft.and_then(replaced);
         let effect = Effect::Send { kind: SendKind::Reply, message, replaces };
         Ok(wish(effect, &[(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)]))

@@ -67,6 +67,7 @@ impl House {
     fn build(kind: Kind, clock: Clock) -> Self {
         let house = Self { folder: tempfile::tempdir().unwrap(), clock };
         App::init(house.root()).unwrap();
+        house.policy("");
         if !matches!(kind, Kind::Samples) {
             let account =
                 format!("[[account]]\nname = \"{WORK}\"\npath = \"mail\"\ntrusted_servers = [\"mx.home.example\"]\n");
@@ -84,6 +85,14 @@ impl House {
             std::thread::scope(|scope| scope.spawn(turn_on).join().unwrap());
         }
         house
+    }
+
+    /// Caps that no test but theirs runs into, no grace, and whatever else is given.
+    pub(crate) fn policy(&self, more: &str) {
+        let caps = "caps: { messages_per_sender_per_hour: 100000, messages_per_hour: 100000, labels_per_minute: 100000, pending: 100000, pending_per_sender: 100000 }";
+        let caps = if more.contains("caps:") { "" } else { caps };
+        let grace = if more.contains("approvals:") { "" } else { "approvals: { grace_seconds: 0 }" };
+        self.write("rules/policy.yml", &format!("{caps}\n{grace}\n{more}\n"));
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -127,6 +136,18 @@ impl House {
     pub(crate) fn drafts(&self) -> Vec<String> {
         let drafts = self.maildir().join(".Drafts");
         ["new", "cur"].iter().flat_map(|state| files_in(&drafts.join(state))).collect()
+    }
+
+    /// The messages in the Sent folder, whole.
+    pub(crate) fn sent(&self) -> Vec<String> {
+        let folder = self.maildir().join(".Sent/cur");
+        files_in(&folder).iter().map(|name| fs::read_to_string(folder.join(name)).unwrap()).collect()
+    }
+
+    /// Adds lines to the account of the configuration.
+    pub(crate) fn configure(&self, lines: &str) {
+        let config = self.read("adjutant.toml");
+        self.write("adjutant.toml", &format!("{config}{lines}"));
     }
 
     pub(crate) fn letter(&self, id: &str) -> Letter {
@@ -347,6 +368,12 @@ impl Letter {
         self.more.push_str(line);
         self.more.push('\n');
         self
+    }
+
+    /// The receiving server vouches for its sender.
+    pub(crate) fn verified(self) -> Self {
+        let domain = self.from.trim_end_matches('>').rsplit_once('@').unwrap().1.to_owned();
+        self.header(&format!("Authentication-Results: mx.home.example; dmarc=pass header.from={domain}"))
     }
 
     pub(crate) fn answers(self, other: &str) -> Self {

@@ -8,6 +8,7 @@
     reason = "a test that cannot go on should stop loudly where it is"
 )]
 
+mod approval;
 mod approval_screen;
 mod architecture;
 mod bad_input;

@@ -173,6 +173,12 @@ pub(super) enum TasksCommand {
         #[arg(long, default_value = "")]
         reason: String,
     },
+    /// Answer its mail in your words; shown to you once more before it leaves
+    Reply {
+        task: String,
+        #[arg(required = true)]
+        text: Vec<String>,
+    },
     /// Hide it until then: "2h", "3d", "tomorrow 9am", a date, or "none"
     Snooze { task: String, until: String },
     /// Take back a completion or a cancellation

@@ -47,6 +47,12 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
             }
             changed(screen, &row, "changed")
         }
+        TasksCommand::Reply { task, text } => {
+            let wish = TaskWish::Say { step: "send_reply".into(), words: text.join(" ") };
+            let id = app.edit_task(&task, wish, "answered").await?.task.task_id;
+            app.let_runs_finish().await?;
+            changed(screen, &app.task_named(&id.to_string()).await?, "is written; `adjutant hitl` shows it")
+        }
         TasksCommand::Snooze { task, until } => {
             let until = if until == "none" { None } else { Some(app.until(&until)?) };
             changed(screen, &app.edit_task(&task, TaskWish::Snooze(until), "").await?, "snoozed")

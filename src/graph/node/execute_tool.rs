@@ -22,6 +22,9 @@ pub(super) struct ExecuteTool {
     pub(super) tools: Arc<Registry>,
 }
 
+/// Marks the output of a step that only the person can do.
+pub(super) const YOURS: &str = "yours";
+
 impl Node for ExecuteTool {
     fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
         let task = entry.state.task.as_ref().context("there is no task to work")?;
@@ -73,6 +76,10 @@ impl ExecuteTool {
         match tool.run(&input) {
             Ok(Outcome::Output(value)) => Ok(Step::go(Move::Again).changing(done(changes, index, tool.name(), value))),
             Ok(Outcome::Effect(wished)) => wish(entry, task, tool.name(), action_id, *wished, changes, &self.me),
+            Ok(Outcome::Yours(why)) => {
+                let output = Change::Output { step: tool.name().to_owned(), value: json!({ YOURS: why }) };
+                Ok(Step::go(Move::Again).changing(vec![output]))
+            }
             Err(cannot) => Ok(park_failed(entry, task, tool.name(), &cannot.0, changes)),
         }
     }

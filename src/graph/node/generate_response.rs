@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::Value;
 
+use super::execute_tool::YOURS;
 use crate::{
     graph::entry::{Entry, Node, Step},
     model::{Change, Me, Move, Reflection, Status, Task},
@@ -75,7 +76,7 @@ fn summary(task: &Task) -> String {
         ("Skipped", list(&|step, done| done && told(step, "skipped"))),
         ("Withheld", list(&|step, done| !done && told(step, "withheld"))),
         ("Void", list(&|step, done| !done && told(step, "void"))),
-        ("Waits for you", list(&|step, done| !done && output(step).is_none())),
+        ("Waits for you", list(&|step, done| !done && (output(step).is_none() || told(step, YOURS)))),
     ];
     let sentences: Vec<String> = parts
         .into_iter()

@@ -148,18 +148,9 @@ pub(in crate::store) fn rejudge(connection: &Connection, judged: &Rejudged) -> R
     outbox::note(connection, &judged.action, &format!("{} ({sha})", judged.class), "policy", "judged_again", judged.at)
 }
 
-/// A worker starts. After a restore nothing is taken for granted.
-pub(in crate::store) fn epoch(
-    connection: &Connection,
-    (epoch, starts): (i64, i64),
-    restored: bool,
-    at: Instant,
-) -> Result<()> {
+/// After a restore nothing is taken for granted.
+pub(in crate::store) fn epoch(connection: &Connection, epoch: i64, at: Instant) -> Result<()> {
     setting::set(connection, "epoch", &epoch.to_string())?;
-    setting::set(connection, "starts", &starts.to_string())?;
-    if !restored {
-        return Ok(());
-    }
     execute(connection, "DELETE FROM approval WHERE used_at IS NULL", [], "voiding approvals")?;
     let sql =
         "UPDATE outbox SET state = 'unknown', doubt_since = ?1, result = 'restored from a backup', updated_at = ?1
@@ -249,10 +240,6 @@ impl Reader<'_> {
 
     pub fn epoch(&self) -> Result<i64> {
         Ok(self.setting("epoch")?.and_then(|text| text.parse().ok()).unwrap_or_default())
-    }
-
-    pub fn starts(&self) -> Result<i64> {
-        Ok(self.setting("starts")?.and_then(|text| text.parse().ok()).unwrap_or_default())
     }
 
     pub fn is_paused(&self) -> Result<bool> {

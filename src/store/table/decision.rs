@@ -263,6 +263,13 @@ fn forget(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Dec
     store_task(connection, row, decision.at)
 }
 
+/// A run that takes a step up again without an item behind it.
+pub(super) fn work_again(connection: &Connection, row: &TaskRow, step: &str, at: Instant) -> Result<RunId> {
+    let new = new_run(connection, (&row.task.task_id.to_string(), None), row, step, NodeName::ExecuteTool, at)?;
+    run::open(connection, &new, at)?;
+    Ok(new.run_id)
+}
+
 fn resume(
     connection: &Connection,
     item: &ItemRow,
@@ -271,13 +278,24 @@ fn resume(
     node: NodeName,
     at: Instant,
 ) -> Result<NewRun> {
+    new_run(connection, (&item.item_id.to_string(), item.run_id), row, step, node, at)
+}
+
+fn new_run(
+    connection: &Connection,
+    (because, parent_run): (&str, Option<RunId>),
+    row: &TaskRow,
+    step: &str,
+    node: NodeName,
+    at: Instant,
+) -> Result<NewRun> {
     let generation = outbox::next_generation(connection, row.task.task_id, step)?;
     Ok(NewRun {
-        run_id: RunId::derive(at, &["decision", &item.item_id.to_string(), &generation.to_string()]),
+        run_id: RunId::derive(at, &["decision", because, &generation.to_string()]),
         account: row.account.clone(),
         user: row.user.clone(),
         kind: RunKind::Decision,
-        parent_run: item.run_id,
+        parent_run,
         fork: None,
         node,
         task_id: Some(row.task.task_id),

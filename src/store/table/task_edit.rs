@@ -3,9 +3,9 @@
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::{execute, facts, history, item, outbox, search, task};
+use super::{decision, execute, facts, history, item, outbox, search, task};
 use crate::{
-    model::{Instant, Status, Subtask, Task, TaskId},
+    model::{Instant, Status, Subtask, Task, TaskId, task::INSTRUCTION},
     store::{
         error::{Result, StoreError},
         value::{Rerank, TaskEdit, TaskRow, TaskWish},
@@ -39,6 +39,7 @@ pub(in crate::store) fn edit(connection: &Connection, edit: &TaskEdit) -> Result
         TaskWish::Done => walk(connection, &row, Status::Done, "person", &edit.why, edit.at)?,
         TaskWish::Cancel => walk(connection, &row, Status::Cancelled, "person", &edit.why, edit.at)?,
         TaskWish::Snooze(until) => snooze(connection, &row, *until, edit)?,
+        TaskWish::Say { step, words } => say(connection, &row, step, words, edit)?,
         _ => change(connection, &row, edit)?,
     }
     Ok(edit.task_id)
@@ -102,6 +103,23 @@ fn snooze(connection: &Connection, row: &TaskRow, until: Option<Instant>, edit: 
     let sql = "UPDATE task_owner SET snooze_until = ?2 WHERE task_id = ?1";
     execute(connection, sql, (row.task.task_id.to_string(), &text), "snoozing a task")?;
     note(connection, row, "snooze", "", &text.unwrap_or_default(), edit)
+}
+
+/// The agent takes its step up again, with the person's words.
+fn say(connection: &Connection, row: &TaskRow, step: &str, words: &str, edit: &TaskEdit) -> Result<()> {
+    if !row.task.subtasks.iter().any(|subtask| subtask.step == step && !subtask.done) {
+        return Err(StoreError::Refused(format!("task {} has no open step '{step}'", label(row))));
+    }
+    void_actions(connection, row, edit)?;
+    let mut row = task::get(connection, row.task.task_id)?;
+    row.task.context.more.insert(INSTRUCTION.to_owned(), Value::from(words));
+    if let Some(output) = row.task.tool_output.as_mut() {
+        output.remove(step);
+    }
+    row.task.last_updated = edit.at;
+    task::update(connection, &row.task, row.revision, None)?;
+    note(connection, &row, "instruction", "", words, edit)?;
+    decision::work_again(connection, &row, step, edit.at).map(drop)
 }
 
 /// Priority, wording, deadline or a step.

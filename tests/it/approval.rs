@@ -1,0 +1,398 @@
+//! Nothing risky happens unapproved, and what is approved is what runs, once.
+
+use std::fs;
+
+use adjutant::{
+    app::{App, Said},
+    model::{Door, OutboxState},
+    store::value::{ItemRow, Verdict},
+};
+
+use crate::house::House;
+
+const MEETING: &str = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
+
+fn asked(id: &str) -> House {
+    let house = House::active();
+    house.post(&house.letter(id).body(MEETING));
+    house
+}
+
+async fn item(app: &App) -> ItemRow {
+    let items = app.items().await.unwrap();
+    assert_eq!(items.len(), 1, "{items:?}");
+    items.into_iter().next().unwrap()
+}
+
+async fn works(house: &House) {
+    house.clock.advance(1);
+    house.once().await;
+}
+
+fn state(house: &House) -> Vec<Vec<String>> {
+    house.sql("SELECT state FROM outbox WHERE step = 'send_calendar_invite' ORDER BY generation")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approved_invitation_is_saved_once_and_never_said_to_be_sent() {
+    let house = asked("one");
+    house.once().await;
+    assert_eq!(house.sql("SELECT status FROM tasks"), [["WAITING_HITL"]]);
+    assert_eq!(house.sent(), [""; 0]);
+    let app = house.app().await;
+    let detail = app.item_detail("1").await.unwrap();
+    assert!(detail.on_yes.contains("not transmitted"), "{}", detail.on_yes);
+    let mime = detail.action.as_ref().unwrap().action.effect.message().unwrap().mime.clone();
+    assert!(mime.contains("METHOD:REQUEST") && mime.contains("method=\"REQUEST\""), "{mime}");
+    app.answer("1", Verdict::Approve, "").await.unwrap();
+    works(&house).await;
+    works(&house).await;
+    assert_eq!(house.sent(), [mime]);
+    assert_eq!(
+        house.sql("SELECT state, result FROM outbox WHERE step = 'send_calendar_invite'"),
+        [["saved", "saved in Sent, not transmitted"]]
+    );
+    assert_eq!(house.sql("SELECT status FROM tasks"), [["DONE"]]);
+    // The line of every move stands before the act it allows, and names its digest.
+    let acts = house.sql("SELECT act FROM audit WHERE subject LIKE 'action:%' AND act <> 'effect_planned'");
+    assert!(acts.contains(&vec!["approved".to_owned()]), "{acts:?}");
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transport_that_accepts_makes_it_sent() {
+    let house = asked("one");
+    let spool = house.root().join("spool");
+    let script = house.root().join("sendmail");
+    house.write("sendmail", &format!("#!/bin/sh\ncat > {}/$$\n", spool.display()));
+    fs::create_dir(&spool).unwrap();
+    make_runnable(&script);
+    house.configure(&format!("sendmail = \"{} -i -t\"\n", script.display()));
+    house.once().await;
+    house.app().await.answer("1", Verdict::Approve, "").await.unwrap();
+    works(&house).await;
+    assert_eq!(state(&house), [["sent"]]);
+    assert_eq!(fs::read_dir(spool).unwrap().count(), 1);
+    assert_eq!(house.sent().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transport_that_refuses_asks_the_person_again() {
+    let house = asked("one");
+    let script = house.root().join("sendmail");
+    house.write("sendmail", "#!/bin/sh\ncat >/dev/null\necho 'no such user' >&2\nexit 67\n");
+    make_runnable(&script);
+    house.configure(&format!("sendmail = \"{}\"\n", script.display()));
+    house.once().await;
+    house.app().await.answer("1", Verdict::Approve, "").await.unwrap();
+    works(&house).await;
+    assert_eq!(state(&house), [["failed"]]);
+    let app = house.app().await;
+    let failed = item(&app).await;
+    assert!(failed.title.contains("no such user"), "{}", failed.title);
+    assert_eq!(house.sent(), [""; 0]);
+    // Trying again is a new action, and asks again.
+    app.answer("1", Verdict::Retry, "").await.unwrap();
+    drop(app);
+    works(&house).await;
+    assert_eq!(state(&house), [["failed"], ["parked"]]);
+}
+
+fn make_runnable(path: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_yes_can_be_taken_back_while_its_grace_runs() {
+    let house = asked("one");
+    house.policy("approvals: { grace_seconds: 10 }");
+    house.once().await;
+    let app = house.app().await;
+    let asked = item(&app).await;
+    app.answer("1", Verdict::Approve, "").await.unwrap();
+    works(&house).await;
+    assert_eq!((state(&house), house.sent().len()), (vec![vec!["held".to_owned()]], 0));
+    let waits = app.set_aside().await.unwrap();
+    assert!(waits[0].waits_for.contains("take it back"), "{waits:?}");
+    app.take_back(asked.item_id).await.unwrap();
+    house.clock.advance(60);
+    house.once().await;
+    assert_eq!((state(&house), house.sent().len()), (vec![vec!["parked".to_owned()]], 0));
+    assert_eq!(house.sql("SELECT status FROM tasks"), [["WAITING_HITL"]]);
+    // Said again, it leaves, and then it is too late.
+    app.answer("1", Verdict::Approve, "").await.unwrap();
+    house.clock.advance(11);
+    house.once().await;
+    assert_eq!((state(&house), house.sent().len()), (vec![vec!["saved".to_owned()]], 1));
+    let error = app.take_back(asked.item_id).await.unwrap_err();
+    assert!(format!("{error:#}").contains("too late"), "{error:#}");
+    drop(app);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_is_a_new_action_that_is_asked_about() {
+    let house = asked("one");
+    house.once().await;
+    let app = house.app().await;
+    let before = app.item_detail("1").await.unwrap();
+    let old = before.action.unwrap().sha256;
+    let new = app.edit_action(before.item.item_id, "Re: coffee", "Shall we say Thursday?\n").await.unwrap();
+    assert_eq!(state(&house), [["void"], ["parked"]]);
+    let error = app.decide(new, Said::here(Verdict::Approve, "", &old)).await.unwrap_err();
+    assert!(format!("{error:#}").contains("not what you were shown"), "{error:#}");
+    assert!(app.decide(before.item.item_id, Said::here(Verdict::Approve, "", &old)).await.is_err());
+    app.answer(&new.to_string(), Verdict::Approve, "").await.unwrap();
+    drop(app);
+    works(&house).await;
+    let sent = house.sent();
+    assert!(sent.len() == 1 && sent[0].contains("Thursday") && sent[0].contains("METHOD:REQUEST"), "{sent:?}");
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_no_gives_the_step_to_the_person() {
+    let house = asked("one");
+    house.once().await;
+    house.app().await.answer("1", Verdict::Reject, "I will call her").await.unwrap();
+    works(&house).await;
+    assert_eq!(state(&house), [["void"]]);
+    assert_eq!(house.sent(), [""; 0]);
+    let tasks = house.sql("SELECT status, subtasks FROM tasks");
+    assert_eq!(tasks[0][0], "IN_PROGRESS");
+    assert!(tasks[0][1].contains("send_calendar_invite_by_hand"), "{tasks:?}");
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_answer_is_written_and_shown() {
+    let house = House::active();
+    house.post(&house.letter("q").question());
+    house.once().await;
+    assert_eq!(house.count("item"), 0, "a draft with a gap asks nobody");
+    assert_eq!(house.sql("SELECT status FROM tasks"), [["IN_PROGRESS"]]);
+    let wish = adjutant::store::value::TaskWish::Say { step: "send_reply".into(), words: "On Friday.".into() };
+    let app = house.app().await;
+    app.edit_task("1", wish, "").await.unwrap();
+    works(&house).await;
+    let shown = app.item_detail("1").await.unwrap();
+    assert!(shown.action.unwrap().action.effect.message().unwrap().body.contains("On Friday."));
+    app.answer("1", Verdict::Respond, "On Saturday.").await.unwrap();
+    works(&house).await;
+    let shown = app.item_detail("1").await.unwrap();
+    assert!(shown.action.unwrap().action.effect.message().unwrap().body.contains("On Saturday."));
+    app.answer("1", Verdict::Approve, "").await.unwrap();
+    drop(app);
+    works(&house).await;
+    let sent = house.sent();
+    assert!(sent.len() == 1 && sent[0].contains("On Saturday.") && sent[0].contains("In-Reply-To:"), "{sent:?}");
+    assert_eq!(house.sql("SELECT status FROM tasks"), [["DONE"]]);
+    assert!(house.drafts().is_empty(), "the draft was taken over");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn silence_means_no_and_a_snooze_does_not_put_it_off() {
+    let house = asked("one");
+    house.once().await;
+    let app = house.app().await;
+    let asked = item(&app).await;
+    app.snooze_item(asked.item_id, Some(house.clock.now().plus(chrono::Duration::days(30)))).await.unwrap();
+    assert!(app.items().await.unwrap().is_empty());
+    house.clock.advance(61 * 3600);
+    let soon = app.mind_the_time().await.unwrap();
+    assert_eq!(soon.len(), 1, "told before it is void");
+    assert!(app.mind_the_time().await.unwrap().is_empty(), "told once");
+    house.clock.advance(12 * 3600);
+    works(&house).await;
+    assert_eq!(house.sql("SELECT state FROM item"), [["expired"]]);
+    assert_eq!(state(&house), [["void"]]);
+    let error = app.answer(&asked.item_id.to_string(), Verdict::Approve, "").await.unwrap_err();
+    assert!(format!("{error:#}").contains("expired"), "{error:#}");
+    drop(app);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_holds_everything_until_it_ends() {
+    let house = asked("one");
+    house.app().await.pause(true).await.unwrap();
+    house.once().await;
+    assert_eq!(house.drafts(), [""; 0]);
+    let waits = house.app().await.set_aside().await.unwrap();
+    assert!(waits.iter().all(|run| run.waits_for == "effects are paused") && !waits.is_empty(), "{waits:?}");
+    house.app().await.pause(false).await.unwrap();
+    house.clock.advance(5);
+    house.once().await;
+    assert_eq!(house.drafts().len(), 1);
+    house.app().await.answer("1", Verdict::Approve, "").await.unwrap();
+    house.app().await.pause(true).await.unwrap();
+    house.clock.advance(60);
+    house.once().await;
+    assert_eq!(house.sent(), [""; 0]);
+    house.app().await.pause(false).await.unwrap();
+    house.clock.advance(60);
+    house.once().await;
+    assert_eq!(house.sent().len(), 1);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_that_observes_touches_nothing_and_never_catches_up() {
+    let house = House::observing();
+    house.post(&house.letter("one").body(MEETING));
+    house.once().await;
+    assert_eq!((house.drafts().len(), house.sent().len(), house.count("item")), (0, 0, 0));
+    house.app().await.set_mode("work", adjutant::model::AccountMode::Active).await.unwrap();
+    house.clock.advance(60);
+    house.once().await;
+    assert_eq!((house.drafts().len(), house.sent().len(), house.count("item")), (0, 0, 0));
+    assert_eq!(house.count("outbox WHERE state <> 'withheld'"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_policy_asks_anew() {
+    let house = asked("one");
+    house.once().await;
+    let app = house.app().await;
+    let before = app.item_detail("1").await.unwrap().action.unwrap().sha256;
+    house.policy("allow: [tom@bakerand.example]");
+    // Whoever approves what they saw under the old one is told to look again.
+    let id = item(&app).await.item_id;
+    let error = app.decide(id, Said::here(Verdict::Approve, "", &before)).await.unwrap_err();
+    assert!(format!("{error:#}").contains("policy has changed"), "{error:#}");
+    works(&house).await;
+    let after = app.item_detail("1").await.unwrap().action.unwrap();
+    assert_ne!(after.sha256, before);
+    assert_eq!(after.state, OutboxState::Parked, "an invitation is asked about, list or not");
+    app.answer("1", Verdict::Approve, "").await.unwrap();
+    drop(app);
+    works(&house).await;
+    assert_eq!(house.sent().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_allow_list_lets_verified_replies_go() {
+    let house = House::active();
+    house.policy("allow: [tom@bakerand.example]");
+    house.post(&house.letter("q").verified().question());
+    house.post(&house.letter("spoofed").question());
+    house.once().await;
+    let app = house.app().await;
+    for task in ["1", "2"] {
+        let wish = adjutant::store::value::TaskWish::Say { step: "send_reply".into(), words: "On Friday.".into() };
+        app.edit_task(task, wish, "").await.unwrap();
+    }
+    drop(app);
+    works(&house).await;
+    let ended = house.sql(
+        "SELECT o.state, f.sender_verified FROM outbox o JOIN task_facts f USING (task_id) WHERE step = 'send_reply' ORDER BY 2",
+    );
+    assert_eq!(ended, [["parked", "0"], ["saved", "1"]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_a_cap_steps_wait_and_say_so() {
+    let house = House::active();
+    house.policy("caps: { messages_per_hour: 2, messages_per_sender_per_hour: 1, labels_per_minute: 600 }");
+    for id in ["a", "b", "c"] {
+        house.post(&house.letter(id).question());
+    }
+    house.once().await;
+    assert_eq!(house.drafts().len(), 1);
+    let waits = house.app().await.set_aside().await.unwrap();
+    assert_eq!(waits.len(), 2);
+    assert!(waits.iter().all(|run| run.waits_for.contains("per sender")), "{waits:?}");
+    assert_eq!(house.run(&["doctor"]).code, 0);
+    for hour in 2..=3 {
+        house.clock.advance(3601);
+        house.once().await;
+        assert_eq!(house.drafts().len(), hour);
+    }
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_of_questions_waits_in_its_tasks() {
+    let house = House::active();
+    house.policy(
+        "caps: { pending: 50, pending_per_sender: 3, messages_per_sender_per_hour: 1000, messages_per_hour: 1000 }",
+    );
+    for nth in 0..8 {
+        house.post(&house.letter(&format!("m{nth}")).subject(&format!("Topic {nth}")).body(MEETING));
+    }
+    house.once().await;
+    let app = house.app().await;
+    assert_eq!(app.items().await.unwrap().len(), 3);
+    let waits = app.set_aside().await.unwrap();
+    assert_eq!(waits.len(), 5);
+    assert!(waits[0].waits_for.contains("same sender"), "{waits:?}");
+    // Each answer makes room for another.
+    for round in 0..8 {
+        let id = app.items().await.unwrap()[0].item_id.to_string();
+        app.answer(&id, Verdict::Reject, "").await.unwrap();
+        house.clock.advance(20);
+        house.once().await;
+        assert!(app.items().await.unwrap().len() <= 3, "round {round}");
+    }
+    assert_eq!(app.items().await.unwrap().len(), 0);
+    drop(app);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restored_backup_voids_approvals_and_observes() {
+    let house = asked("one");
+    house.policy("approvals: { grace_seconds: 600 }");
+    house.once().await;
+    house.app().await.answer("1", Verdict::Approve, "").await.unwrap();
+    works(&house).await;
+    let backup = house.root().join("backup.db");
+    house.database().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
+    house.clock.advance(700);
+    house.once().await;
+    assert_eq!(house.sent().len(), 1);
+    for file in ["tasks.db-wal", "tasks.db-shm", "tasks.db"] {
+        drop(fs::remove_file(house.root().join("data").join(file)));
+    }
+    fs::copy(&backup, house.root().join("data/tasks.db")).unwrap();
+    house.once().await;
+    assert_eq!(house.sent().len(), 1, "nothing is sent a second time");
+    assert_eq!(state(&house), [["saved"]], "it was looked for, and found");
+    assert_eq!(house.sql("SELECT mode FROM account WHERE account = 'work'"), [["observe"]]);
+    assert_eq!(house.count("approval WHERE used_at IS NULL"), 0);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn chat_and_mcp_cannot_approve() {
+    let house = asked("one");
+    house.once().await;
+    let app = house.app().await;
+    let detail = app.item_detail("1").await.unwrap();
+    let sha256 = detail.action.unwrap().sha256;
+    for door in [Door::Chat, Door::Mcp] {
+        let said = Said { door, ..Said::here(Verdict::Approve, "", &sha256) };
+        assert!(app.decide(detail.item.item_id, said).await.is_err(), "{door}");
+    }
+    assert_eq!(state(&house), [["parked"]]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn small_effects_can_be_taken_back() {
+    let house = House::active();
+    house.post(&house.letter("q").question());
+    house.post(&house.letter("i").invoice(3));
+    house.once().await;
+    assert_eq!((house.drafts().len(), house.count("label")), (1, 1));
+    let app = house.app().await;
+    let journal = app.journal(10).await.unwrap();
+    assert_eq!(journal.len(), 2);
+    for entry in &journal {
+        app.undo_effect(entry.row.action.action_id).await.unwrap();
+        assert!(app.undo_effect(entry.row.action.action_id).await.is_err(), "once");
+    }
+    assert_eq!((house.drafts().len(), house.count("label")), (0, 0));
+    drop(app);
+    house.must_be_sound().await;
+}
