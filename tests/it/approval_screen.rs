@@ -126,7 +126,7 @@ impl Drop for Pane<'_> {
     }
 }
 
-/// Four things wait: three invitations to meetings, and last an answer with a gap.
+/// Four things wait: three invitations to meetings, and last an answer in the person's own words.
 fn waiting(grace_seconds: u32) -> House {
     let house = House::real_time(Kind::Active);
     house.write("rules/policy.yml", &format!("approvals:\n  grace_seconds: {grace_seconds}\n"));
@@ -143,6 +143,9 @@ fn waiting(grace_seconds: u32) -> House {
     meeting("three", "Lena Hoffmann <lena", "studio.example", "Kick-off \u{202e}", &hostile);
     house.post(&house.letter("four").question());
     assert_eq!(house.run(&["once"]).code, 0);
+    let question = house
+        .sql_one("SELECT number FROM task_owner JOIN tasks USING (task_id) WHERE objective LIKE '%back at the house%'");
+    assert_eq!(house.run(&["tasks", "reply", &question, "I am back on Friday."]).code, 0);
     assert_eq!(house.count("item WHERE state = 'open'"), 4, "{:?}", house.sql("SELECT title FROM item"));
     house
 }
@@ -258,16 +261,14 @@ fn a_yes_is_taken_back_within_its_grace() {
 }
 
 #[test]
-fn a_text_with_a_gap_is_edited_seen_again_and_approved() {
+fn a_text_is_edited_seen_again_and_approved() {
     let house = waiting(0);
-    let mut pane = Pane::with(&house, (80, 24), &[("EDITOR", "sed -i 's/^…$/On Friday. להתראות/'")]);
+    let mut pane = Pane::with(&house, (80, 24), &[("EDITOR", "sed -i 's/back on Friday/in Rome. להתראות/'")]);
     pane.seek("tom@bakerand.example");
     assert!(pane.shown().contains("UNVERIFIED"), "{}", pane.shown());
-    pane.press("a");
-    pane.until("Not yet: its text has a gap");
     pane.press("e");
     let shown = pane.until("Changed: this is what would be sent now");
-    assert!(shown.contains("On Friday. להתראות"), "{shown}");
+    assert!(shown.contains("in Rome. להתראות"), "{shown}");
     assert_eq!(house.count("approval"), 0, "an edit approves nothing");
     // The file for the editor is gone.
     assert!(files_in(&house.home().data()).iter().all(|name| !name.contains("edit")));
@@ -342,11 +343,11 @@ fn a_batch_is_previewed_and_needs_the_word() {
             continue;
         }
         let preview = pane.until("Type yes to approve these");
-        assert!(preview.contains("[R3]") && preview.contains("not in a batch"), "{preview}");
+        assert!(preview.contains("[R3]") && preview.contains("To be approved:"), "{preview}");
         pane.press(&format!("{word}\n"));
         pane.until(words);
     }
-    assert_eq!(house.count("outbox WHERE state = 'held'"), 2, "the fourth has a gap");
+    assert_eq!(house.count("outbox WHERE state = 'held'"), 3);
     pane.quit();
     assert_eq!(sent(&house), 0);
 }
@@ -413,15 +414,10 @@ fn a_failed_step_is_tried_again() {
     pane.until("'a' does nothing here");
     fs::remove_file(house.root().join("mail/.Drafts")).unwrap();
     pane.press("R");
-    // The draft is there now, and the next step asks for a yes.
-    pane.until("send reply, void in");
-    assert_eq!(house.drafts().len(), 1);
-    pane.press("C");
-    pane.until("Give the task up.");
-    pane.press("\n");
+    pane.until("Tried again; the task is IN_PROGRESS.");
     pane.until("Nothing waits for you.");
     pane.quit();
-    assert_eq!(house.count("tasks WHERE status = 'CANCELLED'"), 1);
+    assert_eq!(house.drafts().len(), 1);
 }
 
 #[test]
@@ -457,13 +453,13 @@ fn scripts_say_yes_to_several_and_get_codes() {
         (&["hitl", "undo", "nothing"], 3),
         (&["hitl", "snooze", "1", "whenever"], 1),
         (&["hitl", "approve", "1", "--sha256", "0000"], 1),
-        (&["hitl", "approve", "1", "1", "2", "4", "--yes"], 1),
     ] {
         let answered = house.run(arguments);
         assert_eq!(answered.code, code, "{arguments:?}: {}{}", answered.out, answered.err);
         assert!(!answered.err.is_empty(), "{arguments:?}");
     }
-    assert_eq!(house.count("outbox WHERE state = 'held'"), 2, "what could be approved was, the one with the gap not");
+    assert_eq!(house.run(&["hitl", "approve", "1", "1", "2", "--yes"]).code, 0);
+    assert_eq!(house.count("outbox WHERE state = 'held'"), 2);
     let list = house.run(&["hitl", "list"]);
     assert!(list.out.contains("you can still take it back"), "{}", list.out);
     let task = house.sql_one("SELECT number FROM task_owner JOIN outbox USING (task_id) WHERE state = 'held' LIMIT 1");

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     app::{App, ItemDetail},
     ingest::escape_for_people,
-    model::{ItemState, OutboxState, action::Composed},
+    model::{ItemKind, ItemState, OutboxState, action::Composed},
 };
 
 /// The labels in front of the fields.
@@ -71,6 +71,9 @@ pub(super) fn page(app: &App, detail: &ItemDetail) -> Vec<Line> {
     }
     if !detail.on_yes.is_empty() {
         lines.push(Line::field("On yes", &shown(&detail.on_yes, 600)));
+    }
+    if item.kind == ItemKind::FailedStep {
+        lines.push(Line::field("Choose", "retry does it again, skip goes on without it, cancel gives the task up"));
     }
     if let Some(task) = &detail.task {
         let number = task.number.map_or_else(String::new, |number| format!("{number}: "));
