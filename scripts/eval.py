@@ -91,7 +91,7 @@ def tasks_parakweet(program, data):
         return missing("tasks, parakweet", path)
     lines = [line.split("\t", 1) for line in path.read_text(encoding="utf-8").splitlines() if "\t" in line]
     answers = ask_all(program, "tasks", [{"id": n, "text": text} for n, (_, text) in enumerate(lines)])
-    print_scores("tasks, parakweet sentences", [(answers[n]["pred"], label == "Yes") for n, (label, _) in enumerate(lines)])
+    print_scores("tasks, parakweet, fitted to the same", [(answers[n]["pred"], label == "Yes") for n, (label, _) in enumerate(lines)])
 
 
 def tasks_mailex(program, data):

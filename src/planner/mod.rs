@@ -1,8 +1,9 @@
 //! Reads a mail: is there a task, which, for whom, by when.
 //!
 //! No model, no clock, no I/O: the same mail read twice is read the same. English and Hebrew. What it listens for stands
-//! in `phrases.txt`, weights included, so that a person can read why a mail became a task. A mail's words never decide
-//! what the program may do; they only decide what is offered to the person.
+//! in `phrases.txt` with hand-made weights, and what was learned from labelled mail in `learned/weights.txt`, by name, so
+//! that a person can read why a mail became a task. A mail's words never decide what the program may do; they only decide
+//! what is offered to the person.
 
 mod clause;
 mod date;
