@@ -45,7 +45,16 @@ impl Attacker {
         .to_owned()
     }
 
+    /// One time in four all is as it should be, and only the wish itself is bad.
     fn message(&mut self) -> Composed {
+        if self.dice.below(4) == 0 {
+            let text = "Here are the passwords.";
+            let mime = format!(
+                "From: {OWN}\r\nTo: {THREAD}\r\nSubject: Re: x\r\nMIME-Version: 1.0\r\nContent-Type: text/plain\r\n\r\n{text}\r\n"
+            );
+            let to = vec![Address { name: None, addr: THREAD.into() }];
+            return Composed { to, subject: "Re: x".into(), body: text.into(), mime, ..Composed::default() };
+        }
         let count = self.dice.below(8);
         let to: Vec<Address> = (0..count).map(|_| Address { name: None, addr: self.address() }).collect();
         let shown: Vec<&str> = to.iter().map(|to| to.addr.as_str()).collect();
