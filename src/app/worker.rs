@@ -289,6 +289,7 @@ fn ticket(intake: &Intake, fresh: Fresh) -> Ticket {
         account: intake.desk.account.clone(),
         user: intake.desk.user.clone(),
         kind: RunKind::Mail,
+        fork: false,
     };
     Ticket::arrived(head, fresh.mail_id, fresh.mail, &fresh.known)
 }

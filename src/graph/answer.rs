@@ -15,7 +15,10 @@ use crate::{
     outbox::{Carried, Outbox},
     policy::{Charter, Standing},
     rules::Current,
-    store::{Store, value::NewAction},
+    store::{
+        Store,
+        value::{ActionMove, NewAction},
+    },
     tool::ThreadMail,
 };
 
@@ -30,7 +33,19 @@ pub struct NotNow {
     pub until: Instant,
 }
 
-pub type Reply<'a> = Pin<Box<dyn Future<Output = anyhow::Result<Value>> + Send + 'a>>;
+pub type Reply<'a> = Pin<Box<dyn Future<Output = anyhow::Result<Answered>> + Send + 'a>>;
+
+/// A reply, and what it obliges the asker to store with it.
+pub struct Answered {
+    pub value: Value,
+    pub moved: Option<Box<ActionMove>>,
+}
+
+impl From<Value> for Answered {
+    fn from(value: Value) -> Self {
+        Self { value, moved: None }
+    }
+}
 
 /// On whose behalf a call is made.
 #[derive(Clone, Copy)]
@@ -61,12 +76,16 @@ impl Answer for Library {
         Box::pin(async move {
             match call {
                 Call::Effect { action_id } => {
-                    match self.outbox.carry_out(*action_id, asker.planned, asker.mail, asker.now).await? {
-                        Carried::Ended(state, result) => to_value(&EffectEnd { state, result }),
+                    let mut moved = None;
+                    let carried = self.outbox.begin(*action_id, asker.planned, asker.mail, asker.now, &mut moved);
+                    match carried.await? {
+                        Carried::Ended(state, result) => {
+                            Ok(Answered { value: to_value(&EffectEnd { state, result })?, moved })
+                        }
                         Carried::NotNow { reason, until } => Err(NotNow { reason, until }.into()),
                     }
                 }
-                _ => self.look_up(asker, call),
+                _ => self.look_up(asker, call).map(Into::into),
             }
         })
     }
@@ -132,10 +151,11 @@ impl Library {
     }
 
     fn standing(&self, head: &RunHead) -> anyhow::Result<Value> {
-        let account = self.store.read_now(|reader| reader.account(&head.account))?;
+        let (account, paused) =
+            self.store.read_now(|reader| Ok((reader.account(&head.account)?, reader.is_paused()?)))?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
         let charter = Charter::clone(&self.outbox.charter());
-        to_value(&Standing { mode, labels: self.labels.clone(), charter, epoch: self.outbox.epoch() })
+        to_value(&Standing { mode, labels: self.labels.clone(), charter, epoch: self.outbox.epoch(), paused })
     }
 }
 

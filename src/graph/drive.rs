@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    answer::{Asker, NotNow},
+    answer::{Answered, Asker, NotNow},
     engine::Inner,
     entry::{Call, EffectEnd, Entry, Step, TaskNow},
     failure,
@@ -107,7 +107,7 @@ impl Inner {
     /// Reads what changed outside and waits for the effect the run waits for. False when there is nothing left to do.
     async fn prepare(&self, ticket: &mut Ticket) -> anyhow::Result<bool> {
         let now = self.clock.now();
-        if let (Some(task_id), None, false) = (ticket.task_id, ticket.revision, ticket.fork) {
+        if let (Some(task_id), None, false) = (ticket.task_id, ticket.revision, ticket.head.fork) {
             let value = self.reply(ticket, &Call::Task { task_id }, now).await?;
             ticket.take(TaskNow::deserialize(&value)?);
             let terminal = ticket.state.task.as_ref().is_some_and(|task| task.status.is_terminal());
@@ -204,7 +204,7 @@ impl Inner {
         }
         let value = match call {
             // A fork shares its effects' keys with its parent and must not lay a hand on them.
-            Call::Effect { .. } if ticket.fork => void_effect()?,
+            Call::Effect { .. } if ticket.head.fork => void_effect()?,
             _ => {
                 let asker = Asker {
                     head: &ticket.head,
@@ -229,7 +229,11 @@ impl Inner {
                         tracing::warn!(run.id = %ticket.run_id(), error = format!("{error:#}"), "nothing could be recalled");
                         Value::Array(Vec::new())
                     }
-                    answered => answered?,
+                    answered => {
+                        let Answered { value, moved } = answered?;
+                        ticket.moved = moved.or(ticket.moved.take());
+                        value
+                    }
                 }
             }
         };
@@ -276,11 +280,12 @@ impl Inner {
             replies: std::mem::take(&mut ticket.unsaved),
             task,
             action: step.action,
+            moved: ticket.moved.take().filter(|_| !ticket.head.fork),
             item: step.item,
-            runs: if ticket.fork { Vec::new() } else { runs },
-            reflection: step.reflection.filter(|_| !ticket.fork),
+            runs: if ticket.head.fork { Vec::new() } else { runs },
+            reflection: step.reflection.filter(|_| !ticket.head.fork),
             end,
-            fork: ticket.fork,
+            fork: ticket.head.fork,
         };
         Ok((state, Arc::new(checkpoint)))
     }

@@ -73,6 +73,8 @@ pub struct RunHead {
     pub account: AccountId,
     pub user: UserId,
     pub kind: RunKind,
+    /// An experiment: its effects are void.
+    pub fork: bool,
 }
 
 pub struct Entry<'a> {

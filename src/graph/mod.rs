@@ -17,7 +17,7 @@ pub mod shape;
 mod supervise;
 mod ticket;
 
-pub use answer::{Answer, Asker, Library, NotNow, Reply};
+pub use answer::{Answer, Answered, Asker, Library, NotNow, Reply};
 pub use engine::{Engine, Limits};
 pub use fork::fork;
 pub use replay::{Replay, replay};

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::entry::{Call, RunHead, TaskNow};
 use crate::{
     model::{ActionId, Mail, MailId, Move, NodeName, RunState, TaskId, run::STATE_SCHEMA},
-    store::value::{Acquaintance, NewAction, NewRun, RecordedReply, RunRecord},
+    store::value::{Acquaintance, ActionMove, NewAction, NewRun, RecordedReply, RunRecord},
 };
 
 pub struct Ticket {
@@ -21,7 +21,6 @@ pub struct Ticket {
     pub(super) task_id: Option<TaskId>,
     /// Of the task, as this run knows it; none until it is read.
     pub(super) revision: Option<i64>,
-    pub(super) fork: bool,
     /// The effect the last checkpoint waits for.
     pub(super) waiting: Option<ActionId>,
     /// The same effect as it was just planned, still in memory.
@@ -30,6 +29,8 @@ pub struct Ticket {
     pub(super) given: Vec<(Call, Value)>,
     /// Not yet stored; they go with the next checkpoint.
     pub(super) unsaved: Vec<RecordedReply>,
+    /// The end of the effect it waited for, likewise.
+    pub(super) moved: Option<Box<ActionMove>>,
     pub(super) book: Book,
 }
 
@@ -69,18 +70,24 @@ impl Ticket {
     pub fn opened(new: NewRun, mail: Option<Arc<Mail>>) -> Self {
         let fresh_task = new.state.task.is_some() && new.parent_run.is_some();
         Self {
-            head: RunHead { run_id: new.run_id, account: new.account, user: new.user, kind: new.kind },
+            head: RunHead {
+                run_id: new.run_id,
+                account: new.account,
+                user: new.user,
+                kind: new.kind,
+                fork: new.fork.is_some(),
+            },
             seq: new.fork.map_or(0, |(_, seq)| seq),
             node: new.node,
             task_id: new.task_id,
             revision: fresh_task.then_some(1),
             state: new.state,
             mail,
-            fork: new.fork.is_some(),
             waiting: None,
             fresh_action: None,
             given: Vec::new(),
             unsaved: Vec::new(),
+            moved: None,
             book: Book::default(),
         }
     }
@@ -96,11 +103,11 @@ impl Ticket {
             mail: None,
             task_id: None,
             revision: None,
-            fork: false,
             waiting: None,
             fresh_action: None,
             given: Vec::new(),
             unsaved: Vec::new(),
+            moved: None,
             book: Book::default(),
         };
         if known.alone
@@ -127,18 +134,24 @@ impl Ticket {
             bail!("its state has version {}, this program reads version {STATE_SCHEMA}", row.schema);
         }
         let mut ticket = Self {
-            head: RunHead { run_id: row.run_id, account: row.account.clone(), user: row.user.clone(), kind: row.kind },
+            head: RunHead {
+                run_id: row.run_id,
+                account: row.account.clone(),
+                user: row.user.clone(),
+                kind: row.kind,
+                fork: row.fork_of.is_some(),
+            },
             seq: row.seq,
             node: row.node,
             state: record.arrival.clone(),
             mail,
             task_id: row.task_id,
             revision: None,
-            fork: row.fork_of.is_some(),
             waiting: None,
             fresh_action: None,
             given: Vec::new(),
             unsaved: Vec::new(),
+            moved: None,
             book: Book::default(),
         };
         for checkpoint in
@@ -184,7 +197,7 @@ impl Ticket {
 
     /// Mails of one conversation are read one after the other, so that a follow-up finds the task before it.
     pub(super) fn lane(&self) -> Option<String> {
-        let mail = self.mail.as_ref().filter(|_| self.node == NodeName::PlanStep && !self.fork)?;
+        let mail = self.mail.as_ref().filter(|_| self.node == NodeName::PlanStep && !self.head.fork)?;
         Some(format!("{}\n{}", self.head.account, mail.thread))
     }
 }

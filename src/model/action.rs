@@ -204,6 +204,16 @@ pub struct Action {
 }
 
 impl Effect {
+    /// What it comes to, if it is a row of our own and nothing else.
+    pub fn as_row(&self) -> Option<String> {
+        match self {
+            Self::Label { label } => Some(format!("labelled {label}")),
+            Self::Remind { at, .. } => Some(format!("reminds at {at}")),
+            Self::RecordInvoice { .. } => Some("recorded".into()),
+            Self::Archive | Self::Draft { .. } | Self::Send { .. } | Self::CreateFolder { .. } => None,
+        }
+    }
+
     pub const fn message(&self) -> Option<&Composed> {
         match self {
             Self::Draft { message } | Self::Send { message, .. } => Some(message),

@@ -80,6 +80,8 @@ struct Pending {
     doubt_since: Option<Instant>,
     /// Its bytes are those its digest was taken of.
     intact: bool,
+    /// It was planned a moment ago, by the asker: nobody can have tried it before.
+    first: bool,
     mode: AccountMode,
     paused: bool,
     phishing: bool,
@@ -132,13 +134,31 @@ impl Outbox {
         mail: Option<&Mail>,
         now: Instant,
     ) -> Result<Carried> {
+        let mut moved = None;
+        let carried = self.begin(action_id, planned, mail, now, &mut moved).await?;
+        if let Some(mv) = moved {
+            self.put(*mv).await?;
+        }
+        Ok(carried)
+    }
+
+    /// The same, but the last move of an effect that can be found again is the asker's to store, with what it makes of
+    /// it. Until then the row is `ready`, and whoever finds it so looks first whether it was done.
+    pub async fn begin(
+        &self,
+        action_id: ActionId,
+        planned: Option<&NewAction>,
+        mail: Option<&Mail>,
+        now: Instant,
+        moved: &mut Option<Box<ActionMove>>,
+    ) -> Result<Carried> {
         let mut pending = planned.map(|planned| self.fresh(planned)).transpose()?;
         loop {
             let row = match pending.take() {
                 Some(row) => row,
                 None => self.row(action_id)?,
             };
-            match self.advance(&row, mail, now).await {
+            match self.advance(&row, mail, now, moved).await {
                 Ok(Some(carried)) => return Ok(carried),
                 Ok(None) => {}
                 // A person was faster: what they made of it counts.
@@ -149,7 +169,13 @@ impl Outbox {
     }
 
     /// One step of the way; none when there is another.
-    async fn advance(&self, row: &Pending, mail: Option<&Mail>, now: Instant) -> Result<Option<Carried>> {
+    async fn advance(
+        &self,
+        row: &Pending,
+        mail: Option<&Mail>,
+        now: Instant,
+        moved: &mut Option<Box<ActionMove>>,
+    ) -> Result<Option<Carried>> {
         match row.state {
             OutboxState::Held => match row.release_at {
                 Some(until) if now < until => {
@@ -167,13 +193,19 @@ impl Outbox {
             }
             OutboxState::Unknown => self.write(row, OutboxState::Probe, &row.result, now).await.map(|()| None),
             OutboxState::Probe => self.look(row, now).await,
-            OutboxState::Ready | OutboxState::Drafted => self.attempt(row, mail, now).await,
+            OutboxState::Ready | OutboxState::Drafted => self.attempt(row, mail, now, moved).await,
             ended => Ok(Some(Carried::Ended(ended, row.result.clone()))),
         }
     }
 
     /// Judged as if it were new, whoever planned it.
-    async fn attempt(&self, row: &Pending, mail: Option<&Mail>, now: Instant) -> Result<Option<Carried>> {
+    async fn attempt(
+        &self,
+        row: &Pending,
+        mail: Option<&Mail>,
+        now: Instant,
+        moved: &mut Option<Box<ActionMove>>,
+    ) -> Result<Option<Carried>> {
         if row.paused {
             return Ok(Some(Carried::NotNow { reason: "effects are paused".into(), until: now.plus(LOOK_AGAIN) }));
         }
@@ -212,19 +244,33 @@ impl Outbox {
         }
         match &row.action.effect {
             Effect::Send { .. } => self.dispatch(row, Arc::from(approved), now).await,
-            _ => self.end(row, self.perform(&approved), now).await,
+            _ => {
+                let end = self.perform(approved, row.first).await?;
+                let carried = Carried::Ended(end.state, end.result.clone());
+                *moved = Some(Box::new(Self::last(row, end, now)));
+                Ok(Some(carried))
+            }
         }
     }
 
-    fn perform(&self, approved: &ApprovedAction) -> End {
+    async fn perform(&self, approved: Box<ApprovedAction>, first: bool) -> Result<End> {
+        if let Some(result) = approved.action().effect.as_row() {
+            return Ok(End::here(&result));
+        }
+        let outbox = self.clone();
+        // A mailbox waits for its disk, and others need not wait with it.
+        tokio::task::spawn_blocking(move || outbox.touch(&approved, first)).await.map_err(|error| {
+            if error.is_panic() { StoreError::Refused("the effect panicked".into()) } else { StoreError::Stopped }
+        })
+    }
+
+    /// `first`: nobody can have tried it before.
+    fn touch(&self, approved: &ApprovedAction, first: bool) -> End {
         let action = approved.action();
         match &action.effect {
-            Effect::Label { label } => End::here(&format!("labelled {label}")),
-            Effect::Remind { at, .. } => End::here(&format!("reminds at {at}")),
-            Effect::RecordInvoice { .. } => End::here("recorded"),
             Effect::CreateFolder { name } => self.create_folder(name),
-            Effect::Archive | Effect::Draft { .. } | Effect::Send { .. } => match self.mailbox(&action.account) {
-                Some(mailbox) => End::in_mailbox(mailbox.as_ref(), approved),
+            _ => match self.mailbox(&action.account) {
+                Some(mailbox) => End::in_mailbox(mailbox.as_ref(), approved, first),
                 None => End::of(OutboxState::Failed, NO_MAILBOX),
             },
         }
@@ -244,15 +290,18 @@ impl Outbox {
     }
 
     async fn end(&self, row: &Pending, end: End, now: Instant) -> Result<Option<Carried>> {
-        let (state, result) = (end.state, end.result.clone());
-        let mv = ActionMove {
+        let carried = Carried::Ended(end.state, end.result.clone());
+        self.put(Self::last(row, end, now)).await?;
+        Ok(Some(carried))
+    }
+
+    fn last(row: &Pending, end: End, now: Instant) -> ActionMove {
+        ActionMove {
             handle: end.handle,
             here: end.here,
             undoable: row.class == RiskClass::R1,
-            ..Self::mv(row, state, &result, now)
-        };
-        self.put(mv).await?;
-        Ok(Some(Carried::Ended(state, result)))
+            ..Self::mv(row, end.state, &end.result, now)
+        }
     }
 
     fn mv(row: &Pending, to: OutboxState, result: &str, at: Instant) -> ActionMove {
@@ -294,6 +343,7 @@ impl Outbox {
                 mail,
                 approval,
                 intact: row.intact,
+                first: false,
                 class: row.class,
                 state: row.state,
                 result: row.result,
@@ -323,6 +373,7 @@ impl Outbox {
             release_at: None,
             doubt_since: None,
             intact: true,
+            first: true,
             mode: account.map_or(AccountMode::Observe, |account| account.mode),
             paused,
             phishing: false,
@@ -368,8 +419,8 @@ impl End {
     }
 
     /// What was done before a crash is found, not done again.
-    fn in_mailbox(mailbox: &dyn Mailbox, approved: &ApprovedAction) -> Self {
-        let found = failpoint::around("mailbox.probe", || mailbox.probe(approved));
+    fn in_mailbox(mailbox: &dyn Mailbox, approved: &ApprovedAction, first: bool) -> Self {
+        let found = if first { Ok(None) } else { failpoint::around("mailbox.probe", || mailbox.probe(approved)) };
         let done = found
             .and_then(|found| found.map_or_else(|| failpoint::around("mailbox.apply", || mailbox.apply(approved)), Ok));
         match done {

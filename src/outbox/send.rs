@@ -145,6 +145,7 @@ impl Pending {
             release_at: None,
             doubt_since: None,
             intact: self.intact,
+            first: false,
             mode: self.mode,
             paused: self.paused,
             phishing: self.phishing,

@@ -86,6 +86,9 @@ pub(super) fn whole(plain: &str, base: &Base<'_>) -> Option<NaiveDateTime> {
 
 /// The time a sentence names, preferring one said as a limit.
 pub(super) fn find(plain: &str, base: &Base<'_>) -> Option<Due> {
+    if !may_name_a_time(plain) {
+        return None;
+    }
     let tokens = tokens(plain);
     let mut best: Option<Due> = None;
     let mut skip = 0;
@@ -104,6 +107,89 @@ pub(super) fn find(plain: &str, base: &Base<'_>) -> Option<Due> {
     }
     best.or_else(|| time_today(&tokens, base))
 }
+
+/// Most sentences hold neither a figure nor a word of time, and need not be read for one. Hebrew is always read.
+fn may_name_a_time(plain: &str) -> bool {
+    plain.bytes().any(|byte| byte.is_ascii_digit() || !byte.is_ascii())
+        || plain.split(|c: char| !c.is_ascii_alphabetic()).any(|word| TIME_WORDS.binary_search(&word).is_ok())
+}
+
+/// Every English word without which a time said in words is none; sorted.
+const TIME_WORDS: &[&str] = &[
+    "afternoon",
+    "apr",
+    "april",
+    "aug",
+    "august",
+    "business",
+    "cob",
+    "day",
+    "days",
+    "dec",
+    "december",
+    "eod",
+    "eom",
+    "eow",
+    "evening",
+    "feb",
+    "february",
+    "fri",
+    "friday",
+    "hour",
+    "hours",
+    "hrs",
+    "jan",
+    "january",
+    "jul",
+    "july",
+    "jun",
+    "june",
+    "mar",
+    "march",
+    "may",
+    "midday",
+    "midnight",
+    "min",
+    "mins",
+    "minute",
+    "minutes",
+    "mon",
+    "monday",
+    "month",
+    "months",
+    "morning",
+    "night",
+    "noon",
+    "nov",
+    "november",
+    "oct",
+    "october",
+    "sat",
+    "saturday",
+    "sep",
+    "sept",
+    "september",
+    "sun",
+    "sunday",
+    "thu",
+    "thur",
+    "thurs",
+    "thursday",
+    "tmrw",
+    "today",
+    "tomorrow",
+    "tonight",
+    "tue",
+    "tues",
+    "tuesday",
+    "wed",
+    "wednesday",
+    "week",
+    "weekend",
+    "weeks",
+    "year",
+    "years",
+];
 
 /// "By 5pm" with no day is today, if that is still to come.
 fn time_today(tokens: &[&str], base: &Base<'_>) -> Option<Due> {
@@ -280,6 +366,11 @@ pub(super) mod tests {
         ] {
             check(text, expected);
         }
+    }
+
+    #[test]
+    fn words_of_time_are_sorted() {
+        assert!(TIME_WORDS.is_sorted());
     }
 
     #[test]

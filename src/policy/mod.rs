@@ -44,6 +44,8 @@ pub struct Standing {
     pub labels: Vec<String>,
     pub charter: Charter,
     pub epoch: i64,
+    /// Every effect is held.
+    pub paused: bool,
 }
 
 /// Proof that an action may run now. It cannot be built, copied or read from disk outside this module: a stored action

@@ -144,6 +144,8 @@ pub struct Checkpoint {
     /// The task after the changes and the revision it was read at; none for a mail's run.
     pub task: Option<(Box<Task>, i64)>,
     pub action: Option<NewAction>,
+    /// The end of the effect the run waited for.
+    pub moved: Option<Box<ActionMove>>,
     pub item: Option<NewItem>,
     pub runs: Vec<NewRun>,
     pub reflection: Option<(String, Reflection)>,

@@ -261,6 +261,7 @@ impl Yard {
             replies: Vec::new(),
             task: None,
             action: Some(planned),
+            moved: None,
             item: Some(item),
             runs: Vec::new(),
             reflection: None,

@@ -78,6 +78,7 @@ fn gate(
                     account: "work".into(),
                     user: "me".into(),
                     kind: adjutant::model::RunKind::Task,
+                    fork: false,
                 };
                 let now = "2026-11-16T08:00:00Z".parse().unwrap();
                 behind.answer(Asker { head: &head, state: &state, mail: None, planned: None, now }, &call).await

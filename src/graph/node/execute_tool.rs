@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use crate::{
     graph::entry::{Call, EffectEnd, Entry, Node, Step},
     model::{
-        Action, ActionId, Change, ItemId, ItemKind, Me, Move, OutboxState, Status, Subtask, Task,
+        Action, ActionId, Change, Effect, ItemId, ItemKind, Me, Move, OutboxState, RiskClass, Status, Subtask, Task,
         action::{Argument, Origin},
     },
     outbox::proposal,
-    policy::{Situation, Standing, Verdict, judge},
+    policy::{ApprovedAction, Situation, Standing, Verdict, judge},
     store::value::{NewAction, NewItem},
     tool::{Outcome, Registry, ThreadMail, Tool, ToolInput, Wished},
 };
@@ -29,14 +29,12 @@ impl Node for ExecuteTool {
     fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
         let task = entry.state.task.as_ref().context("there is no task to work")?;
         if let Some((Call::Effect { action_id }, _)) = entry.replies.first() {
-            return finish(entry, task, *action_id);
+            return self.finish(entry, task, *action_id);
         }
         if let Some(action_id) = entry.state.decided.filter(|action_id| is_open(entry, task, *action_id)) {
             return Ok(Step::go(Move::Wait { action_id }));
         }
-        let open = task.subtasks.iter().enumerate().filter(|(_, subtask)| !subtask.done);
-        let mut agents = open.filter_map(|(index, subtask)| Some((index, self.tools.get(&subtask.step)?)));
-        match agents.find(|(_, tool)| !was_tried(task, tool.name())) {
+        match self.untried(task).next() {
             None => Ok(Step::go(Move::Next)),
             Some((index, tool)) => self.work(entry, task, index, tool),
         }
@@ -55,6 +53,18 @@ fn is_open(entry: &Entry<'_>, task: &Task, action_id: ActionId) -> bool {
 }
 
 impl ExecuteTool {
+    /// The agent's steps that are still to be worked.
+    fn untried<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = (usize, &'a dyn Tool)> {
+        let open = task.subtasks.iter().enumerate().filter(|(_, subtask)| !subtask.done);
+        let agents = open.filter_map(|(index, subtask)| Some((index, self.tools.get(&subtask.step)?)));
+        agents.filter(|(_, tool)| !was_tried(task, tool.name()))
+    }
+
+    /// Where to when the step at `index` has been dealt with.
+    fn after(&self, task: &Task, index: usize) -> Move {
+        if self.untried(task).any(|(other, _)| other != index) { Move::Again } else { Move::Next }
+    }
+
     fn work(&self, entry: &Entry<'_>, task: &Task, index: usize, tool: &dyn Tool) -> anyhow::Result<Step> {
         let thread: Option<Vec<ThreadMail>> = entry.reply(|call| matches!(call, Call::Thread { .. }))?;
         if tool.reads_thread() && thread.is_none() {
@@ -74,11 +84,13 @@ impl ExecuteTool {
         };
         let changes = kick_off(task);
         match tool.run(&input) {
-            Ok(Outcome::Output(value)) => Ok(Step::go(Move::Again).changing(done(changes, index, tool.name(), value))),
-            Ok(Outcome::Effect(wished)) => wish(entry, task, tool.name(), action_id, *wished, changes, &self.me),
+            Ok(Outcome::Output(value)) => {
+                Ok(Step::go(self.after(task, index)).changing(done(changes, index, tool.name(), value)))
+            }
+            Ok(Outcome::Effect(wished)) => self.wish(entry, task, (index, tool.name(), action_id), *wished, changes),
             Ok(Outcome::Yours(why)) => {
                 let output = Change::Output { step: tool.name().to_owned(), value: json!({ YOURS: why }) };
-                Ok(Step::go(Move::Again).changing(vec![output]))
+                Ok(Step::go(self.after(task, index)).changing(vec![output]))
             }
             Err(cannot) => Ok(park_failed(entry, task, tool.name(), &cannot.0, changes)),
         }
@@ -105,20 +117,116 @@ fn action_id(entry: &Entry<'_>, task: &Task, step: &str) -> ActionId {
     ActionId::derive(task.created_at, &[&task.task_id.to_string(), step, &entry.state.generation.to_string()])
 }
 
-fn wish(
+impl ExecuteTool {
+    fn wish(
+        &self,
+        entry: &Entry<'_>,
+        task: &Task,
+        (index, step, action_id): (usize, &str, ActionId),
+        wished: Wished,
+        mut changes: Vec<Change>,
+    ) -> anyhow::Result<Step> {
+        let Some(standing) = entry.reply::<Standing>(|call| *call == Call::Standing)? else {
+            return Ok(Step::ask(Call::Standing));
+        };
+        let Wished { effect, output, arguments } = wished;
+        let action = resolve(entry, task, (step, action_id), effect, arguments);
+        let situation = Situation {
+            mode: standing.mode,
+            mail: entry.mail,
+            labels: &standing.labels,
+            phishing: task.context.has_warning("phishing"),
+            own: &self.me.addresses,
+            charter: &standing.charter,
+            approval: None,
+            epoch: standing.epoch,
+            now: entry.now,
+        };
+        let sender = entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default();
+        let planned = |action: Action, class, state, reason: &str| {
+            Some(NewAction { action, class, state, reason: reason.to_owned(), sender: sender.clone() })
+        };
+        match judge(action.clone(), &situation) {
+            Verdict::Denied { reason } => {
+                Ok(park_failed(entry, task, step, &format!("not allowed: {reason}"), changes))
+            }
+            Verdict::Withheld { class, reason } => {
+                let value = json!({ "withheld": reason, "planned": output });
+                changes.push(Change::Output { step: step.to_owned(), value });
+                let action = planned(action, class, OutboxState::Withheld, &reason);
+                Ok(Step { action, ..Step::go(self.after(task, index)).changing(changes) })
+            }
+            Verdict::Allowed(approved) => match at_once(entry, &standing, &approved) {
+                Some(result) => {
+                    let action = planned(action, approved.class(), OutboxState::Applied, &result);
+                    let changes = done(changes, index, step, came_true(output, OutboxState::Applied, result));
+                    Ok(Step { action, ..Step::go(self.after(task, index)).changing(changes) })
+                }
+                None => {
+                    changes.push(Change::Output { step: step.to_owned(), value: output });
+                    let action = planned(action, approved.class(), OutboxState::Ready, "");
+                    Ok(Step { action, ..Step::go(Move::Wait { action_id }).changing(changes) })
+                }
+            },
+            Verdict::NeedsApproval { class, reason } => {
+                changes
+                    .push(Change::Status { to: Status::WaitingHitl, why: format!("{step} needs approval: {reason}") });
+                let action = proposal::propose(action, &standing.charter, entry.now, &entry.run.run_id.to_string());
+                let item = proposal::item(&action, class, &reason, &output, entry.mail, &standing.charter, entry.now);
+                let action = planned(action, class, OutboxState::Parked, &reason);
+                let park = Move::Park { reason: format!("{step} waits for approval: {reason}") };
+                Ok(Step { action, item: Some(item), ..Step::go(park).changing(changes) })
+            }
+        }
+    }
+
+    /// The effect has ended: what it came to is the step's output.
+    fn finish(&self, entry: &Entry<'_>, task: &Task, waited_for: ActionId) -> anyhow::Result<Step> {
+        let end =
+            entry.reply::<EffectEnd>(|call| matches!(call, Call::Effect { .. }))?.context("the effect has no end")?;
+        let mut open = task.subtasks.iter().enumerate().filter(|(_, subtask)| !subtask.done);
+        let (index, subtask) = open
+            .find(|(_, subtask)| action_id(entry, task, &subtask.step) == waited_for)
+            .context("no step waits for this effect")?;
+        let step = subtask.step.as_str();
+        let planned = task.tool_output.as_ref().and_then(|output| output.get(step)).cloned().unwrap_or_default();
+        let next = Step::go(self.after(task, index));
+        match end.state {
+            OutboxState::Applied | OutboxState::Saved | OutboxState::Sent => {
+                let value = came_true(planned, end.state, end.result);
+                Ok(next.changing(done(Vec::new(), index, step, value)))
+            }
+            OutboxState::Failed => Ok(park_failed(entry, task, step, &end.result, Vec::new())),
+            OutboxState::NeedsHuman => {
+                let mut parked = park_failed(entry, task, step, &end.result, Vec::new());
+                parked.item.iter_mut().for_each(|item| item.action_id = Some(waited_for));
+                Ok(parked)
+            }
+            // What the agent did not do in the end is for the person.
+            OutboxState::Void => {
+                let value = json!({ "void": end.result, "planned": planned });
+                let by_hand = Subtask { step: format!("{step}_by_hand"), done: false };
+                let changes =
+                    vec![Change::Output { step: step.to_owned(), value }, Change::AddStep { subtask: by_hand }];
+                Ok(next.changing(changes))
+            }
+            other => {
+                let value = json!({ other.as_str(): end.result, "planned": planned });
+                Ok(next.changing(vec![Change::Output { step: step.to_owned(), value }]))
+            }
+        }
+    }
+}
+
+/// The wish with everything that is to happen fixed.
+fn resolve(
     entry: &Entry<'_>,
     task: &Task,
-    step: &str,
-    action_id: ActionId,
-    wished: Wished,
-    mut changes: Vec<Change>,
-    me: &Me,
-) -> anyhow::Result<Step> {
-    let Some(standing) = entry.reply::<Standing>(|call| *call == Call::Standing)? else {
-        return Ok(Step::ask(Call::Standing));
-    };
-    let Wished { effect, output, arguments } = wished;
-    let action = Action {
+    (step, action_id): (&str, ActionId),
+    effect: Effect,
+    arguments: Vec<Argument>,
+) -> Action {
+    Action {
         action_id,
         account: entry.run.account.clone(),
         user: entry.run.user.clone(),
@@ -131,43 +239,6 @@ fn wish(
         effect,
         arguments: arguments.into_iter().map(|argument| located(argument, entry)).collect(),
         terms: None,
-    };
-    let situation = Situation {
-        mode: standing.mode,
-        mail: entry.mail,
-        labels: &standing.labels,
-        phishing: task.context.has_warning("phishing"),
-        own: &me.addresses,
-        charter: &standing.charter,
-        approval: None,
-        epoch: standing.epoch,
-        now: entry.now,
-    };
-    let sender = entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default();
-    let planned = |action: Action, class, state, reason: &str| {
-        Some(NewAction { action, class, state, reason: reason.to_owned(), sender: sender.clone() })
-    };
-    match judge(action.clone(), &situation) {
-        Verdict::Denied { reason } => Ok(park_failed(entry, task, step, &format!("not allowed: {reason}"), changes)),
-        Verdict::Withheld { class, reason } => {
-            let value = json!({ "withheld": reason, "planned": output });
-            changes.push(Change::Output { step: step.to_owned(), value });
-            let action = planned(action, class, OutboxState::Withheld, &reason);
-            Ok(Step { action, ..Step::go(Move::Again).changing(changes) })
-        }
-        Verdict::Allowed(approved) => {
-            changes.push(Change::Output { step: step.to_owned(), value: output });
-            let action = planned(action, approved.class(), OutboxState::Ready, "");
-            Ok(Step { action, ..Step::go(Move::Wait { action_id }).changing(changes) })
-        }
-        Verdict::NeedsApproval { class, reason } => {
-            changes.push(Change::Status { to: Status::WaitingHitl, why: format!("{step} needs approval: {reason}") });
-            let action = proposal::propose(action, &standing.charter, entry.now, &entry.run.run_id.to_string());
-            let item = proposal::item(&action, class, &reason, &output, entry.mail, &standing.charter, entry.now);
-            let action = planned(action, class, OutboxState::Parked, &reason);
-            let park = Move::Park { reason: format!("{step} waits for approval: {reason}") };
-            Ok(Step { action, item: Some(item), ..Step::go(park).changing(changes) })
-        }
     }
 }
 
@@ -180,41 +251,18 @@ fn located(mut argument: Argument, entry: &Entry<'_>) -> Argument {
     argument
 }
 
-/// The effect has ended: what it came to is the step's output.
-fn finish(entry: &Entry<'_>, task: &Task, waited_for: ActionId) -> anyhow::Result<Step> {
-    let end = entry.reply::<EffectEnd>(|call| matches!(call, Call::Effect { .. }))?.context("the effect has no end")?;
-    let mut open = task.subtasks.iter().enumerate().filter(|(_, subtask)| !subtask.done);
-    let (index, subtask) = open
-        .find(|(_, subtask)| action_id(entry, task, &subtask.step) == waited_for)
-        .context("no step waits for this effect")?;
-    let step = subtask.step.as_str();
-    let planned = task.tool_output.as_ref().and_then(|output| output.get(step)).cloned().unwrap_or_default();
-    match end.state {
-        OutboxState::Applied | OutboxState::Saved | OutboxState::Sent => {
-            let mut value = planned;
-            if let Value::Object(fields) = &mut value {
-                fields.insert(end.state.to_string(), Value::from(end.result));
-            }
-            Ok(Step::go(Move::Again).changing(done(Vec::new(), index, step, value)))
-        }
-        OutboxState::Failed => Ok(park_failed(entry, task, step, &end.result, Vec::new())),
-        OutboxState::NeedsHuman => {
-            let mut parked = park_failed(entry, task, step, &end.result, Vec::new());
-            parked.item.iter_mut().for_each(|item| item.action_id = Some(waited_for));
-            Ok(parked)
-        }
-        // What the agent did not do in the end is for the person.
-        OutboxState::Void => {
-            let value = json!({ "void": end.result, "planned": planned });
-            let by_hand = Subtask { step: format!("{step}_by_hand"), done: false };
-            let changes = vec![Change::Output { step: step.to_owned(), value }, Change::AddStep { subtask: by_hand }];
-            Ok(Step::go(Move::Again).changing(changes))
-        }
-        other => {
-            let value = json!({ other.as_str(): end.result, "planned": planned });
-            Ok(Step::go(Move::Again).changing(vec![Change::Output { step: step.to_owned(), value }]))
-        }
+/// What it comes to if it may be written right here, with the checkpoint: a row of our own that nobody else waits for.
+/// A fork's effects are void, so it hears that of its outbox instead; so does everyone while effects are paused.
+fn at_once(entry: &Entry<'_>, standing: &Standing, approved: &ApprovedAction) -> Option<String> {
+    let own = approved.class() == RiskClass::R0 && !entry.run.fork && !standing.paused;
+    own.then(|| approved.action().effect.as_row()).flatten()
+}
+
+fn came_true(mut output: Value, state: OutboxState, result: String) -> Value {
+    if let Value::Object(fields) = &mut output {
+        fields.insert(state.to_string(), Value::from(result));
     }
+    output
 }
 
 /// There is no FAILED: the task waits, and a person says retry, skip or cancel.

@@ -42,7 +42,21 @@ pub(in crate::store) fn plan(
         sender,
     );
     execute(connection, sql, values, "planning an effect")?;
-    note(connection, action, &format!("{} {} → {state} ({sha})", action.tool, class), who, "effect_planned", at)
+    if *state != OutboxState::Applied {
+        return note(
+            connection,
+            action,
+            &format!("{} {class} → {state} ({sha})", action.tool),
+            who,
+            "effect_planned",
+            at,
+        );
+    }
+    // It is done in the same breath, and each act has its line before it.
+    let ready = OutboxState::Ready;
+    note(connection, action, &format!("{} {class} → {ready} ({sha})", action.tool), who, "effect_planned", at)?;
+    take_effect(connection, action, at)?;
+    note(connection, action, &format!("{ready} → {state}: {reason}"), who, "effect_moved", at)
 }
 
 /// One move. Refused when the row is no longer where the mover thought.

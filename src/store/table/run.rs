@@ -67,6 +67,9 @@ pub(in crate::store) fn checkpoint(session: &Session, point: &Checkpoint, text: 
     if point.fork {
         return fork_effect(session, point);
     }
+    if let Some(mv) = &point.moved {
+        outbox::advance(session, mv)?;
+    }
     project(session, point, &text.words)?;
     if let Some(action) = &point.action {
         outbox::plan(session, action, point.run_id, point.node.as_str(), point.entered_at)?;
