@@ -16,11 +16,14 @@ use crate::{
     policy::{Charter, Standing},
     rules::Current,
     store::{
-        Store,
-        value::{ActionMove, NewAction},
+        Store, StoreError,
+        value::{ActionMove, NewAction, Room},
     },
     tool::ThreadMail,
 };
+
+/// Between looks for room in the approval queue.
+pub(super) const ROOM_PAUSE: chrono::Duration = chrono::Duration::seconds(15);
 
 /// The newest mails of a conversation a tool may see.
 const THREAD_MAILS: usize = 20;
@@ -114,6 +117,7 @@ impl Library {
             }
             Call::Thread { thread } => self.thread(head, thread),
             Call::Standing => self.standing(head),
+            Call::Room { sender } => self.room(sender, now),
             Call::Task { task_id } => {
                 let (row, facts) =
                     self.store.read_now(|reader| Ok((reader.task(*task_id)?, reader.task_facts(*task_id)?)))?;
@@ -148,6 +152,16 @@ impl Library {
             })
             .collect();
         to_value(&mails)
+    }
+
+    /// The store refuses what does not fit in any case; asking first spares it the batch it would have to do again.
+    fn room(&self, sender: &str, now: Instant) -> anyhow::Result<Value> {
+        let caps = self.outbox.charter().caps;
+        let room = Room { all: caps.pending, per_sender: caps.pending_per_sender };
+        match self.store.read_now(|reader| reader.has_room(sender, room)) {
+            Err(StoreError::NoRoom(reason)) => Err(NotNow { reason, until: now.plus(ROOM_PAUSE) }.into()),
+            outcome => Ok(Value::Bool(outcome.map(|()| true)?)),
+        }
     }
 
     fn standing(&self, head: &RunHead) -> anyhow::Result<Value> {

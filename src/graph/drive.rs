@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    answer::{Answered, Asker, NotNow},
+    answer::{Answered, Asker, NotNow, ROOM_PAUSE},
     engine::Inner,
     entry::{Call, EffectEnd, Entry, Step, TaskNow},
     failure,
@@ -27,9 +27,6 @@ use crate::{
 const CALLS_PER_VISIT: usize = 8;
 /// Between attempts to commit while the disk is full or another program holds the lock.
 const DISK_PAUSE: Duration = Duration::from_secs(1);
-
-/// Between looks for room in the approval queue.
-const ROOM_PAUSE: chrono::Duration = chrono::Duration::seconds(15);
 
 /// How a commit ended.
 enum Committed {

@@ -168,6 +168,11 @@ impl ExecuteTool {
                     Ok(Step { action, ..Step::go(Move::Wait { action_id }).changing(changes) })
                 }
             },
+            Verdict::NeedsApproval { .. }
+                if entry.reply::<bool>(|call| matches!(call, Call::Room { .. }))?.is_none() =>
+            {
+                Ok(Step::ask(Call::Room { sender }))
+            }
             Verdict::NeedsApproval { class, reason } => {
                 changes
                     .push(Change::Status { to: Status::WaitingHitl, why: format!("{step} needs approval: {reason}") });

@@ -21,7 +21,7 @@ pub(in crate::store) fn open(
     at: Instant,
 ) -> Result<()> {
     if let Some(room) = new.room {
-        has_room(connection, new, room)?;
+        has_room(connection, &new.sender, room)?;
     }
     let sql = "INSERT INTO item (item_id, kind, account, user_id, task_id, mail_id, run_id, action_id, title, body, state, created_at, updated_at, \
                expires_at, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'open', ?11, ?11, ?12, ?13) ON CONFLICT DO NOTHING";
@@ -44,11 +44,10 @@ pub(in crate::store) fn open(
 }
 
 /// A flood of questions is answered without reading them. What does not fit waits in its task.
-fn has_room(connection: &Connection, new: &NewItem, room: Room) -> Result<()> {
+fn has_room(connection: &Connection, sender: &str, room: Room) -> Result<()> {
     let sql = "SELECT count(*), coalesce(sum(sender = ?1 AND sender <> ''), 0) FROM item WHERE state = 'open' AND kind = 'action'";
-    let counts = one(connection, sql, [&new.sender], "counting questions", |row| {
-        Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?))
-    })?;
+    let counts =
+        one(connection, sql, [sender], "counting questions", |row| Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?)))?;
     let (all, same) = counts.unwrap_or_default();
     if all >= room.all {
         return Err(StoreError::NoRoom(format!("{all} approvals wait for you already")));
@@ -164,6 +163,11 @@ impl Reader<'_> {
         let sql =
             format!("{COLUMNS} WHERE state = 'open' AND expires_at <= ?1 AND reminded_at IS NULL ORDER BY expires_at");
         many(self.0, &sql, [before.to_string()], "finding what will expire", item_row)
+    }
+
+    /// An error when one more question because of this sender would be too many.
+    pub fn has_room(&self, sender: &str, room: Room) -> Result<()> {
+        has_room(self.0, sender, room)
     }
 
     pub fn has_expired(&self, now: Instant) -> Result<bool> {
