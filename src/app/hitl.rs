@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{App, NotFound};
 use crate::{
-    hitl::{Dropped, Looked, Queue, Word},
+    hitl::{Dropped, Looked, Queue},
     model::{
         Action, ActionId, Door, Effect, Instant, ItemId, ItemKind, Mail, RunId,
         action::{Argument, Composed, Origin},
@@ -337,16 +337,8 @@ impl App {
 }
 
 fn said(dropped: &Dropped) -> Said {
-    let verdict = match dropped.word {
-        Word::Approve => Verdict::Approve,
-        Word::Reject => Verdict::Reject,
-        Word::Respond => Verdict::Respond,
-        Word::Retry => Verdict::Retry,
-        Word::Skip => Verdict::Skip,
-        Word::Cancel => Verdict::Cancel,
-    };
     Said {
-        verdict,
+        verdict: dropped.verdict,
         reason: dropped.reason.clone(),
         door: Door::File,
         sha256: dropped.action_sha256.clone(),

@@ -5,28 +5,19 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::own_file;
-use crate::model::{ItemId, ids::sha256_hex, words::words};
+use crate::{
+    model::{ItemId, ids::sha256_hex},
+    store::value::Verdict,
+};
 
 /// A reason is a sentence or two.
 const LARGEST: u64 = 64 * 1024;
-
-words! {
-    /// What a file can say.
-    Word {
-        Approve = "approve",
-        Reject = "reject",
-        Respond = "respond",
-        Retry = "retry",
-        Skip = "skip",
-        Cancel = "cancel",
-    }
-}
 
 /// A sound decision file. Whether it counts is decided by the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dropped {
     pub item_id: ItemId,
-    pub word: Word,
+    pub verdict: Verdict,
     /// Empty for items that are about no action.
     pub action_sha256: String,
     pub reason: String,
@@ -39,7 +30,7 @@ pub struct Dropped {
 struct Written {
     #[serde(default)]
     action_sha256: String,
-    decision: Word,
+    decision: Verdict,
     #[serde(default)]
     reason: String,
 }
@@ -56,7 +47,7 @@ pub(super) fn read(path: &Path, item_id: ItemId) -> Result<Dropped, String> {
     let digest = sha256_hex(&[item_id.to_string().as_bytes(), b"\n", &bytes].concat());
     Ok(Dropped {
         item_id,
-        word: written.decision,
+        verdict: written.decision,
         action_sha256: written.action_sha256,
         reason: written.reason,
         digest,

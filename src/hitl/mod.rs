@@ -19,7 +19,7 @@ use crate::{
     store::{Store, value::ItemRow},
 };
 
-pub use drop::{Dropped, Word};
+pub use drop::Dropped;
 pub use view::File as QueueFile;
 
 const QUARANTINE: &str = "quarantine";

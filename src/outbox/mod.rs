@@ -213,17 +213,7 @@ impl Outbox {
             return self.end(row, End::of(OutboxState::Void, "its stored bytes do not match their digest"), now).await;
         }
         let charter = self.charter();
-        let situation = Situation {
-            mode: row.mode,
-            mail: mail.or(row.mail.as_ref()),
-            labels: &self.setting.labels,
-            phishing: row.phishing,
-            own: &self.setting.own,
-            charter: &charter,
-            approval: row.approval.as_ref(),
-            epoch: self.setting.epoch,
-            now,
-        };
+        let situation = self.situation(row, mail, &charter, now);
         let approved = match judge(row.action.clone(), &situation) {
             Verdict::Allowed(approved) => approved,
             Verdict::NeedsApproval { reason, .. } => {
@@ -250,6 +240,26 @@ impl Outbox {
                 *moved = Some(Box::new(Self::last(row, end, now)));
                 Ok(Some(carried))
             }
+        }
+    }
+
+    fn situation<'a>(
+        &'a self,
+        row: &'a Pending,
+        mail: Option<&'a Mail>,
+        charter: &'a Charter,
+        now: Instant,
+    ) -> Situation<'a> {
+        Situation {
+            mode: row.mode,
+            mail: mail.or(row.mail.as_ref()),
+            labels: &self.setting.labels,
+            phishing: row.phishing,
+            own: &self.setting.own,
+            charter,
+            approval: row.approval.as_ref(),
+            epoch: self.setting.epoch,
+            now,
         }
     }
 
@@ -387,17 +397,7 @@ impl Outbox {
         self.store.write(Write::Undo { action_id, done: false, at: now }).await?;
         let row = self.row(action_id)?;
         let charter = self.charter();
-        let situation = Situation {
-            mode: row.mode,
-            mail: row.mail.as_ref(),
-            labels: &self.setting.labels,
-            phishing: false,
-            own: &self.setting.own,
-            charter: &charter,
-            approval: None,
-            epoch: self.setting.epoch,
-            now,
-        };
+        let situation = Situation { phishing: false, approval: None, ..self.situation(&row, None, &charter, now) };
         let Verdict::Allowed(approved) = judge(row.action.clone(), &situation) else {
             anyhow::bail!("the account does not let the program touch it now");
         };

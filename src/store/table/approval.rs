@@ -90,7 +90,11 @@ pub(in crate::store) fn take_back(connection: &Connection, item_id: ItemId, who:
     let id = action.action.action_id.to_string();
     let sql = "UPDATE outbox SET state = 'parked', release_at = NULL, result = 'taken back', updated_at = ?2 WHERE action_id = ?1 AND state = 'held'";
     if execute(connection, sql, (&id, at.to_string()), "taking an approval back")? == 0 {
-        return Err(StoreError::Refused(format!("it is too late: the effect is {}", action.state)));
+        let why = match action.state {
+            OutboxState::Parked => "it was not approved".to_owned(),
+            state => format!("it is too late: the effect is {state}"),
+        };
+        return Err(StoreError::Refused(why));
     }
     execute(connection, "DELETE FROM approval WHERE action_id = ?1", [&id], "voiding an approval")?;
     let sql = "UPDATE item SET state = 'open', decision = '', reason = '', updated_at = ?2 WHERE item_id = ?1 AND state = 'decided'";
