@@ -8,7 +8,7 @@ pub mod proposal;
 mod send;
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs::DirBuilder,
     os::unix::fs::DirBuilderExt,
     path::PathBuf,
@@ -55,6 +55,20 @@ pub struct Outbox {
     setting: Arc<Setting>,
     mailboxes: Arc<RwLock<HashMap<AccountId, Arc<dyn Mailbox>>>>,
     windows: Arc<Mutex<Windows>>,
+    /// Effects that somebody is carrying out right now.
+    under_way: Arc<Mutex<HashSet<ActionId>>>,
+}
+
+/// One carrier at a time: to a second one, an effect that is being sent would look like one that was interrupted.
+struct Hold<'a> {
+    under_way: &'a Mutex<HashSet<ActionId>>,
+    action_id: ActionId,
+}
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.action_id);
+    }
 }
 
 /// How far an effect got.
@@ -110,7 +124,13 @@ impl Outbox {
             setting: Arc::new(setting),
             mailboxes: Arc::default(),
             windows: Arc::new(Mutex::new(windows)),
+            under_way: Arc::default(),
         })
+    }
+
+    fn take_hold(&self, action_id: ActionId) -> Option<Hold<'_>> {
+        let free = self.under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(action_id);
+        free.then(|| Hold { under_way: &self.under_way, action_id })
     }
 
     pub fn serve(&self, account: AccountId, mailbox: Arc<dyn Mailbox>) {
@@ -152,6 +172,9 @@ impl Outbox {
         now: Instant,
         moved: &mut Option<Box<ActionMove>>,
     ) -> Result<Carried> {
+        let Some(_hold) = self.take_hold(action_id) else {
+            return Ok(Carried::NotNow { reason: "it is under way".into(), until: now.plus(LOOK_AGAIN) });
+        };
         let mut pending = planned.map(|planned| self.fresh(planned)).transpose()?;
         loop {
             let row = match pending.take() {

@@ -279,10 +279,16 @@ impl Yard {
 
     /// Until it has ended, however long the doubt lasts.
     pub(crate) async fn carry_to_the_end(&self, action: ActionId) -> OutboxState {
-        for _ in 0..200 {
+        for _ in 0..2_000 {
             match self.carry(action).await {
                 Carried::Ended(state, _) => return state,
-                Carried::NotNow { .. } => self.house.clock.advance(31),
+                Carried::NotNow { reason, .. } => {
+                    if reason == "it is under way" {
+                        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+                    } else {
+                        self.house.clock.advance(31);
+                    }
+                }
             }
         }
         panic!("the effect {action} is stuck");

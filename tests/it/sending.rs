@@ -76,7 +76,8 @@ async fn many_doors_at_once_approve_an_action_once() {
         let action = asked.action.action_id;
         let (one, other) = tokio::join!(yard.carry_to_the_end(action), yard.carry_to_the_end(action));
         assert_eq!((one, other), (OutboxState::Sent, OutboxState::Sent));
-        assert_eq!(yard.mailbox.times(action), 1);
+        let trail = || yard.house.sql(&format!("SELECT act, detail FROM audit WHERE subject = 'action:{action}'"));
+        assert_eq!(yard.mailbox.times(action), 1, "{:?}", trail());
     }
     println!("{items} items, 64 doors each");
 }
