@@ -199,8 +199,8 @@ fn killed_at_random_while_it_sends_nothing_is_sent_twice() {
         }
         finish(&house);
         check(&house, mails, &format!("after {done} kills"));
+        println!("{done} of {kills} kills over {homes} homes of {mails} mails");
     }
-    println!("{done} kills over {homes} homes of {mails} mails");
 }
 
 /// A commit or a call without a place to die would be one nobody has tried.
