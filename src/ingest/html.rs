@@ -14,6 +14,8 @@ use crate::model::mail::Link;
 const OPEN: usize = 256;
 /// How far up an end tag looks for its start.
 const REACH: usize = 64;
+/// A page with pictures and no more words than these is made of its pictures.
+const FEW_WORDS: usize = 12;
 /// Levels of quotes that are drawn.
 const QUOTES: usize = 8;
 
@@ -29,7 +31,8 @@ pub fn html_to_text(html: &str) -> Page {
     while let Some(token) = tokens.next() {
         match token {
             Token::Text(text) => drawn.text(text),
-            Token::Start(name, _) if is_raw(name) => tokens.skip_raw(name),
+            Token::Start(name, _) if name.bytes() == b"title" => drawn.title = tokens.skip_raw(name),
+            Token::Start(name, _) if is_raw(name) => drop(tokens.skip_raw(name)),
             Token::Start(name, rest) => drawn.start(name, rest),
             Token::End(name) => drawn.end(name),
         }
@@ -38,6 +41,7 @@ pub fn html_to_text(html: &str) -> Page {
         }
     }
     drawn.close_link();
+    drawn.name_the_pictures();
     drawn.page
 }
 
@@ -48,8 +52,10 @@ struct Element {
 }
 
 #[derive(Default)]
-struct Drawing {
+struct Drawing<'a> {
     page: Page,
+    title: &'a str,
+    pictures: bool,
     open: Vec<Element>,
     /// Line breaks owed before the next word.
     breaks: usize,
@@ -62,7 +68,20 @@ struct Drawing {
     scratch: String,
 }
 
-impl Drawing {
+impl Drawing<'_> {
+    /// A page made of pictures says what it is in its title alone.
+    fn name_the_pictures(&mut self) {
+        if self.pictures && self.page.text.split_whitespace().nth(FEW_WORDS).is_none() {
+            let said = std::mem::take(&mut self.page.text);
+            (self.breaks, self.space, self.bullet, self.quotes, self.open) = (0, false, false, 0, Vec::new());
+            self.text(self.title);
+            if !said.is_empty() && !self.page.text.is_empty() {
+                self.page.text.push_str("\n\n");
+            }
+            self.page.text.push_str(&said);
+        }
+    }
+
     fn sight(&self) -> Sight {
         self.open.last().map_or_else(Sight::default, |element| element.sight)
     }
@@ -137,6 +156,7 @@ impl Drawing {
             b"td" | b"th" => self.space = true,
             b"pre" => self.pre += 1,
             b"a" => self.open_link(&marks),
+            b"img" => self.pictures = true,
             _ => {}
         }
         self.breaks = self.breaks.max(gap(name));
@@ -255,7 +275,7 @@ fn gap(name: Name) -> usize {
 }
 
 fn is_raw(name: Name) -> bool {
-    matches!(name.bytes(), b"script" | b"style" | b"title" | b"template" | b"xml" | b"svg")
+    matches!(name.bytes(), b"script" | b"style" | b"template" | b"xml" | b"svg")
 }
 
 fn is_void(name: Name) -> bool {
@@ -307,6 +327,14 @@ mod tests {
         check("<div hidden>x</div>a<p style=display:none>b<p>c", "a\n\nc");
         check("<td><span style='visibility:hidden'>x</td><td>y</td>", "y");
         check("<a style='display:none' href=h>x</a>y", "y");
+    }
+
+    #[test]
+    fn a_page_of_pictures_is_named_by_its_title() {
+        check("<title>Summer &amp; sale</title><img src=a><img src=b>", "Summer & sale");
+        check("<title>Offers</title><img src=a><p>Unsubscribe", "Offers\n\nUnsubscribe");
+        check("<title>t</title>no picture", "no picture");
+        check(&format!("<title>t</title><img>{}", "word ".repeat(20)), "word ".repeat(20).trim());
     }
 
     #[test]

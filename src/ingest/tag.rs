@@ -51,18 +51,21 @@ impl<'a> Tokens<'a> {
         taken
     }
 
-    /// Drops everything up to and with the end tag of a raw element (`script`, `style` …).
-    pub(super) fn skip_raw(&mut self, name: Name) {
+    /// Steps over everything up to and with the end tag of a raw element (`script`, `style`, …); what stood in it.
+    pub(super) fn skip_raw(&mut self, name: Name) -> &'a str {
+        let inside = self.rest;
         while let Some(at) = self.rest.find("</") {
             self.take(at + 2);
             let found = self.rest.get(..name.len).unwrap_or_default();
             if Name::new(found) == name {
+                let length = inside.len() - self.rest.len() - 2;
                 let end = self.rest.find('>').map_or(self.rest.len(), |end| end + 1);
                 self.take(end);
-                return;
+                return inside.get(..length).unwrap_or_default();
             }
         }
         self.rest = "";
+        inside
     }
 
     fn tag(&mut self) -> Option<Token<'a>> {
@@ -211,7 +214,7 @@ mod tests {
     fn raw_elements_are_skipped() {
         let mut tokens = Tokens::new("<style>a </b> <c></STYLE >d");
         let Some(Token::Start(name, _)) = tokens.next() else { panic!("no tag") };
-        tokens.skip_raw(name);
+        assert_eq!(tokens.skip_raw(name), "a </b> <c>");
         assert_eq!(tokens.next(), Some(Token::Text("d")));
     }
 }
