@@ -14,6 +14,8 @@ pub(super) struct Page<'a> {
     pub(super) subject: String,
     subject_hits: Vec<Hit>,
     everywhere: Features,
+    /// How often each feature was seen, by its number.
+    counts: Vec<u32>,
     pub(super) language: &'static str,
     /// Where what was handed on begins.
     border: usize,
@@ -26,15 +28,21 @@ impl<'a> Page<'a> {
         let subject = plain(mail.subject.get(..mail.subject.floor_char_boundary(300)).unwrap_or_default());
         let subject_hits = hits(&subject);
         let mut everywhere = Features::default();
+        let mut counts = vec![0; Feature::ALL.len()];
         for scored in &sentences {
             everywhere.unite(scored.features);
         }
         for hit in &subject_hits {
             everywhere.insert(hit.feature);
         }
+        for hit in sentences.iter().flat_map(|scored| &scored.hits).chain(&subject_hits) {
+            if let Some(count) = counts.get_mut(hit.feature as usize) {
+                *count += 1;
+            }
+        }
         let language = language(&sentences, &subject);
         let border = sentences.iter().position(|scored| hands_on(scored.sentence.raw)).unwrap_or(sentences.len());
-        Self { sentences, subject, subject_hits, everywhere, language, border }
+        Self { sentences, subject, subject_hits, everywhere, counts, language, border }
     }
 
     pub(super) fn everywhere(&self) -> Features {
@@ -59,11 +67,8 @@ impl<'a> Page<'a> {
 
     /// How many phrases of a feature stand in the subject and the text.
     pub(super) fn count(&self, feature: Feature) -> usize {
-        if !self.has(feature) {
-            return 0;
-        }
-        let in_text = self.sentences.iter().flat_map(|scored| &scored.hits);
-        in_text.chain(&self.subject_hits).filter(|hit| hit.feature == feature).count()
+        let seen = self.counts.get(feature as usize).filter(|_| self.has(feature));
+        seen.map_or(0, |count| *count as usize)
     }
 
     /// The first sentence with a feature.

@@ -3,7 +3,7 @@
 //! Owns the number. The same function scores a lone sentence, a sentence of a mail and the evaluation sets.
 
 use super::{
-    learned::{Head, Signal, of_sentence, table},
+    learned::{Head, Signal, Walk, of_sentence, table, walk},
     lexicon::{Feature, Features, Hit, hits, is_lead_in, is_verb},
     text::{Sentence, words},
 };
@@ -16,6 +16,7 @@ pub(super) const THRESHOLD: f64 = 0.5;
 pub(super) struct Scored<'a> {
     pub(super) sentence: Sentence<'a>,
     pub(super) hits: Vec<Hit>,
+    pub(super) walk: Walk,
     pub(super) features: Features,
     /// Where the order starts, when the sentence is one.
     pub(super) imperative_at: Option<usize>,
@@ -92,9 +93,10 @@ pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> 
     let hand: f64 = features.iter().map(Feature::weight).sum();
     let for_others =
         assigned(&sentence).is_some_and(|(who, _)| !names.iter().any(|name| name == who)) && !names.is_empty();
-    let alone = learned(&sentence, features, hand);
+    let walk = walk(&sentence.plain);
+    let alone = learned(&sentence, &walk, features, hand);
     let sum = in_mail(&sentence, features, hand, alone);
-    Scored { sentence, hits, features, imperative_at, for_others, hand, alone, sum, score: logistic(sum) }
+    Scored { sentence, hits, walk, features, imperative_at, for_others, hand, alone, sum, score: logistic(sum) }
 }
 
 /// In a mail, where the writer's own promise asks nothing of the reader. What was learned is English, so a sentence in
@@ -118,15 +120,14 @@ const HAND_SHARE: f64 = 0.85;
 const IN_MAIL: f64 = 0.4;
 
 /// By its words alone, as the sentences it was learned from were judged.
-fn learned(sentence: &Sentence<'_>, features: Features, hand: f64) -> f64 {
+fn learned(sentence: &Sentence<'_>, walk: &Walk, features: Features, hand: f64) -> f64 {
     if sentence.is_hebrew() {
         return hand;
     }
     let table = table();
     let weight = |signal: &Signal<'_>| table.weight(signal, Head::Asks);
-    let mut sum = table.bias(Head::Asks) + hand * weight(&Signal::Cue("hand"));
-    of_sentence(sentence, |signal| sum += weight(&signal));
-    sum + features.iter().map(|feature| weight(&Signal::Cue(feature.as_str()))).sum::<f64>()
+    let cues: f64 = features.iter().map(|feature| weight(&Signal::Cue(feature.as_str()))).sum();
+    table.bias(Head::Asks) + hand * weight(&Signal::Cue("hand")) + walk.asks + cues
 }
 
 /// The words beside a phrase can take it back: "when will you …" wants an answer and not an act, "I need to go" and

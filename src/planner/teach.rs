@@ -4,7 +4,7 @@
 
 use super::{
     date::Base,
-    learned::{Signal, cues, of_sentence},
+    learned::{Signal, cues, of_sentence, words},
     lexicon::Feature,
     page::Page,
     read::ReadContext,
@@ -32,5 +32,6 @@ pub fn mail_signals(mail: &Mail, context: &ReadContext<'_>) -> Vec<String> {
     let base = Base::new(mail.date.unwrap_or(context.now), context.me);
     let mut names = Vec::new();
     cues(mail, &page, &base, context.me, |signal| names.push(signal.to_string()));
+    words(&page, |signal| names.push(signal.to_string()));
     names
 }

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, hash::BuildHasherDefault};
 
 use super::{
-    cue::cues,
+    cue::{cues, known_words},
     signal::Signal,
     weights::{Given, Head, Row, at, table},
 };
@@ -91,15 +91,19 @@ pub(in crate::planner) fn bearing<'a>(mail: &'a Mail, page: &'a Page<'_>, base: 
     }
     let mut counted: HashSet<*const Row, BuildHasherDefault<Given>> = HashSet::default();
     let mut seen = Vec::new();
-    cues(mail, page, base, me, |signal: Signal<'a>| {
-        if let Some(row) = table.row(&signal)
-            && counted.insert(std::ptr::from_ref(row))
-        {
+    let mut count = |signal: Signal<'a>, row: &'static Row| {
+        if counted.insert(std::ptr::from_ref(row)) {
             seen.push((signal, row));
             for (sum, weight) in sums.iter_mut().zip(row) {
                 *sum += *weight;
             }
         }
+    };
+    cues(mail, page, base, me, |signal: Signal<'a>| {
+        if let Some(row) = table.row(&signal) {
+            count(signal, row);
+        }
     });
+    known_words(page, count);
     Bearing { sums, seen }
 }

@@ -3,6 +3,7 @@
 use super::{
     envelope::{envelope, shape},
     signal::{Signal, terms},
+    weights::{Row, table},
 };
 use crate::{
     model::{Mail, Me},
@@ -19,7 +20,7 @@ const DATED_SENTENCES: usize = 40;
 /// Words beyond this say nothing new about the sort of mail.
 const MOST_WORDS: usize = 1_500;
 
-/// Every signal of a mail, cues before words. A signal may come more than once; it counts once.
+/// Every cue of a mail. One may come more than once; it counts once.
 pub(in crate::planner) fn cues<'a>(
     mail: &'a Mail,
     page: &'a Page<'_>,
@@ -36,7 +37,6 @@ pub(in crate::planner) fn cues<'a>(
     days(page, &dated, base, &mut take);
     pressing(page, &dated, base, &mut take);
     call(page, &mut take);
-    words(page, &mut take);
 }
 
 fn phrases<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
@@ -156,22 +156,46 @@ fn call<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
     }
 }
 
-fn words<'a>(page: &'a Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
-    let mut left = MOST_WORDS;
-    for scored in &page.sentences {
+/// Every word and pair of a mail.
+pub(in crate::planner) fn words<'a>(page: &'a Page<'_>, mut take: impl FnMut(Signal<'a>)) {
+    for scored in telling(page) {
         let mut last = "^";
         for word in terms(&scored.sentence.plain) {
             take(Signal::Word(word));
             take(Signal::Pair(last, word));
             last = word;
-            left = left.saturating_sub(1);
-        }
-        if left == 0 {
-            break;
         }
     }
+    subject(page, take);
+}
+
+/// Those of them that have weights, from the walk that scored the sentences.
+pub(super) fn known_words<'a>(page: &'a Page<'_>, mut take: impl FnMut(Signal<'a>, &'static Row)) {
+    for scored in telling(page) {
+        for (signal, row) in scored.walk.known(&scored.sentence.plain) {
+            take(signal, row);
+        }
+    }
+    subject(page, |signal| {
+        if let Some(row) = table().row(&signal) {
+            take(signal, row);
+        }
+    });
+}
+
+fn subject<'a>(page: &'a Page<'_>, mut take: impl FnMut(Signal<'a>)) {
     for word in terms(&page.subject) {
         take(Signal::Word(word));
         take(Signal::Subject(word));
     }
+}
+
+/// The sentences up to the one in which the words that count are reached.
+fn telling<'p, 'a>(page: &'p Page<'a>) -> impl Iterator<Item = &'p Scored<'a>> {
+    let mut words = 0;
+    page.sentences.iter().take_while(move |scored| {
+        let more = words < MOST_WORDS;
+        words += scored.walk.len();
+        more
+    })
 }

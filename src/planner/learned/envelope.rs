@@ -173,19 +173,48 @@ struct Shape {
 
 impl Shape {
     fn add(&mut self, word: &str) {
+        let seen = Letters::of(word);
         self.words += 1;
-        let letters = word.chars().filter(|c| c.is_alphabetic()).count();
-        let marks = word.chars().filter(|c| c.is_ascii_punctuation()).count();
         self.links += usize::from(word.contains("http") || word.starts_with("www"));
-        self.bangs += usize::from(word.contains('!'));
-        self.capitals += usize::from(letters >= 4 && !word.chars().any(char::is_lowercase) && word.is_ascii());
-        self.lone += usize::from(letters == 1 && word.len() == 1 && !matches!(word, "a" | "A" | "I" | "i"));
-        self.apart +=
-            usize::from(letters == 0 && marks == word.len() && matches!(word, "." | "," | "!" | "?" | ":" | ";" | "/"));
-        self.mixed += usize::from(is_mixed(word));
-        self.money += usize::from(word.contains(['$', '€', '£', '₪']));
-        self.percent += usize::from(word.contains('%'));
+        self.bangs += usize::from(seen.bang);
+        self.capitals += usize::from(seen.letters >= 4 && !seen.small && word.is_ascii());
+        self.lone += usize::from(seen.letters == 1 && word.len() == 1 && !matches!(word, "a" | "A" | "I" | "i"));
+        self.apart += usize::from(matches!(word, "." | "," | "!" | "?" | ":" | ";" | "/"));
+        self.mixed += usize::from(seen.letters > 0 && seen.letters < word.len() && is_mixed(word));
+        self.money += usize::from(seen.money);
+        self.percent += usize::from(seen.percent);
         self.bullets += usize::from(matches!(word, "-" | "•" | "*" | "1." | "2." | "3." | "1)" | "2)"));
+    }
+}
+
+/// What one look at a word's characters shows.
+#[derive(Default)]
+struct Letters {
+    letters: usize,
+    small: bool,
+    bang: bool,
+    money: bool,
+    percent: bool,
+}
+
+impl Letters {
+    fn of(word: &str) -> Self {
+        let mut seen = Self::default();
+        for c in word.chars() {
+            match c {
+                'a'..='z' => (seen.letters, seen.small) = (seen.letters + 1, true),
+                'A'..='Z' => seen.letters += 1,
+                '!' => seen.bang = true,
+                '$' | '€' | '£' | '₪' => seen.money = true,
+                '%' => seen.percent = true,
+                c if c.is_ascii() => {}
+                c => {
+                    seen.letters += usize::from(c.is_alphabetic());
+                    seen.small |= c.is_lowercase();
+                }
+            }
+        }
+        seen
     }
 }
 

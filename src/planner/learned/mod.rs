@@ -7,11 +7,13 @@ mod bearing;
 mod cue;
 mod envelope;
 mod signal;
+mod walk;
 mod weights;
 
 pub(super) use bearing::{Bearing, Leaning, bearing};
-pub(super) use cue::cues;
+pub(super) use cue::{cues, words};
 pub(super) use signal::{Signal, of_sentence};
+pub(super) use walk::{Walk, walk};
 pub(super) use weights::{Head, table};
 
 pub use weights::use_weights;

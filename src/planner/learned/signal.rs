@@ -42,57 +42,110 @@ impl Signal<'_> {
         }
     }
 
-    /// The hash of its name, without writing the name.
-    pub(super) fn hash(&self) -> u64 {
+    /// The key of its row, without writing its name.
+    pub(super) fn key(&self) -> u64 {
         match self {
-            Signal::Word(word) => feed(feed(START, "word:"), word),
-            Signal::Pair(a, b) => feed(feed(feed(feed(START, "pair:"), a), " "), b),
-            Signal::Three(a, b, c) => {
-                let two = feed(feed(feed(feed(START, "three:"), a), " "), b);
-                feed(feed(two, " "), c)
-            }
-            Signal::Subject(word) => feed(feed(START, "subject:"), word),
-            Signal::Cue(name) => feed(feed(START, "cue:"), name),
-            Signal::SubjectCue(name) => feed(feed(START, "subject_cue:"), name),
-            Signal::Again(name) => feed(feed(START, "again:"), name),
+            Signal::Word(word) => Key::WORD.with(hash(word)),
+            Signal::Pair(a, b) => Key::PAIR.with(hash(a)).with(hash(b)),
+            Signal::Three(a, b, c) => Key::THREE.with(hash(a)).with(hash(b)).with(hash(c)),
+            Signal::Subject(word) => Key::SUBJECT.with(hash(word)),
+            Signal::Cue(name) => Key::CUE.with(hash(name)),
+            Signal::SubjectCue(name) => Key::SUBJECT_CUE.with(hash(name)),
+            Signal::Again(name) => Key::AGAIN.with(hash(name)),
         }
+        .done()
+    }
+
+    /// The signal of a name, as the weights' file has it.
+    pub(super) fn named(name: &str) -> Option<Signal<'_>> {
+        let (sort, rest) = name.split_once(':')?;
+        let mut words = rest.split(' ');
+        let mut word = || words.next();
+        Some(match sort {
+            "word" => Signal::Word(rest),
+            "pair" => Signal::Pair(word()?, word()?),
+            "three" => Signal::Three(word()?, word()?, word()?),
+            "subject" => Signal::Subject(rest),
+            "cue" => Signal::Cue(rest),
+            "subject_cue" => Signal::SubjectCue(rest),
+            "again" => Signal::Again(rest),
+            _ => return None,
+        })
     }
 }
 
-pub(super) fn hash_of(name: &str) -> u64 {
-    feed(START, name)
+/// A key in the making: the sort of signal, then its words. A word is hashed once, however many signals it is part of.
+#[derive(Clone, Copy)]
+pub(super) struct Key(u64);
+
+impl Key {
+    pub(super) const WORD: Key = Key(1);
+    pub(super) const PAIR: Key = Key(2);
+    pub(super) const THREE: Key = Key(3);
+    const SUBJECT: Key = Key(4);
+    const CUE: Key = Key(5);
+    const SUBJECT_CUE: Key = Key(6);
+    const AGAIN: Key = Key(7);
+
+    pub(super) fn with(self, hash: u64) -> Key {
+        Key((self.0.rotate_left(23) ^ hash).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    pub(super) fn done(self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
 }
 
-/// FNV-1a: short keys, no hostile ones (the table is ours).
-const START: u64 = 0xcbf2_9ce4_8422_2325;
-
-fn feed(hash: u64, text: &str) -> u64 {
-    text.bytes().fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+/// FNV-1a: short words, and no hostile ones (the table is ours).
+pub(super) fn hash(word: &str) -> u64 {
+    const START: u64 = 0xcbf2_9ce4_8422_2325;
+    word.bytes().fold(START, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Longer words are addresses and noise.
 const LONGEST_WORD: usize = 24;
+/// Every number is this word.
+pub(super) const NUMBER: &str = "#";
 
 /// Words as the weights know them: numbers are one word, question and exclamation marks are words.
 pub(in crate::planner) fn terms(plain: &str) -> impl Iterator<Item = &str> {
+    placed(plain).map(|(_, word)| word)
+}
+
+/// The words with where they start.
+pub(super) fn placed(plain: &str) -> impl Iterator<Item = (usize, &str)> {
     let letter = |c: char| c.is_alphanumeric() || c == '\'';
+    let mark = |c: char| matches!(c, '?' | '!' | '$' | '%');
     let mut rest = plain;
     std::iter::from_fn(move || {
         loop {
-            let start = rest.find(|c: char| letter(c) || matches!(c, '?' | '!' | '$' | '%'))?;
-            rest = rest.get(start..)?;
-            let end = rest.find(|c: char| !letter(c)).unwrap_or(rest.len()).max(1);
-            let (word, after) = rest.split_at_checked(end)?;
+            rest = rest.get(span(rest, |c| !letter(c) && !mark(c))..).filter(|rest| !rest.is_empty())?;
+            let (word, after) = rest.split_at_checked(span(rest, letter).max(1))?;
+            let (start, bare) = (plain.len() - rest.len(), word.trim_start_matches('\''));
             rest = after;
-            let word = word.trim_matches('\'');
+            let start = start + word.len() - bare.len();
+            let word = bare.trim_end_matches('\'');
             if word.starts_with(|c: char| c.is_ascii_digit()) {
-                return Some("#");
+                return Some((start, NUMBER));
             }
             if !word.is_empty() && word.len() <= LONGEST_WORD {
-                return Some(word);
+                return Some((start, word));
             }
         }
     })
+}
+
+/// How many bytes of characters like this stand at the head. Almost all are ASCII, and not decoded.
+fn span(text: &str, like: impl Fn(char) -> bool) -> usize {
+    let mut at = 0;
+    while let Some(byte) = text.as_bytes().get(at) {
+        let c = if byte.is_ascii() { Some(char::from(*byte)) } else { text.get(at..).and_then(|text| text.chars().next()) };
+        match c.filter(|c| like(*c)) {
+            Some(c) => at += c.len_utf8(),
+            None => break,
+        }
+    }
+    at
 }
 
 /// Every signal of one sentence's words, with its ends.
@@ -118,7 +171,7 @@ mod tests {
     use crate::planner::text::sentences;
 
     #[test]
-    fn a_name_and_its_hash_agree() {
+    fn a_name_and_its_signal_agree() {
         for signal in [
             Signal::Word("please"),
             Signal::Pair("^", "please"),
@@ -128,7 +181,7 @@ mod tests {
             Signal::SubjectCue("urgent"),
             Signal::Again("urgent"),
         ] {
-            assert_eq!(signal.hash(), hash_of(&signal.to_string()), "{signal}");
+            assert_eq!(Signal::named(&signal.to_string()), Some(signal));
         }
     }
 

@@ -1,6 +1,6 @@
 //! The weights, read once from `weights.txt`: a line per signal and head.
 //!
-//! Signals are looked up by a hash of their name, so that no name is built while a mail is read.
+//! Signals are looked up by a key made of their words' hashes, so that no name is built while a mail is read.
 
 use std::{
     collections::HashMap,
@@ -8,7 +8,7 @@ use std::{
     sync::OnceLock,
 };
 
-use super::signal::{Signal, hash_of};
+use super::signal::Signal;
 use crate::model::words::words;
 
 const SHIPPED: &str = include_str!("weights.txt");
@@ -36,7 +36,7 @@ pub(in crate::planner) use head::Head;
 
 const HEADS: usize = Head::ALL.len();
 
-/// The hash is already one.
+/// The key is a hash already.
 #[derive(Default)]
 pub(super) struct Given(u64);
 
@@ -83,10 +83,8 @@ impl Table {
             if let Some((named, bias)) = section(line) {
                 head = named as usize;
                 put(&mut table.always, head, bias);
-            } else if let Some((weight, name)) = line.split_once(' ')
-                && let Ok(weight) = weight.parse()
-            {
-                put(table.rows.entry(hash_of(name)).or_insert([0.0; HEADS]), head, weight);
+            } else if let Some((signal, weight)) = weighed(line) {
+                put(table.rows.entry(signal.key()).or_insert([0.0; HEADS]), head, weight);
             }
         }
         table
@@ -97,7 +95,11 @@ impl Table {
     }
 
     pub(super) fn row(&self, signal: &Signal<'_>) -> Option<&Row> {
-        self.rows.get(&signal.hash())
+        self.at(signal.key())
+    }
+
+    pub(super) fn at(&self, key: u64) -> Option<&Row> {
+        self.rows.get(&key)
     }
 
     pub(in crate::planner) fn bias(&self, head: Head) -> f64 {
@@ -108,6 +110,11 @@ impl Table {
 fn section(line: &str) -> Option<(Head, f32)> {
     let (name, bias) = line.strip_prefix('[')?.strip_suffix(']')?.split_once(' ')?;
     Some((name.parse().ok()?, bias.parse().ok()?))
+}
+
+fn weighed(line: &str) -> Option<(Signal<'_>, f32)> {
+    let (weight, name) = line.split_once(' ')?;
+    Some((Signal::named(name)?, weight.parse().ok()?))
 }
 
 fn put(row: &mut Row, head: usize, value: f32) {
@@ -130,9 +137,7 @@ mod tests {
         for line in SHIPPED.lines().filter(|line| !line.starts_with('#')) {
             match section(line) {
                 Some((head, _)) => heads.push(head),
-                None => {
-                    assert!(line.split_once(' ').is_some_and(|(weight, _)| weight.parse::<f32>().is_ok()), "{line}")
-                }
+                None => assert!(weighed(line).is_some(), "{line}"),
             }
         }
         assert_eq!(heads, Head::ALL);

@@ -1,0 +1,89 @@
+//! One walk over a sentence's words, each looked up once for every question: does the sentence ask, and what is the mail.
+
+use super::{
+    signal::{Key, NUMBER, Signal, hash, placed},
+    weights::{Head, Row, at, table},
+};
+
+/// The words of a sentence with what is known of them, and what they say together about asking.
+#[derive(Debug, Clone)]
+pub(in crate::planner) struct Walk {
+    words: Vec<Word>,
+    /// The sum of the weights for [`Head::Asks`], of words, pairs and threes.
+    pub(in crate::planner) asks: f64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Word {
+    /// Where it stands in the plain text; a number stands nowhere, because all are one word.
+    span: Option<(usize, usize)>,
+    alone: Option<&'static Row>,
+    /// With the word before it.
+    paired: Option<&'static Row>,
+}
+
+pub(in crate::planner) fn walk(plain: &str) -> Walk {
+    let table = table();
+    let weight = |row: Option<&'static Row>| row.map_or(0.0, |row| at(row, Head::Asks));
+    let mut walk = Walk { words: Vec::new(), asks: 0.0 };
+    let (mut before, mut last) = (None, hash("^"));
+    for (start, text) in placed(plain) {
+        let this = hash(text);
+        let alone = table.at(Key::WORD.with(this).done());
+        let paired = table.at(Key::PAIR.with(last).with(this).done());
+        walk.asks += weight(alone) + weight(paired) + three(before, last, this);
+        let span = (text != NUMBER).then_some((start, start + text.len()));
+        walk.words.push(Word { span, alone, paired });
+        (before, last) = (Some(last), this);
+    }
+    let end = hash("$");
+    walk.asks += weight(table.at(Key::PAIR.with(last).with(end).done())) + three(before, last, end);
+    walk
+}
+
+fn three(before: Option<u64>, last: u64, this: u64) -> f64 {
+    let row = before.and_then(|before| table().at(Key::THREE.with(before).with(last).with(this).done()));
+    row.map_or(0.0, |row| at(row, Head::Asks))
+}
+
+impl Walk {
+    pub(super) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The words and pairs that have weights. `plain` is what was walked.
+    pub(super) fn known<'a>(&self, plain: &'a str) -> impl Iterator<Item = (Signal<'a>, &'static Row)> {
+        let mut last = "^";
+        self.words.iter().flat_map(move |word| {
+            let text = word.span.map_or(NUMBER, |(start, end)| plain.get(start..end).unwrap_or_default());
+            let pair = Signal::Pair(last, text);
+            last = text;
+            [word.alone.map(|row| (Signal::Word(text), row)), word.paired.map(|row| (pair, row))].into_iter().flatten()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planner::{learned::of_sentence, text::sentences};
+
+    /// A walk sees what a sentence's signals are, no more and no less.
+    #[test]
+    fn says_what_its_signals_say() {
+        for text in ["Could you please send me 20 reports by 5pm?", "'Now'! don't pay $5", "תוכלי לשלוח לי?", "ok"] {
+            let sentence = sentences(text).remove(0);
+            let (mut asks, mut known) = (0.0, Vec::new());
+            of_sentence(&sentence, |signal| {
+                asks += table().weight(&signal, Head::Asks);
+                let ends = matches!(signal, Signal::Three(..) | Signal::Pair(_, "$"));
+                if !ends && table().row(&signal).is_some() {
+                    known.push(signal);
+                }
+            });
+            let walk = walk(&sentence.plain);
+            assert!((walk.asks - asks).abs() < 1e-9, "{text}: {} {asks}", walk.asks);
+            assert_eq!(walk.known(&sentence.plain).map(|(signal, _)| signal).collect::<Vec<_>>(), known, "{text}");
+        }
+    }
+}
