@@ -1,5 +1,6 @@
 //! The thin binary: everything is in the library.
 
 fn main() -> std::process::ExitCode {
+    adjutant::tls::install();
     adjutant::door::cli::main()
 }

@@ -19,6 +19,7 @@ pub mod plan;
 pub mod priority;
 pub mod reflection;
 pub mod run;
+pub mod secret;
 pub mod task;
 pub mod words;
 
@@ -37,4 +38,5 @@ pub use plan::{PlannedTask, Reading, TaskKind};
 pub use priority::Priority;
 pub use reflection::Reflection;
 pub use run::{Change, ContextDoc, Move, NodeName, RunKind, RunState, RunStatus};
+pub use secret::Secret;
 pub use task::{Context, Subtask, Task};

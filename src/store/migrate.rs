@@ -12,6 +12,10 @@ pub(super) type Migrations<'a> = &'a [(&'a str, &'a str)];
 pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0001_ground", include_str!("../../migrations/0001_ground.sql")),
     ("0002_approval", include_str!("../../migrations/0002_approval.sql")),
+    ("0003_gmail", include_str!("../../migrations/0003_gmail.sql")),
+    ("0004_memory", include_str!("../../migrations/0004_memory.sql")),
+    ("0005_night", include_str!("../../migrations/0005_night.sql")),
+    ("0006_model", include_str!("../../migrations/0006_model.sql")),
 ];
 
 /// Brings the file to the newest schema. Before each step on a file with content, a copy goes to `backups`.

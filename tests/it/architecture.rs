@@ -16,7 +16,7 @@ const ROWS: &[&[&str]] = &[
     &["outbox", "hitl", "reflection", "audit"],
     &["rules", "tool", "llm", "source", "memory", "store"],
     &["policy"],
-    &["model", "clock", "failpoint"],
+    &["model", "clock", "failpoint", "tls"],
 ];
 /// Arrows within a row, each with its reason.
 const BESIDE: &[(&str, &str, &str)] = &[
