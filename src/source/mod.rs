@@ -3,6 +3,8 @@
 //! The calls block; whoever polls runs them on a thread for that. A source never decides what a message means, and never
 //! says a message is gone while it still has it.
 
+pub mod gmail;
+pub mod google;
 pub mod import;
 pub mod maildir;
 pub mod sendmail;
@@ -53,6 +55,12 @@ pub enum SourceError {
     /// Nothing can be had now; trying later may help.
     #[error("{what} cannot be reached")]
     Unavailable { what: String, source: io::Error },
+    /// Nothing was done because too much was asked; it goes on after this.
+    #[error("the limit is reached; it goes on in {} s", after.as_secs())]
+    RateLimited { after: Duration },
+    /// The person must sign in first.
+    #[error("{problem}")]
+    Auth { problem: String },
     /// The mailbox has no way to do it.
     #[error("this mailbox cannot {what}")]
     Unsupported { what: String },
