@@ -3,5 +3,7 @@
 //! Nothing in here deletes a message for good, and nothing is asked of Google outside [`client::Client`].
 
 pub mod client;
+mod mailbox;
 
 pub use client::Client;
+pub use mailbox::Postbox;
