@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_busy_hour_is_not_proposed_and_its_day_still_is() {
-        let (me, now): (Me, Instant) = (Me::default(), "2026-11-16T08:00:00Z".parse().unwrap());
+        let (me, now): (Me, Instant) = (crate::tool::tests::me(), "2026-11-16T08:00:00Z".parse().unwrap());
         let free = slots(&me, now, 30, &[]);
         let first = Instant::from(free[0].to_utc());
         let busy = Busy { from: first.plus(Duration::minutes(-15)), to: first.plus(Duration::minutes(15)) };

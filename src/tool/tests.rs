@@ -1,14 +1,14 @@
 use chrono::{NaiveTime, Weekday};
 use serde_json::{Value, json};
 
-use super::{Outcome, Registry, ThreadMail, ToolInput};
+use super::{Agenda, Outcome, Registry, ThreadMail, ToolInput};
 use crate::model::{Address, Addressed, Effect, Facts, Instant, Mail, Me, Task, UrgencyOrigin};
 
 fn at(text: &str) -> Instant {
     text.parse().unwrap()
 }
 
-fn me() -> Me {
+pub(super) fn me() -> Me {
     Me {
         names: vec!["Alex Green".into()],
         addresses: vec!["you@home.example".into()],

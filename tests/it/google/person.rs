@@ -65,7 +65,8 @@ impl<'a> Person<'a> {
             let form = ("application/x-www-form-urlencoded".to_owned(), form);
             let answer = proxy.forward("POST", "/o/oauth2/v2/auth/callback", "", Some(form)).await;
             let back = answer.goes_to().to_owned();
-            drop(proxy.browse(&back).await);
+            // A server without a browser has nobody waiting there.
+            let _ = proxy.browse(&back).await;
             let (_, query) = back.split_once('?').unwrap();
             query.split('&').find_map(|pair| pair.strip_prefix("code=")).unwrap().to_owned()
         })

@@ -193,6 +193,9 @@ impl Proxy {
             }
             None => (path, (head.content_type, body.to_vec())),
         };
+        if method == "POST" && path.ends_with("/drafts/send") {
+            self.renew_draft(&upstream, path, &body.1).await;
+        }
         let body = (method != "GET").then_some(body);
         let bridged = format!("{path}?{}", self.ids.query(query));
         let mut answer = self.forward(method, &bridged, &head.authorization, body).await;
@@ -206,6 +209,15 @@ impl Proxy {
             answer.body = Bytes::from(value.to_string());
         }
         answer
+    }
+
+    /// A draft sent along with a message is that message; the emulator would send the one it has.
+    async fn renew_draft(&self, upstream: &Upstream<'_>, path: &str, body: &[u8]) {
+        let draft: Value = serde_json::from_slice(body).unwrap_or_default();
+        if let (Some(id), true) = (draft["id"].as_str(), draft["message"]["raw"].is_string()) {
+            let path = format!("{}/{id}", path.trim_end_matches("/send"));
+            upstream.ask("PUT", &path, Some(&json!({ "message": draft["message"] }))).await;
+        }
     }
 
     async fn profile(&self, upstream: &Upstream<'_>) -> Answer {
