@@ -22,6 +22,7 @@ mod deeds;
 mod engine_faults;
 mod engine_limits;
 mod full_disk;
+mod gmail_effects;
 mod google;
 mod google_peer;
 mod group_commit;

@@ -7,6 +7,8 @@
 mod bridge;
 mod events;
 mod fault;
+mod office;
+mod pass;
 mod peer;
 mod person;
 mod proxy;
@@ -22,7 +24,9 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 pub(crate) use fault::{Fault, Trouble};
-pub(crate) use person::Person;
+pub(crate) use office::Office;
+pub(crate) use pass::Pass;
+pub(crate) use person::{Person, Stored};
 pub(crate) use proxy::Seen;
 
 use peer::Peer;
