@@ -260,12 +260,13 @@ async fn a_draft_is_stored_once_and_goes_to_the_bin_unless_somebody_changed_it()
         .enumerate()
     {
         let step = format!("draft-{nth}");
-        let effect = || Effect::Draft { message: office.message(&step) };
+        let message = office.message(&step);
+        let effect = || Effect::Draft { message: message.clone() };
         office.google.breaks(Fault::on("POST", "/drafts?", trouble));
         let handle = office.insist(&step, effect()).await;
         let drafts = office.you().drafts();
         assert_eq!(drafts.len(), 1, "{trouble:?}");
-        assert_eq!(drafts[0].1.text(), office.message(&step).mime);
+        assert_eq!(drafts[0].1.text(), message.mime);
         assert_eq!(drafts[0].1.thread, office.you().message(&office.yard.key).thread);
         office.undo(&step, effect(), handle.clone()).await.unwrap();
         assert!(office.you().drafts().is_empty());
