@@ -39,7 +39,9 @@ impl Clock {
     /// Waits until so much time has passed on this clock: on a stopped one, until somebody has moved it.
     pub async fn sleep(&self, time: Duration) {
         let Clock::Stopped(now) = self else { return tokio::time::sleep(time).await };
-        let until = now.load(Ordering::SeqCst).saturating_add(i64::try_from(time.as_millis().div_ceil(1000)).unwrap_or(i64::MAX));
+        let until = now
+            .load(Ordering::SeqCst)
+            .saturating_add(i64::try_from(time.as_millis().div_ceil(1000)).unwrap_or(i64::MAX));
         // Less than a second is no time on such a clock.
         if time < Duration::from_secs(1) {
             return tokio::time::sleep(time).await;

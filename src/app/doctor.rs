@@ -94,10 +94,8 @@ impl App {
     }
 
     async fn account_health(&self) -> anyhow::Result<Vec<AccountHealth>> {
-        let (accounts, counts, conditions) = self
-            .store
-            .read(|reader| Ok((reader.accounts()?, reader.ledger_counts()?, reader.conditions()?)))
-            .await?;
+        let (accounts, counts, conditions) =
+            self.store.read(|reader| Ok((reader.accounts()?, reader.ledger_counts()?, reader.conditions()?))).await?;
         let health = accounts.into_iter().map(|account| AccountHealth {
             notes: self.notes(&account),
             mails: counts.iter().filter(|(name, ..)| *name == account.account).map(|(.., count)| count).sum(),

@@ -9,16 +9,14 @@ use crate::{
     config::{AccountConfig, AccountKind, GmailConfig},
     ingest::{Intake, Tally},
     source::{
-        SourceError,
-        gmail::{self, Client, Gmail, Watch},
-        google::{ClientApp, Keeper, Quota, TokenFile, sign_in::Consent},
+        Mailbox, SourceError,
+        calendar::{self, Calendar},
+        gmail::{self, Client, Gmail, Postbox, Watch},
+        google::{ClientApp, Keeper, Quota, TokenFile, Tokens, sign_in::Consent},
     },
     store::{Write, value::AccountCondition},
 };
 
-/// Events and free times; asked for unless `calendar = false`.
-const CALENDAR: [&str; 2] =
-    ["https://www.googleapis.com/auth/calendar.events", "https://www.googleapis.com/auth/calendar.freebusy"];
 /// Only with `push`.
 const PUBSUB: &str = "https://www.googleapis.com/auth/pubsub";
 
@@ -30,14 +28,34 @@ pub struct SigningIn {
     file: TokenFile,
 }
 
+/// One account at Google, as a source and as a mailbox; both pay from one quota.
+pub(super) struct AtGoogle {
+    pub(super) source: Gmail,
+    pub(super) mailbox: Postbox,
+}
+
 impl App {
-    pub(super) fn gmail(&self, account: &AccountConfig, config: &GmailConfig) -> Gmail {
+    pub(super) fn at_google(&self, account: &AccountConfig, config: &GmailConfig) -> AtGoogle {
         let file = TokenFile::at(config.token_file.clone());
         let keeper = Keeper::new(config.client_file.clone(), file, account.name.as_str(), self.clock.clone());
-        let quota = Arc::new(Quota::new(self.clock.clone()));
-        let client = Client::new(Arc::new(keeper), quota, config.api.as_deref());
+        let tokens: Arc<dyn Tokens> = Arc::new(keeper);
+        let quota = || Arc::new(Quota::new(self.clock.clone()));
+        let client = Client::new(Arc::clone(&tokens), quota(), config.api.as_deref());
+        // Calendar counts for itself.
+        let calendar = config.calendar.then(|| Calendar::new(tokens, quota(), config.api.as_deref()));
         let watch = Watch { labels: config.labels.clone(), since: config.since };
-        Gmail::new(client, watch, self.clock.clone())
+        AtGoogle {
+            source: Gmail::new(client.clone(), watch, self.clock.clone()),
+            mailbox: Postbox::new(client, calendar),
+        }
+    }
+
+    /// Where the effects on an account land.
+    pub(super) async fn mailbox(&self, account: &AccountConfig) -> anyhow::Result<Arc<dyn Mailbox>> {
+        Ok(match &account.kind {
+            AccountKind::Maildir { path, sendmail } => self.maildir(account, path, sendmail.as_deref()).await?,
+            AccountKind::Gmail(gmail) => Arc::new(self.at_google(account, gmail).mailbox),
+        })
     }
 
     /// The Gmail account of that name; without one, the only one there is.
@@ -48,7 +66,8 @@ impl App {
         });
         if let Some(name) = name {
             let named = accounts.find(|(account, _)| account.name.as_str() == name);
-            return named.ok_or_else(|| NotFound(format!("no account '{name}' of kind \"gmail\" in adjutant.toml")).into());
+            return named
+                .ok_or_else(|| NotFound(format!("no account '{name}' of kind \"gmail\" in adjutant.toml")).into());
         }
         match (accounts.next(), accounts.next()) {
             (Some(only), None) => Ok(only),
@@ -75,7 +94,7 @@ impl App {
         let SigningIn { account, consent, app, file } = signing_in;
         consent.redeem(app, code, file, self.clock.now()).await.context("Google did not sign you in")?;
         let (account, config) = self.gmail_account(Some(account))?;
-        let gmail = self.gmail(account, config);
+        let gmail = self.at_google(account, config).source;
         let address = tokio::task::spawn_blocking(move || gmail.address()).await?;
         address.context("signed in, but Gmail does not answer")
     }
@@ -84,7 +103,7 @@ impl App {
 fn scopes(config: &GmailConfig) -> Vec<&'static str> {
     let mut scopes = vec![gmail::SCOPE_NAME];
     if config.calendar {
-        scopes.extend(CALENDAR);
+        scopes.extend(calendar::SCOPES);
     }
     if config.push.is_some() {
         scopes.push(PUBSUB);

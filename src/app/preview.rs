@@ -94,7 +94,7 @@ impl App {
         days: Option<u32>,
     ) -> anyhow::Result<Preview> {
         let config = GmailConfig { since: days.map_or(config.since, Since::Days), ..config.clone() };
-        let gmail = Arc::new(self.gmail(account, &config));
+        let gmail = Arc::new(self.at_google(account, &config).source);
         let surveyor = Arc::clone(&gmail);
         let mut found = tokio::task::spawn_blocking(move || surveyor.survey()).await??;
         let span = match config.since {
@@ -145,7 +145,9 @@ struct ReadSome {
 fn read_some(gmail: &crate::source::gmail::Gmail, wanted: Vec<Found>) -> ReadSome {
     let mut read = ReadSome { mails: Vec::new(), left: wanted.clone(), trouble: None };
     gmail.fetch_each(wanted, &mut |found, raw| match raw {
-        Err(error) if error.is_everywhere() => drop(read.trouble.get_or_insert(error)),
+        Err(error) if error.is_everywhere() => {
+            read.trouble.get_or_insert(error);
+        }
         raw => {
             read.left.retain(|wanted| wanted.key != found.key);
             // Gone since it was listed: nothing to show.
@@ -158,14 +160,7 @@ fn read_some(gmail: &crate::source::gmail::Gmail, wanted: Vec<Found>) -> ReadSom
 }
 
 impl Preview {
-    fn take(
-        &mut self,
-        mail: &Mail,
-        reading: &Reading,
-        judge: impl Fn(&Facts) -> Verdict,
-        account: &str,
-        now: Instant,
-    ) {
+    fn take(&mut self, mail: &Mail, reading: &Reading, judge: impl Fn(&Facts) -> Verdict, account: &str, now: Instant) {
         let warnings: Vec<String> =
             reading.warnings.iter().map(|warning| format!("{}: {}", warning.kind, warning.text)).collect();
         let line = |evidence: &str| PreviewLine {

@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{App, Outcome, Report};
+use super::{App, Outcome, Report, gmail::AtGoogle};
 use crate::{
     config::{AccountConfig, AccountKind},
     graph::{Engine, Library, Limits, Ticket, entry::RunHead, node::Nodes},
@@ -220,7 +220,9 @@ impl App {
                 (maildir.clone(), Place::Maildir(maildir))
             }
             AccountKind::Gmail(gmail) => {
-                let gmail = Arc::new(self.gmail(account, gmail));
+                let AtGoogle { source, mailbox } = self.at_google(account, gmail);
+                outbox.serve(account.name.clone(), Arc::new(mailbox));
+                let gmail = Arc::new(source);
                 (gmail.clone(), Place::Gmail(gmail))
             }
         };

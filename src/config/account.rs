@@ -156,10 +156,7 @@ fn gmail(account: &RawAccount, home: &Home, zone: Tz) -> Result<GmailConfig, Str
         client_file: home.root().join(account.client_file.as_deref().unwrap_or(CLIENT_FILE)),
         token_file: home.token_file(name),
         calendar: account.calendar.unwrap_or(true),
-        push: account
-            .push
-            .clone()
-            .map(|push| PushConfig { topic: push.topic, subscription: push.subscription }),
+        push: account.push.clone().map(|push| PushConfig { topic: push.topic, subscription: push.subscription }),
         api: account.api.clone(),
         pubsub_api: account.pubsub_api.clone(),
     })

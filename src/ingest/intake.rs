@@ -139,7 +139,10 @@ impl Intake {
                 let content = match raw {
                     Ok(raw) => desk.content(&raw, message.arrived_at),
                     Err(SourceError::Gone { .. }) => ArrivalContent::Gone,
-                    Err(error) if error.is_everywhere() => return drop(trouble.get_or_insert(error)),
+                    Err(error) if error.is_everywhere() => {
+                        trouble.get_or_insert(error);
+                        return;
+                    }
                     Err(error) => unreadable(&error, tried.get(&message.key).copied().unwrap_or(0)),
                 };
                 let Found { key, folder, direction, arrived_at, size } = message;

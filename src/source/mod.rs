@@ -3,6 +3,7 @@
 //! The calls block; whoever polls runs them on a thread for that. A source never decides what a message means, and never
 //! says a message is gone while it still has it.
 
+pub mod calendar;
 pub mod gmail;
 pub mod google;
 pub mod import;
@@ -10,6 +11,8 @@ pub mod maildir;
 pub mod sendmail;
 
 use std::{collections::HashSet, io, time::Duration};
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
     failpoint,
@@ -61,6 +64,9 @@ pub enum SourceError {
     /// Nothing was done because too much was asked; it goes on after this.
     #[error("the limit is reached; it goes on in {} s", after.as_secs())]
     RateLimited { after: Duration },
+    /// It cannot be said what came of it; it is looked for after this.
+    #[error("{problem}")]
+    Later { problem: String, after: Duration },
     /// The person must sign in first.
     #[error("{problem}")]
     Auth { problem: String },
@@ -138,6 +144,9 @@ pub enum SendError {
     /// Certainly not sent.
     #[error("{0}")]
     Refused(String),
+    /// Certainly not sent, and trying again after this may help. Only while there is no more than a draft.
+    #[error("{why}")]
+    Later { why: String, after: Duration },
     /// The stored draft is no longer what was approved.
     #[error("the draft was changed by somebody else")]
     Edited,
@@ -158,8 +167,20 @@ pub enum Trace {
     Unsure(String),
 }
 
+/// A time at which the person cannot be asked to meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Busy {
+    pub from: Instant,
+    pub to: Instant,
+}
+
 /// Where effects land. Takes only what `policy` has approved.
 pub trait Mailbox: Send + Sync {
+    /// Whether a label is put on the message itself. Else it is a row of ours and nothing more.
+    fn keeps_labels(&self) -> bool {
+        false
+    }
+
     /// Does it without looking whether it was done before.
     fn apply(&self, action: &ApprovedAction) -> Result<Applied, SourceError>;
 
@@ -174,6 +195,17 @@ pub trait Mailbox: Send + Sync {
 
     /// Looks for a message whose fate is not known. Only reads.
     fn find(&self, action: &Action, draft: &str) -> Result<Trace, SourceError>;
+
+    /// What belongs to a message that has left beside the message itself: the draft it replaces, an event in the
+    /// calendar. Asked for as often as its end is not written, so twice is once. What came of it, in words.
+    fn settle(&self, _: &ApprovedAction) -> Result<Option<String>, SourceError> {
+        Ok(None)
+    }
+
+    /// When the person is busy between two times; none without a calendar. Only reads.
+    fn busy(&self, _from: Instant, _to: Instant) -> Result<Option<Vec<Busy>>, SourceError> {
+        Ok(None)
+    }
 
     /// Takes an effect back.
     fn undo(&self, action: &ApprovedAction, handle: &str) -> Result<String, SourceError>;

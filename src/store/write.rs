@@ -6,10 +6,13 @@ use super::{
     error::{Result, StoreError},
     prepare::Prepared,
     session::Session,
-    table::{account, approval, condition, decision, item, ledger, outbox, reminder, request, run, search, setting, task_edit},
+    table::{
+        account, approval, condition, decision, item, ledger, outbox, reminder, request, run, search, setting,
+        task_edit,
+    },
     value::{
-        Account, AccountCondition, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun, Rejudged, Rerank,
-        TaskEdit,
+        Account, AccountCondition, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun,
+        Rejudged, Rerank, TaskEdit,
     },
 };
 use crate::model::{AccountId, AccountMode, ActionId, Instant, ItemId, RunId, RunStatus, TaskId};

@@ -22,6 +22,8 @@ mod deeds;
 mod engine_faults;
 mod engine_limits;
 mod full_disk;
+mod google;
+mod google_peer;
 mod group_commit;
 mod hebrew;
 mod house;

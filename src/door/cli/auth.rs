@@ -35,7 +35,10 @@ pub(super) async fn gmail(app: &App, screen: Screen, account: Option<&str>, no_b
 async fn browse(app: &App, account: Option<&str>) -> anyhow::Result<(SigningIn, Secret)> {
     let door = Doorstep::open().context("no port on 127.0.0.1 is free; use --no-browser")?;
     let signing_in = app.begin_sign_in(account, &door.address()?)?;
-    tell(&format!("Opening a browser. If none comes up, open this address on this machine (elsewhere: --no-browser):\n\n{}\n", signing_in.consent.url));
+    tell(&format!(
+        "Opening a browser. If none comes up, open this address on this machine (elsewhere: --no-browser):\n\n{}\n",
+        signing_in.consent.url
+    ));
     open_browser(&signing_in.consent.url);
     let wait = move || door.wait(&signing_in.consent).map(|brought| (brought, signing_in));
     let (brought, signing_in) = tokio::task::spawn_blocking(wait).await??;

@@ -147,7 +147,8 @@ fn condition_line(condition: &AccountCondition, last_sync: Option<Instant>, unac
     let synced = last_sync.map_or_else(|| "never".to_owned(), |at| at.to_string());
     let lag = condition.lag_seconds.map_or_else(|| "none yet".to_owned(), |seconds| format!("{seconds} s"));
     let left = if *backlog > 0 { format!(", {backlog} older mails to read") } else { String::new() };
-    let problem = if condition.problem.is_empty() { String::new() } else { format!("\n         {}", condition.problem) };
+    let problem =
+        if condition.problem.is_empty() { String::new() } else { format!("\n         {}", condition.problem) };
     format!(
         "{account:<8} {signed_in}; last sync {synced}, lag {lag}{left}; quota {quota_used} of {quota} units in the last minute; gap {missed} found by listing again, {unaccounted} unaccounted{problem}"
     )

@@ -5,11 +5,13 @@
 pub mod client;
 mod cursor;
 mod list;
+mod mailbox;
 mod read;
 mod scope;
 mod sync;
 
 pub use client::{Client, SCOPE_NAME};
+pub use mailbox::Postbox;
 pub use sync::{Gmail, Watch};
 
 /// Gmail has labels, not folders; all its mail lies in one.

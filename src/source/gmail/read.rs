@@ -88,9 +88,8 @@ pub(super) fn one(client: &Client, found: Found) -> (Found, Raw) {
 
 /// Whether a failure is this message's or everybody's: a server that answers anything else has trouble with this one.
 fn blame(client: &Client, error: ApiError, key: &str) -> SourceError {
-    let alive = async |hub: &Hub, heard: &mut Heard| {
-        hub.users().labels_list(ME).add_scope(SCOPE).delegate(heard).doit().await
-    };
+    let alive =
+        async |hub: &Hub, heard: &mut Heard| hub.users().labels_list(ME).add_scope(SCOPE).delegate(heard).doit().await;
     match error {
         error @ ApiError::Network { left: true, .. } if client.once(price::LABELS, alive).is_ok() => {
             SourceError::Unreadable { key: key.to_owned(), source: io::Error::other(error) }

@@ -68,12 +68,7 @@ impl Keeper {
     }
 
     /// What is on the disk if it is good, else a new token.
-    async fn renewed(
-        &self,
-        withdrawn: &mut Option<String>,
-        spoiled: bool,
-        now: Instant,
-    ) -> Result<SignIn, ApiError> {
+    async fn renewed(&self, withdrawn: &mut Option<String>, spoiled: bool, now: Instant) -> Result<SignIn, ApiError> {
         let kept = self.load()?.ok_or_else(|| self.signed_out())?;
         if kept.is_good(now) && !spoiled {
             return Ok(kept);
@@ -108,9 +103,9 @@ impl Keeper {
     }
 
     fn load(&self) -> Result<Option<SignIn>, ApiError> {
-        self.file.load().map_err(|error| {
-            ApiError::Auth(format!("{error}: run `adjutant auth gmail --account {}`", self.account))
-        })
+        self.file
+            .load()
+            .map_err(|error| ApiError::Auth(format!("{error}: run `adjutant auth gmail --account {}`", self.account)))
     }
 
     fn signed_out(&self) -> ApiError {

@@ -116,13 +116,7 @@ impl Consent {
     }
 
     /// Trades the code for tokens and keeps them.
-    pub async fn redeem(
-        &self,
-        app: &ClientApp,
-        code: &Secret,
-        file: &TokenFile,
-        now: Instant,
-    ) -> Result<(), ApiError> {
+    pub async fn redeem(&self, app: &ClientApp, code: &Secret, file: &TokenFile, now: Instant) -> Result<(), ApiError> {
         let fields = [
             ("grant_type", "authorization_code"),
             ("code", code.reveal()),
