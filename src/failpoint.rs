@@ -25,6 +25,7 @@ pub const CALLS: &[&str] = &[
     "journal.append",
     "anchor.append",
     "epoch.write",
+    "token.rename",
 ];
 
 /// Passes through, or ends the process on the spot.

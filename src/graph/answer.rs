@@ -15,11 +15,11 @@ use crate::{
     outbox::{Carried, Outbox},
     policy::{Charter, Standing},
     rules::Current,
+    source::SourceError,
     store::{
         Store, StoreError,
         value::{ActionMove, NewAction, Room},
     },
-    source::SourceError,
     tool::{Agenda, ThreadMail},
 };
 

@@ -469,7 +469,9 @@ impl Outbox {
             anyhow::bail!("the account does not let the program touch it now");
         };
         let told = match (&row.action.effect, self.mailbox(&row.action.account)) {
-            (Effect::Label { label }, _) if !self.is_in_mailbox(&row.action) => format!("the label {label} is off again"),
+            (Effect::Label { label }, _) if !self.is_in_mailbox(&row.action) => {
+                format!("the label {label} is off again")
+            }
             (_, Some(mailbox)) => {
                 let undo = move || failpoint::around("mailbox.undo", || mailbox.undo(&approved, &row.handle));
                 tokio::task::spawn_blocking(undo).await??
@@ -495,7 +497,9 @@ impl End {
             .and_then(|found| found.map_or_else(|| failpoint::around("mailbox.apply", || mailbox.apply(approved)), Ok));
         match done {
             Ok(applied) => Ok(Self { handle: applied.handle, ..Self::of(OutboxState::Applied, &applied.result) }),
-            Err(SourceError::RateLimited { after }) => Err(Later { why: "the mailbox's limit is reached".into(), after }),
+            Err(SourceError::RateLimited { after }) => {
+                Err(Later { why: "the mailbox's limit is reached".into(), after })
+            }
             Err(SourceError::Later { problem, after }) => Err(Later { why: problem, after }),
             Err(SourceError::Auth { problem }) => Err(Later { why: problem, after: SIGN_IN }),
             Err(error) => {

@@ -10,11 +10,12 @@ pub mod import;
 pub mod maildir;
 pub mod sendmail;
 
-use std::{io, time::Duration};
+use std::{collections::HashSet, io, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    failpoint,
     model::{Action, Direction, Instant},
     policy::ApprovedAction,
 };
@@ -41,8 +42,10 @@ pub struct Poll {
     /// Keys handed out before whose message no longer exists.
     pub gone: Vec<String>,
     pub cursor: String,
-    /// Messages the source cannot account for since the cursor.
-    pub gap: Option<u64>,
+    /// The cursor had expired and everything was listed again: what of these the ledger does not have was missed.
+    pub mending: HashSet<String>,
+    /// Listed, and left for the polls to come.
+    pub backlog: u64,
     /// Something was too fresh to read: look again after this.
     pub look_again: Option<Duration>,
 }
@@ -72,11 +75,50 @@ pub enum SourceError {
     Unsupported { what: String },
 }
 
+impl SourceError {
+    /// Whether it concerns the whole mailbox rather than one message.
+    pub fn is_everywhere(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::RateLimited { .. } | Self::Auth { .. })
+    }
+}
+
 pub trait Source: Send + Sync {
     fn poll(&self, cursor: Option<&str>) -> Result<Poll, SourceError>;
 
     /// The raw message. One larger than [`FETCH_BYTES`] comes back cut there, which the reader notices and notes.
     fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError>;
+
+    /// Reads several and hands each over as it comes, in no certain order, with what reading it told about it. Stops
+    /// after the first that says nothing can be had now.
+    fn fetch_each(&self, found: Vec<Found>, each: &mut dyn FnMut(Found, Result<Vec<u8>, SourceError>)) {
+        for found in found {
+            let raw = failpoint::around("source.fetch", || self.fetch(&found.key));
+            let stop = raw.as_ref().is_err_and(SourceError::is_everywhere);
+            each(found, raw);
+            if stop {
+                return;
+            }
+        }
+    }
+
+    /// The size of a message that was given up, where its bytes may have changed since.
+    fn size_now(&self, key: &str) -> Option<u64> {
+        let raw = failpoint::around("source.fetch", || self.fetch(key));
+        raw.ok().map(|raw| raw.len() as u64)
+    }
+
+    /// What a person may want to know about it, beside its mail.
+    fn condition(&self) -> Option<Condition> {
+        None
+    }
+}
+
+/// How an account that is reached over a network is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    /// Units of the quota that the last minute has cost, and how many there are.
+    pub quota_used: u32,
+    pub quota: u32,
 }
 
 /// What a mailbox did.

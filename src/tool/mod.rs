@@ -57,8 +57,12 @@ pub enum Agenda {
     #[default]
     None,
     /// There is one, and it could not be asked.
-    Silent { why: String },
-    Known { busy: Vec<Busy> },
+    Silent {
+        why: String,
+    },
+    Known {
+        busy: Vec<Busy>,
+    },
 }
 
 /// What a tool answers.

@@ -20,8 +20,7 @@ impl<'a> Wire<'a> {
         let client = reqwest::Client::new();
         let refresh = google.person(YOU).signs_in("mail");
         let body = json!({ "grant_type": "refresh_token", "refresh_token": refresh });
-        let tokens: Value =
-            client.post(google.token_uri()).json(&body).send().await.unwrap().json().await.unwrap();
+        let tokens: Value = client.post(google.token_uri()).json(&body).send().await.unwrap().json().await.unwrap();
         Self { google, client, token: tokens["access_token"].as_str().unwrap().to_owned() }
     }
 
@@ -71,8 +70,7 @@ async fn messages_come_back_as_they_went_in() {
     let raw = wire.get(&format!("/gmail/v1/users/me/messages/{id}?format=raw")).await;
     assert_eq!(raw["raw"].as_str().unwrap().len() % 4, 0, "padded");
     assert_eq!(you.message(&id).bytes, MAIL.as_bytes());
-    let headers =
-        wire.get(&format!("/gmail/v1/users/me/messages/{id}?format=metadata&metadataHeaders=subject")).await;
+    let headers = wire.get(&format!("/gmail/v1/users/me/messages/{id}?format=metadata&metadataHeaders=subject")).await;
     assert_eq!(headers["payload"]["headers"], json!([{ "name": "Subject", "value": "Hello" }]));
     // In parts, as a client that uploads sends it.
     let parts = format!(
@@ -110,7 +108,8 @@ async fn events_keep_the_id_they_were_given() {
     let wire = Wire::sign_in(&google).await;
     let list = "/calendar/v3/calendars/primary/events";
     let (from, to) = ("2026-11-17T10:00:00Z", "2026-11-17T10:30:00Z");
-    let event = json!({ "id": "adj00001", "summary": "Talk", "start": { "dateTime": from }, "end": { "dateTime": to } });
+    let event =
+        json!({ "id": "adj00001", "summary": "Talk", "start": { "dateTime": from }, "end": { "dateTime": to } });
     assert_eq!(wire.ask("GET", &format!("{list}/adj00001"), None).await.unwrap().0, 404);
     let (status, made) = wire.ask("POST", list, Some(event.clone())).await.unwrap();
     assert_eq!((status, made["id"].as_str()), (200, Some("adj00001")));
@@ -148,7 +147,13 @@ async fn what_breaks_breaks_as_told_and_is_written_down() {
         assert_eq!(wire.ask("GET", labels, None).await.unwrap().0, status, "{trouble:?}");
         assert_eq!(wire.ask("GET", labels, None).await.unwrap().0, 200, "only once");
     }
-    for trouble in [Trouble::ErrorAfter(500), Trouble::ResetAfter, Trouble::Slow(1), Trouble::ErrorBefore(500), Trouble::ResetBefore] {
+    for trouble in [
+        Trouble::ErrorAfter(500),
+        Trouble::ResetAfter,
+        Trouble::Slow(1),
+        Trouble::ErrorBefore(500),
+        Trouble::ResetBefore,
+    ] {
         google.breaks(Fault::on("POST", "/labels", trouble));
         let before = you.own_labels().len();
         let answered = wire.ask("POST", labels, Some(json!({ "name": format!("{trouble:?}") }))).await;

@@ -5,7 +5,7 @@
 
 mod part;
 
-use std::{io, sync::Arc};
+use std::sync::Arc;
 
 use google_calendar3::{
     CalendarHub as Hub, Result as ApiResult,
@@ -47,16 +47,16 @@ pub struct Calendar {
 
 impl Calendar {
     /// `base`: where the API is, if not at Google. Must be called inside the runtime that shall drive the connections.
-    pub fn new(tokens: Arc<dyn Tokens>, quota: Arc<Quota>, base: Option<&str>) -> io::Result<Self> {
+    pub fn new(tokens: Arc<dyn Tokens>, quota: Arc<Quota>, base: Option<&str>) -> Self {
         let caller = Caller::new(Handle::current(), tokens, quota);
-        let mut hub = Hub::new(connect()?, caller.bearer());
+        let mut hub = Hub::new(connect(), caller.bearer());
         hub.user_agent(concat!("adjutant/", env!("CARGO_PKG_VERSION")).to_owned());
         if let Some(base) = base {
             let base = base.trim_end_matches('/');
             hub.base_url(format!("{base}/calendar/v3/"));
             hub.root_url(format!("{base}/"));
         }
-        Ok(Self { hub: Arc::new(hub), caller })
+        Self { hub: Arc::new(hub), caller }
     }
 
     /// When the person is busy between two times, earliest first.
@@ -114,7 +114,9 @@ impl Calendar {
         let mut attendees = event.attendees.unwrap_or_default();
         let answers = part.attendees.first().map(|(address, status)| (address.as_str(), response(status)));
         let (own, response) = answers.unwrap_or_default();
-        let mine = |one: &EventAttendee| one.self_ == Some(true) || one.email.as_deref().is_some_and(|email| email.eq_ignore_ascii_case(own));
+        let mine = |one: &EventAttendee| {
+            one.self_ == Some(true) || one.email.as_deref().is_some_and(|email| email.eq_ignore_ascii_case(own))
+        };
         match attendees.iter_mut().find(|one| mine(one)) {
             Some(me) => me.response_status = Some(response.to_owned()),
             None => attendees.push(attendee(own, response)),
@@ -130,9 +132,8 @@ impl Calendar {
     }
 
     fn event(&self, id: &str) -> Result<Option<Event>, ApiError> {
-        let read = self.ask(async |hub, heard| {
-            hub.events().get(PRIMARY, id).add_scope(EVENTS).delegate(heard).doit().await
-        });
+        let read =
+            self.ask(async |hub, heard| hub.events().get(PRIMARY, id).add_scope(EVENTS).delegate(heard).doit().await);
         match read {
             Ok(event) => Ok(Some(event)),
             Err(ApiError::Gone) => Ok(None),

@@ -32,7 +32,8 @@ impl Part {
             Some(stamp.and_utc())
         };
         let attendees = lines.iter().filter(|(head, _)| named(head, "ATTENDEE"));
-        let attendees = attendees.map(|(head, value)| (value.trim_start_matches("mailto:").to_owned(), parameter(head)));
+        let attendees =
+            attendees.map(|(head, value)| (value.trim_start_matches("mailto:").to_owned(), parameter(head)));
         Some(Self {
             uid: plain(first("UID")?),
             summary: plain(first("SUMMARY").unwrap_or_default()),

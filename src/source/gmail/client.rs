@@ -4,9 +4,9 @@
 //! The scope must be named: the generated client's own choice is one of an add-on, and [`super::super::google::Tokens`]
 //! refuses it.
 
-use std::{io, sync::Arc};
+use std::sync::Arc;
 
-use google_gmail1::{Gmail as Hub, Result as ApiResult, api::Scope, common::Response};
+use google_gmail1::{Gmail as GmailHub, Result as ApiResult, api::Scope, common::Response};
 use tokio::runtime::Handle;
 
 use crate::source::google::{ApiError, Caller, Connector, Heard, Price, Quota, Tokens, connect};
@@ -15,6 +15,9 @@ use crate::source::google::{ApiError, Caller, Connector, Heard, Price, Quota, To
 pub const ME: &str = "me";
 /// Read, label, draft and send; not delete for good, not change settings.
 pub const SCOPE: Scope = Scope::Modify;
+
+/// The same, for signing in.
+pub const SCOPE_NAME: &str = "https://www.googleapis.com/auth/gmail.modify";
 
 /// What each call costs, in Google's units.
 pub mod price {
@@ -36,25 +39,27 @@ pub mod price {
     pub const WATCH: Price = Price::of(100);
 }
 
+pub type Hub = GmailHub<Connector>;
+
 /// One Gmail account. Cheap to clone. Blocks: only for threads that may.
 #[derive(Clone)]
 pub struct Client {
-    hub: Arc<Hub<Connector>>,
+    hub: Arc<Hub>,
     caller: Caller,
 }
 
 impl Client {
     /// `base`: where the API is, if not at Google. Must be called inside the runtime that shall drive the connections.
-    pub fn new(tokens: Arc<dyn Tokens>, quota: Arc<Quota>, base: Option<&str>) -> io::Result<Self> {
+    pub fn new(tokens: Arc<dyn Tokens>, quota: Arc<Quota>, base: Option<&str>) -> Self {
         let caller = Caller::new(Handle::current(), tokens, quota);
-        let mut hub = Hub::new(connect()?, caller.bearer());
+        let mut hub = GmailHub::new(connect(), caller.bearer());
         hub.user_agent(concat!("adjutant/", env!("CARGO_PKG_VERSION")).to_owned());
         if let Some(base) = base {
             let base = format!("{}/", base.trim_end_matches('/'));
             hub.base_url(base.clone());
             hub.root_url(base);
         }
-        Ok(Self { hub: Arc::new(hub), caller })
+        Self { hub: Arc::new(hub), caller }
     }
 
     /// The same account for work that can wait.
@@ -71,7 +76,7 @@ impl Client {
     pub fn ask<T>(
         &self,
         price: Price,
-        request: impl AsyncFn(&Hub<Connector>, &mut Heard) -> ApiResult<(Response, T)>,
+        request: impl AsyncFn(&Hub, &mut Heard) -> ApiResult<(Response, T)>,
     ) -> Result<T, ApiError> {
         self.caller.ask(price, async |heard| request(&self.hub, heard).await)
     }
@@ -80,7 +85,7 @@ impl Client {
     pub fn once<T>(
         &self,
         price: Price,
-        request: impl AsyncFnOnce(&Hub<Connector>, &mut Heard) -> ApiResult<(Response, T)>,
+        request: impl AsyncFnOnce(&Hub, &mut Heard) -> ApiResult<(Response, T)>,
     ) -> Result<T, ApiError> {
         self.caller.once(price, async |heard| request(&self.hub, heard).await)
     }

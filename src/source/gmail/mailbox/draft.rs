@@ -89,7 +89,8 @@ impl Drafts {
             let call = hub.users().drafts_create(draft, ME).add_scope(SCOPE).delegate(heard);
             call.upload(Cursor::new(message.mime.as_bytes()), rfc822()?).await
         })?;
-        handle(made, history).ok_or_else(|| ApiError::Network { what: "a draft came back without an id".into(), left: true })
+        handle(made, history)
+            .ok_or_else(|| ApiError::Network { what: "a draft came back without an id".into(), left: true })
     }
 
     /// The draft of an action whose id was never heard. `thread` is the conversation it would be in.
@@ -123,9 +124,9 @@ impl Drafts {
         };
         let binned = is_binned(&message);
         let headers = message.payload.and_then(|payload| payload.headers).unwrap_or_default();
-        let named = headers.iter().find(|header| {
-            header.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(ACTION_HEADER))
-        });
+        let named = headers
+            .iter()
+            .find(|header| header.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(ACTION_HEADER)));
         let id = named.and_then(|header| header.value.as_deref()?.trim().parse().ok());
         Ok(id.map(|id| (id, binned)))
     }
@@ -211,7 +212,8 @@ mod tests {
 
     #[test]
     fn another_message_under_the_same_draft_is_a_change() {
-        let handle = |message: &str| Handle { draft: "d".into(), message: message.into(), thread: "t".into(), history: 1 };
+        let handle =
+            |message: &str| Handle { draft: "d".into(), message: message.into(), thread: "t".into(), history: 1 };
         assert!(found(OURS).is(&handle("m")));
         assert!(!found(OURS).is(&handle("n")));
         assert!(!Found { binned: true, ..found(OURS) }.is(&handle("m")));

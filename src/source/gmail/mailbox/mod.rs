@@ -18,11 +18,7 @@ use crate::{
         ids::sha256_hex,
     },
     policy::ApprovedAction,
-    source::{
-        Applied, Busy, Departure, Mailbox, SendError, SourceError, Trace,
-        calendar::Calendar,
-        google::ApiError,
-    },
+    source::{Applied, Busy, Departure, Mailbox, SendError, SourceError, Trace, calendar::Calendar, google::ApiError},
 };
 use draft::{Drafts, Found};
 use handle::Handle;
@@ -45,7 +41,12 @@ pub struct Postbox {
 
 impl Postbox {
     pub fn new(client: Client, calendar: Option<Calendar>) -> Self {
-        Self { labels: Labels::new(client.clone()), drafts: Drafts::new(client.clone()), sent: Sent::new(client), calendar }
+        Self {
+            labels: Labels::new(client.clone()),
+            drafts: Drafts::new(client.clone()),
+            sent: Sent::new(client),
+            calendar,
+        }
     }
 
     /// Whether the draft of an action is there and still says what it said.
