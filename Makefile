@@ -12,7 +12,7 @@ DATA ?= ../shared/data
 # With numpy and scipy what was learned is cross-validated too.
 PYTHON ?= python3
 
-.PHONY: help need build run once hitl doctor test fmt lint docs check crash bench bench-long eval train stats clean
+.PHONY: help need build run once hitl doctor peers test fmt lint docs check crash bench bench-long eval train stats clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -38,7 +38,10 @@ hitl: build ## what waits for you: decide with single keys
 doctor: build ## is everything accounted for, whole and in order?
 	@$(ADJUTANT) --home $(HOME_DIR) doctor
 
-test: need ## every test
+peers: ## the programs the tests talk to, pinned, into the cache
+	@scripts/peers.sh
+
+test: need peers ## every test
 	@if command -v cargo-nextest >/dev/null; then cargo nextest run --locked --no-fail-fast; else cargo test --locked --lib --bins --tests; fi
 	cargo test --locked --doc
 

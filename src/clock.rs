@@ -1,13 +1,19 @@
 //! The only reader of the time. Tests and replays hand out a stopped one.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicI64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
 };
 
 use chrono::{DateTime, Utc};
 
 use crate::model::Instant;
+
+/// How often a stopped clock is looked at by those who wait.
+const LOOK: Duration = Duration::from_millis(1);
 
 #[derive(Debug, Clone)]
 pub enum Clock {
@@ -27,6 +33,21 @@ impl Clock {
             Clock::Stopped(seconds) => {
                 DateTime::from_timestamp(seconds.load(Ordering::SeqCst), 0).unwrap_or_default().into()
             }
+        }
+    }
+
+    /// Waits until so much time has passed on this clock: on a stopped one, until somebody has moved it.
+    pub async fn sleep(&self, time: Duration) {
+        let Clock::Stopped(now) = self else { return tokio::time::sleep(time).await };
+        let until = now
+            .load(Ordering::SeqCst)
+            .saturating_add(i64::try_from(time.as_millis().div_ceil(1000)).unwrap_or(i64::MAX));
+        // Less than a second is no time on such a clock.
+        if time < Duration::from_secs(1) {
+            return tokio::time::sleep(time).await;
+        }
+        while now.load(Ordering::SeqCst) < until {
+            tokio::time::sleep(LOOK).await;
         }
     }
 

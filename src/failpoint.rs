@@ -11,6 +11,10 @@ pub const CALLS: &[&str] = &[
     "mailbox.send",
     "mailbox.find",
     "mailbox.undo",
+    "mailbox.settle",
+    "calendar.busy",
+    "calendar.insert",
+    "calendar.patch",
     "source.poll",
     "source.fetch",
     "folder.create",
@@ -21,6 +25,7 @@ pub const CALLS: &[&str] = &[
     "journal.append",
     "anchor.append",
     "epoch.write",
+    "token.rename",
 ];
 
 /// Passes through, or ends the process on the spot.

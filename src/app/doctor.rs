@@ -5,8 +5,12 @@ use serde::Serialize;
 use super::App;
 use crate::{
     audit::Verified,
+    config::AccountKind,
     model::{AccountMode, Instant, MailState, RunStatus, Status},
-    store::Result,
+    store::{
+        Result,
+        value::{Account, AccountCondition},
+    },
 };
 
 #[derive(Debug, Serialize)]
@@ -39,6 +43,8 @@ pub struct AccountHealth {
     pub mode: AccountMode,
     pub last_poll: Option<Instant>,
     pub mails: u64,
+    /// Only of an account that is reached over a network.
+    pub condition: Option<AccountCondition>,
     pub notes: Vec<String>,
 }
 
@@ -88,37 +94,48 @@ impl App {
     }
 
     async fn account_health(&self) -> anyhow::Result<Vec<AccountHealth>> {
-        let (accounts, counts) = self.store.read(|reader| Ok((reader.accounts()?, reader.ledger_counts()?))).await?;
-        let health = accounts.into_iter().map(|account| {
-            let configured = self.config.accounts.iter().find(|known| known.name == account.account);
-            let mut notes = Vec::new();
-            if account.mode == AccountMode::Observe && account.kind == "maildir" {
-                notes.push(format!("only observes; turn it on with `adjutant mail mode {} active`", account.account));
-            }
-            if configured.is_some_and(|known| known.trusted_servers.is_empty()) {
-                notes.push(format!(
-                    "trusts no server, so no sender counts as verified; set trusted_servers of [[account]] {}",
-                    account.account
-                ));
-            }
-            if configured.is_some_and(|known| !known.sample)
-                && self.config.me.addresses.iter().any(|own| own.ends_with("@home.example"))
-            {
-                notes.push("[me] still names the sample person; set addresses in adjutant.toml".into());
-            }
-            if account.kind == "maildir" && configured.is_none() && account.mode != AccountMode::Retired {
-                notes.push("is not in adjutant.toml any more; it is not polled".into());
-            }
-            AccountHealth {
-                mails: counts.iter().filter(|(name, ..)| *name == account.account).map(|(.., count)| count).sum(),
-                account: account.account.to_string(),
-                kind: account.kind,
-                mode: account.mode,
-                last_poll: account.polled_at,
-                notes,
-            }
+        let (accounts, counts, conditions) =
+            self.store.read(|reader| Ok((reader.accounts()?, reader.ledger_counts()?, reader.conditions()?))).await?;
+        let health = accounts.into_iter().map(|account| AccountHealth {
+            notes: self.notes(&account),
+            mails: counts.iter().filter(|(name, ..)| *name == account.account).map(|(.., count)| count).sum(),
+            condition: conditions.iter().find(|condition| condition.account == account.account).cloned(),
+            account: account.account.to_string(),
+            kind: account.kind,
+            mode: account.mode,
+            last_poll: account.polled_at,
         });
         Ok(health.collect())
+    }
+
+    /// What a person may want to do about an account.
+    fn notes(&self, account: &Account) -> Vec<String> {
+        let name = &account.account;
+        let configured = self.config.accounts.iter().find(|known| known.name == *name);
+        let polled = ["maildir", "gmail"].contains(&account.kind.as_str());
+        let mut notes = Vec::new();
+        if account.mode == AccountMode::Observe && polled {
+            notes.push(format!("only observes; turn it on with `adjutant mail mode {name} active`"));
+        }
+        if configured.is_some_and(|known| known.trusted_servers.is_empty()) {
+            notes.push(format!(
+                "trusts no server, so no sender counts as verified; set trusted_servers of [[account]] {name}"
+            ));
+        }
+        if configured.is_some_and(|known| !known.sample)
+            && self.config.me.addresses.iter().any(|own| own.ends_with("@home.example"))
+        {
+            notes.push("[me] still names the sample person; set addresses in adjutant.toml".into());
+        }
+        if polled && configured.is_none() && account.mode != AccountMode::Retired {
+            notes.push("is not in adjutant.toml any more; it is not polled".into());
+        }
+        if let Some(AccountKind::Gmail(gmail)) = configured.map(|known| &known.kind)
+            && !gmail.token_file.is_file()
+        {
+            notes.push(format!("not signed in; run `adjutant auth gmail --account {name}`"));
+        }
+        notes
     }
 
     /// The process that holds the worker role now.

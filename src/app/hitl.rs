@@ -130,7 +130,7 @@ impl App {
             .await?
             .ok_or_else(|| NotFound(format!("there is no item '{reference}'; `adjutant hitl list` shows them")))?;
         let transmits = |row: &OutboxRow| {
-            self.config.accounts.iter().any(|account| account.name == row.action.account && account.sendmail.is_some())
+            self.config.accounts.iter().any(|account| account.name == row.action.account && account.kind.transmits())
         };
         detail.on_yes = detail.action.as_ref().map(|row| on_yes(&row.action, transmits(row))).unwrap_or_default();
         Ok(detail)

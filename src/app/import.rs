@@ -67,6 +67,7 @@ impl App {
             store: self.store.clone(),
             clock: self.clock.clone(),
             old_after: (!tasks).then_some(days),
+            never_touch: Vec::new(),
         };
         let mut report = ImportReport { account: account.to_owned(), ..ImportReport::default() };
         let mut tally = Tally::default();

@@ -2,10 +2,12 @@
 
 mod doctor;
 mod eval;
+mod gmail;
 mod hitl;
 mod import;
 mod mail;
 mod plan;
+mod preview;
 mod rank;
 mod reference;
 mod report;
@@ -22,16 +24,18 @@ use anyhow::Context as _;
 
 pub use doctor::{AccountHealth, Health};
 pub use eval::{EvalKind, Letter, evaluate};
+pub use gmail::SigningIn;
 pub use hitl::{ItemDetail, Recipient, Said, is_approvable};
 pub use import::{ImportReport, Progress};
 pub use mail::MailDetail;
-pub use plan::{PlanInput, Planned, Preview, PreviewLine};
+pub use plan::{PlanInput, Planned};
+pub use preview::{Preview, PreviewLine};
 pub use reference::NotFound;
 pub use report::{Outcome, Report, TaskLine, next_step};
 pub use runs::RunDetail;
 pub use tasks::{NewTask, TaskDetail};
 pub use why::Why;
-pub use worker::{Followed, Held, Pulse, Worker};
+pub use worker::{Backfill, Followed, Held, Place, Pulse, Worker};
 
 use crate::{
     clock::Clock,
@@ -81,7 +85,7 @@ impl App {
         }
         for account in self.config.accounts.iter().filter(|account| !has(&account.name)) {
             let mode = if account.sample { AccountMode::Active } else { AccountMode::Observe };
-            self.open_account(account.name.clone(), "maildir", mode).await?;
+            self.open_account(account.name.clone(), account.kind.name(), mode).await?;
         }
         if self.config.accounts.iter().any(|account| !account.sample) {
             let samples = known.iter().find(|account| account.account.as_str() == crate::config::SAMPLES);

@@ -57,11 +57,15 @@ impl App {
         Ok(Outbox::new(self.store.clone(), setting, self.clock.now())?)
     }
 
-    pub(super) async fn mailbox(&self, account: &AccountConfig) -> anyhow::Result<Arc<Maildir>> {
+    pub(super) async fn maildir(
+        &self,
+        account: &AccountConfig,
+        path: &Path,
+        sendmail: Option<&str>,
+    ) -> anyhow::Result<Arc<Maildir>> {
         let name = account.name.clone();
         let known = self.store.read(move |reader| reader.known_keys(&name)).await?;
-        let sendmail = account.sendmail.as_deref().and_then(Sendmail::parse);
-        Ok(Arc::new(Maildir::open(account.path.clone(), known).with_sendmail(sendmail)))
+        Ok(Arc::new(Maildir::open(path.to_owned(), known).with_sendmail(sendmail.and_then(Sendmail::parse))))
     }
 
     /// Holds every effect at once, or lets them go.

@@ -12,9 +12,9 @@ use anyhow::Context as _;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{App, Outcome, Report};
+use super::{App, Outcome, Report, gmail::AtGoogle};
 use crate::{
-    config::AccountConfig,
+    config::{AccountConfig, AccountKind},
     graph::{Engine, Library, Limits, Ticket, entry::RunHead, node::Nodes},
     ingest::{Desk, Fresh, Intake, Tally, Trust},
     model::RunKind,
@@ -22,7 +22,7 @@ use crate::{
     policy::Charter,
     reflection::Journal,
     rules::{Current, RulesWatch},
-    source::Maildir,
+    source::{Maildir, Source, SourceError, gmail::Gmail},
     store::{
         Receipt, Write,
         value::{ItemRow, ReminderRow},
@@ -62,10 +62,34 @@ pub struct Held {
     pub pid: String,
 }
 
-/// An account's way in, and the mailbox behind it to be watched.
+/// An account's way in, and the mailbox behind it.
 pub struct Followed {
     pub intake: Intake,
-    pub maildir: Arc<Maildir>,
+    pub place: Place,
+}
+
+/// Where an account's mail lies.
+#[derive(Clone)]
+pub enum Place {
+    /// Files that are watched.
+    Maildir(Arc<Maildir>),
+    Gmail(Arc<Gmail>),
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Maildir(maildir) => maildir.root().display().fmt(f),
+            Self::Gmail(_) => f.write_str("Gmail"),
+        }
+    }
+}
+
+/// How far the first look at an account has come.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Backfill {
+    pub account: String,
+    pub left: u64,
 }
 
 pub struct Worker {
@@ -74,6 +98,8 @@ pub struct Worker {
     pub intakes: Vec<Followed>,
     pub rules: watch::Receiver<Arc<Current>>,
     pub journal: Journal,
+    /// Mail that is listed and not yet read, for doors that show it.
+    pub backfill: watch::Sender<Backfill>,
     charter: watch::Sender<Arc<Charter>>,
     stop: CancellationToken,
     _lock: File,
@@ -155,7 +181,8 @@ impl App {
         let limits = Limits { in_flight: self.config.in_flight, ..Limits::default() };
         let (store, clock) = (self.store.clone(), self.clock.clone());
         let engine = Engine::new(nodes, Arc::new(library), store, clock, limits, Some(journal.clone()))?;
-        Ok(Ok(Worker { app: self.clone(), engine, intakes, rules, journal, charter, stop, _lock: lock }))
+        let backfill = watch::Sender::new(Backfill::default());
+        Ok(Ok(Worker { app: self.clone(), engine, intakes, rules, journal, backfill, charter, stop, _lock: lock }))
     }
 
     /// The lock belongs to the open file: it is free again the moment the process ends, however it ends.
@@ -182,39 +209,65 @@ impl App {
     }
 
     async fn intake(&self, account: &AccountConfig, outbox: &Outbox) -> anyhow::Result<Followed> {
-        let maildir = self.mailbox(account).await?;
-        if account.sample {
-            maildir.create().context("the sample mailbox cannot be made")?;
-            self.seed_samples(&maildir).await?;
-        }
-        outbox.serve(account.name.clone(), maildir.clone());
-        let old_after = chrono::Duration::days(i64::from(self.config.old_after_days));
+        let (source, place): (Arc<dyn Source>, Place) = match &account.kind {
+            AccountKind::Maildir { path, sendmail } => {
+                let maildir = self.maildir(account, path, sendmail.as_deref()).await?;
+                if account.sample {
+                    maildir.create().context("the sample mailbox cannot be made")?;
+                    self.seed_samples(&maildir).await?;
+                }
+                outbox.serve(account.name.clone(), maildir.clone());
+                (maildir.clone(), Place::Maildir(maildir))
+            }
+            AccountKind::Gmail(gmail) => {
+                let AtGoogle { source, mailbox } = self.at_google(account, gmail);
+                outbox.serve(account.name.clone(), Arc::new(mailbox));
+                let gmail = Arc::new(source);
+                (gmail.clone(), Place::Gmail(gmail))
+            }
+        };
         let desk = Desk {
             account: account.name.clone(),
             user: self.user.clone(),
             trust: Trust { servers: account.trusted_servers.clone() },
             store: self.store.clone(),
             clock: self.clock.clone(),
-            old_after: Some(old_after),
+            old_after: Some(chrono::Duration::days(i64::from(self.config.old_after_days))),
+            never_touch: account.never_touch.clone(),
         };
-        Ok(Followed { intake: Intake { desk, source: maildir.clone(), looking: Arc::default() }, maildir })
+        Ok(Followed { intake: Intake { desk, source, looking: Arc::default() }, place })
     }
 }
 
 impl Worker {
-    /// Takes in what one account has and sets it going.
+    /// Takes in what one account has and sets it going. A limit that is reached is a reason to look again, not trouble.
     pub async fn take_in(&self, followed: &Followed) -> anyhow::Result<(Tally, Option<Duration>)> {
         let _looking = followed.intake.looking.lock().await;
-        let intake = &followed.intake;
+        let mut tally = Tally::default();
+        let outcome = self.look(&followed.intake, &mut tally).await;
+        let outcome = outcome.or_else(|error| match error.downcast_ref() {
+            Some(SourceError::RateLimited { after }) => Ok(Some(*after)),
+            _ => Err(error),
+        });
+        self.note_condition(&followed.intake, &tally, outcome.as_ref().err()).await;
+        Ok((tally, outcome?))
+    }
+
+    async fn look(&self, intake: &Intake, tally: &mut Tally) -> anyhow::Result<Option<Duration>> {
         let mut pass = intake.begin().await?;
-        while !self.engine.is_stopping()
-            && let Some(fresh) = pass.next().await?
-        {
+        while !self.engine.is_stopping() {
+            self.backfill.send_replace(Backfill {
+                account: intake.desk.account.to_string(),
+                left: pass.remaining() as u64 + pass.tally.backlog,
+            });
+            let fresh = pass.next().await;
+            *tally = pass.tally.clone();
+            let Some(fresh) = fresh? else { break };
             for fresh in fresh {
                 self.engine.start(ticket(intake, fresh)).await;
             }
         }
-        Ok((pass.tally.clone(), pass.look_again))
+        Ok(pass.look_again)
     }
 
     /// Ingests every account, drains the graph, and reports. One account that cannot be reached does not stop the others.
@@ -243,8 +296,10 @@ impl Worker {
             tally.duplicates += found.duplicates;
             tally.unreadable += found.unreadable;
             tally.gone += found.gone;
+            tally.missed += found.missed;
             match look_again {
-                Some(pause) => tokio::time::sleep(pause).await,
+                Some(_) if self.engine.is_stopping() => return Ok(()),
+                Some(pause) => self.app.clock.sleep(pause).await,
                 None => return Ok(()),
             }
         }

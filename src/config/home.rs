@@ -71,6 +71,11 @@ impl Home {
         self.data().join("hitl_queue")
     }
 
+    /// Where an account's sign-in is kept.
+    pub fn token_file(&self, account: &str) -> PathBuf {
+        self.data().join("accounts").join(format!("{account}.token"))
+    }
+
     /// Outside the database, so that a restored one is noticed.
     pub fn epoch_file(&self) -> PathBuf {
         self.data().join("epoch")

@@ -2,19 +2,19 @@
 //!
 //! Raw text becomes a checked [`Config`] once; nobody asks again.
 
+mod account;
 mod home;
 mod overlay;
 mod raw;
 
-use std::path::PathBuf;
-
 use chrono::{NaiveTime, Weekday};
 use chrono_tz::Tz;
 
+pub use account::{AccountConfig, AccountKind, GmailConfig, PushConfig};
 pub use home::{Home, NoHome};
 pub use raw::TEMPLATE;
 
-use crate::model::{AccountId, Me};
+use crate::model::Me;
 
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -30,18 +30,6 @@ pub struct Config {
     /// When the daily ranking runs, as a cron line in the person's time zone.
     pub daily: String,
     pub accounts: Vec<AccountConfig>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccountConfig {
-    pub name: AccountId,
-    pub path: PathBuf,
-    /// The receiving servers whose Authentication-Results count.
-    pub trusted_servers: Vec<String>,
-    /// The program that transmits mail; without one, an approved mail ends as saved.
-    pub sendmail: Option<String>,
-    /// Ours to play with: acts from the start. Every other account starts in observe mode.
-    pub sample: bool,
 }
 
 /// Something in the configuration is not as it must be.
@@ -79,7 +67,8 @@ impl Config {
 }
 
 fn checked(raw: raw::Raw, home: &Home) -> Result<Config, String> {
-    let accounts = accounts(&raw, home)?;
+    let accounts = account::checked(&raw, home)?;
+    let accounts = if accounts.is_empty() { vec![account::samples(home)] } else { accounts };
     if raw.engine.in_flight == 0 || raw.engine.in_flight > 1024 {
         return Err(format!("engine.in_flight is {}; expected 1 to 1024", raw.engine.in_flight));
     }
@@ -98,49 +87,6 @@ fn checked(raw: raw::Raw, home: &Home) -> Result<Config, String> {
         daily: raw.daily,
         accounts,
     })
-}
-
-fn accounts(raw: &raw::Raw, home: &Home) -> Result<Vec<AccountConfig>, String> {
-    let mut accounts = Vec::new();
-    for account in &raw.account {
-        let plain = !account.name.is_empty()
-            && account.name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
-        if !plain || [SAMPLES, "local"].contains(&account.name.as_str()) {
-            return Err(format!(
-                "account name '{}': expected letters, digits, - _ . and neither 'samples' nor 'local'",
-                account.name
-            ));
-        }
-        if accounts.iter().any(|known: &AccountConfig| known.name.as_str() == account.name) {
-            return Err(format!("there are two accounts named '{}'", account.name));
-        }
-        accounts.push(AccountConfig {
-            name: AccountId(account.name.clone()),
-            path: home.root().join(&account.path),
-            trusted_servers: account.trusted_servers.clone(),
-            sendmail: transport(account.sendmail.as_deref())?,
-            sample: false,
-        });
-    }
-    if accounts.is_empty() {
-        accounts.push(AccountConfig {
-            name: AccountId::from(SAMPLES),
-            path: home.data().join("mail"),
-            trusted_servers: vec![SAMPLES_SERVER.to_owned()],
-            sendmail: None,
-            sample: true,
-        });
-    }
-    Ok(accounts)
-}
-
-fn transport(line: Option<&str>) -> Result<Option<String>, String> {
-    match line.map(str::trim) {
-        Some(line) if !line.starts_with('/') => {
-            Err(format!("account.sendmail: '{line}': expected a full path, for instance \"/usr/sbin/sendmail -i -t\""))
-        }
-        line => Ok(line.map(str::to_owned)),
-    }
 }
 
 fn me(raw: raw::RawMe) -> Result<Me, String> {
@@ -177,6 +123,7 @@ fn weekday(text: &str) -> Result<Weekday, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Since;
 
     fn parse(text: &str, vars: &[(&str, &str)]) -> Result<Config, String> {
         let vars = vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -218,6 +165,19 @@ mod tests {
     }
 
     #[test]
+    fn a_gmail_account_needs_no_more_than_its_name() {
+        let config = parse("[[account]]\nname = \"g\"\nkind = \"gmail\"", &[]).unwrap();
+        let account = &config.accounts[0];
+        let AccountKind::Gmail(gmail) = &account.kind else { panic!("{account:?}") };
+        assert_eq!(gmail.labels, ["INBOX"]);
+        assert_eq!(gmail.since, Since::Days(7));
+        assert_eq!(gmail.token_file, std::path::Path::new("/home/of/it/data/accounts/g.token"));
+        assert_eq!(gmail.client_file, std::path::Path::new("/home/of/it/google-client.json"));
+        assert_eq!(account.trusted_servers, ["mx.google.com"]);
+        assert!(!account.sample);
+    }
+
+    #[test]
     fn errors_name_the_key_and_what_was_expected() {
         for (text, expected) in [
             ("[me]\ntime_zone = \"Mars\"", "Europe/Berlin"),
@@ -228,6 +188,13 @@ mod tests {
             ("daily = \"often\"", "cron line"),
             ("[[account]]\nname = \"samples\"\npath = \"x\"", "neither"),
             ("[[account]]\nname = \"a\"\npath = \"x\"\n[[account]]\nname = \"a\"\npath = \"y\"", "two accounts"),
+            ("[[account]]\nname = \"a\"", "path"),
+            ("[[account]]\nname = \"a\"\nkind = \"gmial\"", "maildir, gmail"),
+            ("[[account]]\nname = \"a\"\nkind = \"gmail\"\npath = \"x\"", "has no path"),
+            ("[[account]]\nname = \"a\"\npath = \"x\"\nsince = \"7d\"", "only for kind"),
+            ("[[account]]\nname = \"a\"\nkind = \"gmail\"\nsince = \"long ago\"", "\"today\" or"),
+            ("[[account]]\nname = \"a\"\nkind = \"gmail\"\npush = \"mine\"", "projects/"),
+            ("[[account]]\nname = \"a\"\nkind = \"gmail\"\nnever_touch = [\"boss\"]", "@domain"),
             ("not toml", "line 1"),
         ] {
             let error = parse(text, &[]).unwrap_err();

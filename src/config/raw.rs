@@ -80,13 +80,79 @@ impl Default for RawEngine {
     }
 }
 
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) enum RawKind {
+    #[default]
+    Maildir,
+    Gmail,
+}
+
+impl TryFrom<String> for RawKind {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        match text.as_str() {
+            "maildir" => Ok(Self::Maildir),
+            "gmail" => Ok(Self::Gmail),
+            _ => Err(format!("account.kind is '{text}'; expected one of maildir, gmail")),
+        }
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawAccount {
     pub(super) name: String,
-    pub(super) path: String,
     #[serde(default)]
-    pub(super) trusted_servers: Vec<String>,
+    pub(super) kind: RawKind,
+    #[serde(default)]
+    pub(super) path: Option<String>,
+    #[serde(default)]
+    pub(super) trusted_servers: Option<Vec<String>>,
     #[serde(default)]
     pub(super) sendmail: Option<String>,
+    #[serde(default)]
+    pub(super) never_touch: Vec<String>,
+    #[serde(default)]
+    pub(super) labels: Option<Vec<String>>,
+    #[serde(default)]
+    pub(super) since: Option<String>,
+    #[serde(default)]
+    pub(super) client_file: Option<String>,
+    #[serde(default)]
+    pub(super) calendar: Option<bool>,
+    #[serde(default)]
+    pub(super) push: Option<RawPush>,
+    #[serde(default)]
+    pub(super) api: Option<String>,
+    #[serde(default)]
+    pub(super) pubsub_api: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "toml::Value")]
+pub(super) struct RawPush {
+    pub(super) topic: String,
+    pub(super) subscription: String,
+}
+
+impl TryFrom<toml::Value> for RawPush {
+    type Error = String;
+
+    fn try_from(value: toml::Value) -> Result<Self, String> {
+        let part = |name: &str, kind: &str| {
+            let text = value.get(name)?.as_str()?.to_owned();
+            let mut parts = text.split('/');
+            let shaped = parts.next() == Some("projects") && parts.next().is_some() && parts.next() == Some(kind);
+            (shaped && parts.next().is_some_and(|last| !last.is_empty()) && parts.next().is_none()).then_some(text)
+        };
+        match (part("topic", "topics"), part("subscription", "subscriptions")) {
+            (Some(topic), Some(subscription)) => Ok(Self { topic, subscription }),
+            _ => Err(
+                "account.push: expected { topic = \"projects/P/topics/T\", subscription = \"projects/P/subscriptions/S\" }"
+                    .into(),
+            ),
+        }
+    }
 }

@@ -4,8 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::sync::Notify;
 
-use super::Shared;
-use crate::app::{Followed, Pulse};
+use super::{Shared, pace};
+use crate::{
+    app::{Followed, Place, Pulse},
+    source::maildir::watch::Watch,
+};
 
 /// After a poll that failed.
 const AFTER_TROUBLE: Duration = Duration::from_secs(5);
@@ -14,15 +17,13 @@ const SHOW: Duration = Duration::from_millis(150);
 
 pub(super) async fn follow(shared: Shared, nth: usize) {
     let Some(followed) = shared.worker.intakes.get(nth) else { return };
-    let Followed { intake, maildir } = followed;
     let every = Duration::from_secs(shared.worker.app.config.poll_seconds);
     let hint = Arc::new(Notify::new());
-    let _watch = maildir
-        .watch(Arc::clone(&hint))
-        .inspect_err(|error| tracing::warn!(account = %intake.desk.account, %error, "events are off"));
+    let _watch = watch(followed, &hint);
     // What came before the watch began is found by looking once more.
     let mut pause = Duration::ZERO;
     let mut told = String::new();
+    let mut troubles = 0;
     while !shared.stop.is_cancelled() {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
@@ -31,21 +32,34 @@ pub(super) async fn follow(shared: Shared, nth: usize) {
         }
         pause = match shared.worker.take_in(followed).await {
             Ok((_, look_again)) => {
-                told = String::new();
-                look_again.unwrap_or(every)
+                (told, troubles) = (String::new(), 0);
+                look_again.unwrap_or_else(|| pace::around(every))
             }
             Err(error) => {
                 let problem = format!("{error:#}");
                 // Said once; a full disk would otherwise say so at every event.
                 if told != problem {
-                    tracing::warn!(account = %intake.desk.account, error = problem, "a mailbox could not be polled");
-                    shared.tell(Pulse::Trouble { account: intake.desk.account.to_string(), problem: problem.clone() });
+                    let account = followed.intake.desk.account.to_string();
+                    tracing::warn!(account, error = problem, "a mailbox could not be polled");
+                    shared.tell(Pulse::Trouble { account, problem: problem.clone() });
                     told = problem;
                 }
-                AFTER_TROUBLE.min(every)
+                troubles += 1;
+                match followed.place {
+                    Place::Maildir(_) => AFTER_TROUBLE.min(every),
+                    Place::Gmail(_) => pace::around(pace::backoff(every, troubles)),
+                }
             }
         };
     }
+}
+
+/// File events, where there are files; it ends with what it returns.
+fn watch(followed: &Followed, hint: &Arc<Notify>) -> Option<Watch> {
+    let Place::Maildir(maildir) = &followed.place else { return None };
+    let account = &followed.intake.desk.account;
+    let watch = maildir.watch(Arc::clone(hint));
+    watch.inspect_err(|error| tracing::warn!(%account, %error, "events are off")).ok()
 }
 
 /// Tells the door about each mail once, when it and its tasks have come to rest.

@@ -4,6 +4,7 @@
 
 mod day;
 mod mail;
+mod pace;
 mod queue;
 mod requests;
 mod rules;

@@ -15,11 +15,12 @@ use crate::{
     outbox::{Carried, Outbox},
     policy::{Charter, Standing},
     rules::Current,
+    source::SourceError,
     store::{
         Store, StoreError,
         value::{ActionMove, NewAction, Room},
     },
-    tool::ThreadMail,
+    tool::{Agenda, ThreadMail},
 };
 
 /// Between looks for room in the approval queue.
@@ -88,6 +89,7 @@ impl Answer for Library {
                         Carried::NotNow { reason, until } => Err(NotNow { reason, until }.into()),
                     }
                 }
+                Call::Busy { from, to } => self.agenda(asker, *from, *to).await.map(Into::into),
                 _ => self.look_up(asker, call).map(Into::into),
             }
         })
@@ -95,6 +97,20 @@ impl Answer for Library {
 }
 
 impl Library {
+    /// Asked of the calendar. One that does not answer stops nobody: what is proposed says so, and a person decides.
+    async fn agenda(&self, asker: Asker<'_>, from: Instant, to: Instant) -> anyhow::Result<Value> {
+        let agenda = match self.outbox.busy(&asker.head.account, from, to).await {
+            Ok(None) => Agenda::None,
+            Ok(Some(busy)) => Agenda::Known { busy },
+            Err(SourceError::RateLimited { after }) => {
+                let until = asker.now.plus(chrono::Duration::from_std(after).unwrap_or(ROOM_PAUSE));
+                return Err(NotNow { reason: "waits: the calendar's limit is reached".into(), until }.into());
+            }
+            Err(error) => Agenda::Silent { why: error.to_string() },
+        };
+        to_value(&agenda)
+    }
+
     /// Everything but effects is a few short reads.
     fn look_up(&self, asker: Asker<'_>, call: &Call) -> anyhow::Result<Value> {
         let Asker { head, state, now, .. } = asker;
@@ -125,7 +141,7 @@ impl Library {
                 let facts = facts.context("the task has no facts")?;
                 to_value(&TaskNow { task: row.task, facts, revision: row.revision, hand_ranked: row.hand_ranked })
             }
-            Call::Effect { .. } => anyhow::bail!("an effect is carried out, not looked up"),
+            Call::Effect { .. } | Call::Busy { .. } => anyhow::bail!("it is asked for elsewhere, not looked up"),
         }
     }
 

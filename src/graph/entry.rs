@@ -25,6 +25,8 @@ pub enum Call {
     Thread { thread: String },
     /// What the account allows.
     Standing,
+    /// When the person is busy between two times.
+    Busy { from: Instant, to: Instant },
     /// Whether one more question because of this sender fits into the queue. Answered once there is room.
     Room { sender: String },
     /// The task as it stands now: at the start of a run that did not just open it, and when somebody was faster.

@@ -3,7 +3,11 @@
 //! Reads and cleans on blocking threads, commits in parts, and hands what is new to whoever works it. Never drops a
 //! message: what cannot be read is entered with its reason.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 
@@ -11,7 +15,7 @@ use super::{Trust, read_mail};
 use crate::{
     clock::Clock,
     failpoint,
-    model::{AccountId, Instant, Mail, MailId, MailState, RunId, UserId},
+    model::{AccountId, Address, Instant, Mail, MailId, MailState, RunId, UserId},
     source::{Found, Source, SourceError},
     store::{
         Receipt, Store, Write,
@@ -34,6 +38,8 @@ pub struct Desk {
     pub clock: Clock,
     /// Mail older than this is kept and searchable, but opens no task.
     pub old_after: Option<chrono::Duration>,
+    /// Addresses, or domains with an @ before them, whose mail is kept and never worked. Lower case.
+    pub never_touch: Vec<String>,
 }
 
 /// A desk with a mailbox that is polled.
@@ -61,7 +67,12 @@ pub struct Tally {
     pub duplicates: usize,
     pub unreadable: usize,
     pub gone: usize,
-    pub gap: Option<u64>,
+    /// Found only because everything was listed again after the cursor had expired.
+    pub missed: usize,
+    /// Seconds between the arrival of the newest mail taken in and its entry.
+    pub lag: Option<u64>,
+    /// Listed, and left for later passes.
+    pub backlog: u64,
 }
 
 /// One poll being taken in, part by part.
@@ -72,6 +83,10 @@ pub struct Pass {
     /// Committed with the last part; none afterwards.
     cursor: Option<String>,
     retries: HashMap<String, u32>,
+    /// What ended the pass early; told after what was read is committed.
+    trouble: Option<SourceError>,
+    /// Keys that are found only because the cursor had expired.
+    mending: HashSet<String>,
     pub tally: Tally,
     pub look_again: Option<Duration>,
 }
@@ -83,41 +98,58 @@ impl Intake {
             self.desk.store.read(move |reader| Ok((reader.account(&account)?, reader.unread(&account)?))).await?;
         let cursor = row.and_then(|account| account.cursor);
         let retries = unread.iter().map(|row| (row.source_key.clone(), row.retries)).collect();
-        let source = Arc::clone(&self.source);
+        let (source, desk) = (Arc::clone(&self.source), self.desk.clone());
         let look = move || {
             let mut poll = failpoint::around("source.poll", || source.poll(cursor.as_deref()))?;
+            let keys = poll.messages.iter().map(|found| found.key.clone()).collect();
+            let known = desk.store.read_now(|reader| reader.known_among(&desk.account, keys))?;
+            // Reading a mail may cost more than asking the ledger.
+            poll.messages.retain(|found| !known.contains(&found.key));
             let again: Vec<Found> =
                 unread.iter().filter_map(|row| again(source.as_ref(), row, &poll.messages)).collect();
             poll.messages.extend(again);
-            Ok::<_, SourceError>(poll)
+            anyhow::Ok(poll)
         };
         let poll = tokio::task::spawn_blocking(look).await.context("polling")??;
-        let tally = Tally { gone: poll.gone.len(), gap: poll.gap, ..Tally::default() };
+        let tally = Tally { gone: poll.gone.len(), backlog: poll.backlog, ..Tally::default() };
         Ok(Pass {
             intake: self.clone(),
             found: poll.messages.into_iter(),
             gone: poll.gone,
             cursor: Some(poll.cursor),
             retries,
+            trouble: None,
+            mending: poll.mending,
             tally,
             look_again: poll.look_again,
         })
     }
 
-    async fn fetch(&self, found: Vec<Found>, retries: &HashMap<String, u32>) -> anyhow::Result<Vec<Arrival>> {
+    /// What could be read of it, oldest first, and what keeps the rest from being read now.
+    async fn fetch(
+        &self,
+        found: Vec<Found>,
+        tried: HashMap<String, u32>,
+    ) -> anyhow::Result<(Vec<Arrival>, Option<SourceError>)> {
         let (source, desk) = (Arc::clone(&self.source), self.desk.clone());
-        let tried: Vec<u32> = found.iter().map(|message| retries.get(&message.key).copied().unwrap_or(0)).collect();
         let read = move || {
-            let one = |(message, tried): (Found, u32)| {
-                let content = match failpoint::around("source.fetch", || source.fetch(&message.key)) {
+            let order: HashMap<String, usize> = found.iter().map(|found| found.key.clone()).zip(0..).collect();
+            let (mut arrivals, mut trouble) = (Vec::with_capacity(found.len()), None);
+            source.fetch_each(found, &mut |message, raw| {
+                let content = match raw {
                     Ok(raw) => desk.content(&raw, message.arrived_at),
                     Err(SourceError::Gone { .. }) => ArrivalContent::Gone,
-                    Err(error) => unreadable(&error, tried),
+                    Err(error) if error.is_everywhere() => {
+                        trouble.get_or_insert(error);
+                        return;
+                    }
+                    Err(error) => unreadable(&error, tried.get(&message.key).copied().unwrap_or(0)),
                 };
                 let Found { key, folder, direction, arrived_at, size } = message;
-                Arrival { source_key: key, folder, direction, arrived_at, size, content }
-            };
-            found.into_iter().zip(tried).map(one).collect()
+                arrivals.push(Arrival { source_key: key, folder, direction, arrived_at, size, content });
+            });
+            arrivals.sort_by_key(|arrival| order.get(&arrival.source_key).copied());
+            (arrivals, trouble)
         };
         tokio::task::spawn_blocking(read).await.context("reading mail")
     }
@@ -130,6 +162,9 @@ impl Desk {
             Ok(mail) => Arc::new(mail),
             Err(error) => return ArrivalContent::Parked { reason: error.to_string() },
         };
+        if self.never_touch.iter().any(|never| is_from(&mail.from, never)) {
+            return ArrivalContent::Keep { mail, reason: "its sender is in never_touch".into() };
+        }
         let written = mail.date.unwrap_or(arrived_at);
         let oldest = self.old_after.map(|age| self.clock.now().plus(-age));
         match oldest.filter(|oldest| written < *oldest) {
@@ -155,6 +190,10 @@ impl Desk {
             matches!(arrival.content, ArrivalContent::Failed { .. } | ArrivalContent::Parked { .. })
         };
         tally.unreadable += arrivals.iter().filter(lost).count();
+        if let Some(newest) = arrivals.iter().map(|arrival| arrival.arrived_at).max() {
+            let now = self.clock.now();
+            tally.lag = Some((now.utc() - newest.utc()).num_seconds().max(0).unsigned_abs());
+        }
         let Desk { account, user, store, clock, .. } = self;
         let batch = Arrivals { account: account.clone(), user: user.clone(), cursor, arrivals, gone, at: clock.now() };
         let Receipt::Arrived(arrived) = store.write(Write::Arrivals(Box::new(batch))).await? else {
@@ -172,14 +211,24 @@ impl Desk {
     }
 }
 
+fn is_from(sender: &Address, never: &str) -> bool {
+    match never.strip_prefix('@') {
+        Some(domain) => {
+            let own = sender.domain();
+            own == domain || own.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
+        }
+        None => sender.addr == never,
+    }
+}
+
 /// What failed is tried again; what was given up only when the file has changed since.
 fn again(source: &dyn Source, row: &LedgerRow, listed: &[Found]) -> Option<Found> {
     if listed.iter().any(|found| found.key == row.source_key) {
         return None;
     }
-    let size = match (row.state, failpoint::around("source.fetch", || source.fetch(&row.source_key))) {
-        (MailState::Failed, raw) => raw.map_or(row.size, |raw| raw.len() as u64),
-        (_, Ok(raw)) if raw.len() as u64 != row.size => raw.len() as u64,
+    let size = match (row.state, source.size_now(&row.source_key)) {
+        (MailState::Failed, size) => size.unwrap_or(row.size),
+        (_, Some(size)) if size != row.size => size,
         _ => return None,
     };
     let LedgerRow { source_key, folder, direction, arrived_at, .. } = row.clone();
@@ -200,14 +249,28 @@ impl Pass {
         self.found.len()
     }
 
-    /// Reads and commits the next part. None when all is in; the cursor went with the last part.
+    /// Reads and commits the next part. None when all is in, with the cursor; or when the rest cannot be had now: then
+    /// the cursor stays, and the next pass begins where this one did.
     pub async fn next(&mut self) -> anyhow::Result<Option<Vec<Fresh>>> {
+        if let Some(trouble) = self.trouble.take() {
+            self.cursor = None;
+            return match trouble {
+                SourceError::RateLimited { after } => {
+                    self.look_again = Some(after);
+                    Ok(None)
+                }
+                trouble => Err(trouble.into()),
+            };
+        }
         let Some(cursor) = self.cursor.clone() else { return Ok(None) };
         let part: Vec<Found> = self.found.by_ref().take(PART).collect();
-        let last = self.found.len() == 0;
-        let arrivals = self.intake.fetch(part, &self.retries).await?;
+        let (arrivals, trouble) = self.intake.fetch(part, self.retries.clone()).await?;
+        self.trouble = trouble;
+        let last = self.found.len() == 0 && self.trouble.is_none();
         let gone = if last { std::mem::take(&mut self.gone) } else { Vec::new() };
+        let mended = arrivals.iter().filter(|arrival| self.mending.contains(&arrival.source_key)).count();
         let fresh = self.intake.desk.enter(arrivals, gone, last.then_some(cursor), &mut self.tally).await?;
+        self.tally.missed += mended;
         if last {
             self.cursor = None;
         }

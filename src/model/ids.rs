@@ -55,6 +55,13 @@ ulid_id!(
     ItemId
 );
 
+impl ActionId {
+    /// The same id in the letters a calendar allows in the id of an event.
+    pub fn event_id(self) -> String {
+        format!("adjutant{:032x}", self.0.0)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' is not a {what}: expected 26 characters like 01JY4Z7Q8X9W3V5T6R2P0N1M4K")]
 pub struct BadId {

@@ -20,6 +20,7 @@ pub mod priority;
 pub mod reflection;
 pub mod run;
 pub mod secret;
+pub mod since;
 pub mod task;
 pub mod words;
 
@@ -39,4 +40,5 @@ pub use priority::Priority;
 pub use reflection::Reflection;
 pub use run::{Change, ContextDoc, Move, NodeName, RunKind, RunState, RunStatus};
 pub use secret::Secret;
+pub use since::Since;
 pub use task::{Context, Subtask, Task};

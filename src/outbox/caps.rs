@@ -86,6 +86,15 @@ impl Windows {
         }
         Ok(())
     }
+
+    /// Gives a place back: nothing came of it.
+    pub(super) fn leave(&mut self, action: &Action) {
+        match kind(action) {
+            Kind::Label => drop(self.labels.pop_back()),
+            Kind::Message => drop(self.messages.pop_back()),
+            Kind::Free => {}
+        }
+    }
 }
 
 fn over(reason: String, free: Instant, now: Instant) -> Over {

@@ -22,7 +22,7 @@ use crate::{
     failpoint,
     model::{AccountId, AccountMode, Action, ActionId, Approval, Effect, Instant, Mail, OutboxState, RiskClass},
     policy::{ApprovedAction, Charter, Situation, Verdict, judge},
-    source::Mailbox,
+    source::{Busy, Mailbox, SourceError},
     store::{
         Result, Store, StoreError, Write,
         value::{ActionMove, Claim, NewAction},
@@ -32,6 +32,8 @@ use caps::Windows;
 
 /// Effects that are held look again this often.
 const LOOK_AGAIN: Duration = Duration::seconds(2);
+/// An account nobody is signed in to is tried again this often.
+const SIGN_IN: std::time::Duration = std::time::Duration::from_secs(60);
 /// The caps look back this far.
 const LOOK_BACK: Duration = Duration::hours(1);
 
@@ -111,6 +113,21 @@ struct End {
     handle: String,
     /// The effect is a row of ours, written together with its end.
     here: bool,
+}
+
+/// Nothing is known to have come of an attempt. It is made again, after a look whether it was done.
+struct Later {
+    why: String,
+    after: std::time::Duration,
+}
+
+type Attempt = std::result::Result<End, Later>;
+
+impl Later {
+    fn carried(self, now: Instant) -> Carried {
+        let after = Duration::from_std(self.after).unwrap_or(LOOK_BACK).max(LOOK_AGAIN);
+        Carried::NotNow { reason: format!("waits: {}", self.why), until: now.plus(after) }
+    }
 }
 
 impl Outbox {
@@ -257,12 +274,17 @@ impl Outbox {
         }
         match &row.action.effect {
             Effect::Send { .. } => self.dispatch(row, Arc::from(approved), now).await,
-            _ => {
-                let end = self.perform(approved, row.first).await?;
-                let carried = Carried::Ended(end.state, end.result.clone());
-                *moved = Some(Box::new(Self::last(row, end, now)));
-                Ok(Some(carried))
-            }
+            _ => match self.perform(approved, row.first).await? {
+                Ok(end) => {
+                    let carried = Carried::Ended(end.state, end.result.clone());
+                    *moved = Some(Box::new(Self::last(row, end, now)));
+                    Ok(Some(carried))
+                }
+                Err(later) => {
+                    self.windows.lock().unwrap_or_else(PoisonError::into_inner).leave(&row.action);
+                    Ok(Some(later.carried(now)))
+                }
+            },
         }
     }
 
@@ -286,27 +308,48 @@ impl Outbox {
         }
     }
 
-    async fn perform(&self, approved: Box<ApprovedAction>, first: bool) -> Result<End> {
-        if let Some(result) = approved.action().effect.as_row() {
-            return Ok(End::here(&result));
+    async fn perform(&self, approved: Box<ApprovedAction>, first: bool) -> Result<Attempt> {
+        let action = approved.action();
+        let as_row = action.effect.as_row();
+        if let Some(result) = as_row.as_ref().filter(|_| !self.is_in_mailbox(action)) {
+            return Ok(Ok(End::here(result)));
         }
         let outbox = self.clone();
         // A mailbox waits for its disk, and others need not wait with it.
-        tokio::task::spawn_blocking(move || outbox.touch(&approved, first)).await.map_err(|error| {
+        let tried = tokio::task::spawn_blocking(move || outbox.touch(&approved, first)).await.map_err(|error| {
             if error.is_panic() { StoreError::Refused("the effect panicked".into()) } else { StoreError::Stopped }
-        })
+        })?;
+        Ok(tried.map(|end| End { here: as_row.is_some() && end.state == OutboxState::Applied, ..end }))
+    }
+
+    /// A row of ours that the mailbox is to show as well.
+    fn is_in_mailbox(&self, action: &Action) -> bool {
+        let label = matches!(action.effect, Effect::Label { .. });
+        label && self.mailbox(&action.account).is_some_and(|mailbox| mailbox.keeps_labels())
     }
 
     /// `first`: nobody can have tried it before.
-    fn touch(&self, approved: &ApprovedAction, first: bool) -> End {
+    fn touch(&self, approved: &ApprovedAction, first: bool) -> Attempt {
         let action = approved.action();
         match &action.effect {
-            Effect::CreateFolder { name } => self.create_folder(name),
+            Effect::CreateFolder { name } => Ok(self.create_folder(name)),
             _ => match self.mailbox(&action.account) {
                 Some(mailbox) => End::in_mailbox(mailbox.as_ref(), approved, first),
-                None => End::of(OutboxState::Failed, NO_MAILBOX),
+                None => Ok(End::of(OutboxState::Failed, NO_MAILBOX)),
             },
         }
+    }
+
+    /// When the person is busy, if the account has a calendar.
+    pub async fn busy(
+        &self,
+        account: &AccountId,
+        from: Instant,
+        to: Instant,
+    ) -> std::result::Result<Option<Vec<Busy>>, SourceError> {
+        let Some(mailbox) = self.mailbox(account) else { return Ok(None) };
+        let asked = tokio::task::spawn_blocking(move || mailbox.busy(from, to)).await;
+        asked.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be asked for a calendar".into() }))
     }
 
     fn mailbox(&self, account: &AccountId) -> Option<Arc<dyn Mailbox>> {
@@ -368,8 +411,9 @@ impl Outbox {
             let task = reader.task(row.action.task_id)?;
             let mail = row.action.mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
             let mut approval = reader.approval(action_id)?;
-            // A draft of ours is under way because its approval was used for it.
-            if let Some(approval) = approval.as_mut().filter(|_| row.state == OutboxState::Drafted) {
+            // A draft of ours is under way, or has left, because its approval was used for it.
+            let under_way = matches!(row.state, OutboxState::Drafted | OutboxState::Probe);
+            if let Some(approval) = approval.as_mut().filter(|_| under_way) {
                 approval.used = false;
             }
             Ok(Pending {
@@ -425,8 +469,13 @@ impl Outbox {
             anyhow::bail!("the account does not let the program touch it now");
         };
         let told = match (&row.action.effect, self.mailbox(&row.action.account)) {
-            (Effect::Label { label }, _) => format!("the label {label} is off again"),
-            (_, Some(mailbox)) => failpoint::around("mailbox.undo", || mailbox.undo(&approved, &row.handle))?,
+            (Effect::Label { label }, _) if !self.is_in_mailbox(&row.action) => {
+                format!("the label {label} is off again")
+            }
+            (_, Some(mailbox)) => {
+                let undo = move || failpoint::around("mailbox.undo", || mailbox.undo(&approved, &row.handle));
+                tokio::task::spawn_blocking(undo).await??
+            }
             (_, None) => anyhow::bail!(NO_MAILBOX),
         };
         self.store.write(Write::Undo { action_id, done: true, at: now }).await?;
@@ -442,15 +491,20 @@ impl End {
     }
 
     /// What was done before a crash is found, not done again.
-    fn in_mailbox(mailbox: &dyn Mailbox, approved: &ApprovedAction, first: bool) -> Self {
+    fn in_mailbox(mailbox: &dyn Mailbox, approved: &ApprovedAction, first: bool) -> Attempt {
         let found = if first { Ok(None) } else { failpoint::around("mailbox.probe", || mailbox.probe(approved)) };
         let done = found
             .and_then(|found| found.map_or_else(|| failpoint::around("mailbox.apply", || mailbox.apply(approved)), Ok));
         match done {
-            Ok(applied) => Self { handle: applied.handle, ..Self::of(OutboxState::Applied, &applied.result) },
+            Ok(applied) => Ok(Self { handle: applied.handle, ..Self::of(OutboxState::Applied, &applied.result) }),
+            Err(SourceError::RateLimited { after }) => {
+                Err(Later { why: "the mailbox's limit is reached".into(), after })
+            }
+            Err(SourceError::Later { problem, after }) => Err(Later { why: problem, after }),
+            Err(SourceError::Auth { problem }) => Err(Later { why: problem, after: SIGN_IN }),
             Err(error) => {
                 let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
-                Self::of(OutboxState::Failed, &format!("{error}{cause}"))
+                Ok(Self::of(OutboxState::Failed, &format!("{error}{cause}")))
             }
         }
     }

@@ -1,14 +1,14 @@
 //! Messages that leave the house: drafted, let go once, and looked for when nobody knows.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use chrono::Duration;
 
-use super::{Carried, End, LOOK_AGAIN, NO_MAILBOX, Outbox, Pending};
+use super::{Carried, End, LOOK_AGAIN, Later, NO_MAILBOX, Outbox, Pending};
 use crate::{
     failpoint,
     model::{Instant, OutboxState},
-    policy::ApprovedAction,
+    policy::{ApprovedAction, Verdict, judge},
     source::{Applied, Departure, Mailbox, SendError, Trace},
     store::{
         self, StoreError,
@@ -71,9 +71,13 @@ impl Outbox {
         self.write(row, OutboxState::Sending, "sending", now).await?;
         let sending = row.at(OutboxState::Sending);
         let draft = draft.to_owned();
+        let (settling, settled_action) = (Arc::clone(&mailbox), Arc::clone(&approved));
         let sent = blocking(move || failpoint::around("mailbox.send", || mailbox.send(&approved, &draft))).await;
         match sent {
-            Ok(departure) => self.end(&sending, left(departure), now).await,
+            Ok(departure) => {
+                let end = settled(left(departure), settling, settled_action).await;
+                self.end(&sending, end, now).await
+            }
             Err(error) => self.not_sent(&sending, error, now).await,
         }
     }
@@ -85,7 +89,13 @@ impl Outbox {
                 let why = "the draft was changed by somebody else: it is theirs to send";
                 self.end(row, End::of(OutboxState::Void, why), now).await
             }
-            SendError::Unsure(why) => {
+            SendError::Later { why, after } if row.state == OutboxState::Drafting => {
+                let mv = Self::mv(row, OutboxState::Ready, &why, now);
+                self.put(ActionMove { approval: Claim::Return, ..mv }).await?;
+                self.windows.lock().unwrap_or_else(PoisonError::into_inner).leave(&row.action);
+                Ok(Some(Later { why, after }.carried(now)))
+            }
+            SendError::Unsure(why) | SendError::Later { why, .. } => {
                 self.write(row, OutboxState::Unknown, &why, now).await?;
                 Ok(Some(Carried::NotNow {
                     reason: format!("looking whether it was sent: {why}"),
@@ -101,12 +111,22 @@ impl Outbox {
             return self.still_unsure(row, NO_MAILBOX, now).await;
         };
         let (action, draft) = (row.action.clone(), row.handle.clone());
+        let looking = Arc::clone(&mailbox);
         let found = blocking(move || {
-            let found = failpoint::around("mailbox.find", || mailbox.find(&action, &draft));
+            let found = failpoint::around("mailbox.find", || looking.find(&action, &draft));
             found.map_err(|error| SendError::Unsure(error.to_string()))
         });
         match found.await.unwrap_or_else(|error| Trace::Unsure(error.to_string())) {
-            Trace::Left(departure) => self.end(row, left(departure), now).await,
+            Trace::Left(departure) => {
+                let end = left(departure);
+                let charter = self.charter();
+                let end = match judge(row.action.clone(), &self.situation(row, None, &charter, now)) {
+                    Verdict::Allowed(approved) => settled(end, mailbox, Arc::from(approved)).await,
+                    // What goes with it needs the same yes, and that does not count any more.
+                    _ => end,
+                };
+                self.end(row, end, now).await
+            }
             Trace::Draft(applied) => {
                 let mv = Self::mv(row, OutboxState::Drafted, &applied.result, now);
                 self.put(ActionMove { handle: applied.handle, ..mv }).await.map(|()| None)
@@ -162,6 +182,20 @@ fn left(departure: Departure) -> End {
         Departure::Saved(applied) => (OutboxState::Saved, applied),
     };
     End { handle, ..End::of(state, &result) }
+}
+
+/// The end of a message that has left, after what goes with it: should the program die in between, both are looked for.
+async fn settled(end: End, mailbox: Arc<dyn Mailbox>, approved: Arc<ApprovedAction>) -> End {
+    let told = blocking(move || {
+        let told = failpoint::around("mailbox.settle", || mailbox.settle(&approved));
+        told.map_err(|error| SendError::Unsure(error.to_string()))
+    });
+    let beside = match told.await {
+        Ok(None) => return end,
+        Ok(Some(told)) => told,
+        Err(error) => format!("what goes with it was not done: {error}"),
+    };
+    End { result: format!("{}; {beside}", end.result), ..end }
 }
 
 /// A mailbox may take its time; the other runs go on. One that panics has perhaps done it.

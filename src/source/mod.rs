@@ -3,13 +3,19 @@
 //! The calls block; whoever polls runs them on a thread for that. A source never decides what a message means, and never
 //! says a message is gone while it still has it.
 
+pub mod calendar;
+pub mod gmail;
+pub mod google;
 pub mod import;
 pub mod maildir;
 pub mod sendmail;
 
-use std::{io, time::Duration};
+use std::{collections::HashSet, io, time::Duration};
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
+    failpoint,
     model::{Action, Direction, Instant},
     policy::ApprovedAction,
 };
@@ -36,8 +42,10 @@ pub struct Poll {
     /// Keys handed out before whose message no longer exists.
     pub gone: Vec<String>,
     pub cursor: String,
-    /// Messages the source cannot account for since the cursor.
-    pub gap: Option<u64>,
+    /// The cursor had expired and everything was listed again: what of these the ledger does not have was missed.
+    pub mending: HashSet<String>,
+    /// Listed, and left for the polls to come.
+    pub backlog: u64,
     /// Something was too fresh to read: look again after this.
     pub look_again: Option<Duration>,
 }
@@ -53,9 +61,25 @@ pub enum SourceError {
     /// Nothing can be had now; trying later may help.
     #[error("{what} cannot be reached")]
     Unavailable { what: String, source: io::Error },
+    /// Nothing was done because too much was asked; it goes on after this.
+    #[error("the limit is reached; it goes on in {} s", after.as_secs())]
+    RateLimited { after: Duration },
+    /// It cannot be said what came of it; it is looked for after this.
+    #[error("{problem}")]
+    Later { problem: String, after: Duration },
+    /// The person must sign in first.
+    #[error("{problem}")]
+    Auth { problem: String },
     /// The mailbox has no way to do it.
     #[error("this mailbox cannot {what}")]
     Unsupported { what: String },
+}
+
+impl SourceError {
+    /// Whether it concerns the whole mailbox rather than one message.
+    pub fn is_everywhere(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::RateLimited { .. } | Self::Auth { .. })
+    }
 }
 
 pub trait Source: Send + Sync {
@@ -63,6 +87,38 @@ pub trait Source: Send + Sync {
 
     /// The raw message. One larger than [`FETCH_BYTES`] comes back cut there, which the reader notices and notes.
     fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError>;
+
+    /// Reads several and hands each over as it comes, in no certain order, with what reading it told about it. Stops
+    /// after the first that says nothing can be had now.
+    fn fetch_each(&self, found: Vec<Found>, each: &mut dyn FnMut(Found, Result<Vec<u8>, SourceError>)) {
+        for found in found {
+            let raw = failpoint::around("source.fetch", || self.fetch(&found.key));
+            let stop = raw.as_ref().is_err_and(SourceError::is_everywhere);
+            each(found, raw);
+            if stop {
+                return;
+            }
+        }
+    }
+
+    /// The size of a message that was given up, where its bytes may have changed since.
+    fn size_now(&self, key: &str) -> Option<u64> {
+        let raw = failpoint::around("source.fetch", || self.fetch(key));
+        raw.ok().map(|raw| raw.len() as u64)
+    }
+
+    /// What a person may want to know about it, beside its mail.
+    fn condition(&self) -> Option<Condition> {
+        None
+    }
+}
+
+/// How an account that is reached over a network is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    /// Units of the quota that the last minute has cost, and how many there are.
+    pub quota_used: u32,
+    pub quota: u32,
 }
 
 /// What a mailbox did.
@@ -88,6 +144,9 @@ pub enum SendError {
     /// Certainly not sent.
     #[error("{0}")]
     Refused(String),
+    /// Certainly not sent, and trying again after this may help. Only while there is no more than a draft.
+    #[error("{why}")]
+    Later { why: String, after: Duration },
     /// The stored draft is no longer what was approved.
     #[error("the draft was changed by somebody else")]
     Edited,
@@ -108,8 +167,20 @@ pub enum Trace {
     Unsure(String),
 }
 
+/// A time at which the person cannot be asked to meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Busy {
+    pub from: Instant,
+    pub to: Instant,
+}
+
 /// Where effects land. Takes only what `policy` has approved.
 pub trait Mailbox: Send + Sync {
+    /// Whether a label is put on the message itself. Else it is a row of ours and nothing more.
+    fn keeps_labels(&self) -> bool {
+        false
+    }
+
     /// Does it without looking whether it was done before.
     fn apply(&self, action: &ApprovedAction) -> Result<Applied, SourceError>;
 
@@ -124,6 +195,17 @@ pub trait Mailbox: Send + Sync {
 
     /// Looks for a message whose fate is not known. Only reads.
     fn find(&self, action: &Action, draft: &str) -> Result<Trace, SourceError>;
+
+    /// What belongs to a message that has left beside the message itself: the draft it replaces, an event in the
+    /// calendar. Asked for as often as its end is not written, so twice is once. What came of it, in words.
+    fn settle(&self, _: &ApprovedAction) -> Result<Option<String>, SourceError> {
+        Ok(None)
+    }
+
+    /// When the person is busy between two times; none without a calendar. Only reads.
+    fn busy(&self, _from: Instant, _to: Instant) -> Result<Option<Vec<Busy>>, SourceError> {
+        Ok(None)
+    }
 
     /// Takes an effect back.
     fn undo(&self, action: &ApprovedAction, handle: &str) -> Result<String, SourceError>;

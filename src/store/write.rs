@@ -6,10 +6,13 @@ use super::{
     error::{Result, StoreError},
     prepare::Prepared,
     session::Session,
-    table::{account, approval, decision, item, ledger, outbox, reminder, request, run, search, setting, task_edit},
+    table::{
+        account, approval, condition, decision, item, ledger, outbox, reminder, request, run, search, setting,
+        task_edit,
+    },
     value::{
-        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun, Rejudged, Rerank,
-        TaskEdit,
+        Account, AccountCondition, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun,
+        Rejudged, Rerank, TaskEdit,
     },
 };
 use crate::model::{AccountId, AccountMode, ActionId, Instant, ItemId, RunId, RunStatus, TaskId};
@@ -96,6 +99,7 @@ pub enum Write {
         name: String,
         value: String,
     },
+    Condition(AccountCondition),
     /// Builds the search index anew from what is stored.
     Reindex,
 }
@@ -128,6 +132,7 @@ impl Write {
         "answer",
         "reminders_shown",
         "setting",
+        "condition",
         "reindex",
     ];
 
@@ -158,6 +163,7 @@ impl Write {
             Self::Answer { .. } => "answer",
             Self::RemindersShown { .. } => "reminders_shown",
             Self::Setting { .. } => "setting",
+            Self::Condition(..) => "condition",
             Self::Reindex => "reindex",
         }
     }
@@ -214,6 +220,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> 
         (Write::Answer { request, answer }, _) => request::answer(session, *request, answer.as_deref()),
         (Write::RemindersShown { actions, at }, _) => reminder::shown(session, actions, *at),
         (Write::Setting { name, value }, _) => setting::set(session, name, value),
+        (Write::Condition(condition), _) => condition::put(session, condition),
         (Write::Reindex, _) => search::rebuild(session),
         (Write::Checkpoint(_) | Write::Arrivals(_) | Write::OpenRun(..), _) => {
             Err(StoreError::Refused("it was not prepared".into()))

@@ -6,10 +6,11 @@ use super::{
     CannotDo, Outcome, Tool, ToolInput,
     draft_reply::{answered, back},
     letter::{Letter, envelop, host, own, reply_subject, span, topic},
+    propose_time_slots::CALENDAR,
     send::{earlier_draft, instruction, wish},
 };
 use crate::model::{
-    Address, Effect,
+    ActionId, Address, Effect,
     action::{Argument, Origin, SendKind},
 };
 
@@ -25,7 +26,7 @@ impl Tool for SendCalendarInvite {
         let (start, end) = slot(input).ok_or_else(|| CannotDo("no time was proposed for the meeting".into()))?;
         let to = back(mail);
         let mut lines = vec![
-            format!("UID:{}@{}", input.token, host(input)),
+            format!("UID:{}", uid(input)),
             "SEQUENCE:0".into(),
             format!("DTSTAMP:{}", stamp(input.now.utc())),
             format!("DTSTART:{}", stamp(start)),
@@ -62,6 +63,17 @@ impl Tool for SendCalendarInvite {
 
 const ARGUMENTS: [(&str, Origin); 3] =
     [(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, Origin::Template)];
+
+/// Where the event will also stand in a calendar of Google's, it is named as Google names it: then answers to the
+/// invitation find it there.
+fn uid(input: &ToolInput<'_>) -> String {
+    let proposed = input.task.tool_output.as_ref().and_then(|output| output.get("propose_time_slots"));
+    let entered = proposed.is_some_and(|proposed| proposed.get(CALENDAR).is_some());
+    match input.token.parse::<ActionId>() {
+        Ok(action) if entered => format!("{}@google.com", action.event_id()),
+        _ => format!("{}@{}", input.token, host(input)),
+    }
+}
 
 /// The first time an earlier step found.
 fn slot(input: &ToolInput<'_>) -> Option<(DateTime<Utc>, DateTime<Utc>)> {

@@ -18,9 +18,12 @@ pub use letter::rewrite;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::{
-    Effect, Facts, Instant, Mail, Me, Task,
-    action::{Argument, Origin},
+use crate::{
+    model::{
+        Effect, Facts, Instant, Mail, Me, Task,
+        action::{Argument, Origin},
+    },
+    source::Busy,
 };
 
 /// What a tool is shown.
@@ -30,6 +33,8 @@ pub struct ToolInput<'a> {
     pub mail: Option<&'a Mail>,
     /// The conversation, newest first; only for tools that ask for it.
     pub thread: &'a [ThreadMail],
+    /// When the person is busy; only for tools that ask for it.
+    pub agenda: &'a Agenda,
     pub me: &'a Me,
     pub now: Instant,
     /// The step's own name for what it makes, stable over retries.
@@ -42,6 +47,22 @@ pub struct ThreadMail {
     pub from: String,
     pub at: Option<Instant>,
     pub text: String,
+}
+
+/// When the person is busy, as far as it is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "calendar", rename_all = "snake_case")]
+pub enum Agenda {
+    /// The account has no calendar.
+    #[default]
+    None,
+    /// There is one, and it could not be asked.
+    Silent {
+        why: String,
+    },
+    Known {
+        busy: Vec<Busy>,
+    },
 }
 
 /// What a tool answers.
@@ -82,6 +103,11 @@ pub trait Tool: Send + Sync {
     /// Whether it wants to see the conversation.
     fn reads_thread(&self) -> bool {
         false
+    }
+
+    /// How many days ahead it wants to know when the person is busy.
+    fn reads_agenda(&self) -> Option<i64> {
+        None
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo>;

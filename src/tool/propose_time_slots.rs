@@ -1,16 +1,21 @@
-//! `propose_time_slots`: free places in the person's working hours, from the next working day on.
+//! `propose_time_slots`: free places in the person's working hours and calendar, from the next working day on.
 
 use chrono::{DateTime, Datelike, Days, Duration, NaiveDate, NaiveTime, TimeZone};
 use chrono_tz::Tz;
 use serde_json::json;
 
-use super::{CannotDo, Outcome, Tool, ToolInput};
-use crate::model::{Instant, Me};
+use super::{Agenda, CannotDo, Outcome, Tool, ToolInput};
+use crate::{
+    model::{Instant, Me},
+    source::Busy,
+};
 
 const SLOTS: usize = 3;
 /// Looks no further ahead than this for working days.
 const DAYS_AHEAD: u64 = 21;
 const DEFAULT_MINUTES: i64 = 30;
+/// Marks an output that a calendar was asked for.
+pub(super) const CALENDAR: &str = "calendar";
 
 pub(super) struct ProposeTimeSlots;
 
@@ -19,17 +24,30 @@ impl Tool for ProposeTimeSlots {
         "propose_time_slots"
     }
 
+    fn reads_agenda(&self) -> Option<i64> {
+        i64::try_from(DAYS_AHEAD + 1).ok()
+    }
+
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
         let minutes = minutes(input.task.context.meeting_duration.as_deref());
-        let slots = slots(input.me, input.now, minutes);
+        let busy = match input.agenda {
+            Agenda::Known { busy } => busy.as_slice(),
+            Agenda::None | Agenda::Silent { .. } => &[],
+        };
+        let slots = slots(input.me, input.now, minutes, busy);
         if slots.is_empty() {
-            return Err(CannotDo("the working hours in [me] leave no room for a meeting".into()));
+            let full = if busy.is_empty() { "" } else { " and the calendar" };
+            return Err(CannotDo(format!("the working hours in [me]{full} leave no room for a meeting")));
         }
         let slots: Vec<_> = slots
             .iter()
             .map(|start| json!({ "start": start.to_rfc3339(), "end": (*start + Duration::minutes(minutes)).to_rfc3339() }))
             .collect();
-        Ok(Outcome::Output(json!({ "minutes": minutes, "slots": slots })))
+        Ok(Outcome::Output(match input.agenda {
+            Agenda::None => json!({ "minutes": minutes, "slots": slots }),
+            Agenda::Known { .. } => json!({ "minutes": minutes, "slots": slots, CALENDAR: true }),
+            Agenda::Silent { why } => json!({ "minutes": minutes, "slots": slots, "not_asked": why }),
+        }))
     }
 }
 
@@ -46,8 +64,8 @@ fn minutes(duration: Option<&str>) -> i64 {
     duration.and_then(parse).filter(|minutes| (5..=480).contains(minutes)).unwrap_or(DEFAULT_MINUTES)
 }
 
-/// One slot per working day: mid-morning, early afternoon, mid-morning …, where it fits.
-fn slots(me: &Me, now: Instant, minutes: i64) -> Vec<DateTime<Tz>> {
+/// One slot per working day: mid-morning, early afternoon, mid-morning …, or the next half hour that is free.
+fn slots(me: &Me, now: Instant, minutes: i64, busy: &[Busy]) -> Vec<DateTime<Tz>> {
     let today = now.utc().with_timezone(&me.time_zone).date_naive();
     let span = me.work_end - me.work_start;
     (1..=DAYS_AHEAD)
@@ -56,12 +74,27 @@ fn slots(me: &Me, now: Instant, minutes: i64) -> Vec<DateTime<Tz>> {
         .enumerate()
         .filter_map(|(nth, day)| {
             let offset = if nth % 2 == 0 { span / 8 } else { span * 5 / 8 };
-            let start = round_to_half_hour(me.work_start.overflowing_add_signed(offset).0);
-            let fits = start + Duration::minutes(minutes) <= me.work_end && start >= me.work_start;
-            fits.then(|| local(me.time_zone, day, start)).flatten()
+            let wished = round_to_half_hour(me.work_start.overflowing_add_signed(offset).0);
+            let mut starts = half_hours(wished, me.work_end).chain(half_hours(me.work_start, wished));
+            starts.find_map(|start| {
+                let fits = start + Duration::minutes(minutes) <= me.work_end && start >= me.work_start;
+                let start = fits.then(|| local(me.time_zone, day, start)).flatten()?;
+                is_free(start, minutes, busy).then_some(start)
+            })
         })
         .take(SLOTS)
         .collect()
+}
+
+/// From one time up to another, without it.
+fn half_hours(from: NaiveTime, to: NaiveTime) -> impl Iterator<Item = NaiveTime> {
+    let steps = ((to - from).num_minutes() + 29) / 30;
+    (0..steps).map(move |step| from + Duration::minutes(30 * step))
+}
+
+fn is_free(start: DateTime<Tz>, minutes: i64, busy: &[Busy]) -> bool {
+    let (start, end) = (start.to_utc(), start.to_utc() + Duration::minutes(minutes));
+    !busy.iter().any(|busy| busy.from.utc() < end && start < busy.to.utc())
 }
 
 fn round_to_half_hour(time: NaiveTime) -> NaiveTime {
@@ -86,5 +119,20 @@ mod tests {
         {
             assert_eq!(minutes(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_busy_hour_is_not_proposed_and_its_day_still_is() {
+        let (me, now): (Me, Instant) = (crate::tool::tests::me(), "2026-11-16T08:00:00Z".parse().unwrap());
+        let free = slots(&me, now, 30, &[]);
+        let first = Instant::from(free[0].to_utc());
+        let busy = Busy { from: first.plus(Duration::minutes(-15)), to: first.plus(Duration::minutes(15)) };
+        let around = slots(&me, now, 30, &[busy]);
+        assert_eq!(around[0], free[0] + Duration::minutes(30));
+        assert_eq!(around[1..], free[1..]);
+        let day = Busy { from: first.plus(Duration::hours(-12)), to: first.plus(Duration::hours(12)) };
+        assert_eq!(slots(&me, now, 30, &[day])[0].date_naive(), free[1].date_naive(), "a full day is passed over");
+        let always = Busy { from: now, to: now.plus(Duration::days(40)) };
+        assert!(slots(&me, now, 30, &[always]).is_empty());
     }
 }

@@ -1,14 +1,14 @@
 use chrono::{NaiveTime, Weekday};
 use serde_json::{Value, json};
 
-use super::{Outcome, Registry, ThreadMail, ToolInput};
+use super::{Agenda, Outcome, Registry, ThreadMail, ToolInput};
 use crate::model::{Address, Addressed, Effect, Facts, Instant, Mail, Me, Task, UrgencyOrigin};
 
 fn at(text: &str) -> Instant {
     text.parse().unwrap()
 }
 
-fn me() -> Me {
+pub(super) fn me() -> Me {
     Me {
         names: vec!["Alex Green".into()],
         addresses: vec!["you@home.example".into()],
@@ -57,7 +57,8 @@ fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> Outcome {
     let me = me();
     // A Friday, 10:00 in Berlin.
     let now = at("2026-11-13T09:00:00Z");
-    let input = ToolInput { task, facts, mail, thread: &thread, me: &me, now, token: "01TOKEN" };
+    let agenda = Agenda::None;
+    let input = ToolInput { task, facts, mail, thread: &thread, agenda: &agenda, me: &me, now, token: "01TOKEN" };
     Registry::shipped().get(tool).unwrap().run(&input).unwrap()
 }
 

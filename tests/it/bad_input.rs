@@ -66,9 +66,9 @@ impl Source for BadDisk {
 
 async fn once_on_a_bad_disk(house: &House, mended: bool) {
     let mut worker = house.worker().await;
-    let Followed { intake, maildir } = worker.intakes.remove(0);
-    let source = Arc::new(BadDisk(maildir.clone(), Arc::new(AtomicBool::new(mended))));
-    worker.intakes.push(Followed { intake: Intake { source, ..intake }, maildir });
+    let Followed { intake, place } = worker.intakes.remove(0);
+    let source = Arc::new(BadDisk(intake.source.clone(), Arc::new(AtomicBool::new(mended))));
+    worker.intakes.push(Followed { intake: Intake { source, ..intake }, place });
     worker.once().await.unwrap();
     worker.stop().await;
     house.clock.advance(60);

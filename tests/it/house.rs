@@ -13,7 +13,7 @@ use std::{
 use adjutant::{
     app::{App, Report, Worker},
     clock::Clock,
-    config::{Config, Home},
+    config::{AccountKind, Config, Home},
     graph::{Answer, Engine, Library, Limits, node::Nodes},
     model::{AccountId, AccountMode},
     source::Maildir,
@@ -309,7 +309,9 @@ impl Rig {
     fn shipped(house: &House, app: &App) -> Self {
         let outbox = app.outbox().unwrap();
         for account in &app.config.accounts {
-            outbox.serve(account.name.clone(), Arc::new(Maildir::open(account.path.clone(), HashSet::new())));
+            if let AccountKind::Maildir { path, .. } = &account.kind {
+                outbox.serve(account.name.clone(), Arc::new(Maildir::open(path.clone(), HashSet::new())));
+            }
         }
         let (_, rules) = watch::channel(Arc::new(adjutant::rules::load(&house.home().rules_file())));
         let library = Library { store: app.store.clone(), rules, outbox, labels: app.config.labels.clone() };

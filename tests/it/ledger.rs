@@ -94,9 +94,9 @@ async fn a_mail_gone_before_it_was_read_is_gone_in_the_ledger_too() {
     let file = house.deliver("stolen", house.letter("one").question().text());
     house.post(&house.letter("two").question());
     let mut worker = house.worker().await;
-    let Followed { intake, maildir } = worker.intakes.remove(0);
-    let source = Arc::new(Thief { inner: maildir.clone(), file: file.clone() });
-    worker.intakes.push(Followed { intake: Intake { source, ..intake }, maildir });
+    let Followed { intake, place } = worker.intakes.remove(0);
+    let source = Arc::new(Thief { inner: intake.source.clone(), file: file.clone() });
+    worker.intakes.push(Followed { intake: Intake { source, ..intake }, place });
     worker.once().await.unwrap();
     worker.stop().await;
     let rows = house.sql("SELECT source_key, state FROM ledger ORDER BY source_key");

@@ -37,6 +37,11 @@ pub(super) enum Command {
     Once,
     /// Write a commented configuration, rules and guidelines into a folder
     Init { dir: Option<PathBuf> },
+    /// Sign in to a mailbox
+    Auth {
+        #[command(subcommand)]
+        command: AuthCommand,
+    },
     /// Take in an mbox, an .eml, a folder of them, or a Maildir, as an account that only observes
     Import {
         path: PathBuf,
@@ -47,12 +52,13 @@ pub(super) enum Command {
         #[arg(long)]
         tasks: bool,
     },
-    /// What would become of recent mail, with nothing touched
+    /// What would become of recent mail, with nothing touched. Of a Gmail account: what its first look would do
     Preview {
         /// An account's name or a path
         place: String,
-        #[arg(long, default_value_t = 7)]
-        days: i64,
+        /// How far back [default: 7, or as far as the Gmail account's first look goes]
+        #[arg(long)]
+        days: Option<u32>,
     },
     /// What would it do with this mail? Stores nothing
     Plan {
@@ -228,6 +234,19 @@ pub(super) enum MailCommand {
         account: String,
         /// active or observe
         mode: AccountMode,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum AuthCommand {
+    /// Let Google ask you, and keep the answer for the daemon
+    Gmail {
+        /// Which account of adjutant.toml [default: the only one of kind "gmail"]
+        #[arg(long, value_name = "NAME")]
+        account: Option<String>,
+        /// For a server: open the address in a browser anywhere, and paste back where it ends
+        #[arg(long)]
+        no_browser: bool,
     },
 }
 

@@ -14,7 +14,9 @@ use crate::{
     app::{App, Health},
     audit::Verified,
     graph::shape::{Shape, name},
+    model::Instant,
     rules::RuleSet,
+    store::value::AccountCondition,
 };
 
 pub(super) fn init(screen: Screen, dir: Option<PathBuf>) -> anyhow::Result<ExitCode> {
@@ -99,6 +101,11 @@ fn print_health(screen: Screen, health: &Health) -> std::io::Result<()> {
         &["account", "kind", "mode", "last poll", "mails", "notes"],
         health.accounts.iter().map(line).collect(),
     )?;
+    for account in &health.accounts {
+        if let Some(condition) = &account.condition {
+            screen.line(&condition_line(condition, account.last_poll, health.unaccounted))?;
+        }
+    }
     screen.line(&format!(
         "mail     {} unaccounted; {}",
         health.unaccounted,
@@ -132,6 +139,19 @@ fn print_health(screen: Screen, health: &Health) -> std::io::Result<()> {
         "worker   {}",
         health.worker.as_deref().map_or_else(|| "none running".to_owned(), |pid| format!("process {pid}"))
     ))
+}
+
+fn condition_line(condition: &AccountCondition, last_sync: Option<Instant>, unaccounted: u64) -> String {
+    let AccountCondition { account, quota_used, quota, missed, backlog, .. } = condition;
+    let signed_in = if condition.signed_in { "signed in" } else { "NOT SIGNED IN" };
+    let synced = last_sync.map_or_else(|| "never".to_owned(), |at| at.to_string());
+    let lag = condition.lag_seconds.map_or_else(|| "none yet".to_owned(), |seconds| format!("{seconds} s"));
+    let left = if *backlog > 0 { format!(", {backlog} older mails to read") } else { String::new() };
+    let problem =
+        if condition.problem.is_empty() { String::new() } else { format!("\n         {}", condition.problem) };
+    format!(
+        "{account:<8} {signed_in}; last sync {synced}, lag {lag}{left}; quota {quota_used} of {quota} units in the last minute; gap {missed} found by listing again, {unaccounted} unaccounted{problem}"
+    )
 }
 
 fn audit_line(audit: &Verified) -> String {

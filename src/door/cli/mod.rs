@@ -1,9 +1,11 @@
 //! The command line: arguments in, one call, text or JSON out, an exit code scripts can trust.
 
 mod args;
+mod auth;
 mod check;
 mod hitl;
 mod mail;
+mod progress;
 mod read;
 mod run;
 mod runs;
@@ -29,6 +31,8 @@ use crate::{
 const FOUND: u8 = 4;
 const NOT_THERE: u8 = 3;
 const FAILED: u8 = 1;
+/// Packages that talk to servers.
+const WIRE: [&str; 6] = ["h2", "hyper", "hyper_util", "hyper_rustls", "reqwest", "rustls"];
 
 /// The command line was wrong in a way only the data could tell.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +63,11 @@ fn start_log(verbose: u8) {
         _ => "adjutant=debug,info",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("ADJUTANT_LOG").unwrap_or_else(|_| level.into());
+    // What goes over the wire holds mail and tokens; no level of detail may show it.
+    let filter = WIRE.iter().fold(filter, |filter, name| match format!("{name}=warn").parse() {
+        Ok(quiet) => filter.add_directive(quiet),
+        Err(_) => filter,
+    });
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false).init();
 }
 
@@ -110,7 +119,10 @@ async fn with_app(app: &App, screen: Screen, command: Command) -> anyhow::Result
         Command::Run => run::run(app, screen).await?,
         Command::Once => run::once(app, screen).await?,
         Command::Import { path, account, tasks } => read::import(app, screen, &path, &account, tasks).await?,
-        Command::Preview { place, days } => read::preview(app, screen, &place, days)?,
+        Command::Auth { command: args::AuthCommand::Gmail { account, no_browser } } => {
+            auth::gmail(app, screen, account.as_deref(), no_browser).await?;
+        }
+        Command::Preview { place, days } => read::preview(app, screen, &place, days).await?,
         Command::Plan { eml, jsonl } => return read::plan(app, screen, eml, jsonl),
         Command::Tasks { command } => tasks::tasks(app, screen, command).await?,
         Command::Mail { command } => mail::mail(app, screen, command).await?,

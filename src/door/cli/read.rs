@@ -105,8 +105,8 @@ pub(super) fn eval(kind: EvalKind) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn preview(app: &App, screen: Screen, place: &str, days: i64) -> anyhow::Result<()> {
-    let preview = app.preview(place, days)?;
+pub(super) async fn preview(app: &App, screen: Screen, place: &str, days: Option<u32>) -> anyhow::Result<()> {
+    let preview = app.preview(place, days).await?;
     screen.answer(&preview, |screen| {
         let line = |line: &PreviewLine| {
             let warnings: String = line.warnings.iter().map(|warning| format!(" [{warning}]")).collect();
@@ -120,9 +120,19 @@ pub(super) fn preview(app: &App, screen: Screen, place: &str, days: i64) -> anyh
         };
         screen.table(&["from", "task", "priority", "deadline", "because"], preview.lines.iter().map(line).collect())?;
         screen.line(&format!(
-            "{} mails of the last {days} days: {} tasks, {} overdue, {} replies ready, {} sent; {} unreadable. Nothing was touched.",
-            preview.mails, preview.tasks, preview.overdue, preview.replies_ready, preview.sent, preview.unreadable
-        ))
+            "{} mails {}: {} tasks, {} overdue, {} replies ready, {} sent; {} unreadable. Nothing was touched.",
+            preview.mails,
+            preview.span,
+            preview.tasks,
+            preview.overdue,
+            preview.replies_ready,
+            preview.sent,
+            preview.unreadable
+        ))?;
+        match preview.not_read {
+            0 => Ok(()),
+            more => screen.line(&format!("{more} older ones were only counted; the first look reads them too.")),
+        }
     })
 }
 

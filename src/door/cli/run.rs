@@ -6,7 +6,10 @@ use comfy_table::Cell;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::screen::{Screen, cell, shown};
+use super::{
+    progress,
+    screen::{Screen, cell, shown},
+};
 use crate::{
     app::{App, Followed, Held, Outcome, Pulse, Report},
     daemon,
@@ -20,9 +23,10 @@ pub(super) async fn run(app: &App, screen: Screen) -> anyhow::Result<()> {
     let worker = app.work().await?.map_err(anyhow::Error::from)?;
     let (door, mut pulses) = mpsc::unbounded_channel();
     if !screen.json {
-        for Followed { intake, maildir } in &worker.intakes {
-            screen.line(&format!("Following account {} in {}", intake.desk.account, maildir.root().display()))?;
+        for Followed { intake, place } in &worker.intakes {
+            screen.line(&format!("Following account {} in {place}", intake.desk.account))?;
         }
+        progress::show(worker.backfill.subscribe());
     }
     let printer = tokio::spawn(async move {
         while let Some(pulse) = pulses.recv().await {
@@ -60,6 +64,9 @@ pub(super) async fn once(app: &App, screen: Screen) -> anyhow::Result<()> {
         Ok(worker) => {
             let supervised = worker.engine.clone();
             let watch = tokio::spawn(async move { supervised.supervise().await });
+            if !screen.json {
+                progress::show(worker.backfill.subscribe());
+            }
             let report = worker.once().await;
             worker.stop().await;
             watch.await?;

@@ -14,7 +14,7 @@ use crate::{
     outbox::proposal,
     policy::{ApprovedAction, Situation, Standing, Verdict, judge},
     store::value::{NewAction, NewItem},
-    tool::{Outcome, Registry, ThreadMail, Tool, ToolInput, Wished},
+    tool::{Agenda, Outcome, Registry, ThreadMail, Tool, ToolInput, Wished},
 };
 
 pub(super) struct ExecuteTool {
@@ -71,6 +71,11 @@ impl ExecuteTool {
             let thread = entry.mail.map(|mail| mail.thread.clone()).unwrap_or_default();
             return Ok(Step::ask(Call::Thread { thread }));
         }
+        let agenda: Option<Agenda> = entry.reply(|call| matches!(call, Call::Busy { .. }))?;
+        if let (Some(days), None) = (tool.reads_agenda(), &agenda) {
+            let to = entry.now.plus(chrono::Duration::days(days));
+            return Ok(Step::ask(Call::Busy { from: entry.now, to }));
+        }
         let facts = entry.state.facts.as_ref().context("the task has no facts")?;
         let action_id = action_id(entry, task, tool.name());
         let input = ToolInput {
@@ -78,6 +83,7 @@ impl ExecuteTool {
             facts,
             mail: entry.mail,
             thread: thread.as_deref().unwrap_or_default(),
+            agenda: &agenda.unwrap_or_default(),
             me: &self.me,
             now: entry.now,
             token: &action_id.to_string(),

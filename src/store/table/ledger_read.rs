@@ -52,6 +52,18 @@ impl Reader<'_> {
         Ok(many(self.0, sql, [account.as_str()], "listing known mail", |row| row.get(0))?.into_iter().collect())
     }
 
+    /// Those of the keys that need no second look.
+    pub fn known_among(&self, account: &AccountId, keys: Vec<String>) -> Result<HashSet<String>> {
+        let sql = "SELECT 1 FROM ledger WHERE account = ?1 AND source_key = ?2 AND state NOT IN ('failed', 'gone')";
+        let mut known = HashSet::new();
+        for key in keys {
+            if one(self.0, sql, (account.as_str(), &key), "looking for known mail", |_| Ok(()))?.is_some() {
+                known.insert(key);
+            }
+        }
+        Ok(known)
+    }
+
     /// Mails that could not be read so far and may be readable now: those that failed, and lately given up ones.
     pub fn unread(&self, account: &AccountId) -> Result<Vec<LedgerRow>> {
         let sql = format!(

@@ -3,6 +3,7 @@
 pub(super) mod account;
 pub(super) mod approval;
 pub(super) mod audit;
+pub(super) mod condition;
 pub(super) mod decision;
 pub(super) mod facts;
 pub(super) mod history;

@@ -1,0 +1,134 @@
+//! Gmail accounts: how they are opened, signed in to, and how they are doing.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+
+use super::{App, NotFound, Worker};
+use crate::{
+    config::{AccountConfig, AccountKind, GmailConfig},
+    ingest::{Intake, Tally},
+    source::{
+        Mailbox, SourceError,
+        calendar::{self, Calendar},
+        gmail::{self, Client, Gmail, Postbox, Watch},
+        google::{ClientApp, Keeper, Quota, TokenFile, Tokens, sign_in::Consent},
+    },
+    store::{Write, value::AccountCondition},
+};
+
+/// Only with `push`.
+const PUBSUB: &str = "https://www.googleapis.com/auth/pubsub";
+
+/// A sign-in under way.
+pub struct SigningIn {
+    pub account: String,
+    pub consent: Consent,
+    app: ClientApp,
+    file: TokenFile,
+}
+
+/// One account at Google, as a source and as a mailbox; both pay from one quota.
+pub(super) struct AtGoogle {
+    pub(super) source: Gmail,
+    pub(super) mailbox: Postbox,
+}
+
+impl App {
+    pub(super) fn at_google(&self, account: &AccountConfig, config: &GmailConfig) -> AtGoogle {
+        let file = TokenFile::at(config.token_file.clone());
+        let keeper = Keeper::new(config.client_file.clone(), file, account.name.as_str(), self.clock.clone());
+        let tokens: Arc<dyn Tokens> = Arc::new(keeper);
+        let quota = || Arc::new(Quota::new(self.clock.clone()));
+        let client = Client::new(Arc::clone(&tokens), quota(), config.api.as_deref());
+        // Calendar counts for itself.
+        let calendar = config.calendar.then(|| Calendar::new(tokens, quota(), config.api.as_deref()));
+        let watch = Watch { labels: config.labels.clone(), since: config.since };
+        AtGoogle {
+            source: Gmail::new(client.clone(), watch, self.clock.clone()),
+            mailbox: Postbox::new(client, calendar),
+        }
+    }
+
+    /// Where the effects on an account land.
+    pub(super) async fn mailbox(&self, account: &AccountConfig) -> anyhow::Result<Arc<dyn Mailbox>> {
+        Ok(match &account.kind {
+            AccountKind::Maildir { path, sendmail } => self.maildir(account, path, sendmail.as_deref()).await?,
+            AccountKind::Gmail(gmail) => Arc::new(self.at_google(account, gmail).mailbox),
+        })
+    }
+
+    /// The Gmail account of that name; without one, the only one there is.
+    pub(super) fn gmail_account(&self, name: Option<&str>) -> anyhow::Result<(&AccountConfig, &GmailConfig)> {
+        let mut accounts = self.config.accounts.iter().filter_map(|account| match &account.kind {
+            AccountKind::Gmail(gmail) => Some((account, gmail)),
+            AccountKind::Maildir { .. } => None,
+        });
+        if let Some(name) = name {
+            let named = accounts.find(|(account, _)| account.name.as_str() == name);
+            return named
+                .ok_or_else(|| NotFound(format!("no account '{name}' of kind \"gmail\" in adjutant.toml")).into());
+        }
+        match (accounts.next(), accounts.next()) {
+            (Some(only), None) => Ok(only),
+            (None, _) => Err(NotFound(
+                "no account of kind \"gmail\" in adjutant.toml; add [[account]] with name and kind = \"gmail\"".into(),
+            )
+            .into()),
+            (Some(_), Some(_)) => anyhow::bail!("there are several Gmail accounts; say which with --account NAME"),
+        }
+    }
+
+    /// Begins a sign-in. `redirect`: where the browser ends up.
+    pub fn begin_sign_in(&self, account: Option<&str>, redirect: &str) -> anyhow::Result<SigningIn> {
+        let (account, config) = self.gmail_account(account)?;
+        let app = ClientApp::load(&config.client_file).map_err(anyhow::Error::msg)?;
+        let scopes = scopes(config);
+        let consent = Consent::ask(&app, redirect, &scopes).map_err(anyhow::Error::msg)?;
+        let file = TokenFile::at(config.token_file.clone());
+        Ok(SigningIn { account: account.name.to_string(), consent, app, file })
+    }
+
+    /// Ends it with what the browser was given. The address that was signed in, where Gmail tells it.
+    pub async fn end_sign_in(&self, signing_in: &SigningIn, code: &crate::model::Secret) -> anyhow::Result<String> {
+        let SigningIn { account, consent, app, file } = signing_in;
+        consent.redeem(app, code, file, self.clock.now()).await.context("Google did not sign you in")?;
+        let (account, config) = self.gmail_account(Some(account))?;
+        let gmail = self.at_google(account, config).source;
+        let address = tokio::task::spawn_blocking(move || gmail.address()).await?;
+        address.context("signed in, but Gmail does not answer")
+    }
+}
+
+fn scopes(config: &GmailConfig) -> Vec<&'static str> {
+    let mut scopes = vec![gmail::SCOPE_NAME];
+    if config.calendar {
+        scopes.extend(calendar::SCOPES);
+    }
+    if config.push.is_some() {
+        scopes.push(PUBSUB);
+    }
+    scopes
+}
+
+impl Worker {
+    /// Leaves a line about an account for those who ask how it is doing.
+    pub(super) async fn note_condition(&self, intake: &Intake, tally: &Tally, trouble: Option<&anyhow::Error>) {
+        let Some(condition) = intake.source.condition() else { return };
+        let signed_out = trouble.is_some_and(|error| matches!(error.downcast_ref(), Some(SourceError::Auth { .. })));
+        let condition = AccountCondition {
+            account: intake.desk.account.clone(),
+            problem: trouble.map(|error| format!("{error:#}")).unwrap_or_default(),
+            signed_in: !signed_out,
+            lag_seconds: tally.lag,
+            backlog: tally.backlog,
+            missed: tally.missed as u64,
+            quota_used: condition.quota_used,
+            quota: condition.quota,
+            at: self.app.clock.now(),
+        };
+        if let Err(error) = self.app.store.write(Write::Condition(condition)).await {
+            tracing::warn!(account = %intake.desk.account, %error, "how an account is doing could not be noted");
+        }
+    }
+}

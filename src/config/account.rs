@@ -1,0 +1,192 @@
+//! `[[account]]`: where mail comes from.
+
+use std::path::PathBuf;
+
+use chrono_tz::Tz;
+
+use super::{
+    Home, SAMPLES, SAMPLES_SERVER,
+    raw::{Raw, RawAccount, RawKind},
+};
+use crate::model::{AccountId, Since};
+
+/// What Gmail's own servers call themselves in Authentication-Results.
+const GMAIL_SERVER: &str = "mx.google.com";
+const CLIENT_FILE: &str = "google-client.json";
+/// How far back the first look goes unless told.
+const FIRST_LOOK_DAYS: u32 = 7;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccountConfig {
+    pub name: AccountId,
+    pub kind: AccountKind,
+    /// The receiving servers whose Authentication-Results count.
+    pub trusted_servers: Vec<String>,
+    /// Addresses, or domains with an @ before them, whose mail is never worked.
+    pub never_touch: Vec<String>,
+    /// Ours to play with: acts from the start. Every other account starts in observe mode.
+    pub sample: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AccountKind {
+    Maildir {
+        path: PathBuf,
+        /// The program that transmits mail; without one, an approved mail ends as saved.
+        sendmail: Option<String>,
+    },
+    Gmail(GmailConfig),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GmailConfig {
+    /// Labels whose mail is worked.
+    pub labels: Vec<String>,
+    pub since: Since,
+    /// What Google's console hands out for a desktop app.
+    pub client_file: PathBuf,
+    pub token_file: PathBuf,
+    /// Events and free times too.
+    pub calendar: bool,
+    pub push: Option<PushConfig>,
+    /// Where the APIs are, if not at Google.
+    pub api: Option<String>,
+    pub pubsub_api: Option<String>,
+}
+
+/// A Pub/Sub topic Gmail writes to, and a subscription we pull from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PushConfig {
+    pub topic: String,
+    pub subscription: String,
+}
+
+impl AccountKind {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Maildir { .. } => "maildir",
+            Self::Gmail(_) => "gmail",
+        }
+    }
+
+    /// Whether an approved mail leaves the house.
+    pub fn transmits(&self) -> bool {
+        match self {
+            Self::Maildir { sendmail, .. } => sendmail.is_some(),
+            Self::Gmail(_) => true,
+        }
+    }
+}
+
+/// The mailbox that is there before there is a real one.
+pub(super) fn samples(home: &Home) -> AccountConfig {
+    AccountConfig {
+        name: AccountId::from(SAMPLES),
+        kind: AccountKind::Maildir { path: home.data().join("mail"), sendmail: None },
+        trusted_servers: vec![SAMPLES_SERVER.to_owned()],
+        never_touch: Vec::new(),
+        sample: true,
+    }
+}
+
+pub(super) fn checked(raw: &Raw, home: &Home) -> Result<Vec<AccountConfig>, String> {
+    let zone = raw.me.time_zone.parse().unwrap_or(Tz::UTC);
+    let mut accounts: Vec<AccountConfig> = Vec::new();
+    for account in &raw.account {
+        check_name(&account.name)?;
+        if accounts.iter().any(|known| known.name.as_str() == account.name) {
+            return Err(format!("there are two accounts named '{}'", account.name));
+        }
+        let kind = match account.kind {
+            RawKind::Maildir => maildir(account, home)?,
+            RawKind::Gmail => AccountKind::Gmail(gmail(account, home, zone)?),
+        };
+        let servers = match kind {
+            AccountKind::Maildir { .. } => Vec::new(),
+            AccountKind::Gmail(_) => vec![GMAIL_SERVER.to_owned()],
+        };
+        accounts.push(AccountConfig {
+            name: AccountId(account.name.clone()),
+            kind,
+            trusted_servers: account.trusted_servers.clone().unwrap_or(servers),
+            never_touch: account.never_touch.iter().map(|sender| never(sender)).collect::<Result<_, _>>()?,
+            sample: false,
+        });
+    }
+    Ok(accounts)
+}
+
+fn check_name(name: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || !name.chars().all(plain) || [SAMPLES, "local", ".", ".."].contains(&name) {
+        return Err(format!(
+            "account name '{name}': expected letters, digits, - _ . and neither 'samples' nor 'local'"
+        ));
+    }
+    Ok(())
+}
+
+fn maildir(account: &RawAccount, home: &Home) -> Result<AccountKind, String> {
+    let name = &account.name;
+    let path = account.path.as_ref().ok_or_else(|| format!("account '{name}' has no path"))?;
+    let given = [
+        ("labels", account.labels.is_some()),
+        ("since", account.since.is_some()),
+        ("client_file", account.client_file.is_some()),
+        ("calendar", account.calendar.is_some()),
+        ("push", account.push.is_some()),
+        ("api", account.api.is_some()),
+        ("pubsub_api", account.pubsub_api.is_some()),
+    ];
+    if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
+        return Err(format!("account '{name}': {key} is only for kind = \"gmail\""));
+    }
+    Ok(AccountKind::Maildir { path: home.root().join(path), sendmail: transport(account.sendmail.as_deref())? })
+}
+
+fn gmail(account: &RawAccount, home: &Home, zone: Tz) -> Result<GmailConfig, String> {
+    let name = &account.name;
+    if account.path.is_some() || account.sendmail.is_some() {
+        return Err(format!("account '{name}' is of kind \"gmail\": it has no path and no sendmail"));
+    }
+    let labels = account.labels.clone().filter(|labels| !labels.is_empty());
+    Ok(GmailConfig {
+        labels: labels.unwrap_or_else(|| vec!["INBOX".to_owned()]),
+        since: since(account.since.as_deref(), zone)?,
+        client_file: home.root().join(account.client_file.as_deref().unwrap_or(CLIENT_FILE)),
+        token_file: home.token_file(name),
+        calendar: account.calendar.unwrap_or(true),
+        push: account.push.clone().map(|push| PushConfig { topic: push.topic, subscription: push.subscription }),
+        api: account.api.clone(),
+        pubsub_api: account.pubsub_api.clone(),
+    })
+}
+
+fn since(text: Option<&str>, zone: Tz) -> Result<Since, String> {
+    match text {
+        None => Ok(Since::Days(FIRST_LOOK_DAYS)),
+        Some("today") => Ok(Since::Today(zone)),
+        Some(text) => {
+            let days = text.strip_suffix('d').and_then(|days| days.parse().ok()).filter(|days| *days <= 36_500);
+            days.map(Since::Days)
+                .ok_or_else(|| format!("account.since is '{text}'; expected \"today\" or days such as \"30d\""))
+        }
+    }
+}
+
+fn never(text: &str) -> Result<String, String> {
+    let sender = text.trim().to_lowercase();
+    if sender.len() > 1 && sender.contains('@') && !sender.ends_with('@') && !sender.contains(char::is_whitespace) {
+        return Ok(sender);
+    }
+    Err(format!("account.never_touch has '{text}'; expected an address or @domain"))
+}
+
+fn transport(line: Option<&str>) -> Result<Option<String>, String> {
+    match line.map(str::trim) {
+        Some(line) if !line.starts_with('/') => {
+            Err(format!("account.sendmail: '{line}': expected a full path, for instance \"/usr/sbin/sendmail -i -t\""))
+        }
+        line => Ok(line.map(str::to_owned)),
+    }
+}

@@ -1,0 +1,77 @@
+//! `auth gmail`: the person agrees in a browser, here or elsewhere.
+
+use std::{
+    io::{self, BufRead as _},
+    process::{Command, Stdio},
+};
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use super::screen::Screen;
+use crate::{
+    app::{App, SigningIn},
+    model::Secret,
+    source::google::sign_in::Doorstep,
+};
+
+/// Where the browser ends up when nobody listens: the address bar then holds the answer.
+const NOBODY: &str = "http://127.0.0.1:1";
+/// Pastes that hold no answer before it is given up.
+const PASTES: usize = 5;
+
+pub(super) async fn gmail(app: &App, screen: Screen, account: Option<&str>, no_browser: bool) -> anyhow::Result<()> {
+    let (signing_in, code) = if no_browser { paste(app, account)? } else { browse(app, account).await? };
+    let address = app.end_sign_in(&signing_in, &code).await?;
+    let account = &signing_in.account;
+    screen.answer(&json!({ "account": account, "signed_in": true, "address": address }), |screen| {
+        screen.line(&format!("Account {account} is signed in as {address}."))?;
+        screen.line(&format!(
+            "Next: `adjutant preview {account}` shows what the first look would do; `adjutant run` starts it. It only observes until `adjutant mail mode {account} active`."
+        ))
+    })
+}
+
+async fn browse(app: &App, account: Option<&str>) -> anyhow::Result<(SigningIn, Secret)> {
+    let door = Doorstep::open().context("no port on 127.0.0.1 is free; use --no-browser")?;
+    let signing_in = app.begin_sign_in(account, &door.address()?)?;
+    tell(&format!(
+        "Opening a browser. If none comes up, open this address on this machine (elsewhere: --no-browser):\n\n{}\n",
+        signing_in.consent.url
+    ));
+    open_browser(&signing_in.consent.url);
+    let wait = move || door.wait(&signing_in.consent).map(|brought| (brought, signing_in));
+    let (brought, signing_in) = tokio::task::spawn_blocking(wait).await??;
+    Ok((signing_in, brought.map_err(anyhow::Error::msg)?))
+}
+
+/// One that cannot be started is no trouble: the address was shown.
+fn open_browser(url: &str) {
+    for program in ["xdg-open", "open"] {
+        let started =
+            Command::new(program).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        if started.is_ok() {
+            return;
+        }
+    }
+}
+
+fn paste(app: &App, account: Option<&str>) -> anyhow::Result<(SigningIn, Secret)> {
+    let signing_in = app.begin_sign_in(account, NOBODY)?;
+    tell(&format!(
+        "Open this address in a browser on any machine and agree:\n\n{}\n\nIt ends at a page that cannot be shown. Copy its whole address ({NOBODY}/?…) and paste it here:",
+        signing_in.consent.url
+    ));
+    for line in io::stdin().lock().lines().take(PASTES) {
+        if let Some(code) = signing_in.consent.code(&line?).map_err(anyhow::Error::msg)? {
+            return Ok((signing_in, code));
+        }
+        tell("That holds no answer. Paste the whole address of the page the browser ended at:");
+    }
+    anyhow::bail!("nothing was pasted; nothing was changed")
+}
+
+/// Asked on stderr: stdout is for the answer.
+fn tell(text: &str) {
+    drop(io::Write::write_fmt(&mut io::stderr().lock(), format_args!("{text}\n")));
+}

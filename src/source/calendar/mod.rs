@@ -1,0 +1,193 @@
+//! Google Calendar beside a Gmail account: when the person is busy, and what an approved invitation or answer comes to.
+//!
+//! The mail that a person approved is what others get. Here only the person's own calendar is kept in step, and Google
+//! is told to write to nobody. An event has an id of our own, looked for before it is made: twice is once.
+
+mod part;
+
+use std::sync::Arc;
+
+use google_calendar3::{
+    CalendarHub as Hub, Result as ApiResult,
+    api::{Event, EventAttendee, EventDateTime, FreeBusyRequest, FreeBusyRequestItem, Scope},
+    common::Response,
+};
+use tokio::runtime::Handle;
+
+use super::{
+    Busy,
+    google::{ApiError, Caller, Connector, Heard, Price, Quota, Tokens, connect},
+};
+use crate::{
+    failpoint,
+    model::{ActionId, Instant, action::Composed},
+};
+use part::Part;
+
+/// The person's own calendar, in the API's words.
+const PRIMARY: &str = "primary";
+/// Nobody is written to: the mail has been sent already.
+const TELL_NOBODY: &str = "none";
+/// See and change events.
+const EVENTS: Scope = Scope::Event;
+/// See when the person is busy, and nothing else.
+const FREE_BUSY: Scope = Scope::Freebusy;
+/// What the person must agree to.
+pub const SCOPES: [&str; 2] =
+    ["https://www.googleapis.com/auth/calendar.events", "https://www.googleapis.com/auth/calendar.freebusy"];
+/// Calendar counts requests, each as one.
+const PRICE: Price = Price::of(1);
+
+/// One person's calendar. Cheap to clone. Blocks: only for threads that may.
+#[derive(Clone)]
+pub struct Calendar {
+    hub: Arc<Hub<Connector>>,
+    caller: Caller,
+}
+
+impl Calendar {
+    /// `base`: where the API is, if not at Google. Must be called inside the runtime that shall drive the connections.
+    pub fn new(tokens: Arc<dyn Tokens>, quota: Arc<Quota>, base: Option<&str>) -> Self {
+        let caller = Caller::new(Handle::current(), tokens, quota);
+        let mut hub = Hub::new(connect(), caller.bearer());
+        hub.user_agent(concat!("adjutant/", env!("CARGO_PKG_VERSION")).to_owned());
+        if let Some(base) = base {
+            let base = base.trim_end_matches('/');
+            hub.base_url(format!("{base}/calendar/v3/"));
+            hub.root_url(format!("{base}/"));
+        }
+        Self { hub: Arc::new(hub), caller }
+    }
+
+    /// When the person is busy between two times, earliest first.
+    pub fn busy(&self, from: Instant, to: Instant) -> Result<Vec<Busy>, ApiError> {
+        let request = FreeBusyRequest {
+            time_min: Some(from.utc()),
+            time_max: Some(to.utc()),
+            items: Some(vec![FreeBusyRequestItem { id: Some(PRIMARY.into()) }]),
+            ..FreeBusyRequest::default()
+        };
+        let answer = failpoint::around("calendar.busy", || {
+            self.ask(async |hub, heard| {
+                let call = hub.freebusy().query(request.clone()).add_scope(FREE_BUSY);
+                call.delegate(heard).doit().await
+            })
+        })?;
+        let own = answer.calendars.unwrap_or_default().remove(PRIMARY).unwrap_or_default();
+        if let Some(error) = own.errors.iter().flatten().next() {
+            let reason = error.reason.clone().unwrap_or_default();
+            return Err(ApiError::Refused { status: 200, reason });
+        }
+        let mut busy: Vec<Busy> = own.busy.unwrap_or_default().into_iter().filter_map(span).collect();
+        busy.sort_by_key(|busy| busy.from);
+        Ok(busy)
+    }
+
+    /// Enters the event of an invitation that has been sent. What came of it, in words.
+    pub fn enter(&self, action_id: ActionId, message: &Composed) -> Result<String, ApiError> {
+        let Some(part) = Part::of(message) else { return Ok("it held no event for the calendar".into()) };
+        let id = action_id.event_id();
+        if self.event(&id)?.is_some() {
+            return Ok("its event is in the calendar".into());
+        }
+        let event = Event { id: Some(id), ..entry(&part) };
+        let made = failpoint::around("calendar.insert", || {
+            self.ask(async |hub, heard| {
+                let call = hub.events().insert(event.clone(), PRIMARY).send_updates(TELL_NOBODY).add_scope(EVENTS);
+                call.delegate(heard).doit().await
+            })
+        });
+        match made {
+            // Somebody made it between the two looks, which can only have been us.
+            Ok(_) | Err(ApiError::Conflict) => Ok("its event is in the calendar".into()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Notes the person's answer at the event of an invitation they got. What came of it, in words.
+    pub fn answer(&self, message: &Composed) -> Result<String, ApiError> {
+        let Some(part) = Part::of(message) else { return Ok("it held no answer for the calendar".into()) };
+        let Some(event) = self.invited(&part.uid)? else {
+            return Ok("the calendar holds no such event".into());
+        };
+        let Some(id) = event.id.clone() else { return Ok("the calendar holds no such event".into()) };
+        let mut attendees = event.attendees.unwrap_or_default();
+        let answers = part.attendees.first().map(|(address, status)| (address.as_str(), response(status)));
+        let (own, response) = answers.unwrap_or_default();
+        let mine = |one: &EventAttendee| {
+            one.self_ == Some(true) || one.email.as_deref().is_some_and(|email| email.eq_ignore_ascii_case(own))
+        };
+        match attendees.iter_mut().find(|one| mine(one)) {
+            Some(me) => me.response_status = Some(response.to_owned()),
+            None => attendees.push(attendee(own, response)),
+        }
+        let change = Event { attendees: Some(attendees), ..Event::default() };
+        failpoint::around("calendar.patch", || {
+            self.ask(async |hub, heard| {
+                let call = hub.events().patch(change.clone(), PRIMARY, &id).send_updates(TELL_NOBODY).add_scope(EVENTS);
+                call.delegate(heard).doit().await
+            })
+        })?;
+        Ok("the calendar knows your answer".into())
+    }
+
+    fn event(&self, id: &str) -> Result<Option<Event>, ApiError> {
+        let read =
+            self.ask(async |hub, heard| hub.events().get(PRIMARY, id).add_scope(EVENTS).delegate(heard).doit().await);
+        match read {
+            Ok(event) => Ok(Some(event)),
+            Err(ApiError::Gone) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn invited(&self, uid: &str) -> Result<Option<Event>, ApiError> {
+        let listed = self.ask(async |hub, heard| {
+            let call = hub.events().list(PRIMARY).i_cal_uid(uid).add_scope(EVENTS);
+            call.delegate(heard).doit().await
+        })?;
+        Ok(listed.items.unwrap_or_default().into_iter().next())
+    }
+
+    /// Every call in here comes to the same however often it is made.
+    fn ask<T>(
+        &self,
+        request: impl AsyncFn(&Hub<Connector>, &mut Heard) -> ApiResult<(Response, T)>,
+    ) -> Result<T, ApiError> {
+        self.caller.ask(PRICE, async |heard| request(&self.hub, heard).await)
+    }
+}
+
+fn span(period: google_calendar3::api::TimePeriod) -> Option<Busy> {
+    Some(Busy { from: period.start?.into(), to: period.end?.into() })
+}
+
+fn entry(part: &Part) -> Event {
+    let at = |time| EventDateTime { date_time: Some(time), ..EventDateTime::default() };
+    let attendees = part.attendees.iter().map(|(address, status)| attendee(address, response(status))).collect();
+    Event {
+        summary: Some(part.summary.clone()),
+        start: Some(at(part.start)),
+        end: Some(at(part.end)),
+        attendees: Some(attendees),
+        ..Event::default()
+    }
+}
+
+fn attendee(address: &str, response: &str) -> EventAttendee {
+    EventAttendee {
+        email: Some(address.to_owned()),
+        response_status: Some(response.to_owned()),
+        ..EventAttendee::default()
+    }
+}
+
+/// RFC 5545's word in Google's.
+fn response(status: &str) -> &'static str {
+    match status {
+        "ACCEPTED" => "accepted",
+        "DECLINED" => "declined",
+        "TENTATIVE" => "tentative",
+        _ => "needsAction",
+    }
+}

@@ -1,0 +1,92 @@
+//! The Gmail API as far as the program uses it: one hub, one caller, a price for every call.
+//!
+//! Call as `client.ask(price::READ, async |hub, heard| hub.users()…add_scope(Scope::Modify).delegate(heard).doit().await)`.
+//! The scope must be named: the generated client's own choice is one of an add-on, and [`super::super::google::Tokens`]
+//! refuses it.
+
+use std::sync::Arc;
+
+use google_gmail1::{Gmail as GmailHub, Result as ApiResult, api::Scope, common::Response};
+use tokio::runtime::Handle;
+
+use crate::source::google::{ApiError, Caller, Connector, Heard, Price, Quota, Tokens, connect};
+
+/// Whose mailbox, in the API's words: that of the person who signed in.
+pub const ME: &str = "me";
+/// Read, label, draft and send; not delete for good, not change settings.
+pub const SCOPE: Scope = Scope::Modify;
+
+/// The same, for signing in.
+pub const SCOPE_NAME: &str = "https://www.googleapis.com/auth/gmail.modify";
+
+/// What each call costs, in Google's units.
+pub mod price {
+    use std::time::Duration;
+
+    use super::Price;
+
+    pub const PROFILE: Price = Price::of(1);
+    pub const LABELS: Price = Price::of(1);
+    pub const HISTORY: Price = Price::of(2);
+    pub const LIST: Price = Price::of(5);
+    /// A whole message may have 35 MB on the wire.
+    pub const READ: Price = Price::of(20).patient(Duration::from_secs(120));
+    pub const MODIFY: Price = Price::of(5);
+    pub const NEW_LABEL: Price = Price::of(5);
+    pub const DRAFT: Price = Price::of(10).patient(Duration::from_secs(120));
+    pub const READ_DRAFT: Price = Price::of(20).patient(Duration::from_secs(120));
+    pub const SEND: Price = Price::of(100).patient(Duration::from_secs(120));
+    pub const WATCH: Price = Price::of(100);
+}
+
+pub type Hub = GmailHub<Connector>;
+
+/// One Gmail account. Cheap to clone. Blocks: only for threads that may.
+#[derive(Clone)]
+pub struct Client {
+    hub: Arc<Hub>,
+    caller: Caller,
+}
+
+impl Client {
+    /// `base`: where the API is, if not at Google. Must be called inside the runtime that shall drive the connections.
+    pub fn new(tokens: Arc<dyn Tokens>, quota: Arc<Quota>, base: Option<&str>) -> Self {
+        let caller = Caller::new(Handle::current(), tokens, quota);
+        let mut hub = GmailHub::new(connect(), caller.bearer());
+        hub.user_agent(concat!("adjutant/", env!("CARGO_PKG_VERSION")).to_owned());
+        if let Some(base) = base {
+            let base = format!("{}/", base.trim_end_matches('/'));
+            hub.base_url(base.clone());
+            hub.root_url(base);
+        }
+        Self { hub: Arc::new(hub), caller }
+    }
+
+    /// The same account for work that can wait.
+    #[must_use]
+    pub fn in_no_hurry(&self) -> Self {
+        Self { caller: self.caller.in_no_hurry(), hub: Arc::clone(&self.hub) }
+    }
+
+    pub fn quota(&self) -> &Quota {
+        self.caller.quota()
+    }
+
+    /// A call that changes nothing, or the same thing however often it is made. See [`Caller::ask`].
+    pub fn ask<T>(
+        &self,
+        price: Price,
+        request: impl AsyncFn(&Hub, &mut Heard) -> ApiResult<(Response, T)>,
+    ) -> Result<T, ApiError> {
+        self.caller.ask(price, async |heard| request(&self.hub, heard).await)
+    }
+
+    /// A call that is made once, whatever becomes of it. See [`Caller::once`].
+    pub fn once<T>(
+        &self,
+        price: Price,
+        request: impl AsyncFnOnce(&Hub, &mut Heard) -> ApiResult<(Response, T)>,
+    ) -> Result<T, ApiError> {
+        self.caller.once(price, async |heard| request(&self.hub, heard).await)
+    }
+}

@@ -1,0 +1,114 @@
+//! The two ways to learn which messages there are: everything since a day, or what changed since a history id.
+
+use std::collections::HashSet;
+
+use google_gmail1::api::{History, Message, Profile};
+
+use super::{
+    client::{Client, Hub, ME, SCOPE, price},
+    scope::Watched,
+};
+use crate::source::google::{ApiError, Heard};
+
+/// The most the API hands out at once.
+const PAGE: u32 = 500;
+/// A look back ends here: the newest so many of each label. At 500 a page it costs 200 units, and reading them an hour
+/// and a half.
+pub(super) const MOST_LISTED: usize = 20_000;
+/// More pages than any history has; a server that repeats itself does not hold us for ever.
+const MOST_PAGES: usize = 2_000;
+
+/// What a history says happened, as far as it concerns us.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// Came, or came under a watched label; in the order it happened.
+    pub(super) arrived: Vec<String>,
+    pub(super) deleted: Vec<String>,
+    /// Where the next look begins.
+    pub(super) history: u64,
+    seen: HashSet<String>,
+}
+
+/// Where the history stands now.
+pub(super) fn newest(client: &Client) -> Result<u64, ApiError> {
+    let nothing = ApiError::Network { what: "the profile has no history".into(), left: true };
+    profile(client)?.history_id.ok_or(nothing)
+}
+
+pub(super) fn address(client: &Client) -> Result<String, ApiError> {
+    Ok(profile(client)?.email_address.unwrap_or_default())
+}
+
+fn profile(client: &Client) -> Result<Profile, ApiError> {
+    let request =
+        async |hub: &Hub, heard: &mut Heard| hub.users().get_profile(ME).add_scope(SCOPE).delegate(heard).doit().await;
+    client.ask(price::PROFILE, request)
+}
+
+/// The ids of all watched mail since then, oldest first.
+pub(super) fn all(client: &Client, watched: &Watched, since: i64) -> Result<Vec<String>, ApiError> {
+    let mut seen = HashSet::new();
+    let mut ids = Vec::new();
+    let query = format!("after:{since}");
+    for label in watched.labels() {
+        let before = ids.len();
+        let mut token: Option<String> = None;
+        for _ in 0..MOST_PAGES {
+            let request = async |hub: &Hub, heard: &mut Heard| {
+                let call = hub.users().messages_list(ME).add_label_ids(label).q(&query).max_results(PAGE);
+                let call = token.iter().fold(call, |call, token| call.page_token(token));
+                call.add_scope(SCOPE).delegate(heard).doit().await
+            };
+            let page = client.ask(price::LIST, request)?;
+            let fresh = page.messages.into_iter().flatten().filter_map(|message| message.id);
+            ids.extend(fresh.filter(|id| seen.insert(id.clone())));
+            token = page.next_page_token.filter(|token| !token.is_empty());
+            if token.is_none() || ids.len() - before >= MOST_LISTED {
+                break;
+            }
+        }
+    }
+    ids.reverse();
+    Ok(ids)
+}
+
+/// Everything since a history id, to its end. `Gone` when the id is too old.
+pub(super) fn changes(client: &Client, watched: &Watched, since: u64) -> Result<Changes, ApiError> {
+    let mut changes = Changes { history: since, ..Changes::default() };
+    let mut token: Option<String> = None;
+    for nth in 0..MOST_PAGES {
+        let request = async |hub: &Hub, heard: &mut Heard| {
+            let call = hub.users().history_list(ME).start_history_id(since).max_results(PAGE);
+            let types = ["messageAdded", "messageDeleted", "labelAdded"];
+            let call = types.iter().fold(call, |call, kind| call.add_history_types(kind));
+            let call = token.iter().fold(call, |call, token| call.page_token(token));
+            call.add_scope(SCOPE).delegate(heard).doit().await
+        };
+        let page = client.ask(price::HISTORY, request)?;
+        // What happens while we turn pages is in the next look: the first page says where that begins.
+        if nth == 0 {
+            changes.history = page.history_id.unwrap_or(since).max(since);
+        }
+        page.history.into_iter().flatten().for_each(|entry| changes.add(entry, watched));
+        token = page.next_page_token.filter(|token| !token.is_empty());
+        if token.is_none() {
+            return Ok(changes);
+        }
+    }
+    Err(ApiError::Network { what: "the history has no end".into(), left: true })
+}
+
+impl Changes {
+    fn add(&mut self, entry: History, watched: &Watched) {
+        let added = entry.messages_added.into_iter().flatten().filter_map(|added| added.message);
+        let labelled = entry.labels_added.into_iter().flatten().filter_map(|labelled| labelled.message);
+        let ours = added.chain(labelled).filter(|message| watched.holds(message)).filter_map(|message| message.id);
+        for id in ours {
+            if self.seen.insert(id.clone()) {
+                self.arrived.push(id);
+            }
+        }
+        let deleted = entry.messages_deleted.into_iter().flatten().filter_map(|deleted| deleted.message);
+        self.deleted.extend(deleted.filter_map(|message: Message| message.id));
+    }
+}

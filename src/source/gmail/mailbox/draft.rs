@@ -1,0 +1,221 @@
+//! Drafts of ours in Gmail: stored, found again by their own header, compared, let go.
+
+use std::io::Cursor;
+
+use google_gmail1::{
+    Error, Result as ApiResult,
+    api::{Draft, Message},
+};
+use mail_parser::{MessageParser, MimeHeaders as _};
+
+use super::handle::Handle;
+use crate::{
+    model::{ActionId, action::Composed},
+    source::{
+        gmail::client::{Client, ME, SCOPE, price},
+        google::ApiError,
+    },
+};
+
+/// Names the action a message belongs to; Gmail keeps it, and rewrites the Message-ID.
+pub(super) const ACTION_HEADER: &str = "X-Adjutant-Action";
+/// Drafts looked at for one of ours whose id was never heard; the newest come first.
+const MOST_DRAFTS: u32 = 50;
+const BIN: &str = "TRASH";
+
+pub(super) struct Drafts {
+    client: Client,
+}
+
+/// A draft as it lies in Gmail.
+pub(super) struct Found {
+    pub(super) message: String,
+    pub(super) bytes: Vec<u8>,
+    pub(super) binned: bool,
+}
+
+impl Found {
+    /// Gmail replaces the message of a draft that is changed, and its id with it.
+    pub(super) fn is(&self, handle: &Handle) -> bool {
+        !self.binned && self.message == handle.message
+    }
+
+    /// The same message but for what Gmail itself may add or rewrite on the way: ids, dates, traces.
+    pub(super) fn says(&self, ours: &[u8]) -> bool {
+        self.bytes == ours || essence(&self.bytes).is_some_and(|theirs| essence(ours) == Some(theirs))
+    }
+}
+
+/// Everything a reader would see of a message, and what it is bound to.
+fn essence(bytes: &[u8]) -> Option<Vec<String>> {
+    const KEPT: [&str; 7] = ["From", "To", "Cc", "Bcc", "Subject", "In-Reply-To", ACTION_HEADER];
+    let message = MessageParser::default().parse(bytes)?;
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut seen: Vec<String> =
+        KEPT.iter().map(|name| squeezed(message.header_raw(*name).unwrap_or_default())).collect();
+    let text = message.body_text(0).unwrap_or_default();
+    seen.extend(text.trim_end().lines().map(|line| line.trim_end().to_owned()));
+    for part in message.attachments() {
+        seen.push(part.attachment_name().unwrap_or_default().to_owned());
+        seen.push(String::from_utf8_lossy(part.contents()).trim_end().replace("\r\n", "\n"));
+    }
+    Some(seen)
+}
+
+impl Drafts {
+    pub(super) fn new(client: Client) -> Self {
+        Self { client }
+    }
+
+    /// The conversation of the mail at hand; none when there is no such mail any more.
+    pub(super) fn thread_of(&self, key: Option<&str>) -> Result<Option<String>, ApiError> {
+        let Some(key) = key else { return Ok(None) };
+        let found = self.client.ask(price::READ, async |hub, heard| {
+            let call = hub.users().messages_get(ME, key).format("minimal");
+            call.add_scope(SCOPE).delegate(heard).doit().await
+        });
+        match found {
+            Ok(message) => Ok(message.thread_id),
+            Err(ApiError::Gone) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Stores a draft. Made once: one that was stored unheard is found by [`Self::look_up`].
+    pub(super) fn create(&self, message: &Composed, thread: Option<String>) -> Result<Handle, ApiError> {
+        let history = self.history()?;
+        let draft = Draft { id: None, message: Some(Message { thread_id: thread, ..Message::default() }) };
+        let made = self.client.once(price::DRAFT, async |hub, heard| {
+            let call = hub.users().drafts_create(draft, ME).add_scope(SCOPE).delegate(heard);
+            call.upload(Cursor::new(message.mime.as_bytes()), rfc822()?).await
+        })?;
+        handle(made, history)
+            .ok_or_else(|| ApiError::Network { what: "a draft came back without an id".into(), left: true })
+    }
+
+    /// The draft of an action whose id was never heard. `thread` is the conversation it would be in.
+    pub(super) fn look_up(&self, action_id: ActionId, thread: Option<&str>) -> Result<Option<Handle>, ApiError> {
+        let since = format!("after:{}", action_id.0.timestamp_ms() / 1000);
+        let history = self.history()?;
+        let listed = self.client.ask(price::LIST, async |hub, heard| {
+            let call = hub.users().drafts_list(ME).q(&since).max_results(MOST_DRAFTS);
+            call.add_scope(SCOPE).delegate(heard).doit().await
+        })?;
+        for draft in listed.drafts.unwrap_or_default() {
+            let Some(handle) = handle(draft, history) else { continue };
+            let elsewhere = thread.is_some_and(|thread| thread != handle.thread);
+            if !elsewhere && self.action_of(&handle.message)?.is_some_and(|(id, binned)| id == action_id && !binned) {
+                return Ok(Some(handle));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The action a message was made for, and whether it is in the bin.
+    pub(super) fn action_of(&self, message: &str) -> Result<Option<(ActionId, bool)>, ApiError> {
+        let read = self.client.ask(price::READ, async |hub, heard| {
+            let call = hub.users().messages_get(ME, message).format("metadata").add_metadata_headers(ACTION_HEADER);
+            call.add_scope(SCOPE).delegate(heard).doit().await
+        });
+        let message = match read {
+            Ok(message) => message,
+            Err(ApiError::Gone) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let binned = is_binned(&message);
+        let headers = message.payload.and_then(|payload| payload.headers).unwrap_or_default();
+        let named = headers
+            .iter()
+            .find(|header| header.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(ACTION_HEADER)));
+        let id = named.and_then(|header| header.value.as_deref()?.trim().parse().ok());
+        Ok(id.map(|id| (id, binned)))
+    }
+
+    pub(super) fn read(&self, draft: &str) -> Result<Option<Found>, ApiError> {
+        let read = self.client.ask(price::READ_DRAFT, async |hub, heard| {
+            hub.users().drafts_get(ME, draft).format("raw").add_scope(SCOPE).delegate(heard).doit().await
+        });
+        match read {
+            Ok(Draft { message: Some(message), .. }) => Ok(Some(Found {
+                binned: is_binned(&message),
+                message: message.id.unwrap_or_default(),
+                bytes: message.raw.unwrap_or_default(),
+            })),
+            Ok(_) | Err(ApiError::Gone) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Lets a draft go, with exactly these bytes. Made once, whatever becomes of it. The id of the sent message.
+    pub(super) fn send(&self, handle: &Handle, message: &Composed) -> Result<String, ApiError> {
+        let thread = Message { thread_id: Some(handle.thread.clone()), ..Message::default() };
+        let draft = Draft { id: Some(handle.draft.clone()), message: Some(thread) };
+        let sent = self.client.once(price::SEND, async |hub, heard| {
+            let call = hub.users().drafts_send(draft, ME).add_scope(SCOPE).delegate(heard);
+            call.upload(Cursor::new(message.mime.as_bytes()), rfc822()?).await
+        })?;
+        Ok(sent.id.unwrap_or_default())
+    }
+
+    /// To the bin, from which the person can take it back.
+    pub(super) fn discard(&self, message: &str) -> Result<(), ApiError> {
+        let binned = self.client.ask(price::MODIFY, async |hub, heard| {
+            hub.users().messages_trash(ME, message).add_scope(SCOPE).delegate(heard).doit().await
+        });
+        binned.map(drop)
+    }
+
+    fn history(&self) -> Result<u64, ApiError> {
+        let profile = self.client.ask(price::PROFILE, async |hub, heard| {
+            hub.users().get_profile(ME).add_scope(SCOPE).delegate(heard).doit().await
+        })?;
+        Ok(profile.history_id.unwrap_or_default())
+    }
+}
+
+fn handle(draft: Draft, history: u64) -> Option<Handle> {
+    let message = draft.message?;
+    Some(Handle { draft: draft.id?, message: message.id?, thread: message.thread_id.unwrap_or_default(), history })
+}
+
+fn is_binned(message: &Message) -> bool {
+    message.label_ids.iter().flatten().any(|label| label == BIN)
+}
+
+fn rfc822<T: std::str::FromStr>() -> ApiResult<T> {
+    "message/rfc822".parse().map_err(|_| Error::FieldClash("the type of a message"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OURS: &str = "From: a@b.example\r\nTo: c@d.example\r\nSubject: Re: x\r\nX-Adjutant-Action: 01\r\nMessage-ID: <1@b>\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nHello,\r\nFriday.\r\n";
+
+    fn found(bytes: &str) -> Found {
+        Found { message: "m".into(), bytes: bytes.as_bytes().to_vec(), binned: false }
+    }
+
+    #[test]
+    fn what_gmail_adds_is_no_change_and_what_a_person_writes_is() {
+        let with = |from: &str, to: &str| found(&OURS.replace(from, to)).says(OURS.as_bytes());
+        assert!(with("", ""));
+        assert!(with("Message-ID: <1@b>", "Message-ID: <CAF@mail.gmail.com>\r\nDate: Mon, 16 Nov 2026 08:00:00 +0000"));
+        assert!(with("Friday.\r\n", "Friday."));
+        assert!(!with("Friday.", "Saturday."));
+        assert!(!with("Re: x", "Re: y"));
+        assert!(!with("c@d.example", "eve@d.example"));
+        assert!(!with("Subject", "Bcc: eve@d.example\r\nSubject"));
+        assert!(!with("Action: 01", "Action: 02"));
+        assert!(!with("X-Adjutant-Action: 01\r\n", ""));
+    }
+
+    #[test]
+    fn another_message_under_the_same_draft_is_a_change() {
+        let handle =
+            |message: &str| Handle { draft: "d".into(), message: message.into(), thread: "t".into(), history: 1 };
+        assert!(found(OURS).is(&handle("m")));
+        assert!(!found(OURS).is(&handle("n")));
+        assert!(!Found { binned: true, ..found(OURS) }.is(&handle("m")));
+    }
+}

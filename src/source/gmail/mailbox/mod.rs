@@ -1,0 +1,263 @@
+//! Effects in Gmail: labels under `Adjutant/`, the archive, drafts in Gmail's own drafts, and sending one of those.
+//!
+//! Only [`draft::Drafts::send`] lets anything leave, by the id of a draft: a draft that has left is gone, so a second
+//! try finds nothing to send. Nothing is deleted for good; what is taken back goes to Gmail's bin.
+
+mod draft;
+mod handle;
+mod label;
+mod sent;
+
+use std::time::Duration;
+
+use super::Client;
+use crate::{
+    model::{
+        Action, Effect, Instant,
+        action::{Composed, Replaced, SendKind},
+        ids::sha256_hex,
+    },
+    policy::ApprovedAction,
+    source::{Applied, Busy, Departure, Mailbox, SendError, SourceError, Trace, calendar::Calendar, google::ApiError},
+};
+use draft::{Drafts, Found};
+use handle::Handle;
+use label::Labels;
+use sent::Sent;
+
+/// After trouble on the way it is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+const INBOX: &str = "INBOX";
+const DRAFTED: &str = "draft in Gmail, not sent";
+const ACCEPTED: &str = "accepted by Gmail";
+
+/// One account's mailbox, and the calendar beside it.
+pub struct Postbox {
+    labels: Labels,
+    drafts: Drafts,
+    sent: Sent,
+    calendar: Option<Calendar>,
+}
+
+impl Postbox {
+    pub fn new(client: Client, calendar: Option<Calendar>) -> Self {
+        Self {
+            labels: Labels::new(client.clone()),
+            drafts: Drafts::new(client.clone()),
+            sent: Sent::new(client),
+            calendar,
+        }
+    }
+
+    /// Whether the draft of an action is there and still says what it said.
+    fn unchanged(&self, handle: &Handle, message: &Composed) -> Result<bool, ApiError> {
+        Ok(match self.drafts.read(&handle.draft)? {
+            Some(found) => found.is(handle) && found.says(message.mime.as_bytes()),
+            None => false,
+        })
+    }
+
+    /// The draft that a message took the place of goes to the bin, unless somebody has changed it.
+    fn retire(&self, action: &Action, replaced: &Replaced) -> Result<(), ApiError> {
+        let thread = self.drafts.thread_of(action.mail_key.as_deref())?;
+        let Some(handle) = self.drafts.look_up(replaced.action_id, thread.as_deref())? else { return Ok(()) };
+        match self.drafts.read(&handle.draft)? {
+            Some(found) if sha256_hex(&found.bytes) == replaced.sha256 => self.drafts.discard(&found.message),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Mailbox for Postbox {
+    fn keeps_labels(&self) -> bool {
+        true
+    }
+
+    fn apply(&self, approved: &ApprovedAction) -> Result<Applied, SourceError> {
+        let action = approved.action();
+        match &action.effect {
+            Effect::Label { label } => {
+                let key = key(action)?;
+                let id = self.labels.id_of(label).map_err(|error| passing(error, None))?;
+                self.labels.put(key, &id).map_err(|error| passing(error, Some(key)))?;
+                Ok(labelled(id, label))
+            }
+            Effect::Archive => {
+                let key = key(action)?;
+                self.labels.take(key, INBOX).map_err(|error| passing(error, Some(key)))?;
+                Ok(Applied { handle: key.to_owned(), result: "archived in Gmail".into() })
+            }
+            Effect::Draft { message } => {
+                let thread = self.drafts.thread_of(action.mail_key.as_deref()).map_err(|error| passing(error, None))?;
+                let made = self.drafts.create(message, thread).map_err(|error| passing(error, None))?;
+                Ok(Applied { handle: made.to_string(), result: DRAFTED.into() })
+            }
+            _ => Err(SourceError::Unsupported { what: action.tool.clone() }),
+        }
+    }
+
+    fn probe(&self, approved: &ApprovedAction) -> Result<Option<Applied>, SourceError> {
+        let action = approved.action();
+        match &action.effect {
+            Effect::Label { label } => {
+                let key = key(action)?;
+                let id = self.labels.id_of(label).map_err(|error| passing(error, None))?;
+                let there = self.labels.of(key).map_err(|error| passing(error, Some(key)))?;
+                Ok(there.contains(&id).then(|| labelled(id, label)))
+            }
+            Effect::Archive => {
+                let key = key(action)?;
+                let there = self.labels.of(key).map_err(|error| passing(error, Some(key)))?;
+                let out = !there.iter().any(|label| label == INBOX);
+                Ok(out.then(|| Applied { handle: key.to_owned(), result: "is archived in Gmail".into() }))
+            }
+            Effect::Draft { .. } => {
+                let thread = self.drafts.thread_of(action.mail_key.as_deref()).map_err(|error| passing(error, None))?;
+                let found = self.drafts.look_up(action.action_id, thread.as_deref());
+                let found = found.map_err(|error| passing(error, None))?;
+                Ok(found.map(|handle| Applied { handle: handle.to_string(), result: DRAFTED.into() }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn draft(&self, approved: &ApprovedAction) -> Result<Applied, SendError> {
+        let (action, message) = outgoing(approved)?;
+        let drafted = |handle: Handle| Applied { handle: handle.to_string(), result: "draft in Gmail".into() };
+        // Whatever becomes of a draft, nothing has left: one that was stored unheard is found here the next time.
+        let made = self.drafts.thread_of(action.mail_key.as_deref()).and_then(|thread| {
+            match self.drafts.look_up(action.action_id, thread.as_deref())? {
+                Some(known) if self.unchanged(&known, message)? => Ok(known),
+                _ => self.drafts.create(message, thread),
+            }
+        });
+        made.map(drafted).map_err(|error| match error {
+            ApiError::RateLimited { after } => SendError::Later { why: error.to_string(), after },
+            ApiError::Refused { .. } | ApiError::Conflict | ApiError::Gone => SendError::Refused(error.to_string()),
+            _ => SendError::Later { why: error.to_string(), after: LOOK_AGAIN },
+        })
+    }
+
+    fn send(&self, approved: &ApprovedAction, draft: &str) -> Result<Departure, SendError> {
+        let (action, message) = outgoing(approved)?;
+        let handle = Handle::read(draft).ok_or_else(|| SendError::Unsure("its draft has no id".into()))?;
+        let found = self.drafts.read(&handle.draft).map_err(|error| unsure(&error))?;
+        let Some(found) = found else {
+            // Sent or thrown away, by whoever has the mailbox open.
+            let gone = self.sent.look(action, Some(&handle)).map_err(|error| unsure(&error))?;
+            return gone.map(accepted).ok_or(SendError::Edited);
+        };
+        if !found.is(&handle) || !found.says(message.mime.as_bytes()) {
+            return Err(SendError::Edited);
+        }
+        match self.drafts.send(&handle, message) {
+            Ok(id) => Ok(accepted(id)),
+            Err(error @ ApiError::Refused { .. }) => Err(SendError::Refused(error.to_string())),
+            Err(error) => Err(unsure(&error)),
+        }
+    }
+
+    fn find(&self, action: &Action, draft: &str) -> Result<Trace, SourceError> {
+        let handle = Handle::read(draft);
+        // Among the sent ones first: what is there has left, whatever the drafts still show.
+        if let Some(id) = self.sent.look(action, handle.as_ref()).map_err(|error| error.about(None))? {
+            return Ok(Trace::Left(accepted(id)));
+        }
+        let still = |handle: &Handle| Applied { handle: handle.to_string(), result: "still a draft in Gmail".into() };
+        match handle {
+            Some(handle) => match self.drafts.read(&handle.draft).map_err(|error| error.about(None))? {
+                Some(Found { binned: false, .. }) => Ok(Trace::Draft(still(&handle))),
+                _ => Ok(Trace::Unsure("it is neither among the drafts nor among the sent mails".into())),
+            },
+            None => {
+                let thread = self.drafts.thread_of(action.mail_key.as_deref()).map_err(|error| error.about(None))?;
+                let found = self.drafts.look_up(action.action_id, thread.as_deref());
+                let found = found.map_err(|error| error.about(None))?;
+                Ok(found.map_or(Trace::Absent, |handle| Trace::Draft(still(&handle))))
+            }
+        }
+    }
+
+    fn settle(&self, approved: &ApprovedAction) -> Result<Option<String>, SourceError> {
+        let action = approved.action();
+        let Effect::Send { kind, message, replaces } = &action.effect else { return Ok(None) };
+        if let Some(replaced) = replaces {
+            // Failing that it simply stays.
+            drop(self.retire(action, replaced));
+        }
+        let Some(calendar) = &self.calendar else { return Ok(None) };
+        let told = match kind {
+            SendKind::Invite => calendar.enter(action.action_id, message).map(Some),
+            SendKind::Answer => calendar.answer(message).map(Some),
+            SendKind::Reply | SendKind::New | SendKind::Forward => Ok(None),
+        };
+        told.map_err(|error| passing(error, None))
+    }
+
+    fn busy(&self, from: Instant, to: Instant) -> Result<Option<Vec<Busy>>, SourceError> {
+        let busy = self.calendar.as_ref().map(|calendar| calendar.busy(from, to)).transpose();
+        busy.map_err(|error| passing(error, None))
+    }
+
+    fn undo(&self, approved: &ApprovedAction, handle: &str) -> Result<String, SourceError> {
+        let action = approved.action();
+        match &action.effect {
+            Effect::Label { label } => {
+                let key = key(action)?;
+                self.labels.take(key, handle).map_err(|error| error.about(Some(key)))?;
+                Ok(format!("the label {label} is off again"))
+            }
+            Effect::Archive => {
+                let key = key(action)?;
+                self.labels.put(key, INBOX).map_err(|error| error.about(Some(key)))?;
+                Ok("it is in the inbox again".into())
+            }
+            Effect::Draft { message } => {
+                let gone = || SourceError::Gone { key: handle.to_owned() };
+                let handle = Handle::read(handle).ok_or_else(gone)?;
+                if self.drafts.read(&handle.draft).map_err(|error| error.about(None))?.is_none() {
+                    return Err(gone());
+                }
+                if !self.unchanged(&handle, message).map_err(|error| error.about(None))? {
+                    return Err(SourceError::Unsupported { what: "take back a draft you have changed".into() });
+                }
+                self.drafts.discard(&handle.message).map_err(|error| error.about(None))?;
+                Ok("the draft is in Gmail's bin".into())
+            }
+            _ => Err(SourceError::Unsupported { what: format!("take back {}", action.tool) }),
+        }
+    }
+}
+
+/// A label is put and taken as often as asked with the same end, so that after trouble on the way it is simply asked
+/// for again later.
+fn passing(error: ApiError, key: Option<&str>) -> SourceError {
+    match error {
+        ApiError::Network { .. } => SourceError::Later { problem: error.to_string(), after: LOOK_AGAIN },
+        error => error.about(key),
+    }
+}
+
+fn unsure(error: &ApiError) -> SendError {
+    SendError::Unsure(error.to_string())
+}
+
+fn labelled(handle: String, label: &str) -> Applied {
+    Applied { handle, result: format!("labelled {}", label::shown(label)) }
+}
+
+fn accepted(handle: String) -> Departure {
+    Departure::Sent(Applied { handle, result: ACCEPTED.into() })
+}
+
+fn outgoing(approved: &ApprovedAction) -> Result<(&Action, &Composed), SendError> {
+    let action = approved.action();
+    match &action.effect {
+        Effect::Send { message, .. } => Ok((action, message)),
+        _ => Err(SendError::Refused(format!("{} sends nothing", action.tool))),
+    }
+}
+
+fn key(action: &Action) -> Result<&str, SourceError> {
+    action.mail_key.as_deref().ok_or_else(|| SourceError::Unsupported { what: "act on no mail".into() })
+}

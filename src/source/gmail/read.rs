@@ -1,0 +1,123 @@
+//! Reading messages, a few at a time.
+
+use std::{
+    collections::HashSet,
+    io,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread,
+};
+
+use google_gmail1::api::Message;
+
+use super::{
+    client::{Client, Hub, ME, SCOPE, price},
+    scope::{direction, is_out},
+};
+use crate::{
+    failpoint,
+    model::Instant,
+    source::{
+        FETCH_BYTES, Found, SourceError,
+        google::{ApiError, Heard},
+    },
+};
+
+/// The quota lets five messages a second through, and one takes about half a second to come. More would only hold more
+/// of them in memory.
+const AT_ONCE: usize = 4;
+
+type Raw = Result<Vec<u8>, SourceError>;
+
+pub(super) struct Readers<'a> {
+    pub(super) client: &'a Client,
+    /// For old mail.
+    pub(super) patient: &'a Client,
+    pub(super) old: &'a HashSet<String>,
+}
+
+impl Readers<'_> {
+    /// Hands each over as it comes. After one that says nothing can be had now, no other is begun.
+    pub(super) fn read(&self, found: Vec<Found>, each: &mut dyn FnMut(Found, Raw)) {
+        let readers = AT_ONCE.min(found.len());
+        let queue = Mutex::new(found.into_iter());
+        let stop = AtomicBool::new(false);
+        // No room: a reader waits until what it read was taken.
+        let (send, receive) = mpsc::sync_channel(0);
+        thread::scope(|scope| {
+            for _ in 0..readers {
+                let (send, queue, stop) = (send.clone(), &queue, &stop);
+                scope.spawn(move || {
+                    while !stop.load(Ordering::Acquire)
+                        && let Some(next) = queue.lock().unwrap_or_else(PoisonError::into_inner).next()
+                    {
+                        let client = if self.old.contains(&next.key) { self.patient } else { self.client };
+                        let (next, raw) = failpoint::around("source.fetch", || one(client, next));
+                        if raw.as_ref().is_err_and(SourceError::is_everywhere) {
+                            stop.store(true, Ordering::Release);
+                        }
+                        if send.send((next, raw)).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(send);
+            receive.iter().for_each(|(found, raw)| each(found, raw));
+        });
+    }
+}
+
+/// One message, and what reading it told about it.
+pub(super) fn one(client: &Client, found: Found) -> (Found, Raw) {
+    let key = found.key.clone();
+    let request = async |hub: &Hub, heard: &mut Heard| {
+        hub.users().messages_get(ME, &key).format("raw").add_scope(SCOPE).delegate(heard).doit().await
+    };
+    match client.ask(price::READ, request) {
+        Ok(message) => told(found, message),
+        Err(error) => {
+            let error = blame(client, error, &key);
+            (found, Err(error))
+        }
+    }
+}
+
+/// Whether a failure is this message's or everybody's: a server that answers anything else has trouble with this one.
+fn blame(client: &Client, error: ApiError, key: &str) -> SourceError {
+    let alive =
+        async |hub: &Hub, heard: &mut Heard| hub.users().labels_list(ME).add_scope(SCOPE).delegate(heard).doit().await;
+    match error {
+        error @ ApiError::Network { left: true, .. } if client.once(price::LABELS, alive).is_ok() => {
+            SourceError::Unreadable { key: key.to_owned(), source: io::Error::other(error) }
+        }
+        error => error.about(Some(key)),
+    }
+}
+
+fn told(found: Found, message: Message) -> (Found, Raw) {
+    let labels = message.label_ids.unwrap_or_default();
+    let arrived = message.internal_date.and_then(chrono::DateTime::from_timestamp_millis).map(Instant::from);
+    let mut raw = message.raw.unwrap_or_default();
+    let found = Found {
+        direction: direction(&labels),
+        arrived_at: arrived.unwrap_or(found.arrived_at),
+        size: raw.len() as u64,
+        ..found
+    };
+    // Thrown away, or a draft: it was never put before us, and comes back when it is.
+    if is_out(&labels) {
+        let gone = SourceError::Gone { key: found.key.clone() };
+        return (found, Err(gone));
+    }
+    if raw.is_empty() {
+        let empty = io::Error::new(io::ErrorKind::UnexpectedEof, "the answer holds no message");
+        let unreadable = SourceError::Unreadable { key: found.key.clone(), source: empty };
+        return (found, Err(unreadable));
+    }
+    raw.truncate(usize::try_from(FETCH_BYTES).unwrap_or(usize::MAX));
+    (found, Ok(raw))
+}

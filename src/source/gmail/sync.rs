@@ -1,0 +1,199 @@
+//! A Gmail account as a source: one look at everything there is, then only what changed.
+//!
+//! The cursor moves only with the messages it covers. What was there before is handed out part by part behind the new
+//! mail, so that new mail never waits for old. A message is never called gone while Gmail still has it.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use super::{
+    client::Client,
+    cursor::{Backlog, Cursor},
+    list,
+    read::Readers,
+    scope::Watched,
+};
+use crate::{
+    clock::Clock,
+    model::{Direction, Since},
+    source::{
+        Condition, Found, Poll, Source, SourceError,
+        google::{ApiError, quota},
+    },
+};
+
+/// Old mail handed out per poll, behind the new.
+const CHUNK: usize = 128;
+/// Between two parts of the backlog: time for new mail to be looked for.
+const BETWEEN: Duration = Duration::from_millis(10);
+
+/// What the person wants watched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watch {
+    /// Names or ids of labels.
+    pub labels: Vec<String>,
+    pub since: Since,
+}
+
+pub struct Gmail {
+    pub(super) client: Client,
+    watch: Watch,
+    clock: Clock,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    watched: Option<Watched>,
+    /// Listed and not yet taken in, oldest first. None before the first listing of this process.
+    backlog: Option<VecDeque<String>>,
+    /// So many of the backlog were handed out with this cursor. They are in the ledger when it comes back.
+    offered: Option<(String, usize)>,
+    /// What of the last poll is old, and read in no hurry.
+    old: HashSet<String>,
+}
+
+impl Gmail {
+    pub fn new(client: Client, watch: Watch, clock: Clock) -> Self {
+        Self { client, watch, clock, state: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Lists that are only ever replaced or cut from the front.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Everything the first look would find, oldest first: for a preview.
+    pub fn survey(&self) -> Result<Vec<Found>, SourceError> {
+        let since = self.watch.since.start(self.clock.now());
+        let watched = Watched::resolve(&self.client, &self.watch.labels).map_err(|error| error.about(None))?;
+        let ids = list::all(&self.client, &watched, since).map_err(|error| error.about(None))?;
+        Ok(ids.into_iter().map(|id| self.found(id)).collect())
+    }
+
+    /// Whose mailbox it is.
+    pub fn address(&self) -> Result<String, SourceError> {
+        list::address(&self.client).map_err(|error| error.about(None))
+    }
+
+    fn look(&self, state: &mut State, before: Option<Cursor>) -> Result<Poll, ApiError> {
+        if state.watched.is_none() {
+            state.watched = Some(Watched::resolve(&self.client, &self.watch.labels)?);
+        }
+        let Some(watched) = state.watched.clone() else { return Ok(Poll::default()) };
+        let Some(before) = before else {
+            let since = self.watch.since.start(self.clock.now());
+            return self.begin(state, &watched, since, Backlog::First, 0);
+        };
+        let nth = before.nth + 1;
+        match list::changes(&self.client, &watched, before.history) {
+            Ok(changes) => {
+                let cursor = Cursor { history: changes.history, nth, ..before };
+                let mut poll = self.hand_out(state, &watched, cursor, &changes.arrived)?;
+                poll.gone = changes.deleted;
+                Ok(poll)
+            }
+            Err(ApiError::Gone) => self.begin(state, &watched, before.since, Backlog::Mending, nth),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Everything is listed. The history is asked first: what comes while we list is found by both ways, not by neither.
+    fn begin(
+        &self,
+        state: &mut State,
+        watched: &Watched,
+        since: i64,
+        backlog: Backlog,
+        nth: u64,
+    ) -> Result<Poll, ApiError> {
+        let history = list::newest(&self.client)?;
+        state.backlog = Some(list::all(&self.client, watched, since)?.into());
+        self.hand_out(state, watched, Cursor { history, since, backlog, nth }, &[])
+    }
+
+    /// New mail, then a part of the old.
+    fn hand_out(
+        &self,
+        state: &mut State,
+        watched: &Watched,
+        mut cursor: Cursor,
+        arrived: &[String],
+    ) -> Result<Poll, ApiError> {
+        let mut ids = arrived.to_vec();
+        state.old.clear();
+        let mending = cursor.backlog == Backlog::Mending;
+        let mut left = 0;
+        if cursor.backlog != Backlog::Done {
+            let backlog = match state.backlog.take() {
+                Some(backlog) => backlog,
+                None => list::all(&self.client, watched, cursor.since)?.into(),
+            };
+            let part = backlog.len().min(CHUNK);
+            left = backlog.len() - part;
+            let fresh: HashSet<&String> = arrived.iter().collect();
+            state.old = backlog.iter().take(part).filter(|id| !fresh.contains(id)).cloned().collect();
+            ids.extend(backlog.iter().take(part).filter(|id| !fresh.contains(id)).cloned());
+            if left == 0 {
+                cursor.backlog = Backlog::Done;
+            }
+            state.backlog = Some(backlog);
+            state.offered = Some((cursor.write(), part));
+        }
+        Ok(Poll {
+            messages: ids.into_iter().map(|id| self.found(id)).collect(),
+            gone: Vec::new(),
+            cursor: cursor.write(),
+            mending: if mending { state.old.clone() } else { HashSet::new() },
+            backlog: left as u64,
+            look_again: (left > 0).then_some(BETWEEN),
+        })
+    }
+
+    /// As much as a listing tells; the rest is known when it is read.
+    fn found(&self, key: String) -> Found {
+        let arrived_at = self.clock.now();
+        Found { key, folder: super::FOLDER.to_owned(), direction: Direction::In, arrived_at, size: 0 }
+    }
+}
+
+impl State {
+    /// What was handed out with a cursor that came back is in the ledger.
+    fn settle(&mut self, cursor: Option<&str>) {
+        let Some((offered, part)) = self.offered.take() else { return };
+        match &mut self.backlog {
+            Some(backlog) if cursor == Some(offered.as_str()) => drop(backlog.drain(..part.min(backlog.len()))),
+            _ => {}
+        }
+    }
+}
+
+impl Source for Gmail {
+    fn poll(&self, cursor: Option<&str>) -> Result<Poll, SourceError> {
+        let mut state = self.lock();
+        state.settle(cursor);
+        self.look(&mut state, cursor.and_then(Cursor::parse)).map_err(|error| error.about(None))
+    }
+
+    fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError> {
+        let (_, raw) = super::read::one(&self.client, self.found(key.to_owned()));
+        raw
+    }
+
+    fn fetch_each(&self, found: Vec<Found>, each: &mut dyn FnMut(Found, Result<Vec<u8>, SourceError>)) {
+        let old = self.lock().old.clone();
+        Readers { client: &self.client, patient: &self.client.in_no_hurry(), old: &old }.read(found, each);
+    }
+
+    /// A message of Gmail never changes its bytes.
+    fn size_now(&self, _key: &str) -> Option<u64> {
+        None
+    }
+
+    fn condition(&self) -> Option<Condition> {
+        Some(Condition { quota_used: self.client.quota().used(), quota: quota::PER_MINUTE })
+    }
+}

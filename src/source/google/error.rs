@@ -1,0 +1,116 @@
+//! What can go wrong with a call, as far as a caller branches on it. Never holds a body, an address or a token.
+
+use std::{io, time::Duration};
+
+use google_gmail1::{Error, hyper_util};
+use serde_json::Value;
+
+use super::call::Heard;
+use crate::source::SourceError;
+
+/// When Google says "too much" without saying for how long.
+const DEFAULT_WAIT: Duration = Duration::from_secs(30);
+/// Longer than this nobody waits without looking again.
+const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
+/// Names Google gives to "too much" in a 403.
+const TOO_MUCH: [&str; 5] =
+    ["rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded", "RESOURCE_EXHAUSTED"];
+/// And to a sign-in that does not cover the call.
+const TOO_LITTLE: [&str; 3] = ["insufficientPermissions", "insufficientScopes", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"];
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ApiError {
+    /// The person must sign in, again or at all.
+    #[error("{0}")]
+    Auth(String),
+    /// The token was not taken; a new one may be.
+    #[error("the access token was not accepted")]
+    Stale,
+    /// Nothing was done; asking later helps.
+    #[error("Google's limit is reached; it goes on in {} s", after.as_secs())]
+    RateLimited { after: Duration },
+    /// 404 or 410.
+    #[error("it is not there any more")]
+    Gone,
+    /// 409 or 412: it is there already, or was changed meanwhile.
+    #[error("it is there already, or was changed meanwhile")]
+    Conflict,
+    /// Certainly not done, and asking again would not help.
+    #[error("Google refused it ({status} {reason})")]
+    Refused { status: u16, reason: String },
+    /// No whole answer. With `left`, the request may have arrived and been carried out.
+    #[error("Google cannot be reached ({what})")]
+    Network { what: String, left: bool },
+}
+
+impl ApiError {
+    /// Whether it is certain that nothing was done.
+    pub fn is_certain(&self) -> bool {
+        !matches!(self, Self::Network { left: true, .. })
+    }
+
+    /// As the mail's source says it. `key` is the message the call was about, if about one.
+    pub fn about(self, key: Option<&str>) -> SourceError {
+        match (self, key) {
+            (Self::Gone, Some(key)) => SourceError::Gone { key: key.to_owned() },
+            (Self::RateLimited { after }, _) => SourceError::RateLimited { after },
+            (error @ (Self::Auth(_) | Self::Stale), _) => SourceError::Auth { problem: error.to_string() },
+            (error @ (Self::Refused { .. } | Self::Conflict), Some(key)) => {
+                SourceError::Unreadable { key: key.to_owned(), source: io::Error::other(error) }
+            }
+            (error, _) => SourceError::Unavailable { what: "Gmail".into(), source: io::Error::other(error) },
+        }
+    }
+
+    /// From what the generated client returned and what was heard on the way. Bodies are dropped here.
+    pub(super) fn read(error: Error, heard: &Heard) -> Self {
+        match error {
+            Error::MissingToken(cause) => match cause.downcast::<ApiError>() {
+                Ok(error) => *error,
+                Err(_) => Self::Auth("there is no token".into()),
+            },
+            Error::HttpError(error) => Self::transport(&error),
+            _ if heard.status != 0 => Self::answered(heard),
+            // A success whose body could not be read to its end.
+            _ => Self::Network { what: "the answer is not whole".into(), left: true },
+        }
+    }
+
+    fn transport(error: &hyper_util::client::legacy::Error) -> Self {
+        if error.is_connect() {
+            return Self::Network { what: "no connection".into(), left: false };
+        }
+        Self::Network { what: "the connection broke".into(), left: true }
+    }
+
+    fn answered(heard: &Heard) -> Self {
+        let reason = heard.reason.clone();
+        match heard.status {
+            401 => Self::Stale,
+            403 if TOO_LITTLE.contains(&reason.as_str()) => {
+                Self::Auth("the sign-in does not cover what is needed".into())
+            }
+            403 if TOO_MUCH.contains(&reason.as_str()) => Self::RateLimited { after: wait(heard) },
+            429 => Self::RateLimited { after: wait(heard) },
+            503 if heard.retry_after.is_some() => Self::RateLimited { after: wait(heard) },
+            404 | 410 => Self::Gone,
+            409 | 412 => Self::Conflict,
+            status @ 500.. => Self::Network { what: format!("it answered {status}"), left: true },
+            status => Self::Refused { status, reason },
+        }
+    }
+}
+
+fn wait(heard: &Heard) -> Duration {
+    heard.retry_after.unwrap_or(DEFAULT_WAIT).min(LONGEST_WAIT)
+}
+
+/// Google's own short name for what went wrong, if it is one: free text may hold anything.
+pub(super) fn reason(body: Option<&Value>) -> String {
+    let error = body.and_then(|body| body.get("error"));
+    let nested = error.and_then(|error| error.pointer("/errors/0/reason"));
+    let detailed = error.and_then(|error| error.pointer("/details/0/reason"));
+    let name = nested.or(detailed).or_else(|| error.and_then(|error| error.get("status"))).and_then(Value::as_str);
+    let plain = |name: &&str| name.len() <= 60 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    name.filter(plain).unwrap_or_default().to_owned()
+}

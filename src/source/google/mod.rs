@@ -1,0 +1,57 @@
+//! What Gmail and Calendar have in common: the way to Google, in whose name, how much may be asked, what can go wrong.
+//!
+//! Every call goes through [`Caller`]. Nothing in here prints a token, an answer's body or an address.
+
+mod app;
+pub mod call;
+pub mod error;
+mod keeper;
+pub mod quota;
+pub mod sign_in;
+pub mod token;
+mod token_file;
+mod token_server;
+
+use std::time::Duration;
+
+use google_gmail1::{
+    common,
+    hyper_rustls::{HttpsConnector, HttpsConnectorBuilder},
+    hyper_util::{
+        client::legacy::{Client, connect::HttpConnector},
+        rt::TokioExecutor,
+    },
+};
+
+use rustls::{ClientConfig, RootCertStore};
+
+pub use app::ClientApp;
+pub use call::{Caller, Heard, Price};
+pub use error::ApiError;
+pub use keeper::Keeper;
+pub use quota::{Lane, Quota};
+pub use token::{Bearer, Tokens};
+pub use token_file::TokenFile;
+
+pub type Connector = HttpsConnector<HttpConnector>;
+
+/// A connection that is not there by then will not come.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// The way to Google, or to whatever stands for it on loopback: https, and plain http where an address says so.
+///
+/// The client repeats a request by itself only where not one byte of it was written, which is safe for a send too.
+pub fn connect() -> common::Client<Connector> {
+    crate::tls::install();
+    let mut http = HttpConnector::new();
+    http.enforce_http(false);
+    http.set_nodelay(true);
+    http.set_connect_timeout(Some(CONNECT));
+    let tls = HttpsConnectorBuilder::new().with_native_roots().unwrap_or_else(|error| {
+        tracing::warn!(%error, "the system has no certificates to check Google by; no https connection will be made");
+        let nobody = ClientConfig::builder().with_root_certificates(RootCertStore::empty()).with_no_client_auth();
+        HttpsConnectorBuilder::new().with_tls_config(nobody)
+    });
+    let connector = tls.https_or_http().enable_http1().enable_http2().wrap_connector(http);
+    Client::builder(TokioExecutor::new()).build(connector)
+}

@@ -1,0 +1,183 @@
+//! How much may be asked of Google: a bucket of units that fills with the clock, so that no minute sees more than its
+//! share and work on old mail always leaves some for new mail.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use super::ApiError;
+use crate::{clock::Clock, model::Instant};
+
+/// What Google lets one person's program ask in any minute.
+pub const PER_MINUTE: u32 = 6_000;
+/// What may be asked at once. With what flows in during a minute it makes up exactly [`PER_MINUTE`].
+const DEPTH: u32 = 1_200;
+const PER_SECOND: u32 = (PER_MINUTE - DEPTH) / 60;
+/// Below this the backlog waits: thirty new mails can always be read at once.
+const RESERVE: u32 = 600;
+/// One who has to wait waits for so much, not for a drop.
+const WORTH_WAITING_FOR: u32 = 400;
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// New mail and effects.
+    Now,
+    /// Old mail being read for the first time.
+    Backlog,
+}
+
+/// Of one account.
+#[derive(Debug)]
+pub struct Quota {
+    clock: Clock,
+    bucket: Mutex<Bucket>,
+}
+
+#[derive(Debug)]
+struct Bucket {
+    level: u32,
+    filled_at: Instant,
+    held_until: Option<Instant>,
+    /// What the last minute has cost.
+    spent: VecDeque<(Instant, u32)>,
+}
+
+impl Quota {
+    pub fn new(clock: Clock) -> Self {
+        let filled_at = clock.now();
+        let bucket = Bucket { level: DEPTH, filled_at, held_until: None, spent: VecDeque::new() };
+        Self { clock, bucket: Mutex::new(bucket) }
+    }
+
+    /// Pays, or says when it can be paid. Never waits itself.
+    pub fn take(&self, units: u32, lane: Lane) -> Result<(), ApiError> {
+        let now = self.clock.now();
+        let mut bucket = self.lock();
+        bucket.fill(now);
+        if let Some(until) = bucket.held_until {
+            return Err(ApiError::RateLimited { after: seconds(now, until) });
+        }
+        let reserve = if lane == Lane::Backlog { RESERVE } else { 0 };
+        let wanted = units.min(DEPTH - reserve) + reserve;
+        if bucket.level < wanted {
+            let missing = (wanted - bucket.level).max(WORTH_WAITING_FOR.min(DEPTH - reserve));
+            return Err(ApiError::RateLimited { after: Duration::from_secs(missing.div_ceil(PER_SECOND).into()) });
+        }
+        bucket.level = bucket.level.saturating_sub(units);
+        bucket.spent.push_back((now, units));
+        Ok(())
+    }
+
+    /// Google itself said it is too much: nobody asks until then.
+    pub fn hold(&self, after: Duration) {
+        let now = self.clock.now();
+        let until = now.plus(chrono::Duration::from_std(after).unwrap_or_default());
+        let mut bucket = self.lock();
+        bucket.held_until = bucket.held_until.max(Some(until));
+    }
+
+    /// Units of the last minute.
+    pub fn used(&self) -> u32 {
+        let now = self.clock.now();
+        let mut bucket = self.lock();
+        bucket.fill(now);
+        bucket.spent.iter().map(|(_, units)| units).sum()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Bucket> {
+        // Numbers; none can be left half written by a panic elsewhere.
+        self.bucket.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Bucket {
+    fn fill(&mut self, now: Instant) {
+        let passed = u32::try_from(seconds(self.filled_at, now).as_secs()).unwrap_or(u32::MAX);
+        // A clock that was set back starts anew from here.
+        self.filled_at = now;
+        self.level = self.level.saturating_add(passed.saturating_mul(PER_SECOND)).min(DEPTH);
+        self.held_until = self.held_until.filter(|until| now < *until);
+        let minute_ago = now.plus(chrono::Duration::seconds(-60));
+        while self.spent.front().is_some_and(|(at, _)| *at <= minute_ago) {
+            self.spent.pop_front();
+        }
+    }
+}
+
+/// Whole seconds from one to the other; none when the other is earlier.
+fn seconds(from: Instant, to: Instant) -> Duration {
+    (to.utc() - from.utc()).to_std().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quota() -> (Quota, Clock) {
+        let clock = Clock::stopped_at("2026-11-16T08:00:00Z".parse().unwrap());
+        (Quota::new(clock.clone()), clock)
+    }
+
+    #[test]
+    fn no_minute_sees_more_than_its_share() {
+        let (quota, clock) = quota();
+        let mut paid: Vec<(u32, u32)> = Vec::new();
+        for second in 0..300 {
+            while quota.take(20, Lane::Now).is_ok() {
+                paid.push((second, 20));
+            }
+            clock.advance(1);
+        }
+        for start in 0..240 {
+            let minute = paid.iter().filter(|(at, _)| (start..start + 60).contains(at)).map(|(_, units)| units);
+            assert!(minute.sum::<u32>() <= PER_MINUTE, "from second {start}");
+        }
+        assert!(paid.len() > 1_200, "{} reads in five minutes", paid.len());
+    }
+
+    #[test]
+    fn the_backlog_leaves_something_for_new_mail() {
+        let (quota, _) = quota();
+        while quota.take(20, Lane::Backlog).is_ok() {}
+        let new = std::iter::repeat_with(|| quota.take(20, Lane::Now)).take_while(Result::is_ok).count();
+        assert_eq!(new, 30);
+    }
+
+    #[test]
+    fn one_who_waits_as_told_is_served() {
+        let (quota, clock) = quota();
+        for _ in 0..50 {
+            for lane in [Lane::Now, Lane::Backlog] {
+                if let Err(ApiError::RateLimited { after }) = quota.take(100, lane) {
+                    clock.advance(i64::try_from(after.as_secs()).unwrap());
+                    assert_eq!(quota.take(100, lane), Ok(()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_google_says_counts() {
+        let (quota, clock) = quota();
+        quota.hold(Duration::from_secs(45));
+        assert_eq!(quota.take(1, Lane::Now), Err(ApiError::RateLimited { after: Duration::from_secs(45) }));
+        clock.advance(45);
+        assert_eq!(quota.take(1, Lane::Now), Ok(()));
+        assert_eq!(quota.used(), 1);
+        clock.advance(61);
+        assert_eq!(quota.used(), 0);
+    }
+
+    #[test]
+    fn a_clock_set_back_stops_nothing() {
+        let (quota, clock) = quota();
+        while quota.take(20, Lane::Now).is_ok() {}
+        clock.advance(-3600);
+        assert!(quota.take(20, Lane::Now).is_err());
+        clock.advance(5);
+        assert_eq!(quota.take(20, Lane::Now), Ok(()));
+    }
+}

@@ -1,0 +1,108 @@
+//! Where a sign-in is kept: one file per account, readable by its owner only, replaced as a whole or not at all.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions, Permissions},
+    io::{self, Write as _},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::Instant;
+
+const OWNER_ONLY: u32 = 0o600;
+
+/// What a sign-in consists of. Has no `Debug`: it is all secret.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SignIn {
+    pub(super) client_id: String,
+    pub(super) refresh_token: String,
+    pub(super) access_token: String,
+    pub(super) expires_at: Instant,
+    pub(super) scopes: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct TokenFile(PathBuf);
+
+impl TokenFile {
+    pub fn at(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn exists(&self) -> bool {
+        self.0.is_file()
+    }
+
+    pub(super) fn load(&self) -> io::Result<Option<SignIn>> {
+        match fs::read(&self.0) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|_| self.damaged()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn damaged(&self) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidData, format!("{} is damaged; sign in again", self.0.display()))
+    }
+
+    /// Whoever dies in the middle leaves the file as it was.
+    pub(super) fn save(&self, sign_in: &SignIn) -> io::Result<()> {
+        let folder = self.0.parent().unwrap_or(Path::new("."));
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let unfinished = self.0.with_extension(format!("{}.tmp", std::process::id()));
+        // One that a killed process left would be in the way.
+        drop(fs::remove_file(&unfinished));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(&unfinished)?;
+        // The mode of an open is cut by the umask; this one is not.
+        file.set_permissions(Permissions::from_mode(OWNER_ONLY))?;
+        file.write_all(&serde_json::to_vec(sign_in).map_err(io::Error::other)?)?;
+        file.sync_all()?;
+        crate::failpoint::around("token.rename", || fs::rename(&unfinished, &self.0))?;
+        File::open(folder)?.sync_all()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sign_in(refresh: &str) -> SignIn {
+        SignIn {
+            client_id: "c".into(),
+            refresh_token: refresh.into(),
+            access_token: "a".into(),
+            expires_at: "2026-11-16T08:00:00Z".parse().unwrap(),
+            scopes: vec!["s".into()],
+        }
+    }
+
+    #[test]
+    fn it_is_replaced_as_a_whole_and_nobody_else_may_read_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TokenFile::at(folder.path().join("accounts/work.token"));
+        assert!(file.load().unwrap().is_none());
+        for refresh in ["one", "two"] {
+            file.save(&sign_in(refresh)).unwrap();
+            assert!(file.load().unwrap() == Some(sign_in(refresh)));
+            assert_eq!(fs::metadata(file.path()).unwrap().permissions().mode() & 0o7777, OWNER_ONLY);
+        }
+        let parent = fs::metadata(file.path().parent().unwrap()).unwrap();
+        assert_eq!(parent.permissions().mode() & 0o7777, 0o700);
+        assert_eq!(fs::read_dir(folder.path().join("accounts")).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_damaged_one_says_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("work.token");
+        fs::write(&path, "{\"refresh_token\": \"quoted-nowhere\"").unwrap();
+        let Err(error) = TokenFile::at(path).load() else { panic!("it was read") };
+        assert!(error.to_string().contains("sign in again") && !error.to_string().contains("quoted-nowhere"));
+    }
+}
