@@ -11,7 +11,7 @@ use crate::{
 
 /// Whoever embeds or remembers may be at the other end of a wire.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
-pub type Result<T> = std::result::Result<T, MemoryError>;
+pub type Result<T, E = MemoryError> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
@@ -21,8 +21,8 @@ pub enum MemoryError {
     /// It was reached and said no.
     #[error("{what} refused: {why}")]
     Refused { what: String, why: String },
-    /// Vectors of another embedder, or of none that is known.
-    #[error("the memory holds {found}, not {wanted}; it is made anew")]
+    /// The worker makes it anew when it starts.
+    #[error("the memory was made by {found}, and this is {wanted}: start the worker, or `adjutant memory rebuild`")]
     Foreign { found: String, wanted: String },
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -97,6 +97,8 @@ pub trait Vectors: Send + Sync {
     fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> Reply<'a, Vec<Near>>;
     /// Of snippets.
     fn count(&self) -> Reply<'_, u64>;
+    /// Whether it holds what it was given: false when everything must be given to it again.
+    fn is_whole(&self) -> Reply<'_, bool>;
     /// Forgets everything and is ready to learn anew.
     fn clear(&self) -> Reply<'_, ()>;
 }

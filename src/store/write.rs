@@ -6,10 +6,10 @@ use super::{
     error::{Result, StoreError},
     prepare::Prepared,
     session::Session,
-    table::{account, approval, decision, item, ledger, outbox, reminder, request, run, search, setting, task_edit},
+    table::{account, approval, decision, item, ledger, outbox, reminder, request, run, search, setting, task_edit, vector},
     value::{
-        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun, Rejudged, Rerank,
-        TaskEdit,
+        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, Learned, MailEdit, NewRun, Rejudged,
+        Rerank, TaskEdit,
     },
 };
 use crate::model::{AccountId, AccountMode, ActionId, Instant, ItemId, RunId, RunStatus, TaskId};
@@ -98,6 +98,21 @@ pub enum Write {
     },
     /// Builds the search index anew from what is stored.
     Reindex,
+    /// Vectors were made of documents that waited for them.
+    Remember(Vec<Learned>),
+    /// The vectors of these documents go; with `again`, they are made anew.
+    Forget {
+        docs: Vec<String>,
+        again: bool,
+    },
+    /// All vectors go.
+    ForgetAll,
+    /// All vectors are made anew, in this place.
+    BeginMemory {
+        place: String,
+    },
+    /// The place has forgotten what it held before.
+    MemoryCleared,
 }
 
 impl Write {
@@ -129,6 +144,11 @@ impl Write {
         "reminders_shown",
         "setting",
         "reindex",
+        "remember",
+        "forget",
+        "forget_all",
+        "begin_memory",
+        "memory_cleared",
     ];
 
     pub const fn name(&self) -> &'static str {
@@ -159,6 +179,11 @@ impl Write {
             Self::RemindersShown { .. } => "reminders_shown",
             Self::Setting { .. } => "setting",
             Self::Reindex => "reindex",
+            Self::Remember(..) => "remember",
+            Self::Forget { .. } => "forget",
+            Self::ForgetAll => "forget_all",
+            Self::BeginMemory { .. } => "begin_memory",
+            Self::MemoryCleared => "memory_cleared",
         }
     }
 }
@@ -215,6 +240,11 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> 
         (Write::RemindersShown { actions, at }, _) => reminder::shown(session, actions, *at),
         (Write::Setting { name, value }, _) => setting::set(session, name, value),
         (Write::Reindex, _) => search::rebuild(session),
+        (Write::Remember(learned), _) => vector::remember(session, learned),
+        (Write::Forget { docs, again }, _) => vector::forget(session, docs, *again),
+        (Write::ForgetAll, _) => vector::forget_all(session),
+        (Write::BeginMemory { place }, _) => vector::begin(session, place),
+        (Write::MemoryCleared, _) => vector::cleared(session),
         (Write::Checkpoint(_) | Write::Arrivals(_) | Write::OpenRun(..), _) => {
             Err(StoreError::Refused("it was not prepared".into()))
         }

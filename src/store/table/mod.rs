@@ -19,6 +19,7 @@ pub(super) mod search;
 pub(super) mod setting;
 pub(super) mod task;
 pub(super) mod task_edit;
+pub(super) mod vector;
 
 use std::str::FromStr;
 

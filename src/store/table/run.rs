@@ -10,7 +10,7 @@ use crate::{
     },
     store::{
         error::{Context, Result, StoreError},
-        prepare::CheckpointText,
+        prepare::{CheckpointText, FoundBy},
         session::Session,
         value::{Checkpoint, NewItem, NewRun, RecordedReply},
     },
@@ -70,7 +70,7 @@ pub(in crate::store) fn checkpoint(session: &Session, point: &Checkpoint, text: 
     if let Some(mv) = &point.moved {
         outbox::advance(session, mv)?;
     }
-    project(session, point, &text.words)?;
+    project(session, point, &text.found)?;
     if let Some(action) = &point.action {
         outbox::plan(session, action, point.run_id, point.node.as_str(), point.entered_at)?;
     }
@@ -194,22 +194,22 @@ fn fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()> {
 }
 
 /// Lets the changes reach the tables they are about.
-fn project(session: &Session, point: &Checkpoint, words: &[String]) -> Result<()> {
+fn project(session: &Session, point: &Checkpoint, found: &[FoundBy]) -> Result<()> {
     let touched = point.changes.iter().any(|change| change.writes().starts_with("task."));
     if let Some((after, revision)) = point.task.as_ref().filter(|_| touched) {
         // Before any change: what no longer fits a task that somebody else moved is no fault of the run.
         task::unchanged(session, after.task_id, *revision)?;
     }
     let who = point.node.as_str();
-    let mut words = words.iter();
+    let mut found = found.iter();
     let mut concerned = None;
     let mut rule = None;
     for change in &point.changes {
         match change {
             Change::OpenTask { task, facts } => {
                 let owner = task::Owner { account: &point.account, user: &point.user, mail_id: point.mail_id, who };
-                let words = words.next().ok_or_else(|| StoreError::Refused("it was not prepared".into()))?;
-                task::open(session, task, words, facts, &owner, point.entered_at)?;
+                let found = found.next().ok_or_else(|| StoreError::Refused("it was not prepared".into()))?;
+                task::open(session, task, found, facts, &owner, point.entered_at)?;
                 concerned.get_or_insert(task.task_id);
             }
             Change::LinkMail { task_id, facts } => {

@@ -1,12 +1,12 @@
 //! The full-text index over mails and tasks. A cache: rebuilt from the tables at any time.
 
-use super::{execute, many, one, parsed};
+use super::{execute, many, one, parsed, vector};
 use crate::{
     model::{AccountId, Instant, Mail, Task},
     store::{
         Reader,
         error::{Context, Result},
-        prepare::{mail_tokens, task_tokens},
+        prepare::{FoundBy, Vectors, mail_tokens, task_tokens},
         session::Session,
         text::query_words,
         value::Hit,
@@ -18,26 +18,39 @@ pub(in crate::store) fn put_mail(
     account: &AccountId,
     mail_id: i64,
     subject: &str,
-    tokens: &str,
+    found: &FoundBy,
     at: Instant,
 ) -> Result<()> {
-    put(session, &format!("mail:{mail_id}"), account, subject, tokens, at)
+    put(session, &Document { doc: &format!("mail:{mail_id}"), kind: "mail", account, title: subject, at }, found)
 }
 
-pub(in crate::store) fn put_task(session: &Session, account: &AccountId, task: &Task, tokens: &str) -> Result<()> {
-    put(session, &format!("task:{}", task.task_id), account, &task.objective, tokens, task.created_at)
+pub(in crate::store) fn put_task(session: &Session, account: &AccountId, task: &Task, found: &FoundBy) -> Result<()> {
+    let (doc, title, at) = (&format!("task:{}", task.task_id), &task.objective, task.created_at);
+    put(session, &Document { doc, kind: "task", account, title, at }, found)
 }
 
-fn put(session: &Session, doc: &str, account: &AccountId, title: &str, tokens: &str, at: Instant) -> Result<()> {
+struct Document<'a> {
+    doc: &'a str,
+    kind: &'a str,
+    account: &'a AccountId,
+    title: &'a str,
+    at: Instant,
+}
+
+fn put(session: &Session, document: &Document<'_>, found: &FoundBy) -> Result<()> {
+    let Document { doc, kind, account, title, at } = document;
+    let owner = vector::Owner { account: account.as_str(), kind };
     let sql = "INSERT INTO search_doc (doc, account, title, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
     if execute(session, sql, (doc, account.as_str(), title, at.to_string()), "adding a document")? == 1 {
-        session.index(session.last_insert_rowid(), tokens.to_owned(), false);
-        return Ok(());
+        let id = session.last_insert_rowid();
+        session.index(id, found.tokens.clone(), false);
+        return vector::put(session, id, &owner, &found.vectors, vector::Before::None);
     }
     let sql = "UPDATE search_doc SET title = ?2 WHERE doc = ?1 RETURNING doc_id";
     let id = one(session, sql, (doc, title), "renaming a document", |row| row.get::<_, i64>(0))?;
-    id.into_iter().for_each(|id| session.index(id, tokens.to_owned(), true));
-    Ok(())
+    let Some(id) = id else { return Ok(()) };
+    session.index(id, found.tokens.clone(), true);
+    vector::put(session, id, &owner, &found.vectors, vector::Before::Some)
 }
 
 /// For the end of a batch only; see [`Session`].
@@ -50,16 +63,20 @@ pub(in crate::store) fn put_words(session: &Session, doc_id: i64, tokens: &str, 
 
 pub(in crate::store) fn rebuild(session: &Session) -> Result<()> {
     session.forget();
-    session.execute_batch("DELETE FROM search_doc; DELETE FROM search;").context("emptying the index")?;
+    // The documents keep their numbers, by which their vectors are found.
+    session.execute_batch("DELETE FROM search;").context("emptying the index")?;
+    vector::drop_orphans(session)?;
     let mails = many(session, "SELECT mail_id, account, sent_at, body FROM mail", [], "reading mails", |row| {
         Ok((row.get::<_, i64>(0)?, AccountId(row.get(1)?), parsed(row, 2)?, super::json::<Mail>(row, 3)?))
     })?;
     for (mail_id, account, at, mail) in &mails {
-        put_mail(session, account, *mail_id, &mail.subject, &mail_tokens(mail), *at)?;
+        let found = FoundBy { tokens: mail_tokens(mail), vectors: Vectors::Unchanged };
+        put_mail(session, account, *mail_id, &mail.subject, &found, *at)?;
     }
     let sql = format!("{} ORDER BY t.task_id", super::task::COLUMNS);
     for row in many(session, &sql, [], "reading tasks", super::task::task_row)? {
-        put_task(session, &row.account, &row.task, &task_tokens(&row.task))?;
+        let found = FoundBy { tokens: task_tokens(&row.task), vectors: Vectors::Unchanged };
+        put_task(session, &row.account, &row.task, &found)?;
     }
     Ok(())
 }
