@@ -29,8 +29,8 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 pub use error::{Result, StoreError};
-pub use table::{approval::JournalRow, facts::Rankable, mail::Relation};
-pub use text::{query_words, shared_words, tokens};
+pub use table::{approval::JournalRow, facts::Rankable, find::Depth};
+pub use text::{query_words, tokens};
 pub use write::{Receipt, Write};
 
 /// Connections that read at once: more would only wait for the same cores, and each keeps a cache.
