@@ -345,6 +345,17 @@ pub struct HistoryRow {
     pub at: Instant,
 }
 
+/// A mail that was linked to a task, with the evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FollowUp {
+    pub mail_id: MailId,
+    pub sender: String,
+    pub subject: String,
+    /// What says that it is about this task.
+    pub reason: String,
+    pub at: Instant,
+}
+
 /// A line of the ledger, with the mail's headline when it could be read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LedgerRow {

@@ -5,11 +5,11 @@ use rusqlite::{Connection, Row};
 
 use super::{execute, many, parsed};
 use crate::{
-    model::{AccountId, TaskId},
+    model::{AccountId, MailId, TaskId},
     store::{
         Reader,
         error::{Result, StoreError},
-        value::{Checkpoint, Kinship, ThreadTask},
+        value::{Checkpoint, FollowUp, Kinship, ThreadTask},
     },
 };
 
@@ -86,6 +86,22 @@ pub(in crate::store) fn mark(
 }
 
 impl Reader<'_> {
+    /// The mails that were linked to a task, oldest first.
+    pub fn follow_ups(&self, task_id: TaskId) -> Result<Vec<FollowUp>> {
+        let sql = "SELECT m.mail_id, m.sender, m.subject, h.why, h.at FROM task_history h
+                   JOIN mail m ON m.mail_id = CAST(substr(h.to_value, length('mail:') + 1) AS INTEGER)
+                   WHERE h.task_id = ?1 AND h.field = 'follow_up' ORDER BY h.entry";
+        many(self.0, sql, [task_id.to_string()], "reading follow-ups", |row| {
+            Ok(FollowUp {
+                mail_id: MailId(row.get(0)?),
+                sender: row.get(1)?,
+                subject: row.get(2)?,
+                reason: row.get(3)?,
+                at: parsed(row, 4)?,
+            })
+        })
+    }
+
     /// Open tasks about the same invoice.
     pub fn invoice_kin(&self, account: &AccountId, marks: &[String]) -> Result<Vec<ThreadTask>> {
         let mut found = Vec::new();
