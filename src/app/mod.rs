@@ -5,6 +5,7 @@ mod eval;
 mod hitl;
 mod import;
 mod mail;
+mod memory;
 mod plan;
 mod rank;
 mod reference;
@@ -25,6 +26,7 @@ pub use eval::{EvalKind, Letter, evaluate};
 pub use hitl::{ItemDetail, Recipient, Said, is_approvable};
 pub use import::{ImportReport, Progress};
 pub use mail::MailDetail;
+pub use memory::REBUILD;
 pub use plan::{PlanInput, Planned, Preview, PreviewLine};
 pub use reference::NotFound;
 pub use report::{Outcome, Report, TaskLine, next_step};
@@ -36,6 +38,7 @@ pub use worker::{Followed, Held, Pulse, Worker};
 use crate::{
     clock::Clock,
     config::{Config, Home},
+    memory::Memory,
     model::{AccountId, AccountMode, UserId},
     store::{Store, Write, value::Account},
     tool::Registry,
@@ -52,6 +55,7 @@ pub struct App {
     pub config: Arc<Config>,
     pub store: Store,
     pub clock: Clock,
+    pub memory: Memory,
     pub tools: Arc<Registry>,
     pub user: UserId,
 }
@@ -59,11 +63,13 @@ pub struct App {
 impl App {
     pub async fn open(home: Home, config: Config, clock: Clock) -> anyhow::Result<Self> {
         let store = Store::open(&home.database(), &home.backups())?;
+        let memory = Memory::open(&config.memory, store.clone(), clock.clone())?;
         let app = Self {
             home,
             config: Arc::new(config),
             store,
             clock,
+            memory,
             tools: Arc::new(Registry::shipped()),
             user: UserId::from(ME),
         };
