@@ -10,7 +10,7 @@ use crate::{
     model::vector::{decode, encode},
     store::{
         Reader, Store, Write,
-        value::{Learned, VectorRow},
+        lesson::{Learned, VectorRow},
     },
 };
 

@@ -13,7 +13,7 @@ use crate::{
     model::Instant,
     store::{
         Write,
-        value::{DueDoc, Learned},
+        lesson::{DueDoc, Learned},
     },
 };
 

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use super::{
     error::{Result, StoreError},
+    lesson::Learned,
     prepare::Prepared,
     session::Session,
     table::{
         account, approval, decision, item, ledger, outbox, reminder, request, run, search, setting, task_edit, vector,
     },
     value::{
-        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, Learned, MailEdit, NewRun, Rejudged,
-        Rerank, TaskEdit,
+        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun, Rejudged, Rerank,
+        TaskEdit,
     },
 };
 use crate::model::{AccountId, AccountMode, ActionId, Instant, ItemId, RunId, RunStatus, TaskId};

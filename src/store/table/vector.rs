@@ -8,8 +8,8 @@ use crate::{
     store::{
         Reader,
         error::{Context, Result},
+        lesson::{DueDoc, Learned, VectorDoc, VectorRow},
         prepare::Vectors,
-        value::{DueDoc, Learned, VectorDoc, VectorRow},
     },
 };
 
