@@ -5,6 +5,7 @@ mod eval;
 mod hitl;
 mod import;
 mod mail;
+mod memory;
 mod plan;
 mod rank;
 mod reference;
@@ -25,6 +26,7 @@ pub use eval::{EvalKind, Letter, evaluate};
 pub use hitl::{ItemDetail, Recipient, Said, is_approvable};
 pub use import::{ImportReport, Progress};
 pub use mail::{MailDetail, Search};
+pub use memory::REBUILD;
 pub use plan::{PlanInput, Planned, Preview, PreviewLine};
 pub use reference::NotFound;
 pub use report::{Outcome, Report, TaskLine, next_step};
@@ -61,7 +63,7 @@ pub struct App {
 impl App {
     pub async fn open(home: Home, config: Config, clock: Clock) -> anyhow::Result<Self> {
         let store = Store::open(&home.database(), &home.backups())?;
-        let memory = Memory::open(&crate::model::memory::MemorySettings::default(), store.clone(), clock.clone())?;
+        let memory = Memory::open(&config.memory, store.clone(), clock.clone())?;
         let app = Self {
             home,
             config: Arc::new(config),

@@ -10,7 +10,7 @@ use crate::{
     model::vector::{decode, encode},
     store::{
         Reader, Store, Write,
-        value::{Learned, VectorRow},
+        lesson::{Learned, VectorRow},
     },
 };
 
@@ -69,10 +69,10 @@ impl Embedded {
         let found = self.store.read_now(|reader| {
             self.catch_up(reader)?;
             let (found, gone) = self.nearest(reader, query, filter, k)?;
-            if gone <= found.len() {
+            if gone == 0 || found.len() == k && gone <= k {
                 return Ok(found);
             }
-            // Most of what was loaded is not there any more.
+            // Too much of what was loaded is not there any more.
             self.forget_loaded();
             self.catch_up(reader)?;
             Ok(self.nearest(reader, query, filter, k)?.0)
@@ -178,7 +178,9 @@ impl Vectors for Embedded {
     /// Rows that are no vectors are made anew; the others are as good as the database.
     fn is_whole(&self) -> Reply<'_, bool> {
         Box::pin(async move {
-            let docs = self.take_broken()?;
+            let own = self.clone();
+            let loaded = tokio::task::spawn_blocking(move || own.load().and_then(|()| own.take_broken())).await;
+            let docs = loaded.map_err(|_| crate::store::StoreError::Stopped)??;
             if !docs.is_empty() {
                 tracing::warn!(documents = docs.len(), "stored vectors could not be read; they are made anew");
                 self.store.write(Write::Forget { docs, again: true }).await?;

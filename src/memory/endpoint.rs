@@ -36,7 +36,8 @@ struct Item {
 impl Endpoint {
     pub fn new(settings: EmbeddingsSettings) -> Result<Self> {
         let client = reqwest::Client::builder().timeout(PATIENCE).connect_timeout(CONNECT).build();
-        let refused = |error: reqwest::Error| MemoryError::Refused { what: "the HTTP client".into(), why: error.to_string() };
+        let refused =
+            |error: reqwest::Error| MemoryError::Refused { what: "the HTTP client".into(), why: error.to_string() };
         let name = format!("{}@{}", settings.model, settings.url);
         Ok(Self { settings, name, client: client.map_err(refused)? })
     }
@@ -70,7 +71,11 @@ impl Endpoint {
         let mut answer: Answer = response.json().await.map_err(|error| self.refused(error.to_string()))?;
         answer.data.sort_by_key(|item| item.index);
         if answer.data.len() != texts.len() {
-            return Err(self.refused(format!("{} texts were asked about, {} answered", texts.len(), answer.data.len())));
+            return Err(self.refused(format!(
+                "{} texts were asked about, {} answered",
+                texts.len(),
+                answer.data.len()
+            )));
         }
         let wanted = self.settings.dimension;
         match answer.data.iter().find(|item| item.embedding.len() != wanted) {

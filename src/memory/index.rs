@@ -102,9 +102,8 @@ impl Index {
         let mut differing = differing.iter();
         let mut found = Vec::with_capacity(sum);
         for block in blocks {
-            let agrees = |(row, bits): (usize, &u16)| {
-                (usize::from(*bits) <= most).then(|| block.score(row, query)).flatten()
-            };
+            let agrees =
+                |(row, bits): (usize, &u16)| (usize::from(*bits) <= most).then(|| block.score(row, query)).flatten();
             found.extend(differing.by_ref().take(block.ids.len()).enumerate().filter_map(agrees));
         }
         found

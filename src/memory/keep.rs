@@ -13,7 +13,7 @@ use crate::{
     model::Instant,
     store::{
         Write,
-        value::{DueDoc, Learned},
+        lesson::{DueDoc, Learned},
     },
 };
 
@@ -87,22 +87,17 @@ impl Memory {
     }
 
     /// For the worker, when it starts: vectors of another place or embedder are made anew.
-    pub async fn settle(&self) -> Result<bool> {
-        let name = self.name();
+    pub async fn settle(&self) -> Result<()> {
         match self.store.read(|reader| reader.memory_place()).await? {
-            Some(found) if found == name => Ok(false),
-            Some(_) => self.rebuild().await.map(|()| true),
-            // Nothing was kept anywhere yet; what there is to learn is due already.
-            None => {
-                self.store.write(Write::BeginMemory { place: name }).await?;
-                Ok(false)
-            }
+            Some(found) if found == self.name() => Ok(()),
+            _ => self.rebuild().await,
         }
     }
 
     /// All of it is made anew, here and now or by whoever tends it.
     pub async fn rebuild(&self) -> Result<()> {
-        self.store.write(Write::BeginMemory { place: self.name() }).await?;
+        let elsewhere = self.here.1.is_none();
+        self.store.write(Write::BeginMemory { place: self.name(), elsewhere }).await?;
         Ok(())
     }
 
@@ -129,13 +124,13 @@ impl Memory {
 
     /// Learns the next part of what is due; how many documents that were.
     pub async fn learn_part(&self) -> Result<usize> {
-        let (clear, due) = self.store.read(|reader| Ok((reader.memory_to_clear()?, reader.due_docs(PART)?))).await?;
-        if clear {
+        if self.store.read(|reader| reader.memory_to_clear()).await? {
             self.vectors.clear().await?;
             self.store.write(Write::MemoryCleared).await?;
         } else {
             self.must_be_whole().await?;
         }
+        let due = self.store.read(|reader| reader.due_docs(PART)).await?;
         if due.is_empty() {
             return Ok(0);
         }
@@ -151,16 +146,15 @@ impl Memory {
         Ok(due.len())
     }
 
-    /// Looks once whether the place holds what it was given, and gives it everything again when it does not.
+    /// Looks whether the place holds what it was given, and gives it everything again when it does not. A server is
+    /// asked once, and again when anything went wrong with it.
     async fn must_be_whole(&self) -> Result<()> {
-        if std::mem::replace(&mut self.retry.lock().unwrap_or_else(PoisonError::into_inner).whole, true) {
+        if self.retry.lock().unwrap_or_else(PoisonError::into_inner).whole {
             return Ok(());
         }
-        let whole = self.vectors.is_whole().await;
-        if !matches!(whole, Ok(true)) {
-            self.retry.lock().unwrap_or_else(PoisonError::into_inner).whole = false;
-        }
-        if !whole? {
+        let whole = self.vectors.is_whole().await?;
+        self.retry.lock().unwrap_or_else(PoisonError::into_inner).whole = whole && self.here.1.is_none();
+        if !whole {
             tracing::warn!(place = self.vectors.place(), "the memory is not there or not ours; it is made anew");
             self.rebuild().await?;
             self.vectors.clear().await?;
@@ -187,16 +181,19 @@ impl Memory {
         Ok(snippets)
     }
 
+    /// From now on nobody asks it for a while.
+    pub(super) fn try_later(&self, error: &MemoryError) {
+        let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
+        retry.pause = (retry.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+        retry.until = Some(self.clock.now().plus(chrono::Duration::seconds(retry.pause)));
+        retry.whole = false;
+        retry.why = error.to_string();
+    }
+
     /// Notes that the place is away; what to say, if it has not been said.
     async fn lost(&self, error: &MemoryError) -> Result<Option<String>> {
         let (now, why) = (self.clock.now(), error.to_string());
-        {
-            let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
-            retry.pause = (retry.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
-            retry.until = Some(now.plus(chrono::Duration::seconds(retry.pause)));
-            retry.whole = false;
-            retry.why.clone_from(&why);
-        }
+        self.try_later(error);
         if self.store.read(|reader| reader.memory_trouble()).await?.is_some() {
             return Ok(None);
         }

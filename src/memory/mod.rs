@@ -70,6 +70,15 @@ impl Memory {
     pub async fn nearest(&self, filter: &Filter, text: &str, k: usize) -> Result<Vec<Near>> {
         self.must_be_ours()?;
         self.must_not_wait()?;
+        let found = self.ask(filter, text, k).await;
+        found.inspect_err(|error| {
+            if !matches!(error, MemoryError::Store(_)) {
+                self.try_later(error);
+            }
+        })
+    }
+
+    async fn ask(&self, filter: &Filter, text: &str, k: usize) -> Result<Vec<Near>> {
         let question = self.embedder.embed(&[text]).await?;
         match question.into_iter().next().flatten() {
             Some(vector) => self.vectors.top_k(&vector, filter, k).await,
@@ -81,7 +90,9 @@ impl Memory {
     pub fn warm(&self) {
         let (table, embedded) = self.here.clone();
         let warm = move || {
-            table.iter().for_each(|table| drop(table.load()));
+            if let Some(table) = &table {
+                table.load();
+            }
             if let Some(Err(error)) = embedded.map(|embedded| embedded.load()) {
                 tracing::warn!(%error, "the memory could not be loaded; it is tried again when it is asked");
             }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use qdrant_client::{
     Payload, Qdrant, QdrantError,
     qdrant::{
-        Condition, CountPointsBuilder, CreateCollectionBuilder, CreateFieldIndexCollectionBuilder,
-        DeletePointsBuilder, Distance, FieldType, Filter as Where, PointStruct, QueryPointsBuilder, ScoredPoint,
-        UpsertPointsBuilder, VectorParamsBuilder, vectors_config,
+        Condition, CountPointsBuilder, CreateCollectionBuilder, CreateFieldIndexCollectionBuilder, DeletePointsBuilder,
+        Distance, FieldType, Filter as Where, PointStruct, QueryPointsBuilder, ScoredPoint, UpsertPointsBuilder,
+        VectorParamsBuilder, vectors_config,
     },
 };
 use uuid::Uuid;
@@ -40,7 +40,10 @@ impl Server {
             .connect_timeout(CONNECT)
             .skip_compatibility_check()
             .build()
-            .map_err(|error| MemoryError::Refused { what: format!("memory.qdrant_url '{url}'"), why: error.to_string() })?;
+            .map_err(|error| MemoryError::Refused {
+                what: format!("memory.qdrant_url '{url}'"),
+                why: error.to_string(),
+            })?;
         let dimension = u64::try_from(dimension).unwrap_or(u64::MAX);
         Ok(Self { client, url: url.clone(), collection: collection.clone(), dimension })
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use model2vec_rs::model::StaticModel;
 
 use super::words::{Embedder, MemoryError, Reply, Result};
-use crate::{model::vector::normalised, store::value::Embed};
+use crate::{model::vector::normalised, store::lesson::Embed};
 
 const MODEL: &[u8] = include_bytes!("../../assets/embedder/model.safetensors");
 const TOKENIZER: &[u8] = include_bytes!("../../assets/embedder/tokenizer.json");

@@ -6,6 +6,7 @@
 mod answer;
 mod connect;
 mod error;
+pub mod lesson;
 mod migrate;
 mod prepare;
 mod session;
@@ -47,7 +48,7 @@ struct Inner {
     idle_readers: Mutex<Vec<Connection>>,
     reading: Semaphore,
     /// Makes vectors of what is written, so that both commit together; without it they are due.
-    embed: OnceLock<value::Embed>,
+    embed: OnceLock<lesson::Embed>,
     /// Writes that were under way at the last commit.
     in_flight: Arc<AtomicUsize>,
 }
@@ -79,7 +80,7 @@ impl Store {
     }
 
     /// From now on documents are stored with their vectors. The first call counts.
-    pub fn embed_with(&self, embed: value::Embed) {
+    pub fn embed_with(&self, embed: lesson::Embed) {
         // One that is there already makes the same vectors.
         drop(self.0.embed.set(embed));
     }

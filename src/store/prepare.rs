@@ -2,8 +2,9 @@
 
 use super::{
     error::{Context as _, Result},
+    lesson::Embed,
     text::tokens_of,
-    value::{Arrival, ArrivalContent, Checkpoint, Embed},
+    value::{Arrival, ArrivalContent, Checkpoint},
     write::Write,
 };
 use crate::model::{Change, Context, Mail, RunState, Task, mark, snippet, vector};

@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use super::{
     error::{Result, StoreError},
+    lesson::Learned,
     prepare::Prepared,
     session::Session,
-    table::{account, approval, decision, item, ledger, outbox, reminder, request, run, search, setting, task_edit, vector},
+    table::{
+        account, approval, decision, item, ledger, outbox, reminder, request, run, search, setting, task_edit, vector,
+    },
     value::{
-        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, Learned, MailEdit, NewRun, Rejudged,
-        Rerank, TaskEdit,
+        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun, Rejudged, Rerank,
+        TaskEdit,
     },
 };
 use crate::model::{AccountId, AccountMode, ActionId, Instant, ItemId, RunId, RunStatus, TaskId};
@@ -110,6 +113,8 @@ pub enum Write {
     /// All vectors are made anew, in this place.
     BeginMemory {
         place: String,
+        /// It is not this database, and has yet to forget what it held.
+        elsewhere: bool,
     },
     /// The place has forgotten what it held before.
     MemoryCleared,
@@ -243,7 +248,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> 
         (Write::Remember(learned), _) => vector::remember(session, learned),
         (Write::Forget { docs, again }, _) => vector::forget(session, docs, *again),
         (Write::ForgetAll, _) => vector::forget_all(session),
-        (Write::BeginMemory { place }, _) => vector::begin(session, place),
+        (Write::BeginMemory { place, elsewhere }, _) => vector::begin(session, place, *elsewhere),
         (Write::MemoryCleared, _) => vector::cleared(session),
         (Write::Checkpoint(_) | Write::Arrivals(_) | Write::OpenRun(..), _) => {
             Err(StoreError::Refused("it was not prepared".into()))

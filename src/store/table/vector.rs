@@ -8,8 +8,8 @@ use crate::{
     store::{
         Reader,
         error::{Context, Result},
+        lesson::{DueDoc, Learned, VectorDoc, VectorRow},
         prepare::Vectors,
-        value::{DueDoc, Learned, VectorDoc, VectorRow},
     },
 };
 
@@ -116,13 +116,13 @@ pub(in crate::store) fn forget_all(connection: &Connection) -> Result<()> {
 }
 
 /// All vectors are made anew, in this place.
-pub(in crate::store) fn begin(connection: &Connection, place: &str) -> Result<()> {
+pub(in crate::store) fn begin(connection: &Connection, place: &str, elsewhere: bool) -> Result<()> {
     forget_all(connection)?;
     let sql = "INSERT INTO search_due (doc_id, stamp) SELECT doc_id, 1 FROM search_doc WHERE true
                ON CONFLICT DO UPDATE SET stamp = stamp + 1";
     execute(connection, sql, [], "starting the memory anew")?;
     setting::set(connection, PLACE, place)?;
-    setting::set(connection, TO_CLEAR, "1")
+    setting::set(connection, TO_CLEAR, if elsewhere { "1" } else { "" })
 }
 
 /// The place has forgotten what it held before.
@@ -153,8 +153,7 @@ impl Reader<'_> {
     /// Shows every vector after this one, in the order they came.
     pub fn vectors_after(&self, last: i64, mut show: impl FnMut(VectorRow<'_>)) -> Result<()> {
         let doing = "reading vectors";
-        let sql =
-            "SELECT vector_id, account, kind, bytes FROM search_vector WHERE vector_id > ?1 ORDER BY vector_id";
+        let sql = "SELECT vector_id, account, kind, bytes FROM search_vector WHERE vector_id > ?1 ORDER BY vector_id";
         let mut statement = self.0.prepare_cached(sql).context(doing)?;
         let mut rows = statement.query([last]).context(doing)?;
         while let Some(row) = rows.next().context(doing)? {
