@@ -72,9 +72,11 @@ bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench start
 	cargo bench --locked --bench growth
 	cargo bench --locked --bench trust
+	cargo bench --locked --bench memory
 
-bench-long: need ## growth up to a million stored tasks
+bench-long: need ## growth and memory up to a million
 	BENCH_LONG=1 cargo bench --locked --bench growth
+	BENCH_LONG=1 cargo bench --locked --bench memory
 
 eval: need ## scores on the development data, where it is there
 	@$(PYTHON) scripts/eval.py $(DATA)

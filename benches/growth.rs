@@ -46,6 +46,7 @@ const TABLES: &[&str] = &[
     "outbox",
     "item",
     "search_doc",
+    "search_vector",
 ];
 
 fn main() -> anyhow::Result<()> {
@@ -184,7 +185,8 @@ fn copy_of(connection: &Connection, table: &str) -> anyhow::Result<String> {
                 "CASE WHEN doc LIKE 'mail:%' THEN 'mail:' || (substr(doc, 6) + ?1 * {mails}) ELSE 'task:' || {} END",
                 id("substr(doc, 6)")
             ),
-            "entry" | "doc_id" => {
+            "doc_id" => format!("doc_id + ?1 * {}", count("SELECT max(doc_id) FROM search_doc")?),
+            "entry" | "vector_id" => {
                 format!("{column} + ?1 * {}", count(&format!("SELECT coalesce(max({column}), 0) FROM {table}"))?)
             }
             _ => column.clone(),

@@ -19,6 +19,7 @@ pub mod tool;
 // what a run leaves behind
 pub mod audit;
 pub mod hitl;
+pub mod memory;
 pub mod outbox;
 pub mod reflection;
 pub mod store;

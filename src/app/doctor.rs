@@ -34,6 +34,7 @@ pub struct Health {
     pub rules_version: String,
     pub rules_broken: Option<String>,
     pub worker: Option<String>,
+    pub memory: crate::memory::Status,
 }
 
 #[derive(Debug, Serialize)]
@@ -66,6 +67,7 @@ impl App {
         let audit = self.verify_audit().await?;
         let policy_broken = self.charter_or_problem().err();
         let now = self.clock.now();
+        let memory = self.memory.status().await?;
         let health = self.store.read(move |reader| -> Result<Health> {
             let mut mails: Vec<(MailState, u64)> = MailState::ALL.iter().map(|state| (*state, 0)).collect();
             for (_, state, count) in reader.ledger_counts()? {
@@ -88,6 +90,7 @@ impl App {
                 rules_version: rules.rules.version().to_owned(),
                 rules_broken: rules.broken,
                 worker,
+                memory,
             })
         });
         Ok(health.await?)

@@ -6,6 +6,7 @@ mod gmail;
 mod hitl;
 mod import;
 mod mail;
+mod memory;
 mod plan;
 mod preview;
 mod rank;
@@ -27,7 +28,8 @@ pub use eval::{EvalKind, Letter, evaluate};
 pub use gmail::SigningIn;
 pub use hitl::{ItemDetail, Recipient, Said, is_approvable};
 pub use import::{ImportReport, Progress};
-pub use mail::MailDetail;
+pub use mail::{MailDetail, Search};
+pub use memory::REBUILD;
 pub use plan::{PlanInput, Planned};
 pub use preview::{Preview, PreviewLine};
 pub use reference::NotFound;
@@ -40,6 +42,7 @@ pub use worker::{Backfill, Followed, Held, Place, Pulse, Worker};
 use crate::{
     clock::Clock,
     config::{Config, Home},
+    memory::Memory,
     model::{AccountId, AccountMode, UserId},
     store::{Store, Write, value::Account},
     tool::Registry,
@@ -56,6 +59,7 @@ pub struct App {
     pub config: Arc<Config>,
     pub store: Store,
     pub clock: Clock,
+    pub memory: Memory,
     pub tools: Arc<Registry>,
     pub user: UserId,
 }
@@ -63,11 +67,13 @@ pub struct App {
 impl App {
     pub async fn open(home: Home, config: Config, clock: Clock) -> anyhow::Result<Self> {
         let store = Store::open(&home.database(), &home.backups())?;
+        let memory = Memory::open(&config.memory, store.clone(), clock.clone())?;
         let app = Self {
             home,
             config: Arc::new(config),
             store,
             clock,
+            memory,
             tools: Arc::new(Registry::shipped()),
             user: UserId::from(ME),
         };

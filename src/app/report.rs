@@ -24,6 +24,8 @@ pub struct Report {
     pub waiting_for_you: usize,
     /// Accounts that could not be taken in, and why.
     pub troubles: Vec<String>,
+    /// The memory cannot be reached, or can be again: said once.
+    pub memory: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -99,7 +101,7 @@ impl App {
             self.store.read(move |reader| Ok((reader.open_items()?, reader.tasks_after(since)?))).await?;
         let waiting_for_you = items.len();
         let Tally { entered, duplicates, unreadable, .. } = tally;
-        Ok(Report { entered, duplicates, unreadable, tasks, outcomes, waiting_for_you, troubles })
+        Ok(Report { entered, duplicates, unreadable, tasks, outcomes, waiting_for_you, troubles, memory: None })
     }
 
     /// What became of the mails after the mark, oldest first.

@@ -43,6 +43,8 @@ pub enum Pulse {
     /// Nobody has answered, and it will soon be void.
     Expiring(Box<ItemRow>),
     RulesBroken(String),
+    /// The memory cannot be reached, or can be again.
+    Memory(String),
     /// A new version counts; so many tasks changed their level.
     RulesChanged {
         version: String,
@@ -163,6 +165,11 @@ impl App {
             Ok(lock) => lock,
             Err(held) => return Ok(Err(held)),
         };
+        if !self.store.read(|reader| reader.is_index_current()).await? {
+            self.store.write(Write::Reindex).await?;
+        }
+        self.memory.settle().await?;
+        self.memory.warm();
         let stop = CancellationToken::new();
         let rules = RulesWatch::start(self.home.rules_file(), stop.clone()).subscribe();
         let epoch = self.begin_epoch().await?;
@@ -175,8 +182,13 @@ impl App {
         }
         let journal = Journal::new(self.home.reflections());
         journal.mend(&self.store).await?;
-        let library =
-            Library { store: self.store.clone(), rules: rules.clone(), outbox, labels: self.config.labels.clone() };
+        let library = Library {
+            store: self.store.clone(),
+            memory: self.memory.clone(),
+            rules: rules.clone(),
+            outbox,
+            labels: self.config.labels.clone(),
+        };
         let nodes = Nodes::shipped(&Arc::new(self.config.me.clone()), &self.tools);
         let limits = Limits { in_flight: self.config.in_flight, ..Limits::default() };
         let (store, clock) = (self.store.clone(), self.clock.clone());
@@ -186,7 +198,7 @@ impl App {
     }
 
     /// The lock belongs to the open file: it is free again the moment the process ends, however it ends.
-    fn lock(&self) -> anyhow::Result<Result<File, Held>> {
+    pub(super) fn lock(&self) -> anyhow::Result<Result<File, Held>> {
         let path = self.home.lock_file();
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
         let mut file = open.with_context(|| format!("{} cannot be opened", path.display()))?;
@@ -286,7 +298,10 @@ impl Worker {
         let rules = Arc::clone(&self.rules.borrow().rules);
         self.app.rerank_if_new(&rules).await?;
         self.tend().await?;
-        self.app.report(before, tally, troubles).await
+        let said = self.app.tend_memory().await?;
+        let mut report = self.app.report(before, tally, troubles).await?;
+        report.memory = said;
+        Ok(report)
     }
 
     async fn take_all(&self, followed: &Followed, tally: &mut Tally) -> anyhow::Result<()> {

@@ -4,6 +4,7 @@
 
 mod account;
 mod home;
+mod memory;
 mod overlay;
 mod raw;
 
@@ -14,7 +15,7 @@ pub use account::{AccountConfig, AccountKind, GmailConfig, PushConfig};
 pub use home::{Home, NoHome};
 pub use raw::TEMPLATE;
 
-use crate::model::Me;
+use crate::model::{Me, memory::MemorySettings};
 
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -29,6 +30,7 @@ pub struct Config {
     pub in_flight: usize,
     /// When the daily ranking runs, as a cron line in the person's time zone.
     pub daily: String,
+    pub memory: MemorySettings,
     pub accounts: Vec<AccountConfig>,
 }
 
@@ -85,6 +87,7 @@ fn checked(raw: raw::Raw, home: &Home) -> Result<Config, String> {
         old_after_days: raw.mail.old_after_days,
         in_flight: raw.engine.in_flight,
         daily: raw.daily,
+        memory: memory::settings(raw.memory)?,
         accounts,
     })
 }
@@ -195,6 +198,10 @@ mod tests {
             ("[[account]]\nname = \"a\"\nkind = \"gmail\"\nsince = \"long ago\"", "\"today\" or"),
             ("[[account]]\nname = \"a\"\nkind = \"gmail\"\npush = \"mine\"", "projects/"),
             ("[[account]]\nname = \"a\"\nkind = \"gmail\"\nnever_touch = [\"boss\"]", "@domain"),
+            ("[memory]\nqdrant_url = \"localhost\"", "http://127.0.0.1:6334"),
+            ("[memory]\nqdrant_api_key = \"k\"", "memory.qdrant_url"),
+            ("[memory]\nembeddings_url = \"http://x\"", "memory.embeddings_model"),
+            ("[memory]\nembeddings_url = \"http://x\"\nembeddings_model = \"m\"", "memory.embeddings_dimension"),
             ("not toml", "line 1"),
         ] {
             let error = parse(text, &[]).unwrap_err();

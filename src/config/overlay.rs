@@ -2,7 +2,7 @@
 
 /// These variables are not keys of the file.
 const NOT_KEYS: &[&str] = &["ADJUTANT_HOME", "ADJUTANT_LOG"];
-const SECTIONS: &[&str] = &["me", "mail", "engine"];
+const SECTIONS: &[&str] = &["me", "mail", "engine", "memory"];
 
 pub(super) fn apply(table: &mut toml::Table, vars: impl Iterator<Item = (String, String)>) {
     for (name, text) in vars {

@@ -12,6 +12,7 @@ pub(super) struct Raw {
     pub(super) me: RawMe,
     pub(super) mail: RawMail,
     pub(super) engine: RawEngine,
+    pub(super) memory: RawMemory,
     pub(super) account: Vec<RawAccount>,
 }
 
@@ -22,6 +23,7 @@ impl Default for Raw {
             me: RawMe::default(),
             mail: RawMail::default(),
             engine: RawEngine::default(),
+            memory: RawMemory::default(),
             account: Vec::new(),
         }
     }
@@ -96,6 +98,32 @@ impl TryFrom<String> for RawKind {
             "maildir" => Ok(Self::Maildir),
             "gmail" => Ok(Self::Gmail),
             _ => Err(format!("account.kind is '{text}'; expected one of maildir, gmail")),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawMemory {
+    pub(super) qdrant_url: String,
+    pub(super) qdrant_api_key: String,
+    pub(super) collection: String,
+    pub(super) embeddings_url: String,
+    pub(super) embeddings_model: String,
+    pub(super) embeddings_key: String,
+    pub(super) embeddings_dimension: usize,
+}
+
+impl Default for RawMemory {
+    fn default() -> Self {
+        Self {
+            qdrant_url: String::new(),
+            qdrant_api_key: String::new(),
+            collection: "task_snippets".into(),
+            embeddings_url: String::new(),
+            embeddings_model: String::new(),
+            embeddings_key: String::new(),
+            embeddings_dimension: 0,
         }
     }
 }

@@ -1,9 +1,10 @@
-//! The loops of a running worker: mail, requests of other commands, reminders, rules, the day. Stops when told to.
+//! The loops of a running worker: mail, requests of other commands, reminders, rules, the memory, the day. Stops when told to.
 //!
 //! "Stop" is one token; "all stopped" is the tracker being empty. A loop that fails says so and goes on.
 
 mod day;
 mod mail;
+mod memory;
 mod pace;
 mod queue;
 mod requests;
@@ -67,6 +68,7 @@ pub async fn run(
         tracker.spawn(mail::tell_settled(shared.clone()));
         tracker.spawn(requests::serve(shared.clone()));
         tracker.spawn(queue::tend(shared.clone()));
+        tracker.spawn(memory::tend(shared.clone()));
         tracker.spawn(day::remind(shared.clone()));
         tracker.spawn(day::rank(shared.clone()));
         shutdown.await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Shared;
-use crate::store::Write;
+use crate::{app::REBUILD, store::Write};
 
 /// One cheap read of a counter.
 const LOOK: Duration = Duration::from_millis(200);
@@ -17,8 +17,8 @@ pub(super) async fn serve(shared: Shared) {
 }
 
 async fn notice(shared: &Shared) -> anyhow::Result<()> {
-    let store = &shared.worker.app.store;
-    let now = shared.worker.app.clock.now();
+    let app = &shared.worker.app;
+    let (store, now) = (&app.store, app.clock.now());
     let (requests, running) = store.read(move |reader| Ok((reader.open_requests()?, reader.running(now)?))).await?;
     if !running.is_empty() {
         shared.worker.engine.resume().await?;
@@ -30,6 +30,10 @@ async fn notice(shared: &Shared) -> anyhow::Result<()> {
                 Ok(report) => serde_json::to_string(&report)?,
                 Err(error) => serde_json::to_string(&serde_json::json!({ "error": format!("{error:#}") }))?,
             },
+            REBUILD => {
+                app.memory.rebuild().await?;
+                serde_json::to_string(&app.memory_status().await?)?
+            }
             other => serde_json::to_string(&format!("this version does not know '{other}'"))?,
         };
         store.write(Write::Answer { request, answer: Some(answer) }).await?;

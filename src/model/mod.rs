@@ -14,14 +14,18 @@ pub mod item;
 pub mod ledger;
 pub mod lifecycle;
 pub mod mail;
+pub mod mark;
 pub mod me;
+pub mod memory;
 pub mod plan;
 pub mod priority;
 pub mod reflection;
 pub mod run;
 pub mod secret;
 pub mod since;
+pub mod snippet;
 pub mod task;
+pub mod vector;
 pub mod words;
 
 pub use account::AccountMode;

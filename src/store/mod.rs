@@ -6,6 +6,7 @@
 mod answer;
 mod connect;
 mod error;
+pub mod lesson;
 mod migrate;
 mod prepare;
 mod session;
@@ -18,7 +19,7 @@ mod writer;
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicUsize, Ordering},
         mpsc,
     },
@@ -29,8 +30,8 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 pub use error::{Result, StoreError};
-pub use table::{approval::JournalRow, facts::Rankable, mail::Relation};
-pub use text::{query_words, shared_words, tokens};
+pub use table::{approval::JournalRow, facts::Rankable, find::Depth};
+pub use text::{query_words, tokens};
 pub use write::{Receipt, Write};
 
 /// Connections that read at once: more would only wait for the same cores, and each keeps a cache.
@@ -46,6 +47,8 @@ struct Inner {
     thread: Mutex<Option<JoinHandle<()>>>,
     idle_readers: Mutex<Vec<Connection>>,
     reading: Semaphore,
+    /// Makes vectors of what is written, so that both commit together; without it they are due.
+    embed: OnceLock<lesson::Embed>,
     /// Writes that were under way at the last commit.
     in_flight: Arc<AtomicUsize>,
 }
@@ -71,13 +74,20 @@ impl Store {
             thread: Mutex::new(Some(thread)),
             idle_readers: Mutex::default(),
             reading: Semaphore::new(MOST_READERS),
+            embed: OnceLock::new(),
             in_flight,
         })))
     }
 
+    /// From now on documents are stored with their vectors. The first call counts.
+    pub fn embed_with(&self, embed: lesson::Embed) {
+        // One that is there already makes the same vectors.
+        drop(self.0.embed.set(embed));
+    }
+
     /// Hands a value to the writer and waits until it is on the disk, or refused.
     pub async fn write(&self, write: Write) -> Result<Receipt> {
-        let prepared = prepare::prepare(&write)?;
+        let prepared = prepare::prepare(&write, self.0.embed.get())?;
         let (order, pending) = answer::order(write, prepared);
         let orders = self.0.orders.as_ref().ok_or(StoreError::Stopped)?;
         orders.send(order).map_err(|_| StoreError::Stopped)?;

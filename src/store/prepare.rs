@@ -2,11 +2,12 @@
 
 use super::{
     error::{Context as _, Result},
+    lesson::Embed,
     text::tokens_of,
     value::{Arrival, ArrivalContent, Checkpoint},
     write::Write,
 };
-use crate::model::{Change, Context, Mail, RunState, Task};
+use crate::model::{Change, Context, Mail, RunState, Task, mark, snippet, vector};
 
 /// Enough of a long mail to find it again.
 const INDEXED_CHARS: usize = 8_000;
@@ -28,25 +29,46 @@ pub(super) struct CheckpointText {
     pub(super) replies: Vec<String>,
     /// The states of the runs it opens.
     pub(super) runs: Vec<String>,
-    /// The words of the tasks it opens.
-    pub(super) words: Vec<String>,
+    /// What the tasks it opens are found by.
+    pub(super) found: Vec<FoundBy>,
 }
 
 pub(super) struct MailText {
     pub(super) body: String,
-    pub(super) tokens: String,
+    pub(super) found: FoundBy,
+    /// The mark of its text (see [`mark`]).
+    pub(super) mark: Option<String>,
 }
 
-pub(super) fn prepare(write: &Write) -> Result<Prepared> {
+/// What a document is found by.
+pub(super) struct FoundBy {
+    pub(super) tokens: String,
+    pub(super) vectors: Vectors,
+}
+
+/// By its meaning, piece by piece.
+pub(super) enum Vectors {
+    /// They are what they were.
+    Unchanged,
+    /// They are made elsewhere, later.
+    Due,
+    /// None for a piece that says nothing.
+    Made(Vec<Option<Vec<u8>>>),
+}
+
+pub(super) fn prepare(write: &Write, embed: Option<&Embed>) -> Result<Prepared> {
     Ok(match write {
-        Write::Checkpoint(point) => Prepared::Checkpoint(checkpoint(point)?),
+        Write::Checkpoint(point) => Prepared::Checkpoint(checkpoint(point, embed)?),
         Write::OpenRun(new, _) => Prepared::Run(state(&new.state)?),
-        Write::Arrivals(batch) => Prepared::Arrivals(batch.arrivals.iter().map(arrival).collect::<Result<_>>()?),
+        Write::Arrivals(batch) => {
+            let texts = batch.arrivals.iter().map(|new| arrival(new, embed));
+            Prepared::Arrivals(texts.collect::<Result<_>>()?)
+        }
         _ => Prepared::Nothing,
     })
 }
 
-fn checkpoint(point: &Checkpoint) -> Result<CheckpointText> {
+fn checkpoint(point: &Checkpoint, embed: Option<&Embed>) -> Result<CheckpointText> {
     Ok(CheckpointText {
         run_id: point.run_id.to_string(),
         at: point.entered_at.to_string(),
@@ -58,7 +80,7 @@ fn checkpoint(point: &Checkpoint) -> Result<CheckpointText> {
             .map(|reply| serde_json::to_string(&reply.reply).context("encoding a reply"))
             .collect::<Result<_>>()?,
         runs: point.runs.iter().map(|run| state(&run.state)).collect::<Result<_>>()?,
-        words: point.changes.iter().filter_map(opened).map(task_tokens).collect(),
+        found: point.changes.iter().filter_map(opened).map(|task| task_found(task, embed)).collect(),
     })
 }
 
@@ -73,15 +95,33 @@ pub(super) fn state(state: &RunState) -> Result<String> {
     serde_json::to_string(state).context("encoding a state")
 }
 
-fn arrival(arrival: &Arrival) -> Result<Option<MailText>> {
+fn arrival(arrival: &Arrival, embed: Option<&Embed>) -> Result<Option<MailText>> {
     match &arrival.content {
-        ArrivalContent::Work(mail) | ArrivalContent::Keep { mail, .. } => mail_text(mail).map(Some),
+        ArrivalContent::Work(mail) | ArrivalContent::Keep { mail, .. } => mail_text(mail, embed).map(Some),
         _ => Ok(None),
     }
 }
 
-fn mail_text(mail: &Mail) -> Result<MailText> {
-    Ok(MailText { body: serde_json::to_string(mail).context("encoding a mail")?, tokens: mail_tokens(mail) })
+fn mail_text(mail: &Mail, embed: Option<&Embed>) -> Result<MailText> {
+    let body = serde_json::to_string(mail).context("encoding a mail")?;
+    let found = FoundBy { tokens: mail_tokens(mail), vectors: vectors(&snippet::of_mail(mail), embed) };
+    Ok(MailText { body, found, mark: mark::of_text(mail) })
+}
+
+fn task_found(task: &Task, embed: Option<&Embed>) -> FoundBy {
+    FoundBy { tokens: task_tokens(task), vectors: vectors(&snippet::of_task(task), embed) }
+}
+
+/// Of a task that is written by the writer itself, whose time is too dear to make vectors.
+pub(super) fn task_due(task: &Task) -> FoundBy {
+    FoundBy { tokens: task_tokens(task), vectors: Vectors::Due }
+}
+
+fn vectors(pieces: &[String], embed: Option<&Embed>) -> Vectors {
+    match embed {
+        Some(embed) => Vectors::Made(pieces.iter().map(|text| embed(text).map(|made| vector::encode(&made))).collect()),
+        None => Vectors::Due,
+    }
 }
 
 /// The words a task is found by.

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::{
     error::{Result, StoreError},
+    lesson::Learned,
     prepare::Prepared,
     session::Session,
     table::{
         account, approval, condition, decision, item, ledger, outbox, reminder, request, run, search, setting,
-        task_edit,
+        task_edit, vector,
     },
     value::{
         Account, AccountCondition, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun,
@@ -102,6 +103,23 @@ pub enum Write {
     Condition(AccountCondition),
     /// Builds the search index anew from what is stored.
     Reindex,
+    /// Vectors were made of documents that waited for them.
+    Remember(Vec<Learned>),
+    /// The vectors of these documents go; with `again`, they are made anew.
+    Forget {
+        docs: Vec<String>,
+        again: bool,
+    },
+    /// All vectors go.
+    ForgetAll,
+    /// All vectors are made anew, in this place.
+    BeginMemory {
+        place: String,
+        /// It is not this database, and has yet to forget what it held.
+        elsewhere: bool,
+    },
+    /// The place has forgotten what it held before.
+    MemoryCleared,
 }
 
 impl Write {
@@ -134,6 +152,11 @@ impl Write {
         "setting",
         "condition",
         "reindex",
+        "remember",
+        "forget",
+        "forget_all",
+        "begin_memory",
+        "memory_cleared",
     ];
 
     pub const fn name(&self) -> &'static str {
@@ -165,6 +188,11 @@ impl Write {
             Self::Setting { .. } => "setting",
             Self::Condition(..) => "condition",
             Self::Reindex => "reindex",
+            Self::Remember(..) => "remember",
+            Self::Forget { .. } => "forget",
+            Self::ForgetAll => "forget_all",
+            Self::BeginMemory { .. } => "begin_memory",
+            Self::MemoryCleared => "memory_cleared",
         }
     }
 }
@@ -222,6 +250,11 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> 
         (Write::Setting { name, value }, _) => setting::set(session, name, value),
         (Write::Condition(condition), _) => condition::put(session, condition),
         (Write::Reindex, _) => search::rebuild(session),
+        (Write::Remember(learned), _) => vector::remember(session, learned),
+        (Write::Forget { docs, again }, _) => vector::forget(session, docs, *again),
+        (Write::ForgetAll, _) => vector::forget_all(session),
+        (Write::BeginMemory { place, elsewhere }, _) => vector::begin(session, place, *elsewhere),
+        (Write::MemoryCleared, _) => vector::cleared(session),
         (Write::Checkpoint(_) | Write::Arrivals(_) | Write::OpenRun(..), _) => {
             Err(StoreError::Refused("it was not prepared".into()))
         }

@@ -22,6 +22,7 @@ const ROWS: &[&[&str]] = &[
 const BESIDE: &[(&str, &str, &str)] = &[
     ("tool", "source", "a tool may be shown a mailbox"),
     ("tool", "memory", "a tool may recall"),
+    ("memory", "store", "the vectors live beside the tasks"),
     ("clock", "model", "the time it tells is an Instant"),
     ("door", "daemon", "`adjutant run` is the command that starts the loops and prints what they tell"),
 ];

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use crate::house::{House, Kind, finish};
 
 /// The binary under a limit on the size of any file it writes, which SQLite reports as a full disk.
-fn limited(house: &House, blocks: u32, arguments: &[&str]) -> Command {
+pub(crate) fn limited(house: &House, blocks: u32, arguments: &[&str]) -> Command {
     let mut shell = Command::new("bash");
     // The signal is ignored, so that the write fails instead of killing the process.
     shell.arg("-c").arg(format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"")).arg("bash");

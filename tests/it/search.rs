@@ -5,7 +5,7 @@ use adjutant::store::Write;
 use crate::house::House;
 
 async fn found(house: &House, words: &str) -> Vec<String> {
-    house.app().await.search(words, 20).await.unwrap().into_iter().map(|hit| hit.title).collect()
+    house.app().await.search(words, 20).await.unwrap().found.into_iter().map(|found| found.title).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -119,6 +119,11 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: AuditCommand,
     },
+    /// What tasks and mails are found by beside their words: where it is, and whether it is complete
+    Memory {
+        #[command(subcommand)]
+        command: Option<MemoryCommand>,
+    },
     /// Hold every effect at once
     Pause,
     /// Let effects go again
@@ -248,6 +253,13 @@ pub(super) enum AuthCommand {
         #[arg(long)]
         no_browser: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum MemoryCommand {
+    Status,
+    /// Make all of it anew, in the place the configuration names. With a daemon running, asks it to
+    Rebuild,
 }
 
 #[derive(Debug, Subcommand)]

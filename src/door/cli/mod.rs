@@ -5,6 +5,7 @@ mod auth;
 mod check;
 mod hitl;
 mod mail;
+mod memory;
 mod progress;
 mod read;
 mod run;
@@ -132,6 +133,7 @@ async fn with_app(app: &App, screen: Screen, command: Command) -> anyhow::Result
         Command::Runs { command } => return runs::runs(app, screen, command).await,
         Command::Doctor => return check::doctor(app, screen).await,
         Command::Audit { command: args::AuditCommand::Verify } => return check::audit(app, screen).await,
+        Command::Memory { command } => memory::memory(app, screen, command).await?,
         Command::Pause => check::pause(app, screen, true).await?,
         Command::Resume => check::pause(app, screen, false).await?,
         // Answered before a home was needed.

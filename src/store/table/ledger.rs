@@ -116,7 +116,7 @@ fn account_for(
     };
     let run = mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
     run::open(session, &run, &prepare::state(&run.state)?, batch.at)?;
-    let known = mail::acquaintance(session, mail_id)?;
+    let known = mail::acquaintance(session, mail_id, text.mark.as_deref(), &mail.quoted)?;
     Ok(Answer { state: MailState::Pending, reason: flag, run: known.map(|known| (run.run_id, known)) })
 }
 

@@ -6,8 +6,10 @@ pub(super) mod audit;
 pub(super) mod condition;
 pub(super) mod decision;
 pub(super) mod facts;
+pub(super) mod find;
 pub(super) mod history;
 pub(super) mod item;
+pub(super) mod kin;
 pub(super) mod ledger;
 pub(super) mod ledger_read;
 pub(super) mod mail;
@@ -20,6 +22,7 @@ pub(super) mod search;
 pub(super) mod setting;
 pub(super) mod task;
 pub(super) mod task_edit;
+pub(super) mod vector;
 
 use std::str::FromStr;
 

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{execute, facts, history, item, ledger, one, outbox, parsed, parsed_option, task};
+use super::{execute, facts, history, item, kin, ledger, one, outbox, parsed, parsed_option, task};
 use crate::{
     model::{
         AccountId, Change, Facts, Instant, ItemId, ItemKind, MailId, MailState, NodeName, RunId, RunStatus, Status,
@@ -10,7 +10,7 @@ use crate::{
     },
     store::{
         error::{Context, Result, StoreError},
-        prepare::CheckpointText,
+        prepare::{CheckpointText, FoundBy},
         session::Session,
         value::{Checkpoint, NewItem, NewRun, RecordedReply},
     },
@@ -70,7 +70,7 @@ pub(in crate::store) fn checkpoint(session: &Session, point: &Checkpoint, text: 
     if let Some(mv) = &point.moved {
         outbox::advance(session, mv)?;
     }
-    project(session, point, &text.words)?;
+    project(session, point, &text.found)?;
     if let Some(action) = &point.action {
         outbox::plan(session, action, point.run_id, point.node.as_str(), point.entered_at)?;
     }
@@ -194,26 +194,27 @@ fn fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()> {
 }
 
 /// Lets the changes reach the tables they are about.
-fn project(session: &Session, point: &Checkpoint, words: &[String]) -> Result<()> {
+fn project(session: &Session, point: &Checkpoint, found: &[FoundBy]) -> Result<()> {
     let touched = point.changes.iter().any(|change| change.writes().starts_with("task."));
     if let Some((after, revision)) = point.task.as_ref().filter(|_| touched) {
         // Before any change: what no longer fits a task that somebody else moved is no fault of the run.
         task::unchanged(session, after.task_id, *revision)?;
     }
     let who = point.node.as_str();
-    let mut words = words.iter();
+    let mut found = found.iter();
     let mut concerned = None;
     let mut rule = None;
     for change in &point.changes {
         match change {
-            Change::OpenTask { task, facts } => {
+            Change::OpenTask { task, facts, marks, seen } => {
                 let owner = task::Owner { account: &point.account, user: &point.user, mail_id: point.mail_id, who };
-                let words = words.next().ok_or_else(|| StoreError::Refused("it was not prepared".into()))?;
-                task::open(session, task, words, facts, &owner, point.entered_at)?;
+                let found = found.next().ok_or_else(|| StoreError::Refused("it was not prepared".into()))?;
+                task::open(session, task, found, facts, &owner, point.entered_at)?;
+                kin::mark(session, point, task.task_id, marks, seen)?;
                 concerned.get_or_insert(task.task_id);
             }
-            Change::LinkMail { task_id, facts } => {
-                link(session, *task_id, facts, point)?;
+            Change::LinkMail { task_id, facts, evidence } => {
+                link(session, *task_id, facts, evidence, point)?;
                 concerned.get_or_insert(*task_id);
             }
             Change::Settle { state, reason, facts } => {
@@ -252,7 +253,7 @@ fn settle(
     ledger::settle(connection, mail_id, state, reason, task_id, point.entered_at)
 }
 
-fn link(connection: &Connection, task_id: TaskId, later: &Facts, point: &Checkpoint) -> Result<()> {
+fn link(connection: &Connection, task_id: TaskId, later: &Facts, evidence: &str, point: &Checkpoint) -> Result<()> {
     let mut known =
         facts::of_task(connection, task_id)?.ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))?;
     known.absorb(later);
@@ -263,7 +264,7 @@ fn link(connection: &Connection, task_id: TaskId, later: &Facts, point: &Checkpo
         from: "",
         to: &mail,
         who: point.node.as_str(),
-        why: "another mail of the same thread",
+        why: if evidence.is_empty() { "another mail of the same thread" } else { evidence },
     };
     history::record(connection, task_id, &entry, point.entered_at)
 }

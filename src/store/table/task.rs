@@ -8,6 +8,7 @@ use crate::{
     store::{
         Reader,
         error::{Context, Result, StoreError},
+        prepare::FoundBy,
         session::Session,
         value::TaskRow,
     },
@@ -57,7 +58,7 @@ pub(in crate::store) struct Owner<'a> {
 pub(in crate::store) fn open(
     session: &Session,
     task: &Task,
-    words: &str,
+    found: &FoundBy,
     of: &Facts,
     owner: &Owner<'_>,
     at: Instant,
@@ -93,7 +94,7 @@ pub(in crate::store) fn open(
         execute(session, sql, (owner.account.as_str(), thread, &id), "threading a task")?;
     }
     facts::put_task(session, task.task_id, of)?;
-    search::put_task(session, owner.account, task, words)?;
+    search::put_task(session, owner.account, task, &of.sender, found)?;
     let born = StatusMove { account: owner.account, from: "", to: Status::New, who: owner.who, why: &task.source, at };
     note_status(session, task.task_id, &born)
 }

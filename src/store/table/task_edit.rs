@@ -8,7 +8,7 @@ use crate::{
     model::{Instant, Status, Subtask, Task, TaskId, task::INSTRUCTION},
     store::{
         error::{Result, StoreError},
-        prepare::task_tokens,
+        prepare::task_due,
         session::Session,
         value::{Rerank, TaskEdit, TaskRow, TaskWish},
     },
@@ -17,7 +17,7 @@ use crate::{
 pub(in crate::store) fn edit(session: &Session, edit: &TaskEdit) -> Result<TaskId> {
     if let TaskWish::Add { task: new, facts } = &edit.wish {
         let owner = task::Owner { account: &edit.account, user: &edit.user, mail_id: None, who: "person" };
-        task::open(session, new, &task_tokens(new), facts, &owner, edit.at)?;
+        task::open(session, new, &task_due(new), facts, &owner, edit.at)?;
         let ready = task::StatusMove {
             account: &edit.account,
             from: Status::New.as_str(),
@@ -186,7 +186,8 @@ fn follow_up(session: &Session, row: &TaskRow, changed: &Task, edit: &TaskEdit) 
         TaskWish::Objective(_) => {
             let sql = "UPDATE task_facts SET objective = ?2 WHERE task_id = ?1";
             execute(session, sql, (id, &changed.objective), "updating facts")?;
-            search::put_task(session, &row.account, changed, &task_tokens(changed))
+            let sender = facts::of_task(session, changed.task_id)?.map(|facts| facts.sender).unwrap_or_default();
+            search::put_task(session, &row.account, changed, &sender, &task_due(changed))
         }
         TaskWish::Deadline(_, due) => {
             let sql = "UPDATE task_facts SET due_at = ?2 WHERE task_id = ?1";
@@ -245,7 +246,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     let known =
         facts::of_task(session, row.task.task_id)?.ok_or_else(|| StoreError::NotFound("facts of the task".into()))?;
     let owner = task::Owner { account: &row.account, user: &row.user, mail_id: row.mail_id, who: "person" };
-    task::open(session, &successor, &task_tokens(&successor), &known, &owner, edit.at)?;
+    task::open(session, &successor, &task_due(&successor), &known, &owner, edit.at)?;
     let sql = "UPDATE task_owner SET number = ?2, rule = ?3, hand_ranked = ?4 WHERE task_id = ?1";
     let values = (successor.task_id.to_string(), row.number, &row.rule, row.hand_ranked);
     execute(session, sql, values, "taking a number over")?;

@@ -1,0 +1,94 @@
+//! The memory as a person handles it: how it is, and making it anew.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+
+use super::{App, Progress};
+use crate::memory::{Status, Tended};
+
+/// What the daemon is asked.
+pub const REBUILD: &str = "memory_rebuild";
+/// Between looks at how far the daemon is.
+const LOOK: Duration = Duration::from_millis(100);
+/// Without any progress of the daemon.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl App {
+    pub async fn memory_status(&self) -> anyhow::Result<Status> {
+        Ok(self.memory.status().await?)
+    }
+
+    /// Forgets every vector and makes all of them anew, where the configuration says: here, or by the daemon.
+    pub async fn rebuild_memory(&self, mut tell: impl FnMut(Progress)) -> anyhow::Result<Status> {
+        let before = self.memory.status().await?;
+        match self.lock()? {
+            Ok(_lock) => {
+                self.memory.rebuild().await?;
+                self.learn_all(&mut tell).await?;
+            }
+            Err(_) => {
+                let answer = self.ask(REBUILD).await?;
+                let place = answer.get("place").and_then(serde_json::Value::as_str).unwrap_or_default();
+                anyhow::ensure!(
+                    place == before.place,
+                    "the daemon keeps its memory in {place}, as it was told when it started; restart it, and it moves to {}",
+                    before.place
+                );
+                self.watch_learning(&mut tell).await?;
+            }
+        }
+        self.memory_status().await
+    }
+
+    async fn learn_all(&self, tell: &mut impl FnMut(Progress)) -> anyhow::Result<()> {
+        let total = self.store.read(|reader| reader.due_count()).await?;
+        let mut done = 0;
+        tell(Progress { done, total });
+        loop {
+            let learned = self.memory.learn_part().await;
+            let left =
+                || format!("{done} of {total} documents are done; the rest waits, and the worker goes on with it");
+            match learned.with_context(left)? {
+                0 => break,
+                learned => done += u64::try_from(learned).unwrap_or_default(),
+            }
+            tell(Progress { done: done.min(total), total });
+        }
+        self.memory.tend().await?;
+        Ok(())
+    }
+
+    async fn watch_learning(&self, tell: &mut impl FnMut(Progress)) -> anyhow::Result<()> {
+        let (mut total, mut last, mut moved) = (0, u64::MAX, Instant::now());
+        loop {
+            let (due, trouble) = self.store.read(|reader| Ok((reader.due_count()?, reader.memory_trouble()?))).await?;
+            total = total.max(due);
+            tell(Progress { done: total - due, total });
+            if due == 0 {
+                return Ok(());
+            }
+            if let Some(trouble) = trouble {
+                anyhow::bail!("{trouble}. The daemon goes on as soon as it can");
+            }
+            if due != last {
+                (last, moved) = (due, Instant::now());
+            }
+            anyhow::ensure!(
+                moved.elapsed() < PATIENCE,
+                "the daemon has not learned anything for a minute; it still may"
+            );
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// Learns what is due; what to say about it, if there is anything new to say.
+    pub async fn tend_memory(&self) -> anyhow::Result<Option<String>> {
+        let Tended { learned, lost, back } = self.memory.tend().await?;
+        if learned > 0 {
+            tracing::debug!(learned, "documents were added to the memory");
+        }
+        Ok(lost
+            .or_else(|| back.then(|| format!("the memory is back; {learned} documents that waited were added to it"))))
+    }
+}

@@ -1,0 +1,48 @@
+//! `adjutant memory`: where it is, whether it is complete, and making it anew.
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{args::MemoryCommand, screen::Screen};
+use crate::{app::App, memory::Status};
+
+pub(super) async fn memory(app: &App, screen: Screen, command: Option<MemoryCommand>) -> anyhow::Result<()> {
+    let status = match command {
+        None | Some(MemoryCommand::Status) => app.memory_status().await?,
+        Some(MemoryCommand::Rebuild) => rebuild(app, screen).await?,
+    };
+    screen.answer(&status, |screen| {
+        let Status { place, embedder, dimension, .. } = &status;
+        screen.line(&format!("place     {place}"))?;
+        screen.line(&format!("embedder  {embedder}, {dimension} dimensions"))?;
+        screen.line(&format!("state     {}", sentence(&status)))
+    })
+}
+
+async fn rebuild(app: &App, screen: Screen) -> anyhow::Result<Status> {
+    let bar = if screen.json { ProgressBar::hidden() } else { ProgressBar::new(0) };
+    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} documents, {elapsed}")?;
+    bar.set_style(style);
+    let status = app
+        .rebuild_memory(|progress| {
+            bar.set_length(progress.total);
+            bar.set_position(progress.done);
+        })
+        .await;
+    bar.finish_and_clear();
+    status
+}
+
+/// How it is, in one line.
+pub(super) fn sentence(status: &Status) -> String {
+    let Status { place, documents, due, vectors, trouble, foreign, .. } = status;
+    let held = vectors.map_or_else(String::new, |vectors| format!(", {vectors} vectors"));
+    let due = if *due == 0 { "complete".to_owned() } else { format!("{due} not yet learned") };
+    let mut sentence = format!("{place}: {documents} documents{held}, {due}");
+    if let Some(trouble) = trouble {
+        sentence.push_str(&format!("; AWAY: {trouble}"));
+    }
+    if let Some(foreign) = foreign {
+        sentence.push_str(&format!("; it was made by {foreign}: `adjutant memory rebuild` makes it anew"));
+    }
+    sentence
+}

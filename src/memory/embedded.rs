@@ -1,0 +1,199 @@
+//! Vectors beside the tasks: stored by the writer in the transaction of their documents, walked in memory.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::{
+    index::{Candidate, Index},
+    words::{DocKind, Filter, Near, Reply, Result, Snippet, Vectors},
+};
+use crate::{
+    model::vector::{decode, encode},
+    store::{
+        Reader, Store, Write,
+        lesson::{Learned, VectorRow},
+    },
+};
+
+/// From here on a question is walked off the async threads: below, waking another thread costs more than the walk.
+const LARGE: usize = 20_000;
+/// Candidates for each document wanted: a document has a few pieces, and some rows may be gone.
+const PER_DOCUMENT: usize = 8;
+
+/// A cheap handle. Whatever process wrote a vector, the next question sees it.
+#[derive(Clone)]
+pub struct Embedded {
+    store: Store,
+    dimension: usize,
+    loaded: Arc<RwLock<Loaded>>,
+}
+
+struct Loaded {
+    index: Index,
+    /// The newest row that was looked at.
+    last: i64,
+    /// Rows that are not vectors of this dimension.
+    broken: Vec<i64>,
+}
+
+impl Embedded {
+    pub fn new(store: Store, dimension: usize) -> Self {
+        let loaded = Loaded { index: Index::new(dimension), last: 0, broken: Vec::new() };
+        Self { store, dimension, loaded: Arc::new(RwLock::new(loaded)) }
+    }
+
+    /// Reads what is stored, so that nobody waits for it later.
+    pub fn load(&self) -> Result<()> {
+        Ok(self.store.read_now(|reader| self.catch_up(reader))?)
+    }
+
+    /// Rows that are no vectors, told once. Their documents are to be learned anew.
+    fn take_broken(&self) -> Result<Vec<String>> {
+        let broken = std::mem::take(&mut self.loaded.write().unwrap_or_else(PoisonError::into_inner).broken);
+        let docs = self.store.read_now(|reader| {
+            broken.iter().map(|id| Ok(reader.vector_doc(*id)?.map(|found| found.doc))).collect::<Result<Vec<_>, _>>()
+        })?;
+        Ok(docs.into_iter().flatten().collect())
+    }
+
+    fn catch_up(&self, reader: &Reader<'_>) -> Result<(), crate::store::StoreError> {
+        let last = self.loaded.read().unwrap_or_else(PoisonError::into_inner).last;
+        if reader.newest_vector()? <= last {
+            return Ok(());
+        }
+        let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
+        let last = loaded.last;
+        reader.vectors_after(last, |row| loaded.take(self.dimension, row))
+    }
+
+    fn look(&self, query: &[f32], filter: &Filter, k: usize) -> Result<Vec<Near>> {
+        let found = self.store.read_now(|reader| {
+            self.catch_up(reader)?;
+            let (found, gone) = self.nearest(reader, query, filter, k)?;
+            if gone == 0 || found.len() == k && gone <= k {
+                return Ok(found);
+            }
+            // Too much of what was loaded is not there any more.
+            self.forget_loaded();
+            self.catch_up(reader)?;
+            Ok(self.nearest(reader, query, filter, k)?.0)
+        })?;
+        Ok(found)
+    }
+
+    /// The documents, and how many rows were gone.
+    fn nearest(
+        &self,
+        reader: &Reader<'_>,
+        query: &[f32],
+        filter: &Filter,
+        k: usize,
+    ) -> Result<(Vec<Near>, usize), crate::store::StoreError> {
+        let candidates = {
+            let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
+            loaded.index.nearest(query, filter, k.saturating_mul(PER_DOCUMENT))
+        };
+        let (mut found, mut gone) = (Vec::<Near>::new(), 0);
+        for Candidate { vector_id, score } in candidates {
+            if found.len() == k {
+                break;
+            }
+            match reader.vector_doc(vector_id)? {
+                Some(row) if found.iter().any(|near| near.doc == row.doc) => {}
+                Some(row) => found.push(Near { doc: row.doc, number: row.number, score: score.clamp(-1.0, 1.0) }),
+                None => gone += 1,
+            }
+        }
+        Ok((found, gone))
+    }
+
+    fn forget_loaded(&self) {
+        let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
+        *loaded = Loaded { index: Index::new(self.dimension), last: 0, broken: Vec::new() };
+    }
+
+    /// Each document's pieces, by the numbers the store knows the documents by.
+    fn learned(&self, snippets: &[Snippet]) -> Result<Vec<Learned>> {
+        let learned = self.store.read_now(|reader| {
+            let mut learned: Vec<Learned> = Vec::new();
+            for Snippet { doc, number, vector, .. } in snippets {
+                let Some(doc_id) = reader.doc_id(doc)? else { continue };
+                let piece = (*number, encode(vector));
+                match learned.iter_mut().rev().find(|known| known.doc_id == doc_id) {
+                    Some(known) => known.pieces.get_or_insert_default().push(piece),
+                    None => learned.push(Learned { doc_id, stamp: 0, pieces: Some(vec![piece]) }),
+                }
+            }
+            Ok(learned)
+        })?;
+        Ok(learned)
+    }
+}
+
+impl Loaded {
+    fn take(&mut self, dimension: usize, row: VectorRow<'_>) {
+        self.last = row.vector_id;
+        match (decode(row.bytes, dimension), row.kind.parse::<DocKind>()) {
+            (Some(vector), Ok(kind)) => self.index.add(row.account, kind, row.vector_id, vector),
+            _ => self.broken.push(row.vector_id),
+        }
+    }
+}
+
+impl Vectors for Embedded {
+    fn place(&self) -> String {
+        "embedded".into()
+    }
+
+    fn upsert<'a>(&'a self, snippets: &'a [Snippet]) -> Reply<'a, ()> {
+        Box::pin(async move {
+            self.store.write(Write::Remember(self.learned(snippets)?)).await?;
+            Ok(())
+        })
+    }
+
+    fn delete<'a>(&'a self, docs: &'a [String]) -> Reply<'a, ()> {
+        Box::pin(async move {
+            self.store.write(Write::Forget { docs: docs.to_vec(), again: false }).await?;
+            Ok(())
+        })
+    }
+
+    fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> Reply<'a, Vec<Near>> {
+        Box::pin(async move {
+            // While it is being read by another thread, this one has better things to do than wait.
+            let small = self.loaded.try_read().is_ok_and(|loaded| loaded.last > 0 && loaded.index.len() < LARGE);
+            if small {
+                return self.look(query, filter, k);
+            }
+            let (own, query, filter) = (self.clone(), query.to_vec(), filter.clone());
+            let looked = tokio::task::spawn_blocking(move || own.look(&query, &filter, k)).await;
+            looked.map_err(|_| crate::store::StoreError::Stopped)?
+        })
+    }
+
+    fn count(&self) -> Reply<'_, u64> {
+        Box::pin(async move { Ok(self.store.read(|reader| reader.vector_count()).await?) })
+    }
+
+    /// Rows that are no vectors are made anew; the others are as good as the database.
+    fn is_whole(&self) -> Reply<'_, bool> {
+        Box::pin(async move {
+            let own = self.clone();
+            let loaded = tokio::task::spawn_blocking(move || own.load().and_then(|()| own.take_broken())).await;
+            let docs = loaded.map_err(|_| crate::store::StoreError::Stopped)??;
+            if !docs.is_empty() {
+                tracing::warn!(documents = docs.len(), "stored vectors could not be read; they are made anew");
+                self.store.write(Write::Forget { docs, again: true }).await?;
+            }
+            Ok(true)
+        })
+    }
+
+    fn clear(&self) -> Reply<'_, ()> {
+        Box::pin(async move {
+            self.store.write(Write::ForgetAll).await?;
+            self.forget_loaded();
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,111 @@
+//! An embedder behind a wire: any endpoint that answers like OpenAI's `/v1/embeddings`.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::words::{Embedder, MemoryError, Reply, Result};
+use crate::model::{memory::EmbeddingsSettings, vector::normalised};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+const CONNECT: Duration = Duration::from_secs(3);
+
+pub struct Endpoint {
+    settings: EmbeddingsSettings,
+    name: String,
+    client: reqwest::Client,
+}
+
+#[derive(Serialize)]
+struct Question<'a> {
+    model: &'a str,
+    input: &'a [&'a str],
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    data: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    index: usize,
+    embedding: Vec<f32>,
+}
+
+impl Endpoint {
+    pub fn new(settings: EmbeddingsSettings) -> Result<Self> {
+        let client = reqwest::Client::builder().timeout(PATIENCE).connect_timeout(CONNECT).build();
+        let refused =
+            |error: reqwest::Error| MemoryError::Refused { what: "the HTTP client".into(), why: error.to_string() };
+        let name = format!("{}@{}", settings.model, settings.url);
+        Ok(Self { settings, name, client: client.map_err(refused)? })
+    }
+
+    fn what(&self) -> String {
+        format!("the embeddings endpoint {}", self.settings.url)
+    }
+
+    fn refused(&self, why: impl Into<String>) -> MemoryError {
+        MemoryError::Refused { what: self.what(), why: why.into() }
+    }
+
+    fn away(&self, error: &reqwest::Error) -> MemoryError {
+        MemoryError::Away { what: self.what(), why: error.to_string() }
+    }
+
+    async fn ask(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        let url = format!("{}/v1/embeddings", self.settings.url.trim_end_matches('/').trim_end_matches("/v1"));
+        let mut request = self.client.post(url).json(&Question { model: &self.settings.model, input: texts });
+        if let Some(key) = &self.settings.key {
+            request = request.bearer_auth(key.reveal());
+        }
+        let response = request.send().await.map_err(|error| self.away(&error))?;
+        let status = response.status();
+        if status.is_server_error() || status.as_u16() == 429 {
+            return Err(MemoryError::Away { what: self.what(), why: format!("it answered {status}") });
+        }
+        if !status.is_success() {
+            return Err(self.refused(format!("it answered {status}")));
+        }
+        let mut answer: Answer = response.json().await.map_err(|error| self.refused(error.to_string()))?;
+        answer.data.sort_by_key(|item| item.index);
+        if answer.data.len() != texts.len() {
+            return Err(self.refused(format!(
+                "{} texts were asked about, {} answered",
+                texts.len(),
+                answer.data.len()
+            )));
+        }
+        let wanted = self.settings.dimension;
+        match answer.data.iter().find(|item| item.embedding.len() != wanted) {
+            Some(other) => Err(self.refused(format!(
+                "its vectors have {} dimensions, memory.embeddings_dimension says {wanted}",
+                other.embedding.len()
+            ))),
+            None => Ok(answer.data.into_iter().map(|item| item.embedding).collect()),
+        }
+    }
+}
+
+impl Embedder for Endpoint {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn dimension(&self) -> usize {
+        self.settings.dimension
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Reply<'a, Vec<Option<Vec<f32>>>> {
+        Box::pin(async move {
+            let said: Vec<&str> = texts.iter().copied().filter(|text| !text.trim().is_empty()).collect();
+            if said.is_empty() {
+                return Ok(vec![None; texts.len()]);
+            }
+            let mut vectors = self.ask(&said).await?.into_iter();
+            let vector = |text: &&str| if text.trim().is_empty() { None } else { vectors.next().and_then(normalised) };
+            Ok(texts.iter().map(vector).collect())
+        })
+    }
+}

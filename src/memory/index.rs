@@ -1,0 +1,181 @@
+//! The vectors of this process, small enough to walk all of them for every question.
+//!
+//! A question is compared with the signs of every vector (one bit per dimension), and those that agree most with their
+//! levels (one byte per dimension). Walked, not linked: at a million vectors a walk over the signs takes some
+//! milliseconds, finds what it is asked for in any account, and needs nothing built beforehand (`benches/memory.rs`).
+
+use std::collections::HashMap;
+
+use super::words::{DocKind, Filter};
+use crate::model::{AccountId, vector::Levels};
+
+/// Rows that are kept together: small, so that the last one wastes little.
+const ROWS: usize = 1024;
+const BITS: usize = 64;
+/// Looked at closely at least, and one of so many beyond that.
+const LEAST_CLOSELY: usize = 1024;
+const ONE_IN: usize = 64;
+
+/// A row of an index, by how near it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    pub vector_id: i64,
+    pub score: f32,
+}
+
+pub struct Index {
+    dimension: usize,
+    shelves: HashMap<(AccountId, DocKind), Shelf>,
+}
+
+#[derive(Default)]
+struct Shelf(Vec<Block>);
+
+struct Block {
+    ids: Vec<i64>,
+    scales: Vec<f32>,
+    signs: Vec<u64>,
+    levels: Vec<i8>,
+}
+
+impl Index {
+    pub fn new(dimension: usize) -> Self {
+        Self { dimension, shelves: HashMap::new() }
+    }
+
+    pub fn len(&self) -> usize {
+        self.shelves.values().map(Shelf::len).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn add(&mut self, account: &str, kind: DocKind, vector_id: i64, vector: Levels<'_>) {
+        let (words, dimension) = (self.words(), self.dimension);
+        let shelf = self.shelves.entry((AccountId::from(account), kind)).or_default();
+        if shelf.0.last().is_none_or(|block| block.ids.len() == ROWS) {
+            shelf.0.push(Block::new(words, dimension));
+        }
+        if let Some(block) = shelf.0.last_mut() {
+            block.push(vector_id, vector);
+        }
+    }
+
+    /// The best of the account, by the cosine with `query`, best first.
+    pub fn nearest(&self, query: &[f32], filter: &Filter, most: usize) -> Vec<Candidate> {
+        let kinds = filter.kind.map_or(DocKind::ALL.to_vec(), |kind| vec![kind]);
+        let shelf = |kind| self.shelves.get(&(filter.account.clone(), kind));
+        let blocks: Vec<&Block> = kinds.into_iter().filter_map(shelf).flat_map(|shelf| &shelf.0).collect();
+        let rows: usize = blocks.iter().map(|block| block.ids.len()).sum();
+        if query.len() != self.dimension || rows == 0 {
+            return Vec::new();
+        }
+        let closely = LEAST_CLOSELY.max(rows / ONE_IN).max(most);
+        let mut found = if rows <= closely {
+            blocks.iter().flat_map(|block| (0..block.ids.len()).filter_map(|row| block.score(row, query))).collect()
+        } else {
+            self.agreeing(&blocks, query, rows, closely)
+        };
+        found.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.vector_id.cmp(&b.vector_id)));
+        found.truncate(most);
+        found
+    }
+
+    /// Scores of about `closely` rows: all whose signs differ least.
+    fn agreeing(&self, blocks: &[&Block], query: &[f32], rows: usize, closely: usize) -> Vec<Candidate> {
+        let signs = signs(query.iter().map(|value| *value < 0.0));
+        let mut differing = Vec::with_capacity(rows);
+        blocks.iter().for_each(|block| block.differing(&signs, &mut differing));
+        let mut counts = vec![0_usize; self.dimension + 1];
+        for bits in &differing {
+            if let Some(count) = counts.get_mut(usize::from(*bits)) {
+                *count += 1;
+            }
+        }
+        let mut sum = 0;
+        let most = counts.iter().position(|count| {
+            sum += count;
+            sum >= closely
+        });
+        let most = most.unwrap_or(self.dimension);
+        let mut differing = differing.iter();
+        let mut found = Vec::with_capacity(sum);
+        for block in blocks {
+            let agrees =
+                |(row, bits): (usize, &u16)| (usize::from(*bits) <= most).then(|| block.score(row, query)).flatten();
+            found.extend(differing.by_ref().take(block.ids.len()).enumerate().filter_map(agrees));
+        }
+        found
+    }
+
+    fn words(&self) -> usize {
+        self.dimension.div_ceil(BITS)
+    }
+}
+
+impl Shelf {
+    fn len(&self) -> usize {
+        self.0.iter().map(|block| block.ids.len()).sum()
+    }
+}
+
+impl Block {
+    fn new(words: usize, dimension: usize) -> Self {
+        Self {
+            ids: Vec::with_capacity(ROWS),
+            scales: Vec::with_capacity(ROWS),
+            signs: Vec::with_capacity(ROWS * words),
+            levels: Vec::with_capacity(ROWS * dimension),
+        }
+    }
+
+    fn push(&mut self, vector_id: i64, Levels { scale, levels }: Levels<'_>) {
+        self.ids.push(vector_id);
+        self.scales.push(scale);
+        self.signs.extend(signs(levels.iter().map(|level| level.cast_signed() < 0)));
+        self.levels.extend(levels.iter().map(|level| level.cast_signed()));
+    }
+
+    /// How many signs of each row differ from those of the question.
+    fn differing(&self, signs: &[u64], into: &mut Vec<u16>) {
+        // The shipped embedder's three words; counted in a loop of known length they go through together.
+        if let Ok(three) = <&[u64; 3]>::try_from(signs) {
+            into.extend(self.signs.as_chunks::<3>().0.iter().map(|row| differ(row, three)));
+        } else {
+            into.extend(self.signs.chunks_exact(signs.len().max(1)).map(|row| differ(row, signs)));
+        }
+    }
+
+    fn score(&self, row: usize, query: &[f32]) -> Option<Candidate> {
+        let levels = self.levels.get(row * query.len()..(row + 1) * query.len())?;
+        let score = dot(query, levels) * self.scales.get(row)?;
+        Some(Candidate { vector_id: *self.ids.get(row)?, score })
+    }
+}
+
+fn signs(negative: impl Iterator<Item = bool>) -> Vec<u64> {
+    let negative: Vec<bool> = negative.collect();
+    let word = |bits: &[bool]| bits.iter().rev().fold(0, |word, bit| word << 1 | u64::from(*bit));
+    negative.chunks(BITS).map(word).collect()
+}
+
+fn differ(row: &[u64], signs: &[u64]) -> u16 {
+    let bits: u32 = row.iter().zip(signs).map(|(one, other)| (one ^ other).count_ones()).sum();
+    u16::try_from(bits).unwrap_or(u16::MAX)
+}
+
+/// Sums kept apart, so that they can be made side by side.
+fn dot(query: &[f32], levels: &[i8]) -> f32 {
+    const LANES: usize = 16;
+    let mut sums = [0.0_f32; LANES];
+    let (queries, rest) = query.as_chunks::<LANES>();
+    let (rows, rest_levels) = levels.as_chunks::<LANES>();
+    for (query, row) in queries.iter().zip(rows) {
+        for ((sum, value), level) in sums.iter_mut().zip(query).zip(row) {
+            *sum += value * f32::from(*level);
+        }
+    }
+    let rest: f32 = rest.iter().zip(rest_levels).map(|(value, level)| value * f32::from(*level)).sum();
+    sums.iter().sum::<f32>() + rest
+}

@@ -1,0 +1,240 @@
+//! Keeping the memory in step with the store: what is due is learned, what was lost is learned again, and a place that
+//! cannot be reached is tried again later. What it should have learned waits in the store.
+
+use std::{collections::HashMap, sync::PoisonError};
+
+use serde::Serialize;
+
+use super::{
+    Memory,
+    words::{MemoryError, Result, Snippet},
+};
+use crate::{
+    model::Instant,
+    store::{
+        Write,
+        lesson::{DueDoc, Learned},
+    },
+};
+
+/// Documents learned in one go: one call to the embedder and one to the place.
+const PART: usize = 128;
+/// The first pause after a failure; each further one is twice as long.
+const FIRST_PAUSE: i64 = 5;
+const LONGEST_PAUSE: i64 = 60;
+const TROUBLE: &str = "memory_trouble";
+
+/// When a place that could not be reached is tried again.
+#[derive(Default)]
+pub(super) struct Retry {
+    pause: i64,
+    until: Option<Instant>,
+    /// The place was looked at and holds what it was given.
+    whole: bool,
+    /// Why, for those who ask meanwhile.
+    why: String,
+}
+
+/// What one round of tending did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Tended {
+    pub learned: usize,
+    /// Said once: it cannot be reached any more.
+    pub lost: Option<String>,
+    /// Said once: it can be reached again.
+    pub back: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Status {
+    pub place: String,
+    pub embedder: String,
+    pub dimension: usize,
+    /// Tasks and mails there are to remember.
+    pub documents: u64,
+    /// Of them, not yet remembered as they are now.
+    pub due: u64,
+    /// None when the place cannot be asked.
+    pub vectors: Option<u64>,
+    pub trouble: Option<String>,
+    /// What the vectors were made by, when it is something else.
+    pub foreign: Option<String>,
+}
+
+impl Memory {
+    fn name(&self) -> String {
+        format!("{} {}/{}", self.vectors.place(), self.embedder.name(), self.embedder.dimension())
+    }
+
+    /// Errs when the vectors were made elsewhere or by another embedder: they say nothing to this one.
+    pub(super) fn must_be_ours(&self) -> Result<()> {
+        let (wanted, found) = (self.name(), self.store.read_now(|reader| reader.memory_place())?);
+        match found {
+            Some(found) if found != wanted => Err(MemoryError::Foreign { found, wanted }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Errs at once while a place that was away is not yet tried again: nobody waits for a timeout twice.
+    pub(super) fn must_not_wait(&self) -> Result<()> {
+        let retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
+        match retry.until {
+            Some(until) if self.clock.now() < until => {
+                Err(MemoryError::Away { what: self.vectors.place(), why: retry.why.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// For the worker, when it starts: vectors of another place or embedder are made anew.
+    pub async fn settle(&self) -> Result<()> {
+        match self.store.read(|reader| reader.memory_place()).await? {
+            Some(found) if found == self.name() => Ok(()),
+            _ => self.rebuild().await,
+        }
+    }
+
+    /// All of it is made anew, here and now or by whoever tends it.
+    pub async fn rebuild(&self) -> Result<()> {
+        let elsewhere = self.here.1.is_none();
+        self.store.write(Write::BeginMemory { place: self.name(), elsewhere }).await?;
+        Ok(())
+    }
+
+    /// Learns what is due. Never fails because of the place: that is noted, told once, and tried again later.
+    pub async fn tend(&self) -> Result<Tended> {
+        let mut tended = Tended::default();
+        if self.must_not_wait().is_err() {
+            return Ok(tended);
+        }
+        loop {
+            match self.learn_part().await {
+                Ok(0) => break,
+                Ok(learned) => tended.learned += learned,
+                Err(MemoryError::Store(error)) => return Err(error.into()),
+                Err(error) => {
+                    tended.lost = self.lost(&error).await?;
+                    return Ok(tended);
+                }
+            }
+        }
+        tended.back = self.found_again().await?;
+        Ok(tended)
+    }
+
+    /// Learns the next part of what is due; how many documents that were.
+    pub async fn learn_part(&self) -> Result<usize> {
+        if self.store.read(|reader| reader.memory_to_clear()).await? {
+            self.vectors.clear().await?;
+            self.store.write(Write::MemoryCleared).await?;
+        } else {
+            self.must_be_whole().await?;
+        }
+        let due = self.store.read(|reader| reader.due_docs(PART)).await?;
+        if due.is_empty() {
+            return Ok(0);
+        }
+        let snippets = self.snippets(&due).await?;
+        let silent = due.iter().filter(|due| !due.doc.is_empty() && !snippets.iter().any(|made| made.doc == due.doc));
+        let silent: Vec<String> = silent.map(|due| due.doc.clone()).collect();
+        self.vectors.upsert(&snippets).await?;
+        if !silent.is_empty() {
+            self.vectors.delete(&silent).await?;
+        }
+        let learned = due.iter().map(|due| Learned { doc_id: due.doc_id, stamp: due.stamp, pieces: None });
+        self.store.write(Write::Remember(learned.collect())).await?;
+        Ok(due.len())
+    }
+
+    /// Looks whether the place holds what it was given, and gives it everything again when it does not. A server is
+    /// asked once, and again when anything went wrong with it.
+    async fn must_be_whole(&self) -> Result<()> {
+        if self.retry.lock().unwrap_or_else(PoisonError::into_inner).whole {
+            return Ok(());
+        }
+        let whole = self.vectors.is_whole().await?;
+        self.retry.lock().unwrap_or_else(PoisonError::into_inner).whole = whole && self.here.1.is_none();
+        if !whole {
+            tracing::warn!(place = self.vectors.place(), "the memory is not there or not ours; it is made anew");
+            self.rebuild().await?;
+            self.vectors.clear().await?;
+            self.store.write(Write::MemoryCleared).await?;
+        }
+        Ok(())
+    }
+
+    async fn snippets(&self, due: &[DueDoc]) -> Result<Vec<Snippet>> {
+        let texts: Vec<&str> = due.iter().flat_map(|due| &due.pieces).map(String::as_str).collect();
+        let mut vectors = self.embedder.embed(&texts).await?.into_iter();
+        let mut snippets = Vec::new();
+        let mut numbers: HashMap<&str, u8> = HashMap::new();
+        for due in due {
+            for _ in &due.pieces {
+                let number = numbers.entry(&due.doc).or_default();
+                if let Some(vector) = vectors.next().flatten() {
+                    let (doc, account) = (due.doc.clone(), due.account.clone());
+                    snippets.push(Snippet { doc, number: *number, account, vector });
+                }
+                *number = number.saturating_add(1);
+            }
+        }
+        Ok(snippets)
+    }
+
+    /// From now on nobody asks it for a while.
+    pub(super) fn try_later(&self, error: &MemoryError) {
+        let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
+        retry.pause = (retry.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+        retry.until = Some(self.clock.now().plus(chrono::Duration::seconds(retry.pause)));
+        retry.whole = false;
+        retry.why = error.to_string();
+    }
+
+    /// Notes that the place is away; what to say, if it has not been said.
+    async fn lost(&self, error: &MemoryError) -> Result<Option<String>> {
+        let (now, why) = (self.clock.now(), error.to_string());
+        self.try_later(error);
+        if self.store.read(|reader| reader.memory_trouble()).await?.is_some() {
+            return Ok(None);
+        }
+        let due = self.store.read(|reader| reader.due_count()).await?;
+        let said = format!("{why}. Work goes on without it; {due} documents wait for it since {now}");
+        self.store.write(Write::Setting { name: TROUBLE.into(), value: said.clone() }).await?;
+        Ok(Some(said))
+    }
+
+    async fn found_again(&self) -> Result<bool> {
+        {
+            let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
+            retry.until = None;
+            retry.pause = 0;
+        }
+        let back = self.store.read(|reader| reader.memory_trouble()).await?.is_some();
+        if back {
+            self.store.write(Write::Setting { name: TROUBLE.into(), value: String::new() }).await?;
+        }
+        Ok(back)
+    }
+
+    pub async fn status(&self) -> Result<Status> {
+        let read = self.store.read(|reader| {
+            Ok((reader.doc_count()?, reader.due_count()?, reader.memory_trouble()?, reader.memory_place()?))
+        });
+        let (documents, due, trouble, found) = read.await?;
+        let vectors = match self.must_not_wait() {
+            Ok(()) => self.vectors.count().await,
+            Err(error) => Err(error),
+        };
+        let asked = vectors.as_ref().err().map(ToString::to_string);
+        Ok(Status {
+            place: self.vectors.place(),
+            embedder: self.embedder.name().to_owned(),
+            dimension: self.embedder.dimension(),
+            documents,
+            due,
+            trouble: trouble.or(asked),
+            vectors: vectors.ok(),
+            foreign: found.filter(|found| *found != self.name()),
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! What was, found by meaning: an embedder, and two places for its vectors.
+//!
+//! A cache of the store. Losing it loses nothing, being without it stops nothing, and no account ever sees another's.
+
+mod embedded;
+mod endpoint;
+mod fusion;
+pub mod index;
+mod keep;
+mod recall;
+mod server;
+mod table;
+mod words;
+
+use std::sync::{Arc, Mutex};
+
+pub use embedded::Embedded;
+pub use endpoint::Endpoint;
+pub use fusion::{Found, Ground, Reason};
+pub use keep::{Status, Tended};
+pub use recall::{Question, Recalled, Scope};
+pub use server::Server;
+pub use table::Table;
+pub use words::{DocKind, Embedder, Filter, MemoryError, Near, Reply, Result, Snippet, Vectors};
+
+use crate::{
+    clock::Clock,
+    model::{AccountId, memory::MemorySettings},
+    store::Store,
+};
+
+/// A cheap handle.
+#[derive(Clone)]
+pub struct Memory {
+    store: Store,
+    clock: Clock,
+    embedder: Arc<dyn Embedder>,
+    vectors: Arc<dyn Vectors>,
+    /// Loaded in the background; none when another embedder or another place is used.
+    here: (Option<Table>, Option<Embedded>),
+    retry: Arc<Mutex<keep::Retry>>,
+}
+
+impl Memory {
+    /// As it is configured. Nothing is loaded and nobody is called before it is needed.
+    pub fn open(settings: &MemorySettings, store: Store, clock: Clock) -> Result<Self> {
+        let table = settings.embeddings.is_none().then(Table::default);
+        let embedder: Arc<dyn Embedder> = match (&settings.embeddings, &table) {
+            (Some(endpoint), _) => Arc::new(Endpoint::new(endpoint.clone())?),
+            (None, table) => Arc::new(table.clone().unwrap_or_default()),
+        };
+        let embedded = settings.qdrant.is_none().then(|| Embedded::new(store.clone(), embedder.dimension()));
+        let vectors: Arc<dyn Vectors> = match (&settings.qdrant, &embedded) {
+            (Some(qdrant), _) => Arc::new(Server::new(qdrant, embedder.dimension())?),
+            (None, Some(embedded)) => Arc::new(embedded.clone()),
+            (None, None) => Arc::new(Embedded::new(store.clone(), embedder.dimension())),
+        };
+        if let (Some(table), Some(_)) = (&table, &embedded) {
+            store.embed_with(table.embed_fn());
+        }
+        Ok(Self { store, clock, embedder, vectors, here: (table, embedded), retry: Arc::default() })
+    }
+
+    /// The documents of an account nearest in meaning to a text, best first.
+    pub async fn search_dense(&self, account: &AccountId, text: &str, k: usize) -> Result<Vec<Near>> {
+        self.nearest(&Filter::account(account), text, k).await
+    }
+
+    /// The same among tasks only, or mails only.
+    pub async fn nearest(&self, filter: &Filter, text: &str, k: usize) -> Result<Vec<Near>> {
+        self.must_be_ours()?;
+        self.must_not_wait()?;
+        let found = self.ask(filter, text, k).await;
+        found.inspect_err(|error| {
+            if !matches!(error, MemoryError::Store(_)) {
+                self.try_later(error);
+            }
+        })
+    }
+
+    async fn ask(&self, filter: &Filter, text: &str, k: usize) -> Result<Vec<Near>> {
+        let question = self.embedder.embed(&[text]).await?;
+        match question.into_iter().next().flatten() {
+            Some(vector) => self.vectors.top_k(&vector, filter, k).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Loads what is kept in this process, on a thread of its own, so that the first mail does not wait for it.
+    pub fn warm(&self) {
+        let (table, embedded) = self.here.clone();
+        let warm = move || {
+            if let Some(table) = &table {
+                table.load();
+            }
+            if let Some(Err(error)) = embedded.map(|embedded| embedded.load()) {
+                tracing::warn!(%error, "the memory could not be loaded; it is tried again when it is asked");
+            }
+        };
+        // Without the thread it is loaded when it is first needed.
+        drop(std::thread::Builder::new().name("memory-warm".into()).spawn(warm));
+    }
+}

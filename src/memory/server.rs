@@ -1,0 +1,223 @@
+//! Vectors on a Qdrant server: one collection, cosine, a point per snippet whose id anyone computes again.
+
+use std::time::Duration;
+
+use qdrant_client::{
+    Payload, Qdrant, QdrantError,
+    qdrant::{
+        Condition, CountPointsBuilder, CreateCollectionBuilder, CreateFieldIndexCollectionBuilder, DeletePointsBuilder,
+        Distance, FieldType, Filter as Where, PointStruct, QueryPointsBuilder, ScoredPoint, UpsertPointsBuilder,
+        VectorParamsBuilder, vectors_config,
+    },
+};
+use uuid::Uuid;
+
+use super::words::{DocKind, Filter, MemoryError, Near, Reply, Result, Snippet, Vectors};
+use crate::model::memory::QdrantSettings;
+
+/// A server that takes longer to answer is as good as away: the work does not wait for it.
+const PATIENCE: Duration = Duration::from_secs(5);
+const CONNECT: Duration = Duration::from_secs(2);
+/// Points for each document wanted: a document has a few pieces, and is found once.
+const PER_DOCUMENT: usize = 4;
+/// Under which the ids of our points are made; drawn once.
+const NAMESPACE: Uuid = Uuid::from_u128(0x8f5d_6c0e_3b0a_4a6f_9a51_7d2c_41e0_b6d3);
+const KEYWORDS: [&str; 3] = ["account", "kind", "doc"];
+
+pub struct Server {
+    client: Qdrant,
+    url: String,
+    collection: String,
+    dimension: u64,
+}
+
+impl Server {
+    pub fn new(settings: &QdrantSettings, dimension: usize) -> Result<Self> {
+        let QdrantSettings { url, api_key, collection } = settings;
+        let client = Qdrant::from_url(url)
+            .api_key(api_key.as_ref().map(|key| key.reveal().to_owned()))
+            .timeout(PATIENCE)
+            .connect_timeout(CONNECT)
+            .skip_compatibility_check()
+            .build()
+            .map_err(|error| MemoryError::Refused {
+                what: format!("memory.qdrant_url '{url}'"),
+                why: error.to_string(),
+            })?;
+        let dimension = u64::try_from(dimension).unwrap_or(u64::MAX);
+        Ok(Self { client, url: url.clone(), collection: collection.clone(), dimension })
+    }
+
+    fn what(&self) -> String {
+        format!("the Qdrant server at {}", self.url)
+    }
+
+    fn failed(&self, error: QdrantError) -> MemoryError {
+        let why = match &error {
+            QdrantError::ResponseError { status } | QdrantError::ResourceExhaustedError { status, .. } => {
+                status.message().to_owned()
+            }
+            other => other.to_string(),
+        };
+        let why: String = why.lines().next().unwrap_or_default().chars().take(200).collect();
+        if is_away(&error) {
+            MemoryError::Away { what: self.what(), why }
+        } else {
+            MemoryError::Refused { what: self.what(), why }
+        }
+    }
+
+    async fn create(&self) -> Result<(), QdrantError> {
+        let vectors = VectorParamsBuilder::new(self.dimension, Distance::Cosine);
+        let collection = CreateCollectionBuilder::new(&self.collection).vectors_config(vectors);
+        self.client.create_collection(collection).await?;
+        for field in KEYWORDS {
+            let index = CreateFieldIndexCollectionBuilder::new(&self.collection, field, FieldType::Keyword);
+            self.client.create_field_index(index.wait(true)).await?;
+        }
+        Ok(())
+    }
+
+    /// False when it is not there, or holds vectors of another dimension.
+    async fn fits(&self) -> Result<bool, QdrantError> {
+        if !self.client.collection_exists(&self.collection).await? {
+            return Ok(false);
+        }
+        let info = self.client.collection_info(&self.collection).await?;
+        let config = info.result.and_then(|info| info.config?.params?.vectors_config?.config);
+        Ok(matches!(config, Some(vectors_config::Config::Params(params))
+            if params.size == self.dimension && params.distance == i32::from(Distance::Cosine)))
+    }
+
+    async fn start_anew(&self) -> Result<(), QdrantError> {
+        if self.client.collection_exists(&self.collection).await? {
+            self.client.delete_collection(&self.collection).await?;
+        }
+        self.create().await
+    }
+
+    async fn put(&self, snippets: &[Snippet]) -> Result<(), QdrantError> {
+        let points: Vec<PointStruct> = snippets.iter().map(point).collect();
+        self.client.upsert_points(UpsertPointsBuilder::new(&self.collection, points).wait(true)).await?;
+        // What a document had beyond its new pieces.
+        let mut docs: Vec<String> = snippets.iter().map(|snippet| snippet.doc.clone()).collect();
+        docs.dedup();
+        let ids = snippets.iter().map(point_id);
+        let stale = Where {
+            must: vec![Condition::matches("doc", docs)],
+            must_not: vec![Condition::has_id(ids)],
+            ..Where::default()
+        };
+        self.client.delete_points(DeletePointsBuilder::new(&self.collection).points(stale).wait(true)).await?;
+        Ok(())
+    }
+
+    async fn ask(&self, query: &[f32], filter: &Filter, k: usize) -> Result<Vec<Near>, QdrantError> {
+        let kind = filter.kind.map(|kind| Condition::matches("kind", kind.as_str().to_owned()));
+        let account = Condition::matches("account", filter.account.as_str().to_owned());
+        let limit = u64::try_from(k.saturating_mul(PER_DOCUMENT)).unwrap_or(u64::MAX);
+        let question = QueryPointsBuilder::new(&self.collection)
+            .query(query.to_vec())
+            .filter(Where::must([account].into_iter().chain(kind)))
+            .limit(limit)
+            .with_payload(true);
+        let answer = self.client.query(question).await?;
+        let mut found: Vec<Near> = Vec::new();
+        for near in answer.result.iter().filter_map(near) {
+            if found.len() < k && !found.iter().any(|known| known.doc == near.doc) {
+                found.push(near);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Derived from the task and the number, so that giving a point twice is giving it once.
+fn point_id(snippet: &Snippet) -> String {
+    let Snippet { doc, number, account, .. } = snippet;
+    let name = match doc.split_once(':') {
+        Some(("task", task_id)) => format!("{task_id}/{number}"),
+        // A mail's number is the account's own.
+        _ => format!("{account}/{doc}/{number}"),
+    };
+    Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string()
+}
+
+fn point(snippet: &Snippet) -> PointStruct {
+    let mut payload = Payload::new();
+    payload.insert("account", snippet.account.as_str());
+    payload.insert("kind", DocKind::of(&snippet.doc).map_or("", DocKind::as_str));
+    payload.insert("doc", snippet.doc.as_str());
+    payload.insert("number", i64::from(snippet.number));
+    if let Some(("task", task_id)) = snippet.doc.split_once(':') {
+        payload.insert("task_id", task_id);
+    }
+    PointStruct::new(point_id(snippet), snippet.vector.clone(), payload)
+}
+
+/// None for a point that is not ours.
+fn near(point: &ScoredPoint) -> Option<Near> {
+    let doc = point.payload.get("doc")?.as_str()?.clone();
+    let number = u8::try_from(point.payload.get("number")?.as_integer()?).ok()?;
+    Some(Near { doc, number, score: point.score })
+}
+
+impl Vectors for Server {
+    fn place(&self) -> String {
+        format!("{}/{}", self.url.trim_end_matches('/'), self.collection)
+    }
+
+    fn upsert<'a>(&'a self, snippets: &'a [Snippet]) -> Reply<'a, ()> {
+        Box::pin(async move {
+            if snippets.is_empty() {
+                return Ok(());
+            }
+            self.put(snippets).await.map_err(|error| self.failed(error))
+        })
+    }
+
+    fn delete<'a>(&'a self, docs: &'a [String]) -> Reply<'a, ()> {
+        Box::pin(async move {
+            let these = Where::must([Condition::matches("doc", docs.to_vec())]);
+            let request = DeletePointsBuilder::new(&self.collection).points(these).wait(true);
+            self.client.delete_points(request).await.map(drop).map_err(|error| self.failed(error))
+        })
+    }
+
+    fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> Reply<'a, Vec<Near>> {
+        Box::pin(async move { self.ask(query, filter, k).await.map_err(|error| self.failed(error)) })
+    }
+
+    fn count(&self) -> Reply<'_, u64> {
+        Box::pin(async move {
+            let all = CountPointsBuilder::new(&self.collection).exact(true);
+            let answer = self.client.count(all).await.map_err(|error| self.failed(error))?;
+            Ok(answer.result.map_or(0, |result| result.count))
+        })
+    }
+
+    fn is_whole(&self) -> Reply<'_, bool> {
+        Box::pin(async move { self.fits().await.map_err(|error| self.failed(error)) })
+    }
+
+    fn clear(&self) -> Reply<'_, ()> {
+        Box::pin(async move { self.start_anew().await.map_err(|error| self.failed(error)) })
+    }
+}
+
+/// Not there, or not in time. A connection that breaks half-way is told as cancelled or unknown.
+fn is_away(error: &QdrantError) -> bool {
+    // By number, as the protocol has them: the crate that names them is not ours to use.
+    const CANCELLED: i32 = 1;
+    const UNKNOWN: i32 = 2;
+    const DEADLINE_EXCEEDED: i32 = 4;
+    const RESOURCE_EXHAUSTED: i32 = 8;
+    const UNAVAILABLE: i32 = 14;
+    match error {
+        QdrantError::ResponseError { status } => {
+            let passing = [CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE];
+            passing.contains(&i32::from(status.code())) || status.message().starts_with("Failed to connect")
+        }
+        _ => true,
+    }
+}

@@ -1,0 +1,114 @@
+//! The embedder that is compiled in: one vector per word piece, and a text is their mean. English.
+
+use std::sync::{Arc, OnceLock};
+
+use model2vec_rs::model::StaticModel;
+
+use super::words::{Embedder, MemoryError, Reply, Result};
+use crate::{model::vector::normalised, store::lesson::Embed};
+
+const MODEL: &[u8] = include_bytes!("../../assets/embedder/model.safetensors");
+const TOKENIZER: &[u8] = include_bytes!("../../assets/embedder/tokenizer.json");
+const CONFIG: &[u8] = include_bytes!("../../assets/embedder/config.json");
+/// Another table is another embedder; its name holds the start of this.
+const NAME: &str = "minilm-l6-static-192/40cedc76";
+const DIMENSION: usize = 192;
+
+/// Loaded when it is first needed. A cheap handle.
+#[derive(Clone, Default)]
+pub struct Table(Arc<OnceLock<Option<StaticModel>>>);
+
+impl Table {
+    /// Loads it now, so that nobody waits for it later.
+    pub fn load(&self) -> Option<&StaticModel> {
+        let loaded = self.0.get_or_init(|| {
+            let loaded = StaticModel::from_bytes(TOKENIZER, MODEL, CONFIG, None);
+            loaded.inspect_err(|error| tracing::error!(%error, "the embedder compiled in cannot be read")).ok()
+        });
+        loaded.as_ref()
+    }
+
+    /// The vector of a text; none of one that says nothing in a language the table knows.
+    pub fn embed_one(&self, text: &str) -> Option<Vec<f32>> {
+        if !is_mostly_latin(text) {
+            return None;
+        }
+        normalised(self.load()?.encode_single(text))
+    }
+
+    /// For the store, so that documents and their vectors commit together.
+    pub fn embed_fn(&self) -> Embed {
+        let table = self.clone();
+        Arc::new(move |text| table.embed_one(text))
+    }
+}
+
+/// Of another script the table knows single letters only, and by those all texts of the script are alike.
+fn is_mostly_latin(text: &str) -> bool {
+    let (mut latin, mut other) = (0_usize, 0_usize);
+    for letter in text.chars().filter(|c| c.is_alphabetic()) {
+        // Up to the end of Latin Extended-B.
+        if letter <= '\u{24F}' { latin += 1 } else { other += 1 }
+    }
+    latin > other
+}
+
+impl Embedder for Table {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn dimension(&self) -> usize {
+        DIMENSION
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Reply<'a, Vec<Option<Vec<f32>>>> {
+        Box::pin(async move { self.embed_now(texts) })
+    }
+}
+
+impl Table {
+    fn embed_now(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
+        if self.load().is_none() {
+            let why = "its table cannot be read; this program is damaged, install it again".to_owned();
+            return Err(MemoryError::Refused { what: "the embedder compiled in".into(), why });
+        }
+        Ok(texts.iter().map(|text| self.embed_one(text)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cosine(one: &str, other: &str) -> f32 {
+        let table = Table::default();
+        let vector = |text| table.embed_one(text).unwrap();
+        vector(one).iter().zip(vector(other)).map(|(a, b)| a * b).sum()
+    }
+
+    #[test]
+    fn the_name_is_that_of_the_table() {
+        let sums = include_str!("../../assets/embedder/SHA256SUMS");
+        let sum = sums.lines().find_map(|line| line.strip_suffix("  model.safetensors")).unwrap();
+        assert_eq!(crate::model::ids::sha256_hex(MODEL), sum);
+        assert!(NAME.ends_with(&sum[..8]), "{NAME} is not {sum}");
+        assert_eq!(Table::default().load().unwrap().dim(), DIMENSION);
+    }
+
+    #[test]
+    fn the_same_in_other_words_is_nearer_than_something_else() {
+        let near = cosine("Please pay the attached invoice", "The bill needs to be settled");
+        let far = cosine("Please pay the attached invoice", "Lunch with the team on Friday?");
+        assert!(near > far + 0.2, "{near} {far}");
+    }
+
+    #[test]
+    fn what_says_nothing_has_no_vector() {
+        for text in ["", "  \n", "…!?", "12 34", "חשבונית מספר אחת", "Привет, как дела"] {
+            assert_eq!(Table::default().embed_one(text), None, "{text}");
+        }
+        let length: f32 = Table::default().embed_one("lease").unwrap().iter().map(|v| v * v).sum();
+        assert!((length - 1.0).abs() < 1e-5);
+    }
+}

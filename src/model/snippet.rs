@@ -1,0 +1,23 @@
+//! What of a task or a mail is remembered by its meaning.
+
+use super::{Mail, Task};
+
+/// Of one piece. The meaning of a text is the mean of its words: in a long one every word drowns.
+const LONGEST: usize = 800;
+
+/// The pieces of a task: what is to be done, and what is known about it.
+pub fn of_task(task: &Task) -> Vec<String> {
+    let known = [task.context.person.as_deref(), task.context.description.as_deref()];
+    let known = known.into_iter().flatten().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n");
+    [task.objective.as_str(), &known].into_iter().map(cut).filter(|text| !text.is_empty()).collect()
+}
+
+/// A mail is one piece: its subject and how it begins.
+pub fn of_mail(mail: &Mail) -> Vec<String> {
+    let whole = format!("{}\n{}", mail.subject.trim(), cut(&mail.text));
+    vec![cut(&whole)]
+}
+
+fn cut(text: &str) -> String {
+    text.trim().chars().take(LONGEST).collect()
+}

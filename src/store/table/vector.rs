@@ -1,0 +1,231 @@
+//! Vectors beside their documents, and the documents whose vectors are yet to be made. A cache of tasks and mails.
+
+use rusqlite::Connection;
+
+use super::{execute, json, many, one, setting};
+use crate::{
+    model::{AccountId, Mail, TaskId, snippet},
+    store::{
+        Reader,
+        error::{Context, Result},
+        lesson::{DueDoc, Learned, VectorDoc, VectorRow},
+        prepare::Vectors,
+    },
+};
+
+/// Whose the vectors in the memory are: the place and the embedder that made them.
+const PLACE: &str = "memory_place";
+/// Not empty while the place has yet to forget what it held before.
+const TO_CLEAR: &str = "memory_to_clear";
+/// Not empty while the memory cannot be reached: since when, and why.
+pub(in crate::store) const TROUBLE: &str = "memory_trouble";
+
+pub(in crate::store) struct Owner<'a> {
+    pub(in crate::store) account: &'a str,
+    pub(in crate::store) kind: &'a str,
+}
+
+/// What a document had before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) enum Before {
+    None,
+    Some,
+}
+
+pub(in crate::store) fn put(
+    connection: &Connection,
+    doc_id: i64,
+    owner: &Owner<'_>,
+    vectors: &Vectors,
+    before: Before,
+) -> Result<()> {
+    match vectors {
+        Vectors::Unchanged if before == Before::Some => Ok(()),
+        Vectors::Unchanged | Vectors::Due => mark_due(connection, doc_id),
+        Vectors::Made(made) => {
+            if before == Before::Some {
+                execute(connection, "DELETE FROM search_due WHERE doc_id = ?1", [doc_id], "settling vectors")?;
+            }
+            let pieces = made.iter().enumerate().filter_map(|(nth, bytes)| Some((nth, bytes.as_ref()?)));
+            replace(connection, doc_id, owner, pieces, before)
+        }
+    }
+}
+
+/// Under new ids, so that whoever has read as far as the old ones finds them.
+fn replace<'a>(
+    connection: &Connection,
+    doc_id: i64,
+    owner: &Owner<'_>,
+    pieces: impl Iterator<Item = (usize, &'a Vec<u8>)>,
+    before: Before,
+) -> Result<()> {
+    if before == Before::Some {
+        execute(connection, "DELETE FROM search_vector WHERE doc_id = ?1", [doc_id], "forgetting vectors")?;
+    }
+    for (number, bytes) in pieces {
+        let sql = "INSERT INTO search_vector (doc_id, number, account, kind, bytes) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let number = i64::try_from(number).unwrap_or(i64::MAX);
+        execute(connection, sql, (doc_id, number, owner.account, owner.kind, bytes), "remembering a vector")?;
+    }
+    Ok(())
+}
+
+fn mark_due(connection: &Connection, doc_id: i64) -> Result<()> {
+    let sql = "INSERT INTO search_due (doc_id, stamp) VALUES (?1, 1) ON CONFLICT DO UPDATE SET stamp = stamp + 1";
+    execute(connection, sql, [doc_id], "marking a document").map(drop)
+}
+
+/// Vectors were made of documents. What changed meanwhile stays due.
+pub(in crate::store) fn remember(connection: &Connection, learned: &[Learned]) -> Result<()> {
+    for Learned { doc_id, stamp, pieces } in learned {
+        if let Some(pieces) = pieces {
+            let sql = "SELECT account, substr(doc, 1, instr(doc, ':') - 1) FROM search_doc WHERE doc_id = ?1";
+            let owner = one(connection, sql, [doc_id], "looking for a document", |row| {
+                Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+            })?;
+            if let Some((account, kind)) = owner {
+                let pieces = pieces.iter().map(|(number, bytes)| (usize::from(*number), bytes));
+                let owner = Owner { account: &account, kind: &kind };
+                replace(connection, *doc_id, &owner, pieces, Before::Some)?;
+            }
+        }
+        let sql = "DELETE FROM search_due WHERE doc_id = ?1 AND stamp = ?2";
+        execute(connection, sql, (doc_id, stamp), "settling vectors")?;
+    }
+    Ok(())
+}
+
+/// Their vectors go; with `again`, they are made anew.
+pub(in crate::store) fn forget(connection: &Connection, docs: &[String], again: bool) -> Result<()> {
+    for doc in docs {
+        let sql = "SELECT doc_id FROM search_doc WHERE doc = ?1";
+        let Some(doc_id) = one(connection, sql, [doc], "looking for a document", |row| row.get::<_, i64>(0))? else {
+            continue;
+        };
+        execute(connection, "DELETE FROM search_vector WHERE doc_id = ?1", [doc_id], "forgetting vectors")?;
+        if again {
+            mark_due(connection, doc_id)?;
+        }
+    }
+    Ok(())
+}
+
+pub(in crate::store) fn forget_all(connection: &Connection) -> Result<()> {
+    execute(connection, "DELETE FROM search_vector", [], "forgetting vectors").map(drop)
+}
+
+/// All vectors are made anew, in this place.
+pub(in crate::store) fn begin(connection: &Connection, place: &str, elsewhere: bool) -> Result<()> {
+    forget_all(connection)?;
+    let sql = "INSERT INTO search_due (doc_id, stamp) SELECT doc_id, 1 FROM search_doc WHERE true
+               ON CONFLICT DO UPDATE SET stamp = stamp + 1";
+    execute(connection, sql, [], "starting the memory anew")?;
+    setting::set(connection, PLACE, place)?;
+    setting::set(connection, TO_CLEAR, if elsewhere { "1" } else { "" })
+}
+
+/// The place has forgotten what it held before.
+pub(in crate::store) fn cleared(connection: &Connection) -> Result<()> {
+    setting::set(connection, TO_CLEAR, "")
+}
+
+/// Vectors whose document is not there, after the documents were made anew.
+pub(in crate::store) fn drop_orphans(connection: &Connection) -> Result<()> {
+    let sql = "DELETE FROM search_vector WHERE doc_id NOT IN (SELECT doc_id FROM search_doc)";
+    execute(connection, sql, [], "forgetting orphans").map(drop)
+}
+
+impl Reader<'_> {
+    pub fn memory_place(&self) -> Result<Option<String>> {
+        self.setting(PLACE)
+    }
+
+    pub fn memory_to_clear(&self) -> Result<bool> {
+        Ok(self.setting(TO_CLEAR)?.is_some_and(|text| !text.is_empty()))
+    }
+
+    /// Since when the memory cannot be reached, and why, as it was noted.
+    pub fn memory_trouble(&self) -> Result<Option<String>> {
+        Ok(self.setting(TROUBLE)?.filter(|text| !text.is_empty()))
+    }
+
+    /// Shows every vector after this one, in the order they came.
+    pub fn vectors_after(&self, last: i64, mut show: impl FnMut(VectorRow<'_>)) -> Result<()> {
+        let doing = "reading vectors";
+        let sql = "SELECT vector_id, account, kind, bytes FROM search_vector WHERE vector_id > ?1 ORDER BY vector_id";
+        let mut statement = self.0.prepare_cached(sql).context(doing)?;
+        let mut rows = statement.query([last]).context(doing)?;
+        while let Some(row) = rows.next().context(doing)? {
+            let text = |column| row.get_ref(column).map(|value| value.as_str().unwrap_or_default());
+            let bytes = row.get_ref(3).context(doing)?.as_blob().unwrap_or_default();
+            let (account, kind) = (text(1).context(doing)?, text(2).context(doing)?);
+            show(VectorRow { vector_id: row.get(0).context(doing)?, account, kind, bytes });
+        }
+        Ok(())
+    }
+
+    /// The document behind a vector; none when the vector is gone.
+    pub fn vector_doc(&self, vector_id: i64) -> Result<Option<VectorDoc>> {
+        let sql = "SELECT d.doc, v.number FROM search_vector v JOIN search_doc d USING (doc_id) WHERE v.vector_id = ?1";
+        one(self.0, sql, [vector_id], "reading a vector", |row| Ok(VectorDoc { doc: row.get(0)?, number: row.get(1)? }))
+    }
+
+    pub fn newest_vector(&self) -> Result<i64> {
+        let sql = "SELECT coalesce(max(vector_id), 0) FROM search_vector";
+        one(self.0, sql, [], "reading vectors", |row| row.get(0)).map(Option::unwrap_or_default)
+    }
+
+    pub fn vector_count(&self) -> Result<u64> {
+        self.number_of("SELECT count(*) FROM search_vector")
+    }
+
+    /// Documents whose vectors are yet to be made.
+    pub fn due_count(&self) -> Result<u64> {
+        self.number_of("SELECT count(*) FROM search_due")
+    }
+
+    /// Everything there is to remember.
+    pub fn doc_count(&self) -> Result<u64> {
+        self.number_of("SELECT count(*) FROM search_doc")
+    }
+
+    fn number_of(&self, sql: &str) -> Result<u64> {
+        one(self.0, sql, [], "counting", |row| row.get::<_, i64>(0)).map(|n| n.unwrap_or_default().unsigned_abs())
+    }
+
+    /// The first documents whose vectors are yet to be made, with the texts to make them of.
+    pub fn due_docs(&self, limit: usize) -> Result<Vec<DueDoc>> {
+        let sql = "SELECT u.doc_id, u.stamp, coalesce(d.doc, ''), coalesce(d.account, '') FROM search_due u
+                   LEFT JOIN search_doc d USING (doc_id) ORDER BY u.doc_id LIMIT ?1";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut due = many(self.0, sql, [limit], "listing what is due", |row| {
+            let (doc_id, stamp, doc, account) = (row.get(0)?, row.get(1)?, row.get(2)?, AccountId(row.get(3)?));
+            Ok(DueDoc { doc_id, stamp, doc, account, pieces: Vec::new() })
+        })?;
+        for due in &mut due {
+            due.pieces = self.pieces(&due.doc)?;
+        }
+        Ok(due)
+    }
+
+    /// None for a document that is not there.
+    pub fn doc_id(&self, doc: &str) -> Result<Option<i64>> {
+        one(self.0, "SELECT doc_id FROM search_doc WHERE doc = ?1", [doc], "looking for a document", |row| row.get(0))
+    }
+
+    fn pieces(&self, doc: &str) -> Result<Vec<String>> {
+        match doc.split_once(':') {
+            Some(("task", id)) => {
+                let task = id.parse::<TaskId>().ok().map(|id| self.task(id)).transpose()?.flatten();
+                Ok(task.map(|row| snippet::of_task(&row.task)).unwrap_or_default())
+            }
+            Some(("mail", id)) => {
+                let sql = "SELECT body FROM mail WHERE mail_id = ?1";
+                let mail = one(self.0, sql, [id], "reading a mail", |row| json::<Mail>(row, 0))?;
+                Ok(mail.map(|mail| snippet::of_mail(&mail)).unwrap_or_default())
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! What happens to the memory when things go wrong: kills, a server that is away, vectors of another kind, rows that are
+//! no vectors, a full disk. Nothing is lost, it is said once, and it heals by itself.
+
+use std::{
+    process::Stdio,
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
+
+use adjutant::{
+    app::{App, NewTask},
+    memory::{Filter, MemoryError},
+    model::AccountId,
+};
+
+use crate::{
+    full_disk::limited,
+    house::{Dice, House, Kind, WORK, eventually, finish},
+    qdrant_double::Double,
+};
+
+const COLLECTION: &str = "task_snippets";
+
+fn on_server(house: &House, double: &Double) {
+    house.configure(&format!("[memory]\nqdrant_url = \"{}\"\n", double.url()));
+}
+
+/// Tasks of a person's own, each with one piece to remember.
+async fn add_tasks(app: &App, count: usize) {
+    let mut adding = tokio::task::JoinSet::new();
+    for nth in 0..count {
+        let objective = format!("Call the plumber about the pipe in flat {nth}");
+        let app = app.clone();
+        adding.spawn(async move { app.add_task(NewTask { objective, ..NewTask::default() }).await.unwrap() });
+    }
+    adding.join_all().await;
+}
+
+/// Nothing waits to be learned, and no piece is there twice.
+fn must_be_complete(house: &House) {
+    assert_eq!(house.count("search_due"), 0);
+    let twice = "SELECT doc_id, number FROM search_vector GROUP BY doc_id, number HAVING count(*) > 1";
+    assert_eq!(house.sql(twice), [[""; 0]; 0]);
+}
+
+/// Every mail and task of the account can be found, and the nearest is near.
+async fn must_find_all(house: &House, app: &App) {
+    let found = app.memory.search_dense(&AccountId::from(WORK), "when will you be back at the house", 100).await;
+    let found = found.unwrap();
+    assert_eq!(found.len() as u64, house.count(&format!("search_doc WHERE account = '{WORK}'")));
+    assert!(found[0].score > 0.6, "{found:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_in_the_middle_of_a_thousand_upserts_beside_the_tasks() {
+    let house = House::real_time(Kind::Active);
+    add_tasks(&house.app().await, 1_000).await;
+    let mut dice = Dice::thrown("killed_beside_the_tasks");
+    let mut cut = 0;
+    for _ in 0..8 {
+        let mut rebuild =
+            house.command(&["memory", "rebuild"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(60 + dice.below(400)));
+        rebuild.kill().unwrap();
+        cut += usize::from(!rebuild.wait().unwrap().success());
+        let (due, there) = (house.count("search_due"), house.count("search_vector"));
+        assert!(due + there >= 1_000, "{due} due and {there} there");
+        assert_eq!(house.sql_one("PRAGMA integrity_check"), "ok");
+    }
+    println!("{cut} of 8 were cut off");
+    assert_eq!(house.run(&["once"]).code, 0);
+    must_be_complete(&house);
+    assert_eq!(house.count("search_vector"), 1_000);
+    assert_eq!(house.count("tasks"), 1_000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_in_the_middle_of_a_thousand_upserts_to_a_server() {
+    let house = House::real_time(Kind::Active);
+    let double = Double::start();
+    on_server(&house, &double);
+    add_tasks(&house.app().await, 1_000).await;
+    double.held.slowness.store(15, Ordering::SeqCst);
+    for parts in [1, 3, 5] {
+        double.held.upserts.store(0, Ordering::SeqCst);
+        let mut rebuild =
+            house.command(&["memory", "rebuild"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        eventually("some parts arrive", || (double.held.upserts.load(Ordering::SeqCst) >= parts).then_some(()));
+        rebuild.kill().unwrap();
+        assert!(!rebuild.wait().unwrap().success(), "it was to be killed half-way");
+        assert!(house.count("search_due") > 0);
+    }
+    double.held.slowness.store(0, Ordering::SeqCst);
+    let once = house.run(&["once"]);
+    assert_eq!(once.code, 0, "{}", once.err);
+    assert_eq!((house.count("search_due"), double.points(COLLECTION)), (0, 1_000));
+    assert_eq!(house.count("search_vector"), 0, "a server has them");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_gone_for_an_hour_stops_nothing_and_is_told_once() {
+    let house = House::active();
+    let mut double = Double::start();
+    on_server(&house, &double);
+    let worker = house.worker().await;
+    let app = worker.app.clone();
+    house.post(&house.letter("before").question());
+    assert_eq!(worker.once().await.unwrap().memory, None);
+    let known = double.points(COLLECTION);
+    assert!(known >= 2, "{known} points");
+
+    double.go_away();
+    house.post(&house.letter("away").question());
+    let report = worker.once().await.unwrap();
+    assert_eq!(house.count("ledger WHERE state = 'task'"), 2, "work goes on");
+    let said = report.memory.expect("it is said");
+    assert!(said.contains("cannot be reached") && said.contains("wait for it"), "{said}");
+    let due = house.count("search_due");
+    assert!(due >= 2, "{due}");
+
+    // For an hour nothing more is said, nobody waits for it, and every door knows.
+    for _ in 0..60 {
+        house.clock.advance(60);
+        assert_eq!(app.tend_memory().await.unwrap(), None);
+        let begun = Instant::now();
+        let asked = app.memory.nearest(&Filter::account(&AccountId::from(WORK)), "keys of the house", 5).await;
+        assert!(matches!(asked, Err(MemoryError::Away { .. })), "{asked:?}");
+        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    }
+    house.post(&house.letter("later").question());
+    assert_eq!(worker.once().await.unwrap().memory, None, "once is enough");
+    assert!(app.health().await.unwrap().memory.trouble.unwrap().contains("cannot be reached"));
+
+    double.come_back();
+    house.clock.advance(61);
+    let back = app.tend_memory().await.unwrap().expect("it is said");
+    assert!(back.contains("back"), "{back}");
+    assert_eq!(house.count("search_due"), 0);
+    assert!(double.points(COLLECTION) > known);
+    assert_eq!(app.health().await.unwrap().memory.trouble, None);
+    must_find_all(&house, &app).await;
+    worker.stop().await;
+    house.must_be_sound().await;
+}
+
+#[test]
+fn the_daemon_says_once_that_its_server_is_away() {
+    let house = House::real_time(Kind::Samples);
+    let mut double = Double::start();
+    house.write("adjutant.toml", &format!("[memory]\nqdrant_url = \"{}\"\n", double.url()));
+    let mut daemon = house.daemon();
+    eventually("the samples are remembered", || (house.count("search_due") == 0).then_some(()));
+    double.go_away();
+    assert_eq!(house.run(&["tasks", "add", "Water the plants"]).code, 0);
+    daemon.until("Memory: the Qdrant server");
+    let doctor = house.run(&["doctor"]);
+    assert!(doctor.out.contains("AWAY") && doctor.code == 0, "{}", doctor.out);
+    let status = house.json(&["memory"]);
+    assert!(status["trouble"].as_str().unwrap().contains("Work goes on without it"), "{status}");
+    double.come_back();
+    daemon.until("Memory: the memory is back");
+    assert_eq!(house.count("search_due"), 0);
+    let (code, said) = daemon.stop("TERM");
+    assert_eq!(code, 0);
+    assert_eq!(said.matches("Memory:").count(), 2, "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_collection_of_another_dimension_is_made_anew() {
+    let house = House::active();
+    let double = Double::start();
+    double.make_foreign(COLLECTION, 7);
+    on_server(&house, &double);
+    house.post(&house.letter("a").question());
+    let report = house.once().await;
+    assert_eq!((report.memory, house.count("search_due")), (None, 0));
+    assert!(double.points(COLLECTION) >= 2);
+    // Somebody does it while the worker runs.
+    let worker = house.worker().await;
+    worker.once().await.unwrap();
+    double.make_foreign(COLLECTION, 7);
+    house.post(&house.letter("b").question());
+    let said = worker.once().await.unwrap().memory.expect("it is said");
+    assert!(said.contains("refused"), "{said}");
+    house.clock.advance(10);
+    assert!(worker.app.tend_memory().await.unwrap().unwrap().contains("back"));
+    assert_eq!(house.count("search_due"), 0);
+    assert!(double.points(COLLECTION) >= 4);
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_lost_its_disk_is_given_everything_again() {
+    let house = House::active();
+    let double = Double::start();
+    on_server(&house, &double);
+    house.post(&house.letter("a").question());
+    house.once().await;
+    let points = double.points(COLLECTION);
+    double.lose_everything();
+    house.once().await;
+    assert_eq!((double.points(COLLECTION), house.count("search_due")), (points, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_are_no_vectors_are_made_anew() {
+    let house = House::active();
+    for nth in 0..5 {
+        house.post(&house.letter(&format!("q{nth}")).question());
+    }
+    house.once().await;
+    must_be_complete(&house);
+    let before = house.count("search_vector");
+    let database = house.database();
+    let broken = [
+        "UPDATE search_vector SET bytes = x'00' WHERE vector_id % 3 = 0",
+        "UPDATE search_vector SET bytes = zeroblob(196) WHERE vector_id % 3 = 1",
+        "UPDATE search_vector SET kind = 'dream' WHERE vector_id = 2",
+    ];
+    let changed: usize = broken.iter().map(|sql| database.execute(sql, []).unwrap()).sum();
+    assert!(changed >= 6, "{changed}");
+    let app = house.app().await;
+    // Asked before it is healed, it does not fall over.
+    app.memory.search_dense(&AccountId::from(WORK), "keys of the house", 5).await.unwrap();
+    house.once().await;
+    must_be_complete(&house);
+    assert_eq!(house.count("search_vector"), before);
+    assert_eq!(house.count("search_vector WHERE length(bytes) = 196 AND kind IN ('task', 'mail')"), before);
+    must_find_all(&house, &house.app().await).await;
+}
+
+#[test]
+fn a_full_disk_stops_a_rebuild_and_the_next_one_finishes() {
+    let house = House::real_time(Kind::Samples);
+    assert_eq!(house.run(&["once"]).code, 0);
+    must_be_complete(&house);
+    let before = house.count("search_vector");
+    let answered = finish(limited(&house, 64, &["memory", "rebuild"]));
+    assert_eq!(answered.code, 1, "{}{}", answered.out, answered.err);
+    assert!(!answered.err.contains("panicked"), "{}", answered.err);
+    let status = house.json(&["memory"]);
+    assert!(status["vectors"].as_u64().unwrap() > 0 || status["due"].as_u64().unwrap() > 0, "{status}");
+    let rebuild = house.run(&["memory", "rebuild"]);
+    assert_eq!(rebuild.code, 0, "{}", rebuild.err);
+    must_be_complete(&house);
+    assert_eq!(house.count("search_vector"), before);
+}
