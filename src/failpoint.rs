@@ -21,6 +21,9 @@ pub const CALLS: &[&str] = &[
     "journal.append",
     "anchor.append",
     "epoch.write",
+    "rules.write",
+    "rules.rename",
+    "rules.sync",
 ];
 
 /// Passes through, or ends the process on the spot.

@@ -7,6 +7,7 @@ mod answer;
 mod connect;
 mod error;
 mod migrate;
+pub mod night;
 mod prepare;
 mod session;
 mod table;

@@ -3,6 +3,7 @@
 pub(super) mod account;
 pub(super) mod approval;
 pub(super) mod audit;
+pub(super) mod correction;
 pub(super) mod decision;
 pub(super) mod facts;
 pub(super) mod history;
@@ -10,6 +11,7 @@ pub(super) mod item;
 pub(super) mod ledger;
 pub(super) mod ledger_read;
 pub(super) mod mail;
+pub(super) mod night;
 pub(super) mod outbox;
 pub(super) mod reminder;
 pub(super) mod request;
