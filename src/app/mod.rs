@@ -5,6 +5,7 @@ mod eval;
 mod hitl;
 mod import;
 mod mail;
+mod night;
 mod plan;
 mod rank;
 mod reference;
@@ -25,6 +26,7 @@ pub use eval::{EvalKind, Letter, evaluate};
 pub use hitl::{ItemDetail, Recipient, Said, is_approvable};
 pub use import::{ImportReport, Progress};
 pub use mail::MailDetail;
+pub use night::{DiffLine, Digest, NightReport, Reflected, VersionDetail, WhatIf, WhatIfChange};
 pub use plan::{PlanInput, Planned, Preview, PreviewLine};
 pub use reference::NotFound;
 pub use report::{Outcome, Report, TaskLine, next_step};
@@ -109,6 +111,11 @@ impl App {
         };
         self.store.write(Write::OpenAccount(row)).await?;
         Ok(())
+    }
+
+    /// The files of reflections.
+    pub fn reflections(&self) -> crate::reflection::Journal {
+        crate::reflection::Journal::new(self.home.reflections(), self.config.me.time_zone)
     }
 
     /// The rules in force for a command that does not watch them.

@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{App, Outcome, Report};
+use super::{App, NightReport, Outcome, Report};
 use crate::{
     config::AccountConfig,
     graph::{Engine, Library, Limits, Ticket, entry::RunHead, node::Nodes},
@@ -43,6 +43,8 @@ pub enum Pulse {
     /// Nobody has answered, and it will soon be void.
     Expiring(Box<ItemRow>),
     RulesBroken(String),
+    /// The nightly job was done.
+    Night(Box<NightReport>),
     /// A new version counts; so many tasks changed their level.
     RulesChanged {
         version: String,
@@ -147,7 +149,7 @@ impl App {
         for account in &self.config.accounts {
             intakes.push(self.intake(account, &outbox).await?);
         }
-        let journal = Journal::new(self.home.reflections());
+        let journal = self.reflections();
         journal.mend(&self.store).await?;
         let library =
             Library { store: self.store.clone(), rules: rules.clone(), outbox, labels: self.config.labels.clone() };
@@ -273,6 +275,7 @@ impl Worker {
         self.follow_policy().await?;
         let soon = self.app.mind_the_time().await?;
         self.app.tend_queue().await?;
+        self.app.adopt_approved().await?;
         self.app.anchor().note(&self.app.store, self.app.clock.now()).await?;
         Ok(soon)
     }

@@ -1,9 +1,10 @@
-//! The loops of a running worker: mail, requests of other commands, reminders, rules, the day. Stops when told to.
+//! The loops of a running worker: mail, requests of other commands, reminders, rules, the day, the night. Stops when told to.
 //!
 //! "Stop" is one token; "all stopped" is the tracker being empty. A loop that fails says so and goes on.
 
 mod day;
 mod mail;
+mod night;
 mod queue;
 mod requests;
 mod rules;
@@ -68,6 +69,7 @@ pub async fn run(
         tracker.spawn(queue::tend(shared.clone()));
         tracker.spawn(day::remind(shared.clone()));
         tracker.spawn(day::rank(shared.clone()));
+        tracker.spawn(night::hold(shared.clone()));
         shutdown.await;
     }
     shared.stop.cancel();

@@ -30,6 +30,10 @@ async fn notice(shared: &Shared) -> anyhow::Result<()> {
                 Ok(report) => serde_json::to_string(&report)?,
                 Err(error) => serde_json::to_string(&serde_json::json!({ "error": format!("{error:#}") }))?,
             },
+            "reflect" => match shared.worker.app.reflect().await {
+                Ok(reflected) => serde_json::to_string(&reflected)?,
+                Err(error) => serde_json::to_string(&serde_json::json!({ "error": format!("{error:#}") }))?,
+            },
             other => serde_json::to_string(&format!("this version does not know '{other}'"))?,
         };
         store.write(Write::Answer { request, answer: Some(answer) }).await?;

@@ -104,6 +104,7 @@ impl Library {
                 to_value(&known.context("the mail is not in the ledger")?)
             }
             Call::Rank => self.rank(state, now),
+            Call::Taught { facts } => to_value(&self.rules.borrow().rules.taught(facts, now)),
             Call::Recall { mail_id, thread, person, words } => {
                 let question = Question {
                     account: &head.account,

@@ -12,6 +12,7 @@ use crate::{
         Reading, RunId, RunKind, RunState, Status, Subtask, Task, TaskId, TaskKind, plan::NoTask,
     },
     planner::{self, ReadContext, Relation},
+    rules::Taught,
     store::{
         query_words,
         value::{Acquaintance, NewRun, ThreadTask},
@@ -42,18 +43,47 @@ impl Node for PlanStep {
             reading.tasks.push(planner::forced(mail, &context));
             reading.reason = "a person said: this is a task".into();
         }
+        let about = self.about(entry, mail, &known, &reading);
+        // Only what a server vouches for can have been learned about.
+        if about.sender_verified && !entry.state.forced && known.direction == Direction::In {
+            let Some(taught) = entry.reply::<Option<Taught>>(|call| matches!(call, Call::Taught { .. }))? else {
+                return Ok(Step::ask(Call::Taught { facts: Box::new(about) }));
+            };
+            heed(&mut reading, taught, mail, &context);
+        }
         Ok(self.decide(entry, mail, &known, &reading))
     }
 }
 
+/// What a person said about mails like this often enough.
+fn heed(reading: &mut Reading, taught: Option<Taught>, mail: &Mail, context: &ReadContext<'_>) {
+    match taught {
+        Some(taught) if !taught.opens && !reading.tasks.is_empty() => {
+            reading.tasks.clear();
+            reading.no_task = Some(NoTask::Overruled);
+            reading.reason = format!("learned ({}): {}", taught.entry, taught.why);
+        }
+        Some(taught) if taught.opens && reading.tasks.is_empty() => {
+            reading.tasks.push(planner::forced(mail, context));
+            reading.no_task = None;
+            reading.reason = format!("learned ({}): {}", taught.entry, taught.why);
+        }
+        _ => {}
+    }
+}
+
 impl PlanStep {
-    fn decide(&self, entry: &Entry<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> Step {
+    fn about(&self, entry: &Entry<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> Facts {
         let relation = Relation {
             known_contact: known.known_contact,
             thread_mine: known.thread_mine,
             addressed: Some(addressed(mail, known, &self.me)),
         };
-        let about = planner::facts(mail, reading, entry.run.account.as_str(), &relation);
+        planner::facts(mail, reading, entry.run.account.as_str(), &relation)
+    }
+
+    fn decide(&self, entry: &Entry<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> Step {
+        let about = self.about(entry, mail, known, reading);
         if known.muted && !entry.state.forced {
             return none(about, NoTask::Overruled, "a person muted this sender");
         }

@@ -5,6 +5,8 @@ pub(super) mod approval;
 pub(super) mod audit;
 pub(super) mod correction;
 pub(super) mod decision;
+pub(super) mod deed;
+pub(super) mod digest;
 pub(super) mod facts;
 pub(super) mod history;
 pub(super) mod item;
