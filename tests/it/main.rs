@@ -28,6 +28,7 @@ mod house;
 mod import;
 mod ledger;
 mod life_cycle;
+mod night_learns;
 mod node_contracts;
 mod overrule;
 mod queue_files;

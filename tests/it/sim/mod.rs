@@ -5,6 +5,7 @@
 
 pub(crate) mod attacker;
 mod habits;
+pub(crate) mod life;
 
 use adjutant::model::Priority;
 
@@ -123,8 +124,8 @@ impl Posting {
     }
 }
 
-/// The mail of one day.
-pub(crate) fn day(day: u32, habits: &[Habit], attacked: bool, dice: &mut Dice) -> Vec<Posting> {
+/// The mail of one day. The attacker throws dice of their own: honest mail is the same with them and without.
+pub(crate) fn day(day: u32, habits: &[Habit], dice: &mut Dice, attacker: Option<&mut Dice>) -> Vec<Posting> {
     let mut mails = Vec::new();
     for (nth, habit) in habits.iter().enumerate() {
         if dice.below(100) < habit.rate {
@@ -133,7 +134,7 @@ pub(crate) fn day(day: u32, habits: &[Habit], attacked: bool, dice: &mut Dice) -
         }
     }
     mails.extend(habits::neutral(day, dice));
-    if attacked {
+    if let Some(dice) = attacker {
         let benign = mails.len() as u64;
         let hostile = benign * ATTACKS / (100 - ATTACKS);
         mails.extend((0..=hostile).map(|nth| attacker::mail(day, nth, habits, dice)));
