@@ -26,6 +26,9 @@ pub const CALLS: &[&str] = &[
     "anchor.append",
     "epoch.write",
     "token.rename",
+    "rules.write",
+    "rules.rename",
+    "rules.sync",
 ];
 
 /// Passes through, or ends the process on the spot.

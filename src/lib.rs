@@ -24,6 +24,9 @@ pub mod outbox;
 pub mod reflection;
 pub mod store;
 
+// the night
+pub mod meta;
+
 // running it
 pub mod app;
 pub mod daemon;

@@ -132,7 +132,13 @@ impl App {
         let transmits = |row: &OutboxRow| {
             self.config.accounts.iter().any(|account| account.name == row.action.account && account.kind.transmits())
         };
-        detail.on_yes = detail.action.as_ref().map(|row| on_yes(&row.action, transmits(row))).unwrap_or_default();
+        detail.on_yes = match (&detail.action, detail.item.kind) {
+            (Some(row), _) => on_yes(&row.action, transmits(row)),
+            (None, ItemKind::RuleProposal) => {
+                "it is written into the learned part of rules/priority.yml; `adjutant rules rollback` takes it back".into()
+            }
+            (None, _) => String::new(),
+        };
         Ok(detail)
     }
 
@@ -172,7 +178,11 @@ impl App {
             epoch,
             file: said.file,
         };
-        match self.store.write(Write::Decide(Box::new(decision))).await? {
+        let receipt = self.store.write(Write::Decide(Box::new(decision))).await?;
+        if item.kind == ItemKind::RuleProposal {
+            self.adopt_approved().await?;
+        }
+        match receipt {
             Receipt::Runs(runs) => Ok(runs),
             _ => Ok(Vec::new()),
         }
@@ -377,5 +387,5 @@ fn obstacle(row: &OutboxRow, policy: &str, now: Instant) -> Option<String> {
 
 /// Kinds of items a plain yes is an answer to.
 pub fn is_approvable(item: &ItemRow) -> bool {
-    item.kind == ItemKind::Action
+    matches!(item.kind, ItemKind::Action | ItemKind::RuleProposal)
 }

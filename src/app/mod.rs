@@ -7,6 +7,7 @@ mod hitl;
 mod import;
 mod mail;
 mod memory;
+mod night;
 mod plan;
 mod preview;
 mod rank;
@@ -30,6 +31,7 @@ pub use hitl::{ItemDetail, Recipient, Said, is_approvable};
 pub use import::{ImportReport, Progress};
 pub use mail::{MailDetail, Search};
 pub use memory::REBUILD;
+pub use night::{DiffLine, Digest, NightReport, Reflected, VersionDetail, WhatIf, WhatIfChange};
 pub use plan::{PlanInput, Planned};
 pub use preview::{Preview, PreviewLine};
 pub use reference::NotFound;
@@ -119,6 +121,11 @@ impl App {
         };
         self.store.write(Write::OpenAccount(row)).await?;
         Ok(())
+    }
+
+    /// The files of reflections.
+    pub fn reflections(&self) -> crate::reflection::Journal {
+        crate::reflection::Journal::new(self.home.reflections(), self.config.me.time_zone)
     }
 
     /// The rules in force for a command that does not watch them.

@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{App, Outcome, Report, gmail::AtGoogle};
+use super::{App, NightReport, Outcome, Report, gmail::AtGoogle};
 use crate::{
     config::{AccountConfig, AccountKind},
     graph::{Engine, Library, Limits, Ticket, entry::RunHead, node::Nodes},
@@ -45,6 +45,8 @@ pub enum Pulse {
     RulesBroken(String),
     /// The memory cannot be reached, or can be again.
     Memory(String),
+    /// The nightly job was done.
+    Night(Box<NightReport>),
     /// A new version counts; so many tasks changed their level.
     RulesChanged {
         version: String,
@@ -180,7 +182,7 @@ impl App {
         for account in &self.config.accounts {
             intakes.push(self.intake(account, &outbox).await?);
         }
-        let journal = Journal::new(self.home.reflections());
+        let journal = self.reflections();
         journal.mend(&self.store).await?;
         let library = Library {
             store: self.store.clone(),
@@ -343,6 +345,7 @@ impl Worker {
         self.follow_policy().await?;
         let soon = self.app.mind_the_time().await?;
         self.app.tend_queue().await?;
+        self.app.adopt_approved().await?;
         self.app.anchor().note(&self.app.store, self.app.clock.now()).await?;
         Ok(soon)
     }

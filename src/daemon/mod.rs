@@ -1,10 +1,12 @@
-//! The loops of a running worker: mail, requests of other commands, reminders, rules, the memory, the day. Stops when told to.
+//! The loops of a running worker: mail, requests of other commands, reminders, rules, the memory, the day, the night. Stops
+//! when told to.
 //!
 //! "Stop" is one token; "all stopped" is the tracker being empty. A loop that fails says so and goes on.
 
 mod day;
 mod mail;
 mod memory;
+mod night;
 mod pace;
 mod queue;
 mod requests;
@@ -71,6 +73,7 @@ pub async fn run(
         tracker.spawn(memory::tend(shared.clone()));
         tracker.spawn(day::remind(shared.clone()));
         tracker.spawn(day::rank(shared.clone()));
+        tracker.spawn(night::hold(shared.clone()));
         shutdown.await;
     }
     shared.stop.cancel();

@@ -34,6 +34,10 @@ async fn notice(shared: &Shared) -> anyhow::Result<()> {
                 app.memory.rebuild().await?;
                 serde_json::to_string(&app.memory_status().await?)?
             }
+            "reflect" => match shared.worker.app.reflect().await {
+                Ok(reflected) => serde_json::to_string(&reflected)?,
+                Err(error) => serde_json::to_string(&serde_json::json!({ "error": format!("{error:#}") }))?,
+            },
             other => serde_json::to_string(&format!("this version does not know '{other}'"))?,
         };
         store.write(Write::Answer { request, answer: Some(answer) }).await?;

@@ -125,6 +125,7 @@ impl Library {
             }
             Call::Kin { marks } => to_value(&self.store.read_now(|reader| reader.invoice_kin(&head.account, marks))?),
             Call::Rank => self.rank(state, now),
+            Call::Taught { facts } => to_value(&self.rules.borrow().rules.taught(facts, now)),
             Call::Thread { thread } => self.thread(head, thread),
             Call::Standing => self.standing(head),
             Call::Room { sender } => self.room(sender, now),

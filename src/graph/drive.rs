@@ -16,7 +16,7 @@ use super::{
     ticket::Ticket,
 };
 use crate::{
-    model::{Instant, Move, NodeName, OutboxState, RunId, RunKind, RunState, RunStatus},
+    model::{Instant, Move, NodeName, OutboxState, Reflection, RunId, RunKind, RunState, RunStatus},
     store::{
         StoreError, Write,
         value::{Checkpoint, RecordedReply},
@@ -280,11 +280,18 @@ impl Inner {
             moved: ticket.moved.take().filter(|_| !ticket.head.fork),
             item: step.item,
             runs: if ticket.head.fork { Vec::new() } else { runs },
-            reflection: step.reflection.filter(|_| !ticket.head.fork),
+            reflection: step.reflection.filter(|_| !ticket.head.fork).map(|line| self.with_deeds(line, now)),
             end,
             fork: ticket.head.fork,
         };
         Ok((state, Arc::new(checkpoint)))
+    }
+
+    /// A line to learn from is poorer without them, never missing.
+    fn with_deeds(&self, (day, mut line): (String, Reflection), now: Instant) -> (String, Reflection) {
+        let found = self.store.read_now(|reader| reader.deeds(line.task_id, line.run_id, now));
+        line.deeds = found.unwrap_or_default();
+        (day, line)
     }
 
     /// A full disk is waited out: the run stands still, nothing is lost, and it goes on when there is room.

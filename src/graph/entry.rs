@@ -21,6 +21,8 @@ pub enum Call {
     Kin { marks: Vec<String> },
     /// What the rules in force say about the run's facts.
     Rank,
+    /// Whether mails like this were learned to be tasks, or none.
+    Taught { facts: Box<Facts> },
     /// Earlier mails and tasks that may help.
     Recall {
         mail_id: Option<MailId>,

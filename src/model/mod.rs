@@ -41,7 +41,7 @@ pub use mail::{Address, Attachment, Direction, Mail};
 pub use me::Me;
 pub use plan::{PlannedTask, Reading, TaskKind};
 pub use priority::Priority;
-pub use reflection::Reflection;
+pub use reflection::{Deeds, Reflection};
 pub use run::{Change, ContextDoc, Move, NodeName, RunKind, RunState, RunStatus};
 pub use secret::Secret;
 pub use since::Since;

@@ -1,4 +1,4 @@
-//! One line of `data/reflections/DATE.jsonl`: what a finished run teaches. No mail text.
+//! The lines of `data/reflections/DATE.jsonl`: what a finished run and a person's correction teach. No mail text.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::{AccountId, Instant, Priority, RunId, Status, TaskId};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reflection {
     pub schema: u32,
-    /// `run`; corrections are the other kind.
+    /// `run`
     pub kind: String,
     pub at: Instant,
     pub run_id: RunId,
@@ -24,4 +24,26 @@ pub struct Reflection {
     pub steps_open: usize,
     pub documents: usize,
     pub language: String,
+    #[serde(flatten)]
+    pub deeds: Deeds,
+    /// What the models of this run cost; none without a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+}
+
+/// What people did to the effects of a task, and how long it took.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deeds {
+    #[serde(default)]
+    pub approvals: u32,
+    /// The message that left was not the one that was written first.
+    #[serde(default)]
+    pub draft_changed: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words_before: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words_after: Option<usize>,
+    /// From the start of the run to its end, waits included.
+    #[serde(default)]
+    pub seconds: u64,
 }

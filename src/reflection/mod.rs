@@ -1,9 +1,10 @@
-//! `data/reflections/DATE.jsonl`: one line per finished run. A view of database rows: a lost line is written again.
+//! `data/reflections/DATE.jsonl`: one line per finished run and per correction of a person. A view of database rows: a
+//! lost line is written again.
 //!
 //! Never holds mail text.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     fs::{DirBuilder, File, OpenOptions},
     io::{self, Write as _},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
@@ -11,30 +12,71 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use chrono_tz::Tz;
+use serde_json::json;
+
 use crate::{
     failpoint,
     model::Reflection,
-    store::{Result, Store},
+    store::{Result, Store, night::CorrectionRow},
 };
 
 /// The files, open as long as their day lasts.
 #[derive(Clone)]
 pub struct Journal {
     folder: PathBuf,
+    /// Days are the person's.
+    zone: Tz,
     today: Arc<Mutex<HashMap<String, File>>>,
 }
 
 impl Journal {
-    pub fn new(folder: PathBuf) -> Self {
-        Self { folder, today: Arc::default() }
+    pub fn new(folder: PathBuf, zone: Tz) -> Self {
+        Self { folder, zone, today: Arc::default() }
     }
 
     /// After the commit. What cannot be written now is mended at the next start.
     pub fn append(&self, day: &str, line: &Reflection) {
-        let text = serde_json::to_string(line).unwrap_or_default() + "\n";
-        if let Err(error) = self.write(day, &text) {
+        self.append_line(day, &serde_json::to_string(line).unwrap_or_default());
+    }
+
+    /// The same for corrections; those that are there already are not written twice.
+    pub fn append_corrections(&self, rows: &[CorrectionRow]) {
+        for row in rows {
+            let (day, line) = self.correction(row);
+            if !self.read(&day).lines().any(|known| known == line) {
+                self.append_line(&day, &line);
+            }
+        }
+    }
+
+    fn append_line(&self, day: &str, line: &str) {
+        if let Err(error) = self.write(day, &format!("{line}\n")) {
             tracing::warn!(%error, "a reflection could not be written to its file; it is kept in the database");
         }
+    }
+
+    /// The day and the line of a correction.
+    fn correction(&self, row: &CorrectionRow) -> (String, String) {
+        let day = row.at.utc().with_timezone(&self.zone).format("%Y-%m-%d").to_string();
+        let line = json!({
+            "schema": 1,
+            "kind": "correction",
+            "at": row.at,
+            "correction": row.correction,
+            "account": row.account,
+            "what": row.kind,
+            "task_id": row.task_id,
+            "mail_id": row.mail_id,
+            "from": row.from,
+            "to": row.to,
+            "why": row.why,
+        });
+        (day, line.to_string())
+    }
+
+    fn read(&self, day: &str) -> String {
+        std::fs::read_to_string(self.folder.join(format!("{day}.jsonl"))).unwrap_or_default()
     }
 
     fn write(&self, day: &str, text: &str) -> io::Result<()> {
@@ -62,13 +104,24 @@ impl Journal {
 
     /// Compares each day's file with the rows and writes the ones anew that differ; how many did.
     pub async fn mend(&self, store: &Store) -> Result<usize> {
-        let days = store.read(|reader| reader.reflection_days()).await?;
+        let (days, corrections) =
+            store.read(|reader| Ok((reader.reflection_days()?, reader.corrections(None)?))).await?;
+        let mut said: BTreeMap<String, Vec<String>> = days.into_iter().map(|(day, _)| (day, Vec::new())).collect();
+        for row in &corrections {
+            let (day, line) = self.correction(row);
+            said.entry(day).or_default().push(line);
+        }
         let mut mended = 0;
-        for (day, _) in days {
+        for (day, corrections) in said {
             let wanted = day.clone();
-            let lines = store.read(move |reader| reader.reflections(&wanted)).await?;
-            let text = lines.join("\n") + "\n";
-            if std::fs::read_to_string(self.folder.join(format!("{day}.jsonl"))).is_ok_and(|found| found == text) {
+            let mut lines = store.read(move |reader| reader.reflections(&wanted)).await?;
+            lines.extend(corrections);
+            // Runs and corrections are written by different programs: their order is nobody's.
+            let sorted = |lines: &mut Vec<String>| lines.sort_unstable();
+            let (mut there, mut due) = (self.read(&day).lines().map(str::to_owned).collect(), lines.clone());
+            sorted(&mut there);
+            sorted(&mut due);
+            if there == due {
                 continue;
             }
             mended += 1;
@@ -77,7 +130,7 @@ impl Journal {
                 .mode(0o700)
                 .create(&self.folder)
                 .and_then(|()| self.open(&day, true))
-                .and_then(|mut file| file.write_all(text.as_bytes()));
+                .and_then(|mut file| file.write_all((lines.join("\n") + "\n").as_bytes()));
             if let Err(error) = written {
                 tracing::warn!(%error, day, "a day's reflections could not be written anew");
             }

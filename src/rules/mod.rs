@@ -7,14 +7,18 @@
 mod candidate;
 mod condition;
 mod decide;
+mod edit;
+mod entry;
 mod error;
 mod field;
+pub mod guidelines;
 mod learned;
 pub mod limits;
 mod lint;
 mod parse;
 mod pattern;
 mod render;
+mod replace;
 mod trace;
 mod watch;
 mod what_if;
@@ -23,12 +27,16 @@ mod yaml;
 
 use std::ops::Range;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+pub use edit::{Unfit, apply};
+pub use entry::{Act, Edit, Entry, Reach};
+pub(crate) use entry::subject_words;
 pub use error::{Position, RulesError};
 pub use field::{Field, Operator};
 pub use learned::{BEGIN_MARK, END_MARK, learned_range};
 pub use lint::Warning;
+pub use replace::{Replaced, read_file, replace};
 pub use trace::{ConditionTrace, EffectTrace, RuleTrace, Trace};
 pub use watch::{Current, RulesWatch, load};
 pub use what_if::{Change, FactChange, NewValue, SmallestChange};
@@ -46,6 +54,8 @@ pub const BUILT_IN: &str = include_str!("../../rules/priority.yml");
 pub struct RuleSet {
     /// Hand-written first, then learned, each in the order of the file.
     rules: Vec<Rule>,
+    /// Learned: which mails are tasks, whatever they read like.
+    teachings: Vec<Teaching>,
     default: Priority,
     version: String,
     learned_bytes: Option<Range<usize>>,
@@ -61,6 +71,24 @@ struct Rule {
     outcome: Outcome,
     /// Counts only for a verified sender, wherever in the condition the sender stands.
     uses_sender: bool,
+}
+
+/// A learned answer to whether a mail is a task.
+#[derive(Debug, Clone)]
+struct Teaching {
+    name: String,
+    why: String,
+    condition: Condition,
+    opens: bool,
+    uses_sender: bool,
+}
+
+/// What was learned about mails like this one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taught {
+    pub opens: bool,
+    pub entry: String,
+    pub why: String,
 }
 
 /// The level and what decided it.
@@ -94,11 +122,35 @@ impl RuleSet {
 
     /// How many rules, learned ones included.
     pub fn len(&self) -> usize {
-        self.rules.len()
+        self.rules.len() + self.teachings.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+        self.len() == 0
+    }
+
+    /// The names of the learned entries, in the order of the file: levels first, then what is a task.
+    pub fn learned(&self) -> Vec<&str> {
+        let rules = self.rules.iter().filter(|rule| rule.learned).map(|rule| rule.name.as_str());
+        rules.chain(self.teachings.iter().map(|teaching| teaching.name.as_str())).collect()
+    }
+
+    /// The learned entries that speak about these facts.
+    pub fn hits(&self, facts: &Facts, now: Instant) -> Vec<&str> {
+        let view = View::new(facts, now);
+        let rules = self.rules.iter().filter(|rule| rule.learned && rule.counts(facts) && rule.condition.holds(&view));
+        let teachings = self.teachings.iter().filter(|teaching| teaching.speaks(facts, &view));
+        rules.map(|rule| rule.name.as_str()).chain(teachings.map(|teaching| teaching.name.as_str())).collect()
+    }
+
+    /// Whether such a mail was learned to be a task, or none. The last entry that speaks counts.
+    pub fn taught(&self, facts: &Facts, now: Instant) -> Option<Taught> {
+        if self.teachings.is_empty() {
+            return None;
+        }
+        let view = View::new(facts, now);
+        let found = self.teachings.iter().rev().find(|teaching| teaching.speaks(facts, &view))?;
+        Some(Taught { opens: found.opens, entry: found.name.clone(), why: found.why.clone() })
     }
 
     /// The bytes of the text between the markers.
@@ -132,6 +184,12 @@ impl RuleSet {
 impl Rule {
     fn counts(&self, facts: &Facts) -> bool {
         facts.sender_verified || !self.uses_sender
+    }
+}
+
+impl Teaching {
+    fn speaks(&self, facts: &Facts, view: &View<'_>) -> bool {
+        (facts.sender_verified || !self.uses_sender) && self.condition.holds(view)
     }
 }
 

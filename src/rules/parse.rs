@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{
-    Rule, RuleSet,
+    Rule, RuleSet, Teaching,
     decide::{Act, Outcome},
     error::Fault,
     field::Field,
@@ -17,7 +17,7 @@ use crate::{model::Priority, rules::condition::List};
 
 const FILE_KEYS: &[&str] = &["lists", "rules", "default", "learned"];
 const RULE_KEYS: &[&str] = &["name", "when", "set", "cap", "lock", "stop", "why"];
-const LEARNED_KEYS: &[&str] = &["name", "when", "set", "cap", "why"];
+const LEARNED_KEYS: &[&str] = &["name", "when", "set", "cap", "task", "why"];
 
 type Entries<'n> = &'n [(Key, Node)];
 
@@ -31,14 +31,20 @@ pub(super) fn rule_set(text: &str) -> Result<RuleSet, Fault> {
     let lists = get(file, "lists").map_or_else(|| Ok(Lists::new()), read_lists)?;
     let mut names = HashSet::new();
     let mut rules = Vec::new();
+    let mut teachings = Vec::new();
     for (key, learned, limit) in [("rules", false, MAX_RULES), ("learned", true, MAX_LEARNED)] {
         if let Some(node) = get(file, key).filter(|node| node.yaml != Yaml::Null) {
-            rules.extend(read_rules(node, learned, limit, &lists, &mut names)?);
+            for read in read_rules(node, learned, limit, &lists, &mut names)? {
+                match read {
+                    Read::Rule(rule) => rules.push(rule),
+                    Read::Teaching(teaching) => teachings.push(teaching),
+                }
+            }
         }
     }
     let default = get(file, "default").map_or(Ok(Priority::Low), level)?;
     let learned_bytes = section.map(|Section { bytes, .. }| bytes);
-    Ok(RuleSet { rules, default, version: version(text), learned_bytes })
+    Ok(RuleSet { rules, teachings, default, version: version(text), learned_bytes })
 }
 
 fn read_lists(node: &Node) -> Result<Lists, Fault> {
@@ -56,7 +62,7 @@ fn read_rules(
     limit: usize,
     lists: &Lists,
     names: &mut HashSet<String>,
-) -> Result<Vec<Rule>, Fault> {
+) -> Result<Vec<Read>, Fault> {
     let nodes = node.seq("a sequence of rules")?;
     if let Some(extra) = nodes.get(limit) {
         return Err(Fault::new(extra.at, format!("rule number {}", limit + 1), format!("at most {limit}")));
@@ -64,7 +70,14 @@ fn read_rules(
     nodes.iter().map(|node| rule(node, learned, lists, names)).collect()
 }
 
-fn rule(node: &Node, learned: bool, lists: &Lists, names: &mut HashSet<String>) -> Result<Rule, Fault> {
+/// What one entry of the file says.
+enum Read {
+    Rule(Rule),
+    /// Only a learned one: whether such a mail is a task at all.
+    Teaching(Teaching),
+}
+
+fn rule(node: &Node, learned: bool, lists: &Lists, names: &mut HashSet<String>) -> Result<Read, Fault> {
     let entries = node.map("a rule: a mapping with name, when and set or cap")?;
     check_keys(
         entries,
@@ -74,15 +87,21 @@ fn rule(node: &Node, learned: bool, lists: &Lists, names: &mut HashSet<String>) 
     let name = name(need(node, entries, "name")?, names)?;
     let when = need(node, entries, "when")?;
     let condition = condition(when, lists)?;
+    let why = get(entries, "why").map_or(Ok(name.clone()), why)?;
+    let uses_sender = condition.uses(Field::names_sender);
+    if let Some(task) = get(entries, "task") {
+        if let Some((key, _)) = entries.iter().find(|(key, _)| ["set", "cap"].contains(&key.text.as_str())) {
+            return Err(Fault::new(key.at, format!("{} beside task", key.text), "one of them").wide(3));
+        }
+        return Ok(Read::Teaching(Teaching { name, why, condition, opens: task.bool()?, uses_sender }));
+    }
     let outcome = outcome(node, entries)?;
     if outcome.level == Priority::Critical && outcome.act == Act::Set && condition.uses(|field| field == Field::Urgency)
     {
         let at = get(entries, "set").unwrap_or(node);
         return Err(at.unfit("at most high: a rule that asks for urgency may not set critical"));
     }
-    let why = get(entries, "why").map_or(Ok(name.clone()), why)?;
-    let uses_sender = condition.uses(Field::names_sender);
-    Ok(Rule { name, why, learned, at: node.at, condition, outcome, uses_sender })
+    Ok(Read::Rule(Rule { name, why, learned, at: node.at, condition, outcome, uses_sender }))
 }
 
 fn name(node: &Node, names: &mut HashSet<String>) -> Result<String, Fault> {

@@ -51,6 +51,7 @@ fn first(path: &Path, text: Result<String, String>) -> Current {
 fn built_in() -> RuleSet {
     let empty = || RuleSet {
         rules: Vec::new(),
+        teachings: Vec::new(),
         default: crate::model::Priority::Low,
         version: version(""),
         learned_bytes: None,

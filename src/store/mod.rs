@@ -8,6 +8,7 @@ mod connect;
 mod error;
 pub mod lesson;
 mod migrate;
+pub mod night;
 mod prepare;
 mod session;
 mod table;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::{
     error::{Result, StoreError},
     lesson::Learned,
+    night::{BeginNight, EndNight, KeepVersion, NewVersion, Twins},
     prepare::Prepared,
     session::Session,
     table::{
-        account, approval, condition, decision, item, ledger, outbox, reminder, request, run, search, setting,
-        task_edit, vector,
+        account, approval, condition, decision, item, ledger, night as nightly, outbox, reminder, request, run, search,
+        setting, task_edit, vector,
     },
     value::{
         Account, AccountCondition, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun,
@@ -101,6 +102,25 @@ pub enum Write {
         value: String,
     },
     Condition(AccountCondition),
+    /// Claims a date for the nightly job.
+    BeginNight(Box<BeginNight>),
+    EndNight(Box<EndNight>),
+    /// The rules are about to be replaced by exactly this.
+    IntendRules(Box<NewVersion>),
+    /// They were.
+    KeepRules(Box<KeepVersion>, Instant),
+    /// They were not.
+    DropIntent {
+        version: i64,
+    },
+    /// The newer of two tasks that are one.
+    CancelTwin(Twins, Instant),
+    /// A proposal a person answered cannot be carried out any more.
+    SettleProposal {
+        item_id: ItemId,
+        outcome: String,
+        at: Instant,
+    },
     /// Builds the search index anew from what is stored.
     Reindex,
     /// Vectors were made of documents that waited for them.
@@ -151,6 +171,13 @@ impl Write {
         "reminders_shown",
         "setting",
         "condition",
+        "begin_night",
+        "end_night",
+        "intend_rules",
+        "keep_rules",
+        "drop_intent",
+        "cancel_twin",
+        "settle_proposal",
         "reindex",
         "remember",
         "forget",
@@ -187,6 +214,13 @@ impl Write {
             Self::RemindersShown { .. } => "reminders_shown",
             Self::Setting { .. } => "setting",
             Self::Condition(..) => "condition",
+            Self::BeginNight(..) => "begin_night",
+            Self::EndNight(..) => "end_night",
+            Self::IntendRules(..) => "intend_rules",
+            Self::KeepRules(..) => "keep_rules",
+            Self::DropIntent { .. } => "drop_intent",
+            Self::CancelTwin(..) => "cancel_twin",
+            Self::SettleProposal { .. } => "settle_proposal",
             Self::Reindex => "reindex",
             Self::Remember(..) => "remember",
             Self::Forget { .. } => "forget",
@@ -249,6 +283,13 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> 
         (Write::RemindersShown { actions, at }, _) => reminder::shown(session, actions, *at),
         (Write::Setting { name, value }, _) => setting::set(session, name, value),
         (Write::Condition(condition), _) => condition::put(session, condition),
+        (Write::BeginNight(night), _) => nightly::begin(session, night),
+        (Write::EndNight(night), _) => nightly::end(session, night),
+        (Write::IntendRules(new), _) => return nightly::intend(session, new).map(Receipt::Number),
+        (Write::KeepRules(kept, at), _) => nightly::keep(session, kept, *at),
+        (Write::DropIntent { version }, _) => nightly::drop_intent(session, *version),
+        (Write::CancelTwin(twins, at), _) => nightly::cancel_twin(session, twins, *at),
+        (Write::SettleProposal { item_id, outcome, at }, _) => nightly::settle(session, *item_id, outcome, *at),
         (Write::Reindex, _) => search::rebuild(session),
         (Write::Remember(learned), _) => vector::remember(session, learned),
         (Write::Forget { docs, again }, _) => vector::forget(session, docs, *again),

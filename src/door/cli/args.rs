@@ -107,6 +107,18 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: RulesCommand,
     },
+    /// The nightly job, now: learn from your corrections. With a daemon running, asks it to
+    Reflect {
+        /// Show tonight's proposal; touch nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// The morning summary: done, waiting, overdue, learned, archived
+    Digest {
+        /// How far back
+        #[arg(long, default_value_t = 24)]
+        hours: i64,
+    },
     /// The graph as Mermaid, or as DOT
     Graph {
         #[arg(long)]
@@ -379,4 +391,15 @@ pub(super) enum RunsCommand {
 pub(super) enum RulesCommand {
     /// Is the file right? Exit code 4 when not
     Check { file: Option<PathBuf> },
+    /// What would this file make of every task so far? Exit code 4 when any level would change
+    WhatIf { file: PathBuf },
+    /// What changed, why, how it was tested, and where each learned entry comes from
+    History {
+        #[arg(long, default_value_t = 10)]
+        limit: usize,
+    },
+    /// From a version to the file as it is; without one, what the newest version changed
+    Diff { version: Option<i64> },
+    /// Take the learned part back to a version; without one, to the one before. What you wrote yourself stays
+    Rollback { version: Option<i64> },
 }

@@ -72,10 +72,22 @@ fn line(row: &LedgerRow) -> Vec<Cell> {
     ]
 }
 
+/// What the ledger says of a mail after a person's word, and what that word teaches.
+#[derive(serde::Serialize)]
+struct After<'a> {
+    #[serde(flatten)]
+    row: &'a LedgerRow,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    teaches: Option<&'a str>,
+}
+
 async fn after(app: &App, screen: Screen, mail: &str) -> anyhow::Result<()> {
     let detail = app.mail_detail(App::mail_named(mail)?).await?;
-    screen.answer(&detail.row, |screen| {
-        screen.line(&format!("Mail {}: {}, {}", detail.row.mail_id, detail.row.state, shown(&detail.row.reason, 200)))
+    let id = detail.row.mail_id;
+    let teaches = app.taught_by(move |correction| correction.mail_id == Some(id)).await?;
+    screen.answer(&After { row: &detail.row, teaches: teaches.as_deref() }, |screen| {
+        screen.line(&format!("Mail {}: {}, {}", detail.row.mail_id, detail.row.state, shown(&detail.row.reason, 200)))?;
+        teaches.iter().try_for_each(|words| screen.line(&shown(words, 300)))
     })
 }
 

@@ -6,6 +6,7 @@ mod check;
 mod hitl;
 mod mail;
 mod memory;
+mod night;
 mod progress;
 mod read;
 mod run;
@@ -134,14 +135,16 @@ async fn with_app(app: &App, screen: Screen, command: Command) -> anyhow::Result
         Command::Doctor => return check::doctor(app, screen).await,
         Command::Audit { command: args::AuditCommand::Verify } => return check::audit(app, screen).await,
         Command::Memory { command } => memory::memory(app, screen, command).await?,
+        Command::Rules { command } => return night::rules(app, screen, command).await,
+        Command::Reflect { dry_run } => night::reflect(app, screen, dry_run).await?,
+        Command::Digest { hours } => night::digest(app, screen, hours).await?,
         Command::Pause => check::pause(app, screen, true).await?,
         Command::Resume => check::pause(app, screen, false).await?,
         // Answered before a home was needed.
         Command::Completions { .. }
         | Command::Init { .. }
         | Command::Eval { .. }
-        | Command::Graph { .. }
-        | Command::Rules { .. } => {}
+        | Command::Graph { .. } => {}
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -117,6 +117,7 @@ fn tell(screen: Screen, pulse: &Pulse) -> io::Result<()> {
         Pulse::RulesBroken(problem) => {
             screen.line(&format!("The rules file is broken; the last good set stays in force.\n{problem}"))
         }
+        Pulse::Night(report) => super::night::print_report(screen, report),
         Pulse::RulesChanged { version, reranked } => {
             screen.line(&format!("New rules ({version}): {reranked} tasks changed their level."))
         }
@@ -132,6 +133,7 @@ fn pulse_json(pulse: &Pulse) -> Value {
         Pulse::Settled(outcome) => json!({ "event": "settled", "mail": outcome }),
         Pulse::Reminder(reminder) => json!({ "event": "reminder", "reminder": reminder }),
         Pulse::Expiring(item) => json!({ "event": "expiring", "item": item }),
+        Pulse::Night(report) => json!({ "event": "night", "report": report }),
         Pulse::RulesBroken(problem) => json!({ "event": "rules_broken", "problem": problem }),
         Pulse::RulesChanged { version, reranked } => {
             json!({ "event": "rules_changed", "version": version, "reranked": reranked })

@@ -45,7 +45,9 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
             for wish in wishes {
                 row = app.edit_task(&task, wish, &reason).await?;
             }
-            changed(screen, &row, "changed")
+            let id = row.task.task_id;
+            let teaches = app.taught_by(move |correction| correction.task_id == Some(id)).await?;
+            changed_and_taught(screen, &row, "changed", teaches)
         }
         TasksCommand::Reply { task, text } => {
             let wish = TaskWish::Say { step: "send_reply".into(), words: text.join(" ") };
@@ -168,14 +170,28 @@ fn follow_ups(screen: Screen, mails: &[FollowUp]) -> std::io::Result<()> {
 }
 
 fn changed(screen: Screen, row: &TaskRow, verb: &str) -> anyhow::Result<()> {
-    screen.answer(row, |screen| {
+    changed_and_taught(screen, row, verb, None)
+}
+
+/// A task after a change, and what the change teaches.
+#[derive(serde::Serialize)]
+struct Changed<'a> {
+    #[serde(flatten)]
+    row: &'a TaskRow,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    teaches: Option<&'a str>,
+}
+
+fn changed_and_taught(screen: Screen, row: &TaskRow, verb: &str, teaches: Option<String>) -> anyhow::Result<()> {
+    screen.answer(&Changed { row, teaches: teaches.as_deref() }, |screen| {
         let number = row.number.map_or_else(|| row.task.task_id.to_string(), |number| number.to_string());
         screen.line(&format!(
             "Task {number} {verb}: {} ({}, {})",
             shown(&row.task.objective, 120),
             row.task.status,
             row.task.priority
-        ))
+        ))?;
+        teaches.iter().try_for_each(|words| screen.line(&shown(words, 300)))
     })
 }
 

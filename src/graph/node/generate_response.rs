@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::execute_tool::YOURS;
 use crate::{
     graph::entry::{Entry, Node, Step},
-    model::{Change, Me, Move, Reflection, Status, Task},
+    model::{Change, Deeds, Me, Move, Reflection, Status, Task},
     tool::Registry,
 };
 
@@ -56,6 +56,9 @@ impl GenerateResponse {
             steps_open: task.subtasks.iter().filter(|subtask| !subtask.done).count(),
             documents: entry.state.context_docs.len(),
             language: facts.language.clone(),
+            // The engine knows; a node asks nobody for what it does not need.
+            deeds: Deeds::default(),
+            cost: None,
         };
         Ok((day, line))
     }

@@ -15,6 +15,7 @@ use crate::{
         Reading, RunId, RunKind, RunState, Status, Subtask, Task, TaskId, plan::NoTask,
     },
     planner::{self, ReadContext, Relation},
+    rules::Taught,
     store::value::{Acquaintance, NewRun, ThreadTask},
     tool::Registry,
 };
@@ -42,6 +43,14 @@ impl Node for PlanStep {
             reading.tasks.push(planner::forced(mail, &context));
             reading.reason = "a person said: this is a task".into();
         }
+        let about = self.about(entry, mail, &known, &reading);
+        // Only what a server vouches for can have been learned about.
+        if about.sender_verified && !entry.state.forced && known.direction == Direction::In {
+            let Some(taught) = entry.reply::<Option<Taught>>(|call| matches!(call, Call::Taught { .. }))? else {
+                return Ok(Step::ask(Call::Taught { facts: Box::new(about) }));
+            };
+            heed(&mut reading, taught, mail, &context);
+        }
         let marks = if entry.state.forced { Vec::new() } else { kin::invoice_marks(mail, &reading.tasks) };
         if !marks.is_empty() {
             let Some(same) = entry.reply::<Vec<ThreadTask>>(|call| matches!(call, Call::Kin { .. }))? else {
@@ -53,14 +62,35 @@ impl Node for PlanStep {
     }
 }
 
+/// What a person said about mails like this often enough.
+fn heed(reading: &mut Reading, taught: Option<Taught>, mail: &Mail, context: &ReadContext<'_>) {
+    match taught {
+        Some(taught) if !taught.opens && !reading.tasks.is_empty() => {
+            reading.tasks.clear();
+            reading.no_task = Some(NoTask::Overruled);
+            reading.reason = format!("learned ({}): {}", taught.entry, taught.why);
+        }
+        Some(taught) if taught.opens && reading.tasks.is_empty() => {
+            reading.tasks.push(planner::forced(mail, context));
+            reading.no_task = None;
+            reading.reason = format!("learned ({}): {}", taught.entry, taught.why);
+        }
+        _ => {}
+    }
+}
+
 impl PlanStep {
-    fn decide(&self, entry: &Entry<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> Step {
+    fn about(&self, entry: &Entry<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> Facts {
         let relation = Relation {
             known_contact: known.known_contact,
             thread_mine: known.thread_mine,
             addressed: Some(addressed(mail, known, &self.me)),
         };
-        let about = planner::facts(mail, reading, entry.run.account.as_str(), &relation);
+        planner::facts(mail, reading, entry.run.account.as_str(), &relation)
+    }
+
+    fn decide(&self, entry: &Entry<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> Step {
+        let about = self.about(entry, mail, known, reading);
         if known.muted && !entry.state.forced {
             return none(about, NoTask::Overruled, "a person muted this sender");
         }

@@ -2,12 +2,13 @@
 
 use rusqlite::Connection;
 
-use super::{audit, decision, execute, item, many, one, outbox, parsed, setting, task};
+use super::{audit, correction, decision, execute, item, many, one, outbox, parsed, setting, task};
 use crate::{
-    model::{ActionId, Approval, Instant, ItemId, ItemKind, OutboxState, Status, audit::AuditEntry},
+    model::{Action, ActionId, Approval, Instant, ItemId, ItemKind, OutboxState, Status, audit::AuditEntry},
     store::{
         Reader,
         error::{Context, Result, StoreError},
+        night::CorrectionKind,
         value::{ActionEdit, Decision, ItemRow, OutboxRow, Rejudged, Verdict},
     },
 };
@@ -116,6 +117,7 @@ pub(in crate::store) fn take_back(connection: &Connection, item_id: ItemId, who:
         };
         task::set_status(connection, task_id, &mv)?;
     }
+    overruled(connection, &action.action, CorrectionKind::Undo, ("approved", "parked"), "", at)?;
     outbox::note(connection, &action.action, "held → parked: taken back", who, "taken_back", at)
 }
 
@@ -129,6 +131,7 @@ pub(in crate::store) fn edit(connection: &Connection, edit: &ActionEdit) -> Resu
     }
     let row = action_of(connection, &old)?;
     outbox::void(connection, &row.action, "edited", &edit.who, edit.at)?;
+    overruled(connection, &row.action, CorrectionKind::Edit, ("", ""), "", edit.at)?;
     let run = old.run_id.unwrap_or(row.run_id);
     outbox::plan(connection, &edit.action, run, &edit.who, edit.at)?;
     item::open(connection, &edit.item, &old.account, &old.user, Some(run), edit.at)
@@ -186,7 +189,27 @@ pub(in crate::store) fn undo(connection: &Connection, action_id: ActionId, done:
     let sql = "UPDATE journal SET undone_at = ?2 WHERE action_id = ?1";
     execute(connection, sql, (action_id.to_string(), at.to_string()), "closing the journal")?;
     outbox::take_away(connection, &row.action)?;
+    overruled(connection, &row.action, CorrectionKind::Undo, (row.state.as_str(), "void"), "", at)?;
     outbox::void(connection, &row.action, "taken back", "person", at)
+}
+
+/// A person wanted another effect than the agent did.
+pub(super) fn overruled(
+    connection: &Connection,
+    action: &Action,
+    kind: CorrectionKind,
+    values: (&str, &str),
+    why: &str,
+    at: Instant,
+) -> Result<()> {
+    let about = correction::About {
+        account: &action.account,
+        user: &action.user,
+        task_id: Some(action.task_id),
+        mail_id: action.mail_id,
+        at,
+    };
+    correction::note(connection, &about, kind, values, why)
 }
 
 pub(super) fn consume(connection: &Connection, sha256: &str, at: Instant) -> Result<()> {

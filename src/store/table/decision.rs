@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::{approval, audit, execute, item, ledger, outbox, run, task, task_edit};
+use super::{approval, audit, execute, item, ledger, night, outbox, run, task, task_edit};
 use crate::{
     model::{
         Instant, ItemKind, ItemState, MailState, NodeName, OutboxState, RunId, RunKind, RunState, Status, Subtask,
@@ -11,6 +11,7 @@ use crate::{
     },
     store::{
         error::{Result, StoreError},
+        night::CorrectionKind,
         prepare,
         value::{ActionMove, Claim, Decision, ItemRow, NewRun, TaskRow, Verdict},
     },
@@ -28,6 +29,16 @@ pub(in crate::store) fn decide(connection: &Connection, decision: &Decision) -> 
     match (row.kind, row.task_id) {
         (ItemKind::Action, Some(task_id)) if approval::decides_action(decision.verdict) => {
             of_action(connection, decision, &row, task_id)
+        }
+        (ItemKind::RuleProposal, _) if matches!(decision.verdict, Verdict::Approve | Verdict::Reject) => {
+            if decision.verdict == Verdict::Approve && !decision.door.may_approve() {
+                let why = format!("{} can show it, not approve it", decision.door);
+                return Err(StoreError::Refused(format!("item {} was not approved: {why}", row.item_id)));
+            }
+            if decision.verdict == Verdict::Reject {
+                night::turned_down(connection, row.item_id, &decision.reason, decision.at)?;
+            }
+            Ok(Vec::new())
         }
         (ItemKind::FailedStep, Some(task_id)) if decision.verdict == Verdict::Sent => {
             happened(connection, decision, &row, task_id)
@@ -53,11 +64,17 @@ fn of_action(connection: &Connection, decision: &Decision, item: &ItemRow, task_
         Verdict::Approve => approve(connection, decision, item),
         Verdict::Reject => {
             let why = format!("rejected: {}", reason(decision, "no reason given"));
+            overruled(connection, decision, item, CorrectionKind::Reject)?;
             refuse(connection, item, &decision.who, &why, decision.at).map(|run| vec![run])
         }
         Verdict::Respond => respond(connection, decision, item, task_id),
         _ => of_task(connection, decision, item, task_id),
     }
+}
+
+fn overruled(connection: &Connection, decision: &Decision, item: &ItemRow, kind: CorrectionKind) -> Result<()> {
+    let action = approval::action_of(connection, item)?.action;
+    approval::overruled(connection, &action, kind, ("", ""), &decision.reason, decision.at)
 }
 
 /// The task goes on, with a short run that waits for exactly this effect.
@@ -95,6 +112,7 @@ fn respond(connection: &Connection, decision: &Decision, item: &ItemRow, task_id
     if decision.reason.trim().is_empty() {
         return Err(StoreError::Refused("say what to do instead".into()));
     }
+    overruled(connection, decision, item, CorrectionKind::Respond)?;
     let action = approval::action_of(connection, item)?.action;
     outbox::void(connection, &action, "another answer was asked for", &decision.who, decision.at)?;
     let mut row = proceed(connection, task_id, &decision.who, "another answer was asked for", decision.at)?;

@@ -51,7 +51,7 @@ pub(in crate::store) fn of_task(connection: &Connection, task_id: TaskId) -> Res
     one(connection, &sql, [task_id.to_string()], "reading a task's facts", |row| facts(row, 0))
 }
 
-fn facts(row: &Row<'_>, first: usize) -> rusqlite::Result<Facts> {
+pub(in crate::store) fn facts(row: &Row<'_>, first: usize) -> rusqlite::Result<Facts> {
     Ok(Facts {
         sender: row.get(first)?,
         sender_domain: row.get(first + 1)?,
@@ -71,6 +71,11 @@ fn facts(row: &Row<'_>, first: usize) -> rusqlite::Result<Facts> {
         thread_mine: row.get(first + 15)?,
         account: row.get(first + 16)?,
     })
+}
+
+/// The columns [`facts`] reads, of the table with this name in a query.
+pub(in crate::store) fn columns(table: &str) -> String {
+    FIELDS.split(", ").map(|field| format!("{table}.{}", field.trim())).collect::<Vec<_>>().join(", ")
 }
 
 /// An open task that rules may rank again: its facts, its level and the revision they were read at.
@@ -94,11 +99,10 @@ impl Reader<'_> {
 
     /// Open tasks whose priority no person has set.
     pub fn rankable(&self) -> Result<Vec<Rankable>> {
-        let fields: Vec<String> = FIELDS.split(", ").map(|field| format!("f.{}", field.trim())).collect();
         let sql = format!(
             "SELECT t.task_id, o.revision, t.priority, o.rule, {} FROM tasks t JOIN task_owner o USING (task_id) JOIN task_facts f USING (task_id)
              WHERE t.status NOT IN ('DONE', 'CANCELLED', 'NEW') AND o.hand_ranked = 0",
-            fields.join(", ")
+            columns("f")
         );
         many(self.0, &sql, [], "listing tasks to rank", |row| {
             Ok(Rankable {

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::{
-    audit, execute,
+    audit, correction, execute,
     mail::{self, Twin},
     one, parsed, parsed_option, run, task_edit,
 };
@@ -14,6 +14,7 @@ use crate::{
     },
     store::{
         error::{Result, StoreError},
+        night::CorrectionKind,
         prepare::{self, MailText},
         session::Session,
         value::{Acquaintance, Arrival, ArrivalContent, Arrivals, Arrived, MailEdit, MailWish, NewRun},
@@ -207,26 +208,26 @@ pub(in crate::store) fn edit(connection: &Connection, edit: &MailEdit) -> Result
     let (kind, from, to) = match &edit.wish {
         MailWish::NotATask => {
             not_a_task(connection, edit, &entry)?;
-            ("not_a_task", entry.state.as_str(), "no_task")
+            (CorrectionKind::NotATask, entry.state.as_str(), "no_task")
         }
         MailWish::MakeTask(run) => {
             run::open(connection, run, &prepare::state(&run.state)?, edit.at)?;
             runs.push(run.run_id);
-            ("make_task", entry.state.as_str(), "task")
+            (CorrectionKind::MakeTask, entry.state.as_str(), "task")
         }
         MailWish::Mute => {
             let sql = "INSERT INTO muted (account, address, at) SELECT account, sender, ?2 FROM mail WHERE mail_id = ?1 ON CONFLICT DO NOTHING";
             execute(connection, sql, (edit.mail_id.0, edit.at.to_string()), "muting a sender")?;
-            ("mute", "", "muted")
+            (CorrectionKind::Mute, "", "muted")
         }
         MailWish::Unmute => {
             let sql =
                 "DELETE FROM muted WHERE (account, address) IN (SELECT account, sender FROM mail WHERE mail_id = ?1)";
             execute(connection, sql, [edit.mail_id.0], "unmuting a sender")?;
-            ("mute", "muted", "")
+            (CorrectionKind::Mute, "muted", "")
         }
     };
-    correct(connection, edit, &entry, kind, from, to)?;
+    correct(connection, edit, &entry, kind, (from, to))?;
     Ok(runs)
 }
 
@@ -245,27 +246,26 @@ fn not_a_task(connection: &Connection, edit: &MailEdit, entry: &Entry) -> Result
     settle(connection, edit.mail_id, MailState::NoTask, "a person said: not a task", None, edit.at)
 }
 
-fn correct(connection: &Connection, edit: &MailEdit, entry: &Entry, kind: &str, from: &str, to: &str) -> Result<()> {
-    let sql = "INSERT INTO correction (account, user_id, kind, task_id, mail_id, from_value, to_value, why, at)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    let task = entry.task_id.map(|id| id.to_string());
-    let values = (
-        entry.account.as_str(),
-        edit.user.as_str(),
-        kind,
-        task,
-        edit.mail_id.0,
-        from,
-        to,
-        &edit.why,
-        edit.at.to_string(),
-    );
-    execute(connection, sql, values, "noting a correction")?;
+fn correct(
+    connection: &Connection,
+    edit: &MailEdit,
+    entry: &Entry,
+    kind: CorrectionKind,
+    values: (&str, &str),
+) -> Result<()> {
+    let about = correction::About {
+        account: &entry.account,
+        user: &edit.user,
+        task_id: entry.task_id,
+        mail_id: Some(edit.mail_id),
+        at: edit.at,
+    };
+    correction::note(connection, &about, kind, values, &edit.why)?;
     let audit = AuditEntry {
         at: edit.at,
         account: entry.account.to_string(),
         who: "person".into(),
-        act: kind.into(),
+        act: kind.to_string(),
         subject: format!("mail:{}", edit.mail_id),
         detail: edit.why.clone(),
     };

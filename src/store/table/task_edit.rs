@@ -3,11 +3,12 @@
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::{decision, execute, facts, history, item, outbox, search, task};
+use super::{correction, decision, execute, facts, history, item, outbox, search, task};
 use crate::{
     model::{Instant, Status, Subtask, Task, TaskId, task::INSTRUCTION},
     store::{
         error::{Result, StoreError},
+        night::CorrectionKind,
         prepare::task_due,
         session::Session,
         value::{Rerank, TaskEdit, TaskRow, TaskWish},
@@ -133,8 +134,15 @@ fn change(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<()> {
     note(session, row, field, &from, &to, edit)?;
     follow_up(session, row, &changed, edit)?;
     match field {
-        "priority" => correct(session, row, &from, &to, edit),
-        "objective" | "deadline" => void_actions(session, row, edit),
+        "priority" => correct(session, row, CorrectionKind::Priority, (&from, &to), edit),
+        "objective" => {
+            correct(session, row, CorrectionKind::Objective, ("", ""), edit)?;
+            void_actions(session, row, edit)
+        }
+        "deadline" => {
+            correct(session, row, CorrectionKind::Deadline, ("", ""), edit)?;
+            void_actions(session, row, edit)
+        }
         _ => Ok(()),
     }
 }
@@ -213,12 +221,22 @@ fn note(connection: &Connection, row: &TaskRow, field: &str, from: &str, to: &st
     )
 }
 
-fn correct(connection: &Connection, row: &TaskRow, from: &str, to: &str, edit: &TaskEdit) -> Result<()> {
-    let sql = "INSERT INTO correction (account, user_id, kind, task_id, mail_id, from_value, to_value, why, at)
-               VALUES (?1, ?2, 'priority', ?3, ?4, ?5, ?6, ?7, ?8)";
-    let (task, mail) = (row.task.task_id.to_string(), row.mail_id.map(|id| id.0));
-    let values = (row.account.as_str(), row.user.as_str(), task, mail, from, to, &edit.why, edit.at.to_string());
-    execute(connection, sql, values, "noting a correction").map(drop)
+/// The words of a mail are not kept beside the correction; a level is no word of a mail.
+fn correct(
+    connection: &Connection,
+    row: &TaskRow,
+    kind: CorrectionKind,
+    values: (&str, &str),
+    edit: &TaskEdit,
+) -> Result<()> {
+    let about = correction::About {
+        account: &row.account,
+        user: &row.user,
+        task_id: Some(row.task.task_id),
+        mail_id: row.mail_id,
+        at: edit.at,
+    };
+    correction::note(connection, &about, kind, values, &edit.why)
 }
 
 /// A successor takes over the number; the old row stays as it ended.
@@ -253,6 +271,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     let opened = task::get(session, successor.task_id)?;
     task::update(session, &Task { status: Status::New, ..successor.clone() }, opened.revision, None)?;
     walk(session, &opened, before, "person", &edit.why, edit.at)?;
+    correct(session, row, CorrectionKind::Undo, (row.task.status.as_str(), before.as_str()), edit)?;
     Ok(successor.task_id)
 }
 

@@ -10,10 +10,10 @@ mod words;
 
 use comfy_table::Cell;
 
-pub(super) use self::words::{effect_words, waits_words};
+pub(super) use self::words::{effect_words, moment, waits_words};
 use self::{
     desk::Desk,
-    words::{clock, moment},
+    words::clock,
 };
 use super::{
     args::HitlCommand,

@@ -1,0 +1,93 @@
+//! Edits a person must allow: asked in the approval queue, adopted after their yes. And what a correction teaches.
+
+use chrono::Duration;
+use serde_json::json;
+
+use super::rewrite::{Draft, Rewritten};
+use crate::{
+    app::App,
+    meta::{Tested, approved, outlook},
+    model::{ItemId, ItemKind, RunId},
+    rules::{RuleSet, apply},
+    store::{
+        Write,
+        night::{CorrectionRow, Question},
+        value::NewItem,
+    },
+};
+
+/// A rule can wait longer than a mail; never more than a fortnight.
+const ASKED_FOR: Duration = Duration::days(14);
+
+impl App {
+    pub(super) fn question(&self, tested: &Tested, run_id: RunId) -> Question {
+        let now = self.clock.now();
+        let edit = serde_json::to_value(tested).unwrap_or_default();
+        let item = NewItem {
+            item_id: ItemId::derive(now, &["rule", &tested.key, &run_id.to_string()]),
+            kind: ItemKind::RuleProposal,
+            task_id: None,
+            mail_id: None,
+            action_id: None,
+            title: format!("Shall it be a rule that {}?", tested.words),
+            body: json!({
+                "reason": format!("{}; {}. Tested on the last 30 days: {}", tested.words, tested.edit.why(), tested.trial),
+                "rule": tested.words,
+                "corrections": tested.evidence,
+                "test": tested.trial,
+                "edit": tested.edit,
+            }),
+            expires_at: Some(now.plus(ASKED_FOR)),
+            sender: String::new(),
+            room: None,
+        };
+        Question { item, edit, evidence: tested.evidence.clone() }
+    }
+
+    /// Writes into the rules what was said yes to; how many. Whoever is told of a yes does it, or the next to come by.
+    pub async fn adopt_approved(&self) -> anyhow::Result<usize> {
+        let waiting = self.store.read(|reader| reader.proposals()).await?;
+        if approved(&waiting).is_empty() {
+            return Ok(0);
+        }
+        let _turn = self.rules_turn()?;
+        self.settle_intents().await?;
+        let mut adopted = 0;
+        // Read again: another may have had the turn before.
+        for (item_id, tested) in approved(&self.store.read(|reader| reader.proposals()).await?) {
+            adopted += usize::from(self.adopt(item_id, tested).await?);
+        }
+        self.rerank_if_new(&self.rules().rules).await?;
+        Ok(adopted)
+    }
+
+    async fn adopt(&self, item_id: ItemId, tested: Tested) -> anyhow::Result<bool> {
+        let was = self.files()?;
+        let mut files = was.clone();
+        match apply("rules/priority.yml", &was.rules, std::slice::from_ref(&tested.edit)) {
+            Ok(text) => files.rules = text,
+            Err(error) => {
+                let outcome = format!("not adopted: {error}");
+                self.store.write(Write::SettleProposal { item_id, outcome, at: self.clock.now() }).await?;
+                return Ok(false);
+            }
+        }
+        let draft = Draft::of_approval(files, item_id, tested, "", self.clock.now());
+        // Changed meanwhile: the next look adopts it.
+        Ok(matches!(self.rewrite(&was, draft).await?, Rewritten::Version(_)))
+    }
+
+    /// What the newest correction of this command teaches, in words; and its line goes into the day's file.
+    pub async fn taught_by(&self, what: impl Fn(&CorrectionRow) -> bool + Send + 'static) -> anyhow::Result<Option<String>> {
+        let now = self.clock.now();
+        let fresh = self.store.read(move |reader| reader.corrections(Some(now.plus(-Duration::minutes(1))))).await?;
+        self.reflections().append_corrections(&fresh);
+        let Some(newest) = fresh.into_iter().rev().find(what) else { return Ok(None) };
+        let material = self.material().await?;
+        let told = tokio::task::spawn_blocking(move || {
+            let rules = RuleSet::parse("rules/priority.yml", &material.rules).ok()?;
+            outlook(&material, &rules, newest.correction).map(|outlook| outlook.to_string())
+        });
+        Ok(told.await?)
+    }
+}

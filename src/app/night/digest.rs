@@ -1,0 +1,66 @@
+//! The morning summary: done, waiting, overdue, learned, and everything that was archived.
+
+use chrono::Duration;
+use serde::Serialize;
+
+use crate::{
+    app::App,
+    model::Instant,
+    store::value::{ItemRow, TaskRow},
+};
+
+#[derive(Debug, Serialize)]
+pub struct Digest {
+    pub since: Instant,
+    pub done: Vec<TaskRow>,
+    pub cancelled_duplicates: Vec<TaskRow>,
+    pub waiting: Vec<ItemRow>,
+    pub overdue: Vec<TaskRow>,
+    /// What changed in the rules, newest first.
+    pub learned: Vec<Learned>,
+    /// Mails that were moved to the archive, and by which task.
+    pub archived: Vec<Archived>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Learned {
+    pub version: i64,
+    pub at: Instant,
+    pub who: String,
+    pub why: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Archived {
+    pub mail: i64,
+    pub subject: String,
+    pub task: String,
+    pub at: Instant,
+}
+
+impl App {
+    /// What the last hours brought.
+    pub async fn digest(&self, hours: i64) -> anyhow::Result<Digest> {
+        let now = self.clock.now();
+        let since = now.plus(-Duration::hours(hours));
+        let waiting = self.items().await?;
+        let digest = self.store.read(move |reader| {
+            let versions = reader.rules_versions()?.into_iter().filter(|row| row.at >= since && row.who != "person");
+            let archived = reader.archived(since)?.into_iter();
+            Ok(Digest {
+                since,
+                done: reader.done_since(since)?,
+                cancelled_duplicates: reader.duplicates_since(since)?,
+                overdue: reader.overdue(now)?,
+                learned: versions
+                    .map(|row| Learned { version: row.version, at: row.at, who: row.who, why: row.why })
+                    .collect(),
+                archived: archived
+                    .map(|(mail, subject, task, at)| Archived { mail, subject, task, at })
+                    .collect(),
+                waiting,
+            })
+        });
+        Ok(digest.await?)
+    }
+}

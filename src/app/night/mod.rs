@@ -1,0 +1,214 @@
+//! The night as a use case: when it is due, what it proposes, doing it once per date, and telling of it.
+
+mod ask;
+mod digest;
+mod files;
+mod rewrite;
+mod version;
+mod what_if;
+
+use serde::Serialize;
+use serde_json::json;
+
+pub use digest::Digest;
+pub use version::{DiffLine, VersionDetail};
+pub use what_if::{WhatIf, WhatIfChange};
+
+use self::rewrite::{Draft, Rewritten};
+use super::App;
+use crate::{
+    meta::{Due, Findings, Material, Schedule, study},
+    model::{AccountId, Instant, RunId},
+    store::{
+        StoreError, Write,
+        night::{BeginNight, EndNight, NightRow, Twins},
+    },
+};
+
+/// The last scheduled instant that was seen to.
+const SEEN: &str = "night_seen";
+/// A person who edits the file all the time gets their rules; the night comes again.
+const MOST_TRIES: usize = 3;
+
+/// What a night did.
+#[derive(Debug, Clone, Serialize)]
+pub struct NightReport {
+    pub date: String,
+    pub run_id: RunId,
+    #[serde(flatten)]
+    pub findings: Findings,
+    /// Tasks that were cancelled because an older one is the same.
+    pub duplicates: Vec<Twins>,
+    /// The version of the rules it made; none when nothing changed.
+    pub version: Option<i64>,
+    pub reranked: usize,
+}
+
+/// A night that was asked for: done now, or done before.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Reflected {
+    Now(Box<NightReport>),
+    Before(Box<NightRow>),
+}
+
+/// Which date, and because of when.
+struct Night {
+    date: String,
+    scheduled_at: Instant,
+    run_id: RunId,
+    missed: Vec<(String, Instant)>,
+}
+
+impl App {
+    /// Tonight's proposal, now. Nothing is touched.
+    pub async fn proposal(&self) -> anyhow::Result<Findings> {
+        let material = self.material().await?;
+        Ok(tokio::task::spawn_blocking(move || study(&material)).await??)
+    }
+
+    /// The nightly job, unless it was done today. Belongs to the worker.
+    pub async fn reflect(&self) -> anyhow::Result<Reflected> {
+        let now = self.clock.now();
+        let date = self.schedule()?.date(now);
+        let known = date.clone();
+        if let Some(row) = self.store.read(move |reader| reader.night(&known)).await?
+            && row.ended_at.is_some()
+        {
+            return Ok(Reflected::Before(Box::new(row)));
+        }
+        let night = Night { run_id: RunId::derive(now, &["night", &date]), date, scheduled_at: now, missed: Vec::new() };
+        Ok(Reflected::Now(Box::new(self.hold(night).await?)))
+    }
+
+    /// Does the night that is due, or goes on with one that was cut off. None when there is nothing to do yet.
+    pub async fn night_if_due(&self) -> anyhow::Result<Option<NightReport>> {
+        let now = self.clock.now();
+        let schedule = self.schedule()?;
+        let (seen, unfinished) =
+            self.store.read(|reader| Ok((reader.setting(SEEN)?, reader.unfinished_night()?))).await?;
+        let Some(last) = seen.and_then(|text| text.parse::<Instant>().ok()) else {
+            // The first start: there is no night to make up for.
+            self.seen(now).await?;
+            return Ok(None);
+        };
+        if let Some(row) = unfinished {
+            let NightRow { date, scheduled_at, run_id, .. } = row;
+            let report = self.hold(Night { date, scheduled_at, run_id, missed: Vec::new() }).await?;
+            self.seen(scheduled_at.max(last)).await?;
+            return Ok(Some(report));
+        }
+        let Some(Due::Now { date, scheduled_at, missed }) = schedule.due(last, now) else { return Ok(None) };
+        let run_id = RunId::derive(scheduled_at, &["night", &date]);
+        let report = match self.hold(Night { date, scheduled_at, run_id, missed }).await {
+            Ok(report) => Some(report),
+            // A person or a timer was faster.
+            Err(error) if matches!(error.downcast_ref(), Some(StoreError::Refused(_))) => None,
+            Err(error) => return Err(error),
+        };
+        self.seen(scheduled_at).await?;
+        Ok(report)
+    }
+
+    /// When the next one is.
+    pub async fn next_night(&self) -> anyhow::Result<Option<Instant>> {
+        let now = self.clock.now();
+        let last = self.store.read(|reader| reader.setting(SEEN)).await?.and_then(|text| text.parse().ok());
+        Ok(match self.schedule()?.due(last.unwrap_or(now), now) {
+            Some(Due::At(at)) => Some(at),
+            Some(Due::Now { .. }) => Some(now),
+            None => None,
+        })
+    }
+
+    async fn seen(&self, at: Instant) -> anyhow::Result<()> {
+        self.store.write(Write::Setting { name: SEEN.into(), value: at.to_string() }).await?;
+        Ok(())
+    }
+
+    fn schedule(&self) -> anyhow::Result<Schedule> {
+        let line = &self.config.daily;
+        Schedule::new(line, self.config.me.time_zone).ok_or_else(|| anyhow::anyhow!("'{line}' is no cron line"))
+    }
+
+    async fn material(&self) -> anyhow::Result<Material> {
+        let files = self.files()?;
+        let (now, zone) = (self.clock.now(), self.config.me.time_zone);
+        let gather = move |reader: &crate::store::Reader<'_>| {
+            Material::gather(reader, now, zone, files.rules, files.guidelines)
+        };
+        Ok(self.store.read(gather).await?)
+    }
+
+    async fn hold(&self, night: Night) -> anyhow::Result<NightReport> {
+        let Night { date, scheduled_at, run_id, missed } = night;
+        let begin = BeginNight { date: date.clone(), scheduled_at, run_id, missed, at: self.clock.now() };
+        self.store.write(Write::BeginNight(Box::new(begin))).await?;
+        let (findings, version) = self.learn(run_id).await?;
+        let duplicates = self.cancel_twins().await?;
+        let account = self.store.read(|reader| reader.any_account()).await?;
+        let questions = findings.questions.iter().map(|asked| self.question(asked, run_id)).collect();
+        let end = EndNight {
+            date: date.clone(),
+            run_id,
+            report: json!({ "findings": findings, "duplicates": duplicates, "version": version }),
+            hits: findings.hits.clone(),
+            questions,
+            account: account.unwrap_or_else(|| AccountId::from(super::LOCAL)),
+            user: self.user.clone(),
+            at: self.clock.now(),
+        };
+        self.store.write(Write::EndNight(Box::new(end))).await?;
+        let reranked = self.rerank_if_new(&self.rules().rules).await?;
+        Ok(NightReport { date, run_id, findings, duplicates, version, reranked })
+    }
+
+    /// Studies, and writes what passed. Starts over when a person edits a file meanwhile.
+    async fn learn(&self, run_id: RunId) -> anyhow::Result<(Findings, Option<i64>)> {
+        let _turn = self.rules_turn()?;
+        self.settle_intents().await?;
+        for _ in 0..MOST_TRIES {
+            let material = self.material().await?;
+            let (rules, guidelines) = (material.rules.clone(), material.guidelines.clone());
+            let studied = tokio::task::spawn_blocking(move || {
+                let findings = study(&material);
+                (material, findings)
+            });
+            let (material, findings) = studied.await?;
+            let findings = match findings {
+                Ok(findings) => findings,
+                // Said by every door already; there is nothing to learn into.
+                Err(error) => {
+                    tracing::warn!("{error}");
+                    return Ok((Findings { rules, guidelines, ..Findings::default() }, None));
+                }
+            };
+            let draft = Draft::of_night(&findings, &material, run_id, self.clock.now());
+            match self.rewrite(&files::Files { rules, guidelines }, draft).await? {
+                Rewritten::Nothing => return Ok((findings, None)),
+                Rewritten::Version(version) => return Ok((findings, Some(version))),
+                Rewritten::ChangedMeanwhile => {}
+            }
+        }
+        tracing::warn!("the rules are being edited; nothing was learned tonight");
+        let files = self.files()?;
+        Ok((Findings { rules: files.rules, guidelines: files.guidelines, ..Findings::default() }, None))
+    }
+
+    async fn cancel_twins(&self) -> anyhow::Result<Vec<Twins>> {
+        let mut cancelled = Vec::new();
+        for twins in self.store.read(|reader| reader.twins()).await? {
+            match self.store.write(Write::CancelTwin(twins.clone(), self.clock.now())).await {
+                Ok(_) => cancelled.push(twins),
+                // One of three was cancelled already, or a person came by.
+                Err(StoreError::Overtaken(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(cancelled)
+    }
+
+    pub async fn nights(&self, limit: usize) -> anyhow::Result<Vec<NightRow>> {
+        Ok(self.store.read(move |reader| reader.nights(limit)).await?)
+    }
+}

@@ -1,0 +1,196 @@
+//! Replacing the rules: intended in the database, done on the disk, kept in the database. A kill anywhere in between is
+//! found out by the next one to come by.
+
+use serde_json::{Value, json};
+
+use super::files::Files;
+use crate::{
+    app::App,
+    meta::{Findings, Material, Tested},
+    model::{Instant, ItemId, RunId},
+    rules::{Edit, Replaced, replace},
+    store::{
+        Receipt, Write,
+        night::{KeepVersion, LearnedRow, NewVersion, VersionRow},
+    },
+};
+
+/// A version to be: both texts, and what is to be remembered with them.
+pub(super) struct Draft {
+    pub(super) files: Files,
+    pub(super) who: &'static str,
+    pub(super) run_id: String,
+    pub(super) why: String,
+    pub(super) edits: Vec<Tested>,
+    pub(super) keep: KeepVersion,
+}
+
+pub(super) enum Rewritten {
+    Nothing,
+    Version(i64),
+    ChangedMeanwhile,
+}
+
+impl Draft {
+    pub(super) fn of_night(findings: &Findings, material: &Material, run_id: RunId, at: Instant) -> Self {
+        let mut keep = remembered(&findings.adopted, &run_id.to_string(), at);
+        // Taken out by a person: a word like a rollback.
+        let gone = material.kept.iter().filter(|kept| findings.taken_out.contains(&kept.name));
+        keep.unlearned.extend(gone.map(|kept| (kept.entry.reach.key(), "taken out of the file".to_owned())));
+        keep.retired.extend(findings.taken_out.iter().cloned());
+        Self {
+            files: Files { rules: findings.rules.clone(), guidelines: findings.guidelines.clone() },
+            who: "night",
+            run_id: run_id.to_string(),
+            why: summary(&findings.adopted),
+            edits: findings.adopted.clone(),
+            keep,
+        }
+    }
+
+    pub(super) fn of_approval(files: Files, item_id: ItemId, tested: Tested, run_id: &str, at: Instant) -> Self {
+        let edits = vec![tested];
+        let keep = KeepVersion { settles: Some(item_id), ..remembered(&edits, run_id, at) };
+        let why = format!("you approved: {}", summary(&edits));
+        Self { files, who: "approval", run_id: run_id.to_owned(), why, edits, keep }
+    }
+}
+
+fn summary(edits: &[Tested]) -> String {
+    if edits.is_empty() {
+        return "guidelines".into();
+    }
+    edits.iter().map(|tested| tested.words.as_str()).collect::<Vec<_>>().join("; ")
+}
+
+/// What is known about entries after these edits.
+fn remembered(edits: &[Tested], run_id: &str, at: Instant) -> KeepVersion {
+    let mut keep = KeepVersion::default();
+    for tested in edits {
+        let name = tested.edit.name();
+        match &tested.edit {
+            Edit::Retire { .. } => {
+                keep.retired.push(name);
+                // What was overruled is not learned again from the words before.
+                if !tested.evidence.is_empty() {
+                    keep.unlearned.push((tested.key.clone(), "overruled".to_owned()));
+                }
+            }
+            Edit::Add { entry, .. } | Edit::Change { entry, .. } => keep.learned.push(LearnedRow {
+                name,
+                entry: serde_json::to_value(entry).unwrap_or_default(),
+                run_id: run_id.to_owned(),
+                evidence: tested.evidence.clone(),
+                made_at: at,
+                hits: 0,
+                last_hit: None,
+            }),
+        }
+    }
+    keep
+}
+
+impl App {
+    /// The caller has the turn. `was` is what the draft was made from.
+    pub(super) async fn rewrite(&self, was: &Files, draft: Draft) -> anyhow::Result<Rewritten> {
+        let Draft { files, who, run_id, why, edits, keep } = draft;
+        let remembers = !keep.retired.is_empty() || keep.settles.is_some();
+        if files == *was && !remembers {
+            return Ok(Rewritten::Nothing);
+        }
+        self.keep_what_is(was).await?;
+        let now = self.clock.now();
+        let new = NewVersion {
+            who: who.to_owned(),
+            run_id,
+            why,
+            rules: files.rules.clone(),
+            guidelines: files.guidelines.clone(),
+            edits: json!({ "edits": edits, "keep": kept_value(&keep) }),
+            at: now,
+        };
+        let Receipt::Number(version) = self.store.write(Write::IntendRules(Box::new(new))).await? else {
+            anyhow::bail!("the version was not numbered")
+        };
+        // The rules last: once they are replaced, the version counts.
+        let changes = [
+            (self.home.guidelines_file(), &was.guidelines, &files.guidelines),
+            (self.home.rules_file(), &was.rules, &files.rules),
+        ];
+        for (path, old, new) in changes.into_iter().filter(|(_, old, new)| old != new) {
+            if replace(&path, old, new)? == Replaced::ChangedMeanwhile {
+                self.store.write(Write::DropIntent { version }).await?;
+                return Ok(Rewritten::ChangedMeanwhile);
+            }
+        }
+        self.store.write(Write::KeepRules(Box::new(KeepVersion { version, ..keep }), now)).await?;
+        Ok(Rewritten::Version(version))
+    }
+
+    /// What a person wrote since the last version is a version of its own, so that there is a way back to it.
+    async fn keep_what_is(&self, files: &Files) -> anyhow::Result<()> {
+        let last = self.store.read(|reader| Ok(reader.rules_versions()?.into_iter().next())).await?;
+        if last.is_some_and(|last| last.rules == files.rules && last.guidelines == files.guidelines) {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let new = NewVersion {
+            who: "person".into(),
+            run_id: String::new(),
+            why: "as it was".into(),
+            rules: files.rules.clone(),
+            guidelines: files.guidelines.clone(),
+            edits: json!({}),
+            at: now,
+        };
+        if let Receipt::Number(version) = self.store.write(Write::IntendRules(Box::new(new))).await? {
+            let keep = KeepVersion { version, ..KeepVersion::default() };
+            self.store.write(Write::KeepRules(Box::new(keep), now)).await?;
+        }
+        Ok(())
+    }
+
+    /// After a kill: an intended version whose bytes are on the disk is kept, any other is dropped. The caller has the
+    /// turn, so nobody is in the middle of one.
+    pub(super) async fn settle_intents(&self) -> anyhow::Result<()> {
+        let (intended, last) = self
+            .store
+            .read(|reader| Ok((reader.intended_versions()?, reader.rules_versions()?.into_iter().next())))
+            .await?;
+        if intended.is_empty() {
+            return Ok(());
+        }
+        let files = self.files()?;
+        for version in intended {
+            let rules_done = files.rules == version.rules;
+            let moved = last.as_ref().is_none_or(|last| last.rules != version.rules);
+            let write = if rules_done && (moved || files.guidelines == version.guidelines) {
+                Write::KeepRules(Box::new(kept_again(&version)), self.clock.now())
+            } else {
+                Write::DropIntent { version: version.version }
+            };
+            self.store.write(write).await?;
+        }
+        Ok(())
+    }
+}
+
+fn kept_value(keep: &KeepVersion) -> Value {
+    json!({ "learned": keep.learned, "retired": keep.retired, "unlearned": keep.unlearned, "settles": keep.settles })
+}
+
+fn kept_again(version: &VersionRow) -> KeepVersion {
+    let part = |name: &str| version.edits.pointer(&format!("/keep/{name}")).cloned().unwrap_or_default();
+    KeepVersion {
+        version: version.version,
+        learned: serde_json::from_value(part("learned")).unwrap_or_default(),
+        retired: serde_json::from_value(part("retired")).unwrap_or_default(),
+        unlearned: serde_json::from_value(part("unlearned")).unwrap_or_default(),
+        settles: serde_json::from_value(part("settles")).unwrap_or_default(),
+    }
+}
+
+/// What a version remembers about its entries.
+pub(super) fn learned_in(version: &VersionRow) -> Vec<LearnedRow> {
+    kept_again(version).learned
+}

@@ -1,0 +1,23 @@
+//! The nightly job: at its time, once per date, made up for after a suspension or a restart.
+
+use std::time::Duration;
+
+use super::Shared;
+use crate::app::Pulse;
+
+/// How late a night is at most; also how soon a machine that slept through it notices.
+const LOOK: Duration = Duration::from_secs(30);
+
+pub(super) async fn hold(shared: Shared) {
+    let app = &shared.worker.app;
+    loop {
+        match app.night_if_due().await {
+            Ok(Some(report)) => shared.tell(Pulse::Night(Box::new(report))),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(error = format!("{error:#}"), "the night could not be held; it is tried again"),
+        }
+        if !shared.pause(LOOK).await {
+            return;
+        }
+    }
+}

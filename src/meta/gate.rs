@@ -1,0 +1,142 @@
+//! The test every edit must pass: it parses, means something, and makes the past better without breaking it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    learn::Candidate,
+    lesson::{Lesson, Wish},
+    study::Material,
+};
+use crate::{
+    model::{Facts, Instant, Priority, TaskId},
+    rules::{Edit, RuleSet},
+};
+
+/// This share of the past may change by one night's edits, or [`MOST_CHANGED`] tasks.
+const CHANGED_SHARE: usize = 10;
+const MOST_CHANGED: usize = 10;
+/// Enough for a person to see what is wrong.
+const SHOWN_CASES: usize = 10;
+
+/// How an edit did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    pub passed: bool,
+    /// Why not; empty when it passed.
+    pub reason: String,
+    /// Of the corrected cases of the past, how many come out as the person wanted, before and after.
+    pub agreed_before: usize,
+    pub agreed_after: usize,
+    pub corrected: usize,
+    /// Tasks of the past that come out otherwise, of all.
+    pub changed: usize,
+    pub past: usize,
+    /// What speaks against it, case by case.
+    pub cases: Vec<Case>,
+    /// What a person should know about the rule it makes.
+    pub warnings: Vec<String>,
+}
+
+impl std::fmt::Display for Trial {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { agreed_before, agreed_after, corrected, changed, past, .. } = self;
+        write!(f, "{agreed_before} → {agreed_after} of {corrected} corrected cases agree, {changed} of {past} tasks change")
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Case {
+    pub task_id: TaskId,
+    pub number: Option<i64>,
+    pub from: Priority,
+    pub to: Priority,
+    pub why: String,
+}
+
+/// `first` is what counted when the night began, `before` with the edits adopted so far, `after` with this one too.
+pub(super) fn test(material: &Material, candidate: &Candidate, first: &RuleSet, before: &RuleSet, after: &RuleSet) -> Trial {
+    let mut trial = Trial { past: material.replayed().count(), ..Trial::default() };
+    trial.warnings = new_warnings(before, after, &candidate.edit);
+    if let Some(warning) = trial.warnings.first() {
+        trial.reason = format!("the rule would be of no use: {warning}");
+        return trial;
+    }
+    agree(material, before, after, &mut trial);
+    let flips = flips(material, candidate, before, after);
+    trial.changed = changed(material, first, after);
+    let limit = (trial.past / CHANGED_SHARE).max(MOST_CHANGED);
+    let retires = matches!(candidate.edit, Edit::Retire { .. });
+    trial.reason = if !flips.is_empty() {
+        format!("{} tasks whose level you set would come out otherwise", flips.len())
+    } else if trial.changed > limit {
+        format!("{} of {} tasks would change; at most {limit} may", trial.changed, trial.past)
+    } else if trial.agreed_after < trial.agreed_before || (trial.agreed_after == trial.agreed_before && !retires) {
+        format!(
+            "it would not agree with you more often than now ({} of {} corrected cases)",
+            trial.agreed_after, trial.corrected
+        )
+    } else {
+        String::new()
+    };
+    trial.passed = trial.reason.is_empty();
+    trial.cases = flips;
+    trial
+}
+
+/// Warnings about the edited entry that were not there before.
+fn new_warnings(before: &RuleSet, after: &RuleSet, edit: &Edit) -> Vec<String> {
+    let name = edit.name();
+    let known: Vec<String> = before.lint().into_iter().map(|warning| warning.text).collect();
+    let new = after.lint().into_iter().filter(|warning| warning.rule == name && !known.contains(&warning.text));
+    new.map(|warning| warning.text).collect()
+}
+
+fn agree(material: &Material, before: &RuleSet, after: &RuleSet, trial: &mut Trial) {
+    let recent: Vec<&Lesson> = material.recent_lessons().collect();
+    let agreed = |rules: &RuleSet| recent.iter().filter(|lesson| lesson.is_known_to(rules)).count();
+    (trial.corrected, trial.agreed_before, trial.agreed_after) = (recent.len(), agreed(before), agreed(after));
+}
+
+fn changed(material: &Material, first: &RuleSet, after: &RuleSet) -> usize {
+    let level = |rules: &RuleSet, facts: &Facts, at: Instant| rules.judge(facts, at).level;
+    // A level a person set stands, whatever the rules say.
+    let tasks = material.replayed().filter(|task| !task.hand_ranked);
+    let tasks = tasks.filter(|task| {
+        level(first, &task.facts, task.created_at) != level(after, &task.facts, task.created_at)
+    });
+    let opens = |rules: &RuleSet, facts: &Facts, at: Instant, otherwise: bool| {
+        rules.taught(facts, at).map_or(otherwise, |taught| taught.opens)
+    };
+    let mails = material.mails.iter().filter(|mail| !mail.corrected && mail.arrived_at >= material.replay_since());
+    let mails = mails.filter(|mail| {
+        let before = opens(first, &mail.facts, mail.arrived_at, mail.opened);
+        before != opens(after, &mail.facts, mail.arrived_at, mail.opened)
+    });
+    tasks.count() + mails.count()
+}
+
+/// Locked cases that come out otherwise: a level a person set and the rules gave, or one a locked rule decided.
+fn flips(material: &Material, candidate: &Candidate, before: &RuleSet, after: &RuleSet) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for task in material.replayed() {
+        let (old, new) = (before.judge(&task.facts, task.created_at), after.judge(&task.facts, task.created_at));
+        if old.level == new.level {
+            continue;
+        }
+        let said = task.hand_ranked && old.level == task.priority && !superseded(material, candidate, &task.facts, task.task_id);
+        if said || old.locked {
+            let why = if said { "you set this level" } else { "a locked rule gave it" };
+            let (from, to) = (old.level, new.level);
+            cases.push(Case { task_id: task.task_id, number: task.number, from, to, why: why.into() });
+        }
+    }
+    cases.truncate(SHOWN_CASES);
+    cases
+}
+
+/// The person has thought otherwise since: every word the edit rests on is newer than the one on this task.
+fn superseded(material: &Material, candidate: &Candidate, facts: &Facts, task_id: TaskId) -> bool {
+    candidate.reach.covers(facts)
+        && material.said_at.get(&task_id).is_some_and(|at| *at < candidate.since)
+        && material.lessons.iter().any(|lesson| candidate.evidence.contains(&lesson.id) && matches!(lesson.wish, Wish::Level(_)))
+}

@@ -1,0 +1,238 @@
+//! Corrections become candidates: the same wish, three times, on two days, within one reach.
+//!
+//! The narrowest reach that explains a wish is taken. A wider one needs several senders who were all corrected alike,
+//! and nobody within it whom the person left as they were: that is how a crowd of strangers would have honest mail
+//! lowered.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{
+    lesson::{Lesson, Wish},
+    study::Material,
+};
+use crate::{
+    model::{Facts, Instant, Priority},
+    rules::{Act, Edit, Entry, Reach, RuleSet, subject_words},
+};
+
+/// How often a person must have said the same.
+pub const MIN_CORRECTIONS: usize = 3;
+/// On how many days.
+pub const MIN_DAYS: usize = 2;
+/// One word in four may say otherwise: people slip.
+const MOST_AGAINST: usize = 4;
+/// Of the tasks a wider raise would touch, one in eight may be someone's the person never corrected, and one in any case.
+const MOST_SILENT: usize = 8;
+
+/// An edit, and who says so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    pub edit: Edit,
+    pub reach: Reach,
+    pub evidence: Vec<i64>,
+    /// The oldest and the newest of the evidence.
+    pub since: Instant,
+    pub until: Instant,
+    /// A person must allow it.
+    pub asked: bool,
+}
+
+/// The reaches a lesson could be about, the narrowest first. None for a sender nobody vouches for.
+pub(super) fn reaches(lesson: &Lesson) -> Vec<Reach> {
+    let facts = &lesson.facts;
+    if !facts.sender_verified {
+        return Vec::new();
+    }
+    let mut all = vec![Reach::Sender(facts.sender.clone())];
+    all.extend(facts.list_id.iter().map(|list| Reach::ListId(list.to_lowercase())));
+    match lesson.wish {
+        Wish::Level(_) => {
+            all.push(Reach::Domain(facts.sender_domain.clone()));
+            all.extend(subject_words(&facts.subject).collect::<BTreeSet<_>>().into_iter().map(Reach::Word));
+        }
+        Wish::Task(_) => {
+            let first = subject_words(&facts.subject).next();
+            all.extend(first.map(|word| Reach::Template(facts.sender_domain.clone(), word)));
+        }
+    }
+    all.retain(Reach::is_plain);
+    all
+}
+
+/// What an entry for this wish would do.
+pub(super) fn act(wish: Wish, up: bool) -> Act {
+    match (wish, up) {
+        (Wish::Level(level), true) => Act::Set(level),
+        (Wish::Level(level), false) => Act::Cap(level),
+        (Wish::Task(opens), _) => Act::Task(opens),
+    }
+}
+
+/// Several senders share it.
+const fn is_wide(reach: &Reach) -> bool {
+    matches!(reach, Reach::Domain(_) | Reach::Word(_))
+}
+
+/// Everything that could be learned tonight, the longest overdue first.
+pub(super) fn candidates(material: &Material, rules: &RuleSet) -> Vec<Candidate> {
+    let open: Vec<&Lesson> = material.lessons.iter().filter(|lesson| !lesson.is_known_to(rules)).collect();
+    let mut found: Vec<Candidate> = Vec::new();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    for lesson in open.iter().rev() {
+        let covered = |found: &[Candidate]| {
+            found.iter().any(|known| {
+                known.reach.covers(&lesson.facts)
+                    && known.edit.entry().is_some_and(|entry| entry.act == act(lesson.wish, lesson.up))
+            })
+        };
+        if covered(&found) {
+            continue;
+        }
+        let groups = reaches(lesson).into_iter().map(|reach| Group::gather(material, reach, lesson));
+        let fit: Vec<Group<'_>> = groups.filter(|group| group.is_enough() && group.is_pure(material, rules)).collect();
+        // A domain all of whose writers were corrected says more than one of them.
+        let best = fit.iter().find(|group| matches!(group.reach, Reach::Domain(_)) && group.is_unanimous(material, rules));
+        if let Some(group) = best.or_else(|| fit.first())
+            && seen.insert(group.entry().name())
+        {
+            found.push(group.candidate());
+        }
+    }
+    found.sort_by_key(|candidate| candidate.until);
+    found
+}
+
+/// The lessons that want one thing within one reach.
+pub(super) struct Group<'a> {
+    reach: Reach,
+    wish: Wish,
+    up: bool,
+    pub(super) support: Vec<&'a Lesson>,
+    against: usize,
+    /// The newest word within reach is one of the support.
+    fresh: bool,
+}
+
+impl<'a> Group<'a> {
+    pub(super) fn gather(material: &'a Material, reach: Reach, like: &Lesson) -> Self {
+        let since = material.unlearned.get(&reach.key()).copied();
+        let within = material.lessons.iter().filter(|lesson| {
+            reach.covers(&lesson.facts)
+                && since.is_none_or(|since| lesson.at > since)
+                && matches!(lesson.wish, Wish::Level(_)) == matches!(like.wish, Wish::Level(_))
+        });
+        let (mut support, mut against, mut fresh) = (Vec::new(), 0, false);
+        for lesson in within {
+            let same = lesson.wish == like.wish && lesson.up == like.up;
+            fresh = same || (fresh && !contradicts(lesson.wish, like));
+            if same {
+                support.push(lesson);
+            } else if contradicts(lesson.wish, like) {
+                against += 1;
+            }
+        }
+        Self { reach, wish: like.wish, up: like.up, support, against, fresh }
+    }
+
+    pub(super) fn days(&self) -> usize {
+        self.support.iter().map(|lesson| lesson.day.as_str()).collect::<BTreeSet<_>>().len()
+    }
+
+    fn senders(&self) -> BTreeSet<&str> {
+        self.support.iter().map(|lesson| lesson.facts.sender.as_str()).collect()
+    }
+
+    pub(super) fn is_enough(&self) -> bool {
+        let wide = match self.reach {
+            Reach::Domain(_) => self.senders().len() >= 2,
+            Reach::Word(_) => self.senders().len() >= 3,
+            _ => true,
+        };
+        wide && self.fresh
+            && self.support.len() >= MIN_CORRECTIONS
+            && self.days() >= MIN_DAYS
+            && self.against * MOST_AGAINST <= self.support.len()
+    }
+
+    /// Nobody within reach was left as they were, or hardly anybody.
+    fn is_pure(&self, material: &Material, rules: &RuleSet) -> bool {
+        if !is_wide(&self.reach) {
+            return true;
+        }
+        let allowed = if self.up { (self.support.len() / MOST_SILENT).max(1) } else { 0 };
+        self.silent(material, rules) <= allowed
+    }
+
+    fn is_unanimous(&self, material: &Material, rules: &RuleSet) -> bool {
+        self.silent(material, rules) == 0
+    }
+
+    /// Tasks within reach that would change though nobody of their sender was ever corrected like this.
+    fn silent(&self, material: &Material, rules: &RuleSet) -> usize {
+        let senders = self.senders();
+        let entry = self.entry();
+        let touched = |facts: &Facts, at: Instant| {
+            let level = rules.judge(facts, at).level;
+            match entry.act {
+                Act::Set(to) => level < to,
+                Act::Cap(to) => level > to,
+                Act::Task(_) => false,
+            }
+        };
+        let others = material.tasks.iter().filter(|task| {
+            self.reach.covers(&task.facts) && !senders.contains(task.facts.sender.as_str()) && !task.hand_ranked
+        });
+        others.filter(|task| touched(&task.facts, task.created_at)).count()
+    }
+
+    pub(super) fn entry(&self) -> Entry {
+        let act = match act(self.wish, self.up) {
+            // Anyone can write a word into a subject, and many share a domain.
+            Act::Set(Priority::Critical) if is_wide(&self.reach) => Act::Set(Priority::High),
+            act => act,
+        };
+        Entry { reach: self.reach.clone(), act }
+    }
+
+    fn candidate(&self) -> Candidate {
+        let evidence: Vec<i64> = self.support.iter().map(|lesson| lesson.id).collect();
+        let bulk = self.support.iter().all(|lesson| lesson.bulk) && !is_wide(&self.reach);
+        let lowers = matches!(self.entry().act, Act::Cap(_) | Act::Task(false));
+        let at = |pick: fn(Option<Instant>, Instant) -> Option<Instant>| {
+            self.support.iter().fold(None, |best, lesson| pick(best, lesson.at))
+        };
+        let since = at(|best, at| Some(best.map_or(at, |best| best.min(at))));
+        // When it could first have been learned.
+        let until = self.support.get(MIN_CORRECTIONS - 1).map(|lesson| lesson.at);
+        Candidate {
+            edit: Edit::Add { entry: self.entry(), why: why(&self.support) },
+            reach: self.reach.clone(),
+            evidence,
+            since: since.unwrap_or(Instant::from(chrono::DateTime::UNIX_EPOCH)),
+            until: until.unwrap_or(Instant::from(chrono::DateTime::UNIX_EPOCH)),
+            asked: lowers && !bulk,
+        }
+    }
+}
+
+/// Whether a wish within the same reach speaks against an entry for `like`.
+fn contradicts(wish: Wish, like: &Lesson) -> bool {
+    match (wish, like.wish) {
+        (Wish::Level(other), Wish::Level(level)) => if like.up { other < level } else { other > level },
+        (Wish::Task(other), Wish::Task(opens)) => other != opens,
+        _ => false,
+    }
+}
+
+/// "you said so 3 times on 2 days: corrections 12, 15, 19".
+pub(super) fn why(support: &[&Lesson]) -> String {
+    const SHOWN: usize = 12;
+    let days: BTreeSet<&str> = support.iter().map(|lesson| lesson.day.as_str()).collect();
+    let newest = support.iter().rev().take(SHOWN).rev();
+    let ids: Vec<String> = newest.map(|lesson| lesson.id.to_string()).collect();
+    let more = if support.len() > SHOWN { "…, " } else { "" };
+    format!("you said so {} times on {} days: corrections {more}{}", support.len(), days.len(), ids.join(", "))
+}
+
+/// When a reach was last taken back, by key.
+pub(super) type Unlearned = HashMap<String, Instant>;

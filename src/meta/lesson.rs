@@ -1,0 +1,81 @@
+//! What a correction teaches: the facts of its task or mail, and what the person wanted instead.
+
+use std::collections::HashMap;
+
+use chrono_tz::Tz;
+
+use crate::{
+    model::{Facts, Instant, MailId, Priority, TaskId},
+    rules::RuleSet,
+    store::night::{CorrectionKind, LessonRow},
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Wish {
+    Level(Priority),
+    /// The mail is a task, or is none.
+    Task(bool),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lesson {
+    /// The number of the correction.
+    pub id: i64,
+    pub wish: Wish,
+    /// Where the person wanted it from there: up is true. Of a task: opened is up.
+    pub up: bool,
+    pub facts: Facts,
+    pub born_at: Instant,
+    pub at: Instant,
+    /// The local date of the correction.
+    pub day: String,
+    pub bulk: bool,
+}
+
+/// The person's last word on each task and mail. What was typed in by hand teaches nothing about mail.
+pub fn lessons(rows: Vec<LessonRow>, zone: Tz) -> Vec<Lesson> {
+    let mut last: HashMap<(Option<TaskId>, Option<MailId>), Lesson> = HashMap::new();
+    for row in rows {
+        let about = match row.correction.kind {
+            CorrectionKind::Priority => (row.correction.task_id, None),
+            _ => (None, row.correction.mail_id),
+        };
+        let first = last.get(&about).map(|lesson| lesson.up);
+        if let Some(mut lesson) = lesson(row, zone) {
+            // A second word on the same task is measured from where the program had it.
+            if let (Some(up), Wish::Task(_)) = (first, lesson.wish) {
+                lesson.up = up;
+            }
+            last.insert(about, lesson);
+        }
+    }
+    let mut lessons: Vec<Lesson> = last.into_values().collect();
+    lessons.sort_by_key(|lesson| lesson.id);
+    lessons
+}
+
+fn lesson(row: LessonRow, zone: Tz) -> Option<Lesson> {
+    let LessonRow { correction, facts, born_at, bulk } = row;
+    correction.mail_id?;
+    let (wish, up) = match correction.kind {
+        CorrectionKind::Priority => {
+            let (from, to) = (correction.from.parse::<Priority>().ok()?, correction.to.parse::<Priority>().ok()?);
+            (Wish::Level(to), to > from)
+        }
+        CorrectionKind::NotATask => (Wish::Task(false), false),
+        CorrectionKind::MakeTask => (Wish::Task(true), true),
+        _ => return None,
+    };
+    let day = correction.at.utc().with_timezone(&zone).format("%Y-%m-%d").to_string();
+    Some(Lesson { id: correction.correction, wish, up, facts, born_at, at: correction.at, day, bulk })
+}
+
+impl Lesson {
+    /// Whether the rules give it by themselves what the person wanted.
+    pub fn is_known_to(&self, rules: &RuleSet) -> bool {
+        match self.wish {
+            Wish::Level(level) => rules.judge(&self.facts, self.born_at).level == level,
+            Wish::Task(opens) => rules.taught(&self.facts, self.born_at).is_some_and(|taught| taught.opens == opens),
+        }
+    }
+}

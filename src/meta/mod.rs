@@ -1,0 +1,28 @@
+//! The night: corrections in; tested, versioned edits to rules and guidelines out.
+//!
+//! Owns what may be learned, from what, and how it is tested. Reads levels, addresses and counts, never the text of a
+//! mail; what it may write is the closed grammar of [`crate::rules::Edit`] and lines from templates. Never in here: an
+//! edit that was not replayed over the past, one that raises what a program may do, or one without the corrections that
+//! taught it.
+
+mod gate;
+pub mod guide;
+mod learn;
+mod lesson;
+mod outlook;
+mod overrule;
+mod schedule;
+mod study;
+
+pub use gate::{Case, Trial};
+pub use learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS};
+pub use lesson::{Lesson, Wish, lessons};
+pub use outlook::{Outlook, outlook};
+pub use schedule::{Due, Schedule};
+pub use study::{Findings, Kept, Material, Tested, study};
+pub(crate) use study::approved;
+
+/// Lessons, and entries nothing has matched, are forgotten after this.
+pub const MEMORY_DAYS: i64 = 60;
+/// The past an edit is tested on.
+pub const REPLAY_DAYS: i64 = 30;

@@ -1,0 +1,64 @@
+//! The answer to a correction: what it teaches, and what is still missing.
+
+use std::fmt;
+
+use super::{
+    learn::{Group, MIN_CORRECTIONS, MIN_DAYS, reaches},
+    lesson::Lesson,
+    study::Material,
+};
+use crate::rules::RuleSet;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outlook {
+    /// Nothing can be learned from it, and why.
+    Nothing(String),
+    /// The rules say the same by now.
+    Known,
+    Missing { more: usize, another_day: bool, rule: String },
+    Tonight { rule: String, asked: bool },
+}
+
+/// `id` is the correction that was just made.
+pub fn outlook(material: &Material, rules: &RuleSet, id: i64) -> Option<Outlook> {
+    let lesson = material.lessons.iter().find(|lesson| lesson.id == id)?;
+    Some(of(material, rules, lesson))
+}
+
+fn of(material: &Material, rules: &RuleSet, lesson: &Lesson) -> Outlook {
+    if lesson.is_known_to(rules) {
+        return Outlook::Known;
+    }
+    let reaches = reaches(lesson);
+    let Some(narrowest) = reaches.first().cloned() else {
+        return Outlook::Nothing("the sender is not verified, and nothing is learned about a name anyone can write".into());
+    };
+    let coming = super::learn::candidates(material, rules).into_iter().find(|candidate| candidate.evidence.contains(&lesson.id));
+    if let Some(candidate) = coming {
+        return Outlook::Tonight { rule: candidate.edit.words(), asked: candidate.asked };
+    }
+    let group = Group::gather(material, narrowest, lesson);
+    let another_day = group.days() < MIN_DAYS;
+    let more = MIN_CORRECTIONS.saturating_sub(group.support.len()).max(usize::from(another_day));
+    let rule = group.entry().words();
+    if more == 0 {
+        return Outlook::Nothing(format!("you have also said otherwise about {}", group.entry().reach.words()));
+    }
+    Outlook::Missing { more, another_day, rule }
+}
+
+impl fmt::Display for Outlook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outlook::Nothing(why) => write!(f, "noted for this one; {why}"),
+            Outlook::Known => f.write_str("noted; the rules say the same"),
+            Outlook::Missing { more, another_day, rule } => {
+                let times = if *more == 1 { "one more".to_owned() } else { format!("{more} more") };
+                let day = if *another_day { " on another day" } else { "" };
+                write!(f, "noted; {times}{day} and tonight's rule would be: {rule}")
+            }
+            Outlook::Tonight { rule, asked: false } => write!(f, "noted; tonight's rule: {rule}"),
+            Outlook::Tonight { rule, asked: true } => write!(f, "noted; tonight you will be asked: {rule}?"),
+        }
+    }
+}

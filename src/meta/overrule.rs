@@ -1,0 +1,113 @@
+//! Entries that keep being overruled, or that nothing has matched for long, are changed or retired.
+
+use std::collections::BTreeSet;
+
+use super::{
+    MEMORY_DAYS,
+    learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS, why},
+    lesson::{Lesson, Wish},
+    study::{Kept, Material},
+};
+use crate::{
+    model::{Instant, Priority},
+    rules::{Act, Edit, Entry, RuleSet, apply},
+};
+
+/// Of the words against an entry, so many in five must agree on another level for it to be changed and not retired.
+const AGREE_OF_FIVE: usize = 4;
+
+pub(super) fn candidates(material: &Material, rules: &RuleSet) -> Vec<Candidate> {
+    let known = rules.learned();
+    let kept = material.kept.iter().filter(|kept| known.contains(&kept.name.as_str()));
+    kept.filter_map(|kept| overruled(material, rules, kept).or_else(|| faded(material, kept))).collect()
+}
+
+fn overruled(material: &Material, rules: &RuleSet, kept: &Kept) -> Option<Candidate> {
+    let against: Vec<&Lesson> =
+        material.lessons.iter().filter(|lesson| lesson.at > kept.made_at && speaks_against(lesson, rules, kept)).collect();
+    let days = against.iter().map(|lesson| lesson.day.as_str()).collect::<BTreeSet<_>>().len();
+    if against.len() < MIN_CORRECTIONS || days < MIN_DAYS {
+        return None;
+    }
+    let why = format!("overruled: {}", why(&against));
+    let retire = Edit::Retire { name: kept.name.clone(), why: why.clone() };
+    let edit = match wanted(&against).filter(|level| !material.without(&retire).is_some_and(|rest| gives(&rest, &against, *level))) {
+        Some(level) => changed(kept, level, why).unwrap_or(retire),
+        None => retire,
+    };
+    let lowers_a_cap = matches!((&edit, kept.entry.act), (Edit::Change { entry, .. }, Act::Cap(from)) if matches!(entry.act, Act::Cap(to) if to < from));
+    let times = || against.iter().map(|lesson| lesson.at);
+    Some(Candidate {
+        edit,
+        reach: kept.entry.reach.clone(),
+        evidence: against.iter().map(|lesson| lesson.id).collect(),
+        since: times().min()?,
+        until: times().max()?,
+        asked: lowers_a_cap && !against.iter().all(|lesson| lesson.bulk),
+    })
+}
+
+/// The entry decided, and the person decided otherwise.
+fn speaks_against(lesson: &Lesson, rules: &RuleSet, kept: &Kept) -> bool {
+    if !kept.entry.reach.covers(&lesson.facts) {
+        return false;
+    }
+    match (lesson.wish, kept.entry.act) {
+        (Wish::Level(level), Act::Set(_) | Act::Cap(_)) => {
+            let verdict = rules.judge(&lesson.facts, lesson.born_at);
+            verdict.rule == kept.name && verdict.level != level
+        }
+        (Wish::Task(opens), Act::Task(taught)) => opens != taught,
+        _ => false,
+    }
+}
+
+/// The level nearly all of them want.
+fn wanted(against: &[&Lesson]) -> Option<Priority> {
+    let levels = || against.iter().filter_map(|lesson| if let Wish::Level(level) = lesson.wish { Some(level) } else { None });
+    Priority::ALL.iter().copied().find(|level| {
+        levels().filter(|wanted| wanted == level).count() * 5 >= against.len() * AGREE_OF_FIVE
+    })
+}
+
+fn gives(rules: &RuleSet, against: &[&Lesson], level: Priority) -> bool {
+    let given = against.iter().filter(|lesson| rules.judge(&lesson.facts, lesson.born_at).level == level);
+    given.count() * 5 >= against.len() * AGREE_OF_FIVE
+}
+
+/// The same act at another level.
+fn changed(kept: &Kept, level: Priority, why: String) -> Option<Edit> {
+    let act = match kept.entry.act {
+        Act::Set(_) => Act::Set(level),
+        Act::Cap(_) => Act::Cap(level),
+        Act::Task(_) => return None,
+    };
+    let entry = Entry { reach: kept.entry.reach.clone(), act };
+    Some(Edit::Change { name: kept.name.clone(), entry, why })
+}
+
+fn faded(material: &Material, kept: &Kept) -> Option<Candidate> {
+    let newest = material.last_hit(kept).unwrap_or(kept.made_at).max(kept.made_at);
+    (newest < material.now.plus(-chrono::Duration::days(MEMORY_DAYS))).then(|| Candidate {
+        edit: Edit::Retire { name: kept.name.clone(), why: format!("nothing has matched it for {MEMORY_DAYS} days") },
+        reach: kept.entry.reach.clone(),
+        evidence: Vec::new(),
+        since: newest,
+        until: newest,
+        asked: false,
+    })
+}
+
+impl Material {
+    /// The rules without an entry.
+    fn without(&self, retire: &Edit) -> Option<RuleSet> {
+        let text = apply("priority.yml", &self.rules, std::slice::from_ref(retire)).ok()?;
+        RuleSet::parse("priority.yml", &text).ok()
+    }
+
+    pub(super) fn last_hit(&self, kept: &Kept) -> Option<Instant> {
+        let tasks = self.tasks.iter().filter(|task| kept.entry.reach.covers(&task.facts)).map(|task| task.created_at);
+        let mails = self.mails.iter().filter(|mail| kept.entry.reach.covers(&mail.facts)).map(|mail| mail.arrived_at);
+        tasks.chain(mails).max().max(kept.last_hit)
+    }
+}

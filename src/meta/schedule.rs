@@ -1,0 +1,148 @@
+//! When the night is due: by a cron line in the person's time zone, once per date, whatever the clock did meanwhile.
+
+use chrono::Duration;
+use chrono_tz::Tz;
+use croner::Cron;
+
+use crate::model::Instant;
+
+/// Nights that were missed further back than this are not counted one by one.
+const MOST_MISSED: usize = 400;
+
+#[derive(Debug, Clone)]
+pub struct Schedule {
+    cron: Cron,
+    zone: Tz,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Due {
+    /// Not before this.
+    At(Instant),
+    Now {
+        /// The local date, which has one run.
+        date: String,
+        scheduled_at: Instant,
+        /// Earlier dates that were missed: made up for by this run.
+        missed: Vec<(String, Instant)>,
+    },
+}
+
+impl Schedule {
+    /// None when the line is none; the configuration refuses such a one.
+    pub fn new(line: &str, zone: Tz) -> Option<Self> {
+        Some(Self { cron: line.parse().ok()?, zone })
+    }
+
+    /// What is due at `now`, when `last` was the last instant that was seen to.
+    pub fn due(&self, last: Instant, now: Instant) -> Option<Due> {
+        let mut dates: Vec<(String, Instant)> = Vec::new();
+        // A date has one night, however often the line matches in it.
+        let seen = self.date(last);
+        let mut at = last;
+        loop {
+            let next = self.next(at)?;
+            if next > now {
+                break;
+            }
+            let date = self.date(next);
+            if date != seen && dates.last().is_none_or(|(known, _)| *known != date) {
+                dates.push((date, next));
+            }
+            at = next;
+            if dates.len() > MOST_MISSED {
+                dates.remove(0);
+            }
+        }
+        let Some((date, scheduled_at)) = dates.pop() else { return self.next_date(at, &seen).map(Due::At) };
+        Some(Due::Now { date, scheduled_at, missed: dates })
+    }
+
+    /// The local date of an instant.
+    pub fn date(&self, at: Instant) -> String {
+        at.utc().with_timezone(&self.zone).format("%Y-%m-%d").to_string()
+    }
+
+    fn next(&self, after: Instant) -> Option<Instant> {
+        let local = after.utc().with_timezone(&self.zone);
+        let next = self.cron.find_next_occurrence(&local, false).ok()?;
+        let next = Instant::from(next.to_utc());
+        // Whole seconds: an occurrence within the same second would be found for ever.
+        Some(if next > after { next } else { after.plus(Duration::seconds(1)) })
+    }
+
+    /// The first occurrence on another date.
+    fn next_date(&self, after: Instant, seen: &str) -> Option<Instant> {
+        let mut at = after;
+        for _ in 0..MOST_MISSED * 4 {
+            at = self.next(at)?;
+            if self.date(at) != seen {
+                return Some(at);
+            }
+        }
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Instant {
+        text.parse().unwrap()
+    }
+
+    fn check(line: &str, zone: Tz, last: &str, now: &str, expected: &Due) {
+        let schedule = Schedule::new(line, zone).unwrap();
+        assert_eq!(schedule.due(at(last), at(now)).as_ref(), Some(expected), "{line} {zone} {last} {now}");
+    }
+
+    #[test]
+    fn a_night_is_due_at_its_time_and_not_before() {
+        let line = "15 3 * * *";
+        check(line, Tz::UTC, "2026-11-16T08:00:00Z", "2026-11-17T03:14:59Z", &Due::At(at("2026-11-17T03:15:00Z")));
+        let due = Due::Now { date: "2026-11-17".into(), scheduled_at: at("2026-11-17T03:15:00Z"), missed: vec![] };
+        check(line, Tz::UTC, "2026-11-16T08:00:00Z", "2026-11-17T03:15:00Z", &due);
+        check(line, Tz::UTC, "2026-11-16T08:00:00Z", "2026-11-17T20:00:00Z", &due);
+    }
+
+    #[test]
+    fn missed_nights_are_made_up_for_by_one() {
+        let due = Due::Now {
+            date: "2026-11-19".into(),
+            scheduled_at: at("2026-11-19T03:15:00Z"),
+            missed: vec![
+                ("2026-11-17".into(), at("2026-11-17T03:15:00Z")),
+                ("2026-11-18".into(), at("2026-11-18T03:15:00Z")),
+            ],
+        };
+        check("15 3 * * *", Tz::UTC, "2026-11-16T03:15:00Z", "2026-11-19T12:00:00Z", &due);
+    }
+
+    #[test]
+    fn a_line_that_matches_often_still_means_one_night_a_date() {
+        let due = Due::Now { date: "2026-11-17".into(), scheduled_at: at("2026-11-17T00:00:00Z"), missed: vec![] };
+        check("0 * * * *", Tz::UTC, "2026-11-16T05:00:00Z", "2026-11-17T06:30:00Z", &due);
+        check("0 * * * *", Tz::UTC, "2026-11-17T00:00:00Z", "2026-11-17T06:30:00Z", &Due::At(at("2026-11-18T00:00:00Z")));
+    }
+
+    #[test]
+    fn a_time_that_the_clocks_skip_or_repeat_has_one_night() {
+        let zone = chrono_tz::Europe::Berlin;
+        for (line, day) in [("30 2 * * *", "2026-03-29"), ("30 2 * * *", "2026-10-25"), ("15 3 * * *", "2026-03-29")] {
+            let schedule = Schedule::new(line, zone).unwrap();
+            let mut last = at(&format!("{day}T00:00:00Z")).plus(Duration::hours(-12));
+            let mut dates = Vec::new();
+            let mut now = last;
+            while now < at(&format!("{day}T20:00:00Z")) {
+                now = now.plus(Duration::minutes(10));
+                if let Some(Due::Now { date, scheduled_at, missed }) = schedule.due(last, now) {
+                    assert!(missed.is_empty());
+                    dates.push(date);
+                    last = scheduled_at;
+                }
+            }
+            assert_eq!(dates, [day], "{line}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! One night's work, as a function from what is stored to what would be changed. Nothing is touched in here.
+
+use std::collections::HashMap;
+
+use chrono::Duration;
+use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    MEMORY_DAYS, REPLAY_DAYS,
+    gate::{self, Trial},
+    guide,
+    learn::{self, Candidate, Unlearned},
+    lesson::{Lesson, lessons},
+    overrule,
+};
+use crate::{
+    model::{Instant, ItemId, TaskId},
+    rules::{Edit, Entry, Reach, RuleSet, Unfit, apply},
+    store::{
+        Reader, Result as Stored,
+        night::{CorrectionKind, LearnedRow, PastMail, PastTask, ProposalRow, ReplyDeed},
+    },
+};
+
+/// Edits and questions of one night, together: a person can read five.
+const MAX_EDITS: usize = 5;
+/// The name errors show; the text is the file's.
+const FILE: &str = "rules/priority.yml";
+
+/// Everything a night is told.
+#[derive(Debug, Clone)]
+pub struct Material {
+    pub now: Instant,
+    pub zone: Tz,
+    /// The bytes of both files.
+    pub rules: String,
+    pub guidelines: String,
+    pub lessons: Vec<Lesson>,
+    /// When a person last set the level of a task.
+    pub said_at: HashMap<TaskId, Instant>,
+    pub tasks: Vec<PastTask>,
+    pub mails: Vec<PastMail>,
+    pub kept: Vec<Kept>,
+    pub unlearned: Unlearned,
+    pub asked: Vec<ProposalRow>,
+    pub replies: Vec<ReplyDeed>,
+}
+
+/// An entry of ours in the file, with where it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kept {
+    pub name: String,
+    pub entry: Entry,
+    pub made_at: Instant,
+    pub last_hit: Option<Instant>,
+}
+
+/// An edit with its evidence and its test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tested {
+    /// The reach, as it is remembered when a person says no.
+    pub key: String,
+    /// In words a person reads.
+    pub words: String,
+    pub edit: Edit,
+    pub evidence: Vec<i64>,
+    pub trial: Trial,
+}
+
+/// What the night found.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Findings {
+    pub adopted: Vec<Tested>,
+    /// To be asked: the person decides.
+    pub questions: Vec<Tested>,
+    /// Failed their test, or the file has no room for them.
+    pub proposals: Vec<Tested>,
+    /// Lines of the marked part of the guidelines.
+    pub guidelines_lines: Vec<String>,
+    /// Entries of ours that a person took out of the file.
+    pub taken_out: Vec<String>,
+    #[serde(skip)]
+    pub rules: String,
+    #[serde(skip)]
+    pub guidelines: String,
+    #[serde(skip)]
+    pub hits: Vec<(String, u64, Option<Instant>)>,
+}
+
+impl Material {
+    pub fn gather(reader: &Reader<'_>, now: Instant, zone: Tz, rules: String, guidelines: String) -> Stored<Self> {
+        let since = now.plus(-Duration::days(MEMORY_DAYS));
+        let mut rows = reader.level_lessons(since)?;
+        rows.extend(reader.task_lessons(since)?);
+        let said = rows.iter().filter(|row| row.correction.kind == CorrectionKind::Priority);
+        let said_at = said.filter_map(|row| Some((row.correction.task_id?, row.correction.at))).collect();
+        Ok(Self {
+            now,
+            zone,
+            rules,
+            guidelines,
+            lessons: lessons(rows, zone),
+            said_at,
+            tasks: reader.past_tasks(Some(since))?,
+            mails: reader.past_mails(since)?,
+            kept: reader.learned_entries()?.into_iter().filter_map(kept).collect(),
+            unlearned: reader.unlearned()?.into_iter().collect(),
+            asked: reader.proposals()?,
+            replies: reader.reply_deeds(since)?,
+        })
+    }
+
+    pub(super) fn replay_since(&self) -> Instant {
+        self.now.plus(-Duration::days(REPLAY_DAYS))
+    }
+
+    /// The tasks an edit is tested on.
+    pub(super) fn replayed(&self) -> impl Iterator<Item = &PastTask> {
+        self.tasks.iter().filter(|task| task.created_at >= self.replay_since())
+    }
+
+    pub(super) fn recent_lessons(&self) -> impl Iterator<Item = &Lesson> {
+        self.lessons.iter().filter(|lesson| lesson.at >= self.replay_since())
+    }
+
+    /// Waits for an answer, or was not answered and nothing new was said since.
+    fn is_asked(&self, candidate: &Candidate) -> bool {
+        let newest = self.lessons.iter().filter(|lesson| candidate.evidence.contains(&lesson.id)).map(|lesson| lesson.at);
+        let newest = newest.max();
+        self.asked.iter().any(|asked| {
+            let same = asked.edit.get("key").and_then(|key| key.as_str()) == Some(&candidate.reach.key());
+            same && (asked.open || (asked.decision.is_empty() && newest.is_some_and(|at| at <= asked.asked_at))
+                || (asked.decision == "approve" && !asked.settled))
+        })
+    }
+}
+
+fn kept(row: LearnedRow) -> Option<Kept> {
+    let entry = serde_json::from_value(row.entry).ok()?;
+    Some(Kept { name: row.name, entry, made_at: row.made_at, last_hit: row.last_hit })
+}
+
+/// Tonight's proposal. Errs when the file is broken: then nothing is learned until it is mended.
+pub fn study(material: &Material) -> Result<Findings, Unfit> {
+    let first = parse(&material.rules)?;
+    let mut desk = Desk { material, first: first.clone(), now: first, text: material.rules.clone(), found: Findings::default() };
+    let taken_out = material.kept.iter().filter(|kept| !desk.first.learned().contains(&kept.name.as_str()));
+    desk.found.taken_out = taken_out.map(|kept| kept.name.clone()).collect();
+    let overruled = overrule::candidates(material, &desk.first);
+    let touched: Vec<Reach> = overruled.iter().map(|candidate| candidate.reach.clone()).collect();
+    let learned = learn::candidates(material, &desk.first).into_iter().filter(|new| !touched.contains(&new.reach));
+    for candidate in overruled.into_iter().chain(learned) {
+        desk.try_out(candidate);
+    }
+    let Desk { text, mut found, .. } = desk;
+    found.guidelines_lines = guide::lines(&material.replies);
+    found.guidelines = guide::rewritten(&material.guidelines, &found.guidelines_lines);
+    found.hits = material.kept.iter().map(|kept| material.hits(kept)).collect();
+    found.rules = text;
+    Ok(found)
+}
+
+fn parse(text: &str) -> Result<RuleSet, Unfit> {
+    RuleSet::parse(FILE, text).map_err(|error| Unfit::Broken(Box::new(error)))
+}
+
+struct Desk<'a> {
+    material: &'a Material,
+    /// What counted when the night began.
+    first: RuleSet,
+    /// With the edits adopted so far.
+    now: RuleSet,
+    text: String,
+    found: Findings,
+}
+
+impl Desk<'_> {
+    fn try_out(&mut self, candidate: Candidate) {
+        let full = self.found.adopted.len() + self.found.questions.len() >= MAX_EDITS;
+        if full || (candidate.asked && self.material.is_asked(&candidate)) {
+            return;
+        }
+        let (text, after) = match apply(FILE, &self.text, std::slice::from_ref(&candidate.edit))
+            .and_then(|text| parse(&text).map(|rules| (text, rules)))
+        {
+            Ok(edited) => edited,
+            Err(error) => {
+                let trial = Trial { reason: error.to_string(), ..Trial::default() };
+                return self.found.proposals.push(tested(candidate, trial));
+            }
+        };
+        let trial = gate::test(self.material, &candidate, &self.first, &self.now, &after);
+        match (trial.passed, candidate.asked) {
+            (false, _) => self.found.proposals.push(tested(candidate, trial)),
+            (true, true) => self.found.questions.push(tested(candidate, trial)),
+            (true, false) => {
+                self.found.adopted.push(tested(candidate, trial));
+                (self.text, self.now) = (text, after);
+            }
+        }
+    }
+}
+
+fn tested(candidate: Candidate, trial: Trial) -> Tested {
+    let Candidate { edit, reach, evidence, .. } = candidate;
+    Tested { key: reach.key(), words: edit.words(), edit, evidence, trial }
+}
+
+impl Material {
+    fn hits(&self, kept: &Kept) -> (String, u64, Option<Instant>) {
+        let mails = self.mails.iter().filter(|mail| kept.entry.reach.covers(&mail.facts));
+        (kept.name.clone(), mails.count() as u64, self.last_hit(kept))
+    }
+}
+
+/// A question that was said yes to, as the edit it asks for.
+pub(crate) fn approved(rows: &[ProposalRow]) -> Vec<(ItemId, Tested)> {
+    let yes = rows.iter().filter(|row| row.decision == "approve" && !row.settled);
+    yes.filter_map(|row| Some((row.item_id, serde_json::from_value(row.edit.clone()).ok()?))).collect()
+}

@@ -1,0 +1,278 @@
+//! Editing the learned part of a rules file: everything outside the two marks stays byte for byte.
+//!
+//! Pure. The part between the marks is edited in place, so that what a person wrote beside an entry stays; the result is
+//! read again and must say exactly what was meant. Where an edit in place does not come out so, or there is nothing to
+//! edit yet, the part is written anew.
+
+use std::str::FromStr as _;
+
+use yaml_edit::{Document, Sequence};
+
+use super::{
+    BEGIN_MARK, END_MARK, Edit, RuleSet, RulesError,
+    learned::learned_range,
+    limits::MAX_LEARNED,
+};
+
+/// What an empty learned part looks like.
+const EMPTY: &str = "learned: []\n";
+
+/// Edits that do not fit a file. The file stays as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    #[error("the rules file is broken, so nothing is learned into it: {0}")]
+    Broken(Box<RulesError>),
+    #[error("the edits would break the rules file: {0}")]
+    Breaks(Box<RulesError>),
+    #[error("'{0}' cannot be written into a rules file safely")]
+    NotPlain(String),
+    #[error("there is no learned entry '{0}'")]
+    NoSuchEntry(String),
+    #[error("there is a rule '{0}' already")]
+    Taken(String),
+    #[error("there are {MAX_LEARNED} learned entries already; one must be retired first")]
+    Full,
+    #[error("the edited part does not say what was meant")]
+    NotAsMeant,
+}
+
+/// The text with the edits made, and nothing else.
+pub fn apply(file_name: &str, text: &str, edits: &[Edit]) -> Result<String, Unfit> {
+    let before = RuleSet::parse(file_name, text).map_err(|error| Unfit::Broken(Box::new(error)))?;
+    let meant = meant(&before, edits)?;
+    let whole = with_marks(text);
+    let range = learned_range(&whole).ok_or(Unfit::NotAsMeant)?;
+    let part = whole.get(range.clone()).unwrap_or_default();
+    let in_place = edited(part, edits).map(|part| spliced(&whole, &range, &part));
+    if let Some(text) = in_place.filter(|text| says(file_name, text, &before, &meant).is_ok()) {
+        return Ok(text);
+    }
+    let text = spliced(&whole, &range, &anew(part, edits, &before)?);
+    says(file_name, &text, &before, &meant)?;
+    Ok(text)
+}
+
+/// The names of the learned entries after the edits, in order.
+fn meant(before: &RuleSet, edits: &[Edit]) -> Result<Vec<String>, Unfit> {
+    let mut names: Vec<String> = before.learned().into_iter().map(str::to_owned).collect();
+    for edit in edits {
+        if let Some(entry) = edit.entry().filter(|entry| !entry.reach.is_plain()) {
+            return Err(Unfit::NotPlain(entry.reach.words()));
+        }
+        let name = edit.name();
+        let known = names.iter().position(|known| *known == name);
+        match (edit, known) {
+            (Edit::Add { .. }, Some(_)) => return Err(Unfit::Taken(name)),
+            (Edit::Add { .. }, None) if before.rules.iter().any(|rule| rule.name == name) => {
+                return Err(Unfit::Taken(name));
+            }
+            (Edit::Add { .. }, None) if names.len() >= MAX_LEARNED => return Err(Unfit::Full),
+            (Edit::Add { .. }, None) => names.push(name),
+            (_, None) => return Err(Unfit::NoSuchEntry(name)),
+            (Edit::Change { .. }, Some(_)) => {}
+            (Edit::Retire { .. }, Some(at)) => drop(names.remove(at)),
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// A file of a person who took the marks out gets them back, at its end.
+fn with_marks(text: &str) -> String {
+    if learned_range(text).is_some() {
+        return text.to_owned();
+    }
+    let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    format!("{text}{gap}\n{BEGIN_MARK} >>>\n{EMPTY}{END_MARK} <<<\n")
+}
+
+fn spliced(whole: &str, range: &std::ops::Range<usize>, part: &str) -> String {
+    let (head, tail) = (whole.get(..range.start).unwrap_or_default(), whole.get(range.end..).unwrap_or_default());
+    format!("{head}{part}{tail}")
+}
+
+/// Read again: the hand-written rules are what they were, and the learned entries are those that were meant.
+fn says(file_name: &str, text: &str, before: &RuleSet, meant: &[String]) -> Result<(), Unfit> {
+    let after = RuleSet::parse(file_name, text).map_err(|error| Unfit::Breaks(Box::new(error)))?;
+    let mut learned: Vec<&str> = after.learned();
+    learned.sort_unstable();
+    let own = |rules: &RuleSet| -> Vec<String> {
+        rules.rules.iter().filter(|rule| !rule.learned).map(|rule| format!("{:?}", (&rule.name, rule.outcome))).collect()
+    };
+    let same = own(before) == own(&after) && before.default == after.default;
+    if same && learned == meant { Ok(()) } else { Err(Unfit::NotAsMeant) }
+}
+
+/// The part edited in place; none when there is no block of entries to edit.
+fn edited(part: &str, edits: &[Edit]) -> Option<String> {
+    let document = Document::from_str(part).ok()?;
+    let entries = document.as_mapping()?.get_sequence("learned")?;
+    if entries.is_flow_style() || entries.is_empty() {
+        return None;
+    }
+    for edit in edits {
+        match edit {
+            Edit::Add { entry, why } => entries.push(mapping(&entry.yaml(&entry.name(), why))?),
+            Edit::Change { name, entry, why } => {
+                let at = position(&entries, name)?;
+                entries.set(at, mapping(&entry.yaml(name, why))?).then_some(())?;
+            }
+            Edit::Retire { name, .. } => {
+                let at = position(&entries, name)?;
+                entries.remove(at)?;
+            }
+        }
+    }
+    if entries.is_empty() {
+        return Some(EMPTY.to_owned());
+    }
+    let text = document.to_string();
+    Some(if text.ends_with('\n') { text } else { format!("{text}\n") })
+}
+
+fn mapping(yaml: &str) -> Option<yaml_edit::Mapping> {
+    Document::from_str(yaml).ok()?.as_mapping()
+}
+
+fn position(entries: &Sequence, name: &str) -> Option<usize> {
+    let named = |value: yaml_edit::YamlNode| {
+        value.as_mapping().and_then(|entry| entry.get("name")).is_some_and(|found| found.to_string().trim() == name)
+    };
+    entries.values().position(named)
+}
+
+/// The part written anew. What stood there and is not edited is carried over as it was written.
+fn anew(part: &str, edits: &[Edit], before: &RuleSet) -> Result<String, Unfit> {
+    let mut blocks: Vec<(String, String)> = Vec::new();
+    if !before.learned().is_empty() {
+        for (name, block) in blocks_of(part).ok_or(Unfit::NotAsMeant)? {
+            blocks.push((name, block));
+        }
+    }
+    for edit in edits {
+        let name = edit.name();
+        let known = blocks.iter().position(|(known, _)| *known == name);
+        let block = |why: &str| edit.entry().map(|entry| item(&entry.yaml(&name, why)));
+        match (edit, known) {
+            (Edit::Add { why, .. }, None) => blocks.extend(block(why).map(|block| (name.clone(), block))),
+            (Edit::Change { why, .. }, Some(at)) => {
+                if let (Some(slot), Some(block)) = (blocks.get_mut(at), block(why)) {
+                    slot.1 = block;
+                }
+            }
+            (Edit::Retire { .. }, Some(at)) => drop(blocks.remove(at)),
+            _ => return Err(Unfit::NoSuchEntry(name)),
+        }
+    }
+    if blocks.is_empty() {
+        return Ok(EMPTY.to_owned());
+    }
+    Ok(format!("learned:\n{}", blocks.into_iter().map(|(_, block)| block).collect::<String>()))
+}
+
+/// A mapping as an item of the sequence.
+fn item(yaml: &str) -> String {
+    let mut text = String::new();
+    for (nth, line) in yaml.lines().enumerate() {
+        text.push_str(if nth == 0 { "  - " } else { "    " });
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+/// The entries of a part, each as it was written, by name.
+fn blocks_of(part: &str) -> Option<Vec<(String, String)>> {
+    let document = Document::from_str(part).ok()?;
+    let entries = document.as_mapping()?.get_sequence("learned")?;
+    let block = |value: yaml_edit::YamlNode| {
+        let entry = value.as_mapping()?.clone();
+        let name = entry.get("name")?.to_string().trim().trim_matches(['"', '\'']).to_owned();
+        let text = entry.to_string();
+        let first = text.lines().next()?;
+        // A flow mapping stands on lines of its own; the keys of a block share their column, except the first.
+        let body: String = if first.trim_start().starts_with('{') {
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        } else {
+            let indent = text.lines().skip(1).filter(|line| !line.trim().is_empty()).map(lead).min().unwrap_or(0);
+            let cut = |line: &str| line.get(lead(line).min(indent)..).unwrap_or_default().to_owned();
+            text.lines().map(cut).collect::<Vec<_>>().join("\n")
+        };
+        Some((name, item(&body)))
+    };
+    entries.values().map(block).collect()
+}
+
+fn lead(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        model::Priority,
+        rules::{Act, BUILT_IN, Entry, Reach, fixture::facts, fixture::now},
+    };
+
+    fn add(address: &str, act: Act) -> Edit {
+        Edit::Add { entry: Entry { reach: Reach::Sender(address.into()), act }, why: "you said so: 1, 2, 3".into() }
+    }
+
+    fn outside(text: &str) -> (String, String) {
+        let range = learned_range(text).unwrap();
+        (text[..range.start].to_owned(), text[range.end..].to_owned())
+    }
+
+    #[test]
+    fn entries_come_change_and_go_and_the_rest_stays() {
+        let high = add("ann@shop.example", Act::Set(Priority::High));
+        let none = add("bob@shop.example", Act::Task(false));
+        let one = apply("f", BUILT_IN, &[high.clone(), none]).unwrap();
+        assert_eq!(outside(BUILT_IN), outside(&one));
+        let rules = RuleSet::parse("f", &one).unwrap();
+        let mut known = facts();
+        assert_eq!(rules.judge(&known, now()).level, Priority::High);
+        known.sender = "bob@shop.example".into();
+        assert!(rules.taught(&known, now()).is_some_and(|taught| !taught.opens));
+        let name = high.name();
+        let entry = Entry { reach: Reach::Sender("ann@shop.example".into()), act: Act::Set(Priority::Critical) };
+        let two = apply("f", &one, &[Edit::Change { name: name.clone(), entry, why: "more".into() }]).unwrap();
+        assert_eq!(RuleSet::parse("f", &two).unwrap().judge(&facts(), now()).level, Priority::Critical);
+        let three = apply("f", &two, &[Edit::Retire { name, why: String::new() }]).unwrap();
+        let bob = add("bob@shop.example", Act::Task(false)).name();
+        let four = apply("f", &three, &[Edit::Retire { name: bob, why: String::new() }]).unwrap();
+        assert_eq!(four, BUILT_IN, "what was learned and retired leaves no trace");
+    }
+
+    #[test]
+    fn a_persons_words_between_the_marks_stay() {
+        let text = "# >>> learned\n# mine\nlearned:\n  # keep this\n  - name: own.one\n    when: { kind: { is: bulk } }   # why not\n    cap: low\n# <<< learned\n";
+        let added = apply("f", text, &[add("ann@shop.example", Act::Set(Priority::High))]).unwrap();
+        for words in ["# mine", "# keep this", "# why not", "own.one"] {
+            assert!(added.contains(words), "{added}");
+        }
+        let flow = "# >>> learned\nlearned: [{ name: own, when: { kind: { is: bulk } }, cap: low }]\n# <<< learned\n";
+        let added = apply("f", flow, &[add("ann@shop.example", Act::Set(Priority::High))]).unwrap();
+        assert_eq!(RuleSet::parse("f", &added).unwrap().learned().len(), 2, "{added}");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_whole() {
+        let high = add("ann@shop.example", Act::Set(Priority::High));
+        let once = apply("f", BUILT_IN, std::slice::from_ref(&high)).unwrap();
+        assert!(matches!(apply("f", &once, std::slice::from_ref(&high)), Err(Unfit::Taken(_))));
+        let nobody = Edit::Retire { name: "nobody".into(), why: String::new() };
+        assert!(matches!(apply("f", &once, &[nobody]), Err(Unfit::NoSuchEntry(_))));
+        let forged = add("ann@shop.example\"\n    lock: true #", Act::Set(Priority::High));
+        assert!(matches!(apply("f", &once, &[forged]), Err(Unfit::NotPlain(_))));
+        assert!(matches!(apply("f", "rules: 3\n", &[high]), Err(Unfit::Broken(_))));
+    }
+
+    #[test]
+    fn marks_that_were_taken_out_come_back_at_the_end() {
+        let added = apply("f", "default: med", &[add("ann@shop.example", Act::Set(Priority::High))]).unwrap();
+        assert!(added.starts_with("default: med\n"), "{added}");
+        assert_eq!(RuleSet::parse("f", &added).unwrap().learned().len(), 1);
+    }
+}

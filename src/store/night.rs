@@ -1,0 +1,198 @@
+//! The plain values of the night: lessons, the past to test them on, versions of the rules, questions to ask.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::value::NewItem;
+use crate::model::{
+    AccountId, Facts, Instant, ItemId, MailId, Priority, RunId, Status, TaskId, UserId, words::words,
+};
+
+words! {
+    /// What a person overruled.
+    CorrectionKind {
+        Priority = "priority",
+        NotATask = "not_a_task",
+        MakeTask = "make_task",
+        Mute = "mute",
+        Reject = "reject",
+        Respond = "respond",
+        Edit = "edit",
+        Undo = "undo",
+        Objective = "objective",
+        Deadline = "deadline",
+    }
+}
+
+/// A person's correction, without a word of the mail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CorrectionRow {
+    pub correction: i64,
+    pub account: AccountId,
+    pub kind: CorrectionKind,
+    pub task_id: Option<TaskId>,
+    pub mail_id: Option<MailId>,
+    pub from: String,
+    pub to: String,
+    pub why: String,
+    pub at: Instant,
+}
+
+/// A correction with what is known about its task or mail.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LessonRow {
+    pub correction: CorrectionRow,
+    pub facts: Facts,
+    /// When the task was opened or the mail arrived: the moment rules judge it at.
+    pub born_at: Instant,
+    /// Sent to many or by a machine, by its headers.
+    pub bulk: bool,
+}
+
+/// A task of the past, as far as rules are concerned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastTask {
+    pub task_id: TaskId,
+    pub number: Option<i64>,
+    pub created_at: Instant,
+    pub status: Status,
+    pub priority: Priority,
+    pub hand_ranked: bool,
+    pub facts: Facts,
+}
+
+/// A mail of the past and whether it opened a task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastMail {
+    pub mail_id: MailId,
+    pub arrived_at: Instant,
+    pub opened: bool,
+    /// A person said something about it.
+    pub corrected: bool,
+    pub facts: Facts,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct BeginNight {
+    pub date: String,
+    pub scheduled_at: Instant,
+    pub run_id: RunId,
+    /// Dates that were missed and are made up for by this run.
+    pub missed: Vec<(String, Instant)>,
+    pub at: Instant,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct EndNight {
+    pub date: String,
+    pub run_id: RunId,
+    pub report: Value,
+    /// How often each learned entry has matched, and when last.
+    pub hits: Vec<(String, u64, Option<Instant>)>,
+    pub questions: Vec<Question>,
+    pub account: AccountId,
+    pub user: UserId,
+    pub at: Instant,
+}
+
+/// An edit a person must allow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    pub item: NewItem,
+    pub edit: Value,
+    pub evidence: Vec<i64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NightRow {
+    pub date: String,
+    pub scheduled_at: Instant,
+    pub run_id: RunId,
+    pub state: String,
+    pub begun_at: Instant,
+    pub ended_at: Option<Instant>,
+    pub report: Value,
+}
+
+/// Both files as they are to be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewVersion {
+    pub who: String,
+    pub run_id: String,
+    pub why: String,
+    pub rules: String,
+    pub guidelines: String,
+    pub edits: Value,
+    pub at: Instant,
+}
+
+/// The file is as it was intended.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct KeepVersion {
+    pub version: i64,
+    pub learned: Vec<LearnedRow>,
+    pub retired: Vec<String>,
+    /// Reaches a person took back, and why.
+    pub unlearned: Vec<(String, String)>,
+    /// The proposal this settles.
+    pub settles: Option<ItemId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LearnedRow {
+    pub name: String,
+    pub entry: Value,
+    pub run_id: String,
+    pub evidence: Vec<i64>,
+    pub made_at: Instant,
+    #[serde(default)]
+    pub hits: u64,
+    #[serde(default)]
+    pub last_hit: Option<Instant>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VersionRow {
+    pub version: i64,
+    pub at: Instant,
+    pub who: String,
+    pub run_id: String,
+    pub why: String,
+    #[serde(skip)]
+    pub rules: String,
+    #[serde(skip)]
+    pub guidelines: String,
+    pub edits: Value,
+}
+
+/// A question about an edit, with the person's word if there is one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProposalRow {
+    pub item_id: ItemId,
+    pub edit: Value,
+    pub run_id: String,
+    pub evidence: Vec<i64>,
+    pub decision: String,
+    pub asked_at: Instant,
+    pub open: bool,
+    pub settled: bool,
+}
+
+/// Two tasks that are one: the newer can go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Twins {
+    pub newer: TaskId,
+    pub older: TaskId,
+    pub why: String,
+}
+
+/// What a person did to a reply before it left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplyDeed {
+    /// Of the verified sender who is answered.
+    pub domain: String,
+    pub words_before: usize,
+    /// None: it was not sent.
+    pub words_after: Option<usize>,
+    pub rejected: bool,
+}

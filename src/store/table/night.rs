@@ -1,0 +1,321 @@
+//! The night's own rows: one per date, versions of the rules, where entries come from, and what is asked.
+
+use rusqlite::{Connection, Row};
+use serde_json::Value;
+
+use super::{audit, execute, facts, item, json, many, one, parsed, parsed_option, task, task_edit};
+use crate::{
+    model::{AccountId, Instant, ItemId, MailId, RunId, Status, TaskId, audit::AuditEntry},
+    store::{
+        Reader,
+        error::{Context, Result, StoreError},
+        night::{
+            BeginNight, EndNight, KeepVersion, LearnedRow, NewVersion, NightRow, PastMail, PastTask, ProposalRow,
+            Question, Twins, VersionRow,
+        },
+    },
+};
+
+/// How many versions are kept.
+pub(in crate::store) const VERSIONS: i64 = 30;
+/// Who acts at night.
+const NIGHT: &str = "night";
+
+fn line(at: Instant, who: &str, act: &str, subject: String, detail: String) -> AuditEntry {
+    AuditEntry { at, account: String::new(), who: who.to_owned(), act: act.to_owned(), subject, detail }
+}
+
+/// Claims the date. Refused when it was done; a run that was cut off is taken up by its own id.
+pub(in crate::store) fn begin(connection: &Connection, night: &BeginNight) -> Result<()> {
+    let sql = "INSERT INTO night (date, scheduled_at, run_id, state, begun_at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
+    let (run, at) = (night.run_id.to_string(), night.at.to_string());
+    for (date, due) in &night.missed {
+        execute(connection, sql, (date, due.to_string(), &run, "caught_up", &at), "making up for a night")?;
+    }
+    let due = night.scheduled_at.to_string();
+    if execute(connection, sql, (&night.date, due, &run, "running", &at), "beginning a night")? == 0 {
+        let known = "SELECT state FROM night WHERE date = ?1 AND run_id = ?2 AND state = 'running'";
+        let mine = one(connection, known, (&night.date, &run), "looking for the night", |_| Ok(()))?;
+        return mine.ok_or_else(|| StoreError::Refused(format!("the night of {} was done already", night.date)));
+    }
+    audit::append(connection, &line(night.at, NIGHT, "night_begun", format!("night:{}", night.date), run))
+}
+
+pub(in crate::store) fn end(connection: &Connection, night: &EndNight) -> Result<()> {
+    let sql = "UPDATE night SET state = 'done', ended_at = ?3, report = ?4 WHERE date = ?1 AND run_id = ?2 AND state = 'running'";
+    let report = serde_json::to_string(&night.report).context("encoding a report")?;
+    let values = (&night.date, night.run_id.to_string(), night.at.to_string(), report);
+    if execute(connection, sql, values, "ending a night")? == 0 {
+        return Err(StoreError::Overtaken(format!("the night of {} has ended already", night.date)));
+    }
+    for (name, hits, last) in &night.hits {
+        let sql = "UPDATE learned_entry SET hits = ?2, last_hit = ?3 WHERE name = ?1";
+        let hits = i64::try_from(*hits).unwrap_or(i64::MAX);
+        execute(connection, sql, (name, hits, last.map(|at| at.to_string())), "counting hits")?;
+    }
+    for question in &night.questions {
+        ask(connection, question, night)?;
+    }
+    audit::append(connection, &line(night.at, NIGHT, "night_ended", format!("night:{}", night.date), String::new()))
+}
+
+fn ask(connection: &Connection, question: &Question, night: &EndNight) -> Result<()> {
+    item::open(connection, &question.item, &night.account, &night.user, None, night.at)?;
+    let sql = "INSERT INTO proposal (item_id, edit, run_id, evidence) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+    let edit = serde_json::to_string(&question.edit).context("encoding an edit")?;
+    let evidence = serde_json::to_string(&question.evidence).context("encoding evidence")?;
+    let values = (question.item.item_id.to_string(), edit, night.run_id.to_string(), evidence);
+    execute(connection, sql, values, "asking about an edit").map(drop)
+}
+
+/// The line before the file is replaced.
+pub(in crate::store) fn intend(connection: &Connection, new: &NewVersion) -> Result<i64> {
+    let sql = "INSERT INTO rules_version (at, who, run_id, why, rules, guidelines, edits) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let edits = serde_json::to_string(&new.edits).context("encoding edits")?;
+    let values = (new.at.to_string(), &new.who, &new.run_id, &new.why, &new.rules, &new.guidelines, &edits);
+    execute(connection, sql, values, "intending a version")?;
+    let version = connection.last_insert_rowid();
+    let entry = line(new.at, &new.who, "rules_intended", format!("rules:{version}"), new.why.clone());
+    audit::append(connection, &entry)?;
+    Ok(version)
+}
+
+/// It is the file now.
+pub(in crate::store) fn keep(connection: &Connection, kept: &KeepVersion, at: Instant) -> Result<()> {
+    let sql = "UPDATE rules_version SET live = 1 WHERE version = ?1";
+    if execute(connection, sql, [kept.version], "keeping a version")? == 0 {
+        return Err(StoreError::NotFound(format!("version {}", kept.version)));
+    }
+    for name in &kept.retired {
+        execute(connection, "DELETE FROM learned_entry WHERE name = ?1", [name], "retiring an entry")?;
+    }
+    for row in &kept.learned {
+        let sql = "INSERT OR REPLACE INTO learned_entry (name, entry, run_id, evidence, made_at, hits, last_hit)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let entry = serde_json::to_string(&row.entry).context("encoding an entry")?;
+        let evidence = serde_json::to_string(&row.evidence).context("encoding evidence")?;
+        let hits = i64::try_from(row.hits).unwrap_or(i64::MAX);
+        let last = row.last_hit.map(|at| at.to_string());
+        let values = (&row.name, entry, &row.run_id, evidence, row.made_at.to_string(), hits, last);
+        execute(connection, sql, values, "noting where an entry comes from")?;
+    }
+    for (reach, why) in &kept.unlearned {
+        let sql = "INSERT OR REPLACE INTO unlearned (reach, at, why) VALUES (?1, ?2, ?3)";
+        execute(connection, sql, (reach, at.to_string(), why), "unlearning")?;
+    }
+    if let Some(item_id) = kept.settles {
+        settle(connection, item_id, "adopted", at)?;
+    }
+    let sql = "DELETE FROM rules_version WHERE version <= (SELECT max(version) FROM rules_version) - ?1";
+    execute(connection, sql, [VERSIONS], "forgetting old versions").map(drop)
+}
+
+/// The file was never replaced.
+pub(in crate::store) fn drop_intent(connection: &Connection, version: i64) -> Result<()> {
+    let sql = "DELETE FROM rules_version WHERE version = ?1 AND live = 0";
+    execute(connection, sql, [version], "dropping an intent").map(drop)
+}
+
+/// A question that was answered has been acted on.
+pub(in crate::store) fn settle(connection: &Connection, item_id: ItemId, outcome: &str, at: Instant) -> Result<()> {
+    let sql = "UPDATE proposal SET settled_at = ?2, outcome = ?3 WHERE item_id = ?1 AND settled_at IS NULL";
+    execute(connection, sql, (item_id.to_string(), at.to_string(), outcome), "settling a proposal").map(drop)
+}
+
+/// A person's no: the same is asked again only after newer corrections.
+pub(super) fn turned_down(connection: &Connection, item_id: ItemId, why: &str, at: Instant) -> Result<()> {
+    let sql = "INSERT OR REPLACE INTO unlearned (reach, at, why)
+               SELECT json_extract(edit, '$.key'), ?2, ?3 FROM proposal WHERE item_id = ?1";
+    execute(connection, sql, (item_id.to_string(), at.to_string(), why), "turning a proposal down")?;
+    settle(connection, item_id, "turned down", at)
+}
+
+/// Refused when a person has touched one of them meanwhile.
+pub(in crate::store) fn cancel_twin(connection: &Connection, twins: &Twins, at: Instant) -> Result<()> {
+    let known = found_twins(connection, Some(twins.newer))?;
+    if !known.contains(twins) {
+        return Err(StoreError::Overtaken(format!("task {} is no untouched duplicate any more", twins.newer)));
+    }
+    let row = task::get(connection, twins.newer)?;
+    task_edit::walk(connection, &row, Status::Cancelled, NIGHT, &format!("duplicate of {}: {}", twins.older, twins.why), at)
+}
+
+/// Open, untouched by a person, with no other mail linked, of one verified sender, and the same in content or invoice.
+fn found_twins(connection: &Connection, newer: Option<TaskId>) -> Result<Vec<Twins>> {
+    let untouched = |t: &str, o: &str| {
+        format!(
+            "{t}.status IN ('READY', 'IN_PROGRESS') AND {o}.hand_ranked = 0 AND {o}.snooze_until IS NULL AND {o}.number IS NOT NULL
+             AND NOT EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = {t}.task_id AND h.who = 'person')
+             AND NOT EXISTS (SELECT 1 FROM item i WHERE i.task_id = {t}.task_id)
+             AND NOT EXISTS (SELECT 1 FROM ledger k WHERE k.task_id = {t}.task_id AND k.state = 'linked')"
+        )
+    };
+    let sql = format!(
+        "SELECT n.task_id, p.task_id, CASE WHEN mn.content_sha256 = mp.content_sha256 THEN 'the same mail again' ELSE 'the same invoice number' END
+         FROM tasks n JOIN task_owner o ON o.task_id = n.task_id JOIN task_facts f ON f.task_id = n.task_id JOIN mail mn ON mn.mail_id = o.mail_id
+         JOIN mail mp ON mp.account = mn.account AND mp.sender = mn.sender AND mp.mail_id < mn.mail_id
+         JOIN task_owner q ON q.mail_id = mp.mail_id JOIN tasks p ON p.task_id = q.task_id JOIN task_facts g ON g.task_id = p.task_id
+         WHERE (?1 IS NULL OR n.task_id = ?1) AND f.sender_verified AND g.sender_verified AND f.sender <> '' AND n.objective = p.objective
+           AND (mn.content_sha256 = mp.content_sha256
+                OR json_extract(n.context, '$.invoice_number') = json_extract(p.context, '$.invoice_number'))
+           AND {} AND {} ORDER BY p.task_id, n.task_id",
+        untouched("n", "o"),
+        untouched("p", "q")
+    );
+    many(connection, &sql, [newer.map(|id| id.to_string())], "looking for duplicates", |row| {
+        Ok(Twins { newer: parsed(row, 0)?, older: parsed(row, 1)?, why: row.get(2)? })
+    })
+}
+
+fn night_row(row: &Row<'_>) -> rusqlite::Result<NightRow> {
+    let text: String = row.get(6)?;
+    Ok(NightRow {
+        date: row.get(0)?,
+        scheduled_at: parsed(row, 1)?,
+        run_id: parsed(row, 2)?,
+        state: row.get(3)?,
+        begun_at: parsed(row, 4)?,
+        ended_at: parsed_option(row, 5)?,
+        report: serde_json::from_str(&text).unwrap_or(Value::Null),
+    })
+}
+
+const NIGHTS: &str = "SELECT date, scheduled_at, run_id, state, begun_at, ended_at, report FROM night";
+const VERSION_COLUMNS: &str = "SELECT version, at, who, run_id, why, rules, guidelines, edits FROM rules_version";
+
+fn version_row(row: &Row<'_>) -> rusqlite::Result<VersionRow> {
+    Ok(VersionRow {
+        version: row.get(0)?,
+        at: parsed(row, 1)?,
+        who: row.get(2)?,
+        run_id: row.get(3)?,
+        why: row.get(4)?,
+        rules: row.get(5)?,
+        guidelines: row.get(6)?,
+        edits: json(row, 7)?,
+    })
+}
+
+impl Reader<'_> {
+    pub fn night(&self, date: &str) -> Result<Option<NightRow>> {
+        one(self.0, &format!("{NIGHTS} WHERE date = ?1"), [date], "reading a night", night_row)
+    }
+
+    /// The newest first.
+    pub fn nights(&self, limit: usize) -> Result<Vec<NightRow>> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        many(self.0, &format!("{NIGHTS} ORDER BY date DESC LIMIT ?1"), [limit], "listing nights", night_row)
+    }
+
+    /// A night that was cut off.
+    pub fn unfinished_night(&self) -> Result<Option<NightRow>> {
+        let sql = format!("{NIGHTS} WHERE state = 'running' ORDER BY date LIMIT 1");
+        one(self.0, &sql, [], "looking for a night", night_row)
+    }
+
+    /// The newest first.
+    pub fn rules_versions(&self) -> Result<Vec<VersionRow>> {
+        let sql = format!("{VERSION_COLUMNS} WHERE live = 1 ORDER BY version DESC");
+        many(self.0, &sql, [], "listing versions of the rules", version_row)
+    }
+
+    /// A version whose file may or may not have been replaced before a crash.
+    pub fn intended_versions(&self) -> Result<Vec<VersionRow>> {
+        let sql = format!("{VERSION_COLUMNS} WHERE live = 0 ORDER BY version");
+        many(self.0, &sql, [], "looking for intended versions", version_row)
+    }
+
+    pub fn learned_entries(&self) -> Result<Vec<LearnedRow>> {
+        let sql = "SELECT name, entry, run_id, evidence, made_at, hits, last_hit FROM learned_entry ORDER BY name";
+        many(self.0, sql, [], "reading learned entries", |row| {
+            Ok(LearnedRow {
+                name: row.get(0)?,
+                entry: json(row, 1)?,
+                run_id: row.get(2)?,
+                evidence: json(row, 3)?,
+                made_at: parsed(row, 4)?,
+                hits: row.get::<_, i64>(5)?.unsigned_abs(),
+                last_hit: parsed_option(row, 6)?,
+            })
+        })
+    }
+
+    pub fn unlearned(&self) -> Result<Vec<(String, Instant)>> {
+        many(self.0, "SELECT reach, at FROM unlearned", [], "reading what was unlearned", |row| {
+            Ok((row.get(0)?, parsed(row, 1)?))
+        })
+    }
+
+    /// Every question about an edit that has not been acted on.
+    pub fn proposals(&self) -> Result<Vec<ProposalRow>> {
+        let sql = "SELECT p.item_id, p.edit, p.run_id, p.evidence, i.decision, i.created_at, i.state = 'open', p.settled_at IS NOT NULL
+                   FROM proposal p JOIN item i USING (item_id) ORDER BY p.item_id";
+        many(self.0, sql, [], "reading proposals", |row| {
+            Ok(ProposalRow {
+                item_id: parsed(row, 0)?,
+                edit: json(row, 1)?,
+                run_id: row.get(2)?,
+                evidence: json(row, 3)?,
+                decision: row.get(4)?,
+                asked_at: parsed(row, 5)?,
+                open: row.get(6)?,
+                settled: row.get(7)?,
+            })
+        })
+    }
+
+    pub fn twins(&self) -> Result<Vec<Twins>> {
+        found_twins(self.0, None)
+    }
+
+    /// Tasks of accounts that are not retired, oldest first.
+    pub fn past_tasks(&self, since: Option<Instant>) -> Result<Vec<PastTask>> {
+        let sql = format!(
+            "SELECT t.task_id, o.number, t.created_at, t.status, t.priority, o.hand_ranked, {}
+             FROM tasks t JOIN task_owner o USING (task_id) JOIN task_facts f USING (task_id) JOIN account a ON a.account = o.account
+             WHERE (?1 IS NULL OR t.created_at >= ?1) AND a.mode <> 'retired' AND t.status <> 'NEW' ORDER BY t.task_id",
+            facts::columns("f")
+        );
+        many(self.0, &sql, [since.map(|at| at.to_string())], "reading the past", |row| {
+            Ok(PastTask {
+                task_id: parsed(row, 0)?,
+                number: row.get(1)?,
+                created_at: parsed(row, 2)?,
+                status: parsed(row, 3)?,
+                priority: parsed(row, 4)?,
+                hand_ranked: row.get(5)?,
+                facts: facts::facts(row, 6)?,
+            })
+        })
+    }
+
+    /// Mails that were read, and what became of them.
+    pub fn past_mails(&self, since: Instant) -> Result<Vec<PastMail>> {
+        let sql = format!(
+            "SELECT l.mail_id, l.arrived_at, l.state = 'task',
+                    EXISTS (SELECT 1 FROM correction c WHERE c.mail_id = l.mail_id AND c.kind IN ('not_a_task', 'make_task')), {}
+             FROM ledger l JOIN mail_facts f USING (mail_id) JOIN account a ON a.account = l.account
+             WHERE l.arrived_at >= ?1 AND l.direction = 'in' AND a.mode <> 'retired' AND l.state IN ('task', 'no_task') ORDER BY l.mail_id",
+            facts::columns("f")
+        );
+        many(self.0, &sql, [since.to_string()], "reading past mail", |row| {
+            Ok(PastMail {
+                mail_id: MailId(row.get(0)?),
+                arrived_at: parsed(row, 1)?,
+                opened: row.get(2)?,
+                corrected: row.get(3)?,
+                facts: facts::facts(row, 4)?,
+            })
+        })
+    }
+
+    /// Whose questions the night's are: the first account that is not retired.
+    pub fn any_account(&self) -> Result<Option<AccountId>> {
+        let sql = "SELECT account FROM account WHERE mode <> 'retired' ORDER BY kind = 'local', account LIMIT 1";
+        one(self.0, sql, [], "finding an account", |row| row.get(0).map(AccountId))
+    }
+
+    pub fn night_run(&self, run_id: RunId) -> Result<Option<NightRow>> {
+        one(self.0, &format!("{NIGHTS} WHERE run_id = ?1"), [run_id.to_string()], "reading a night", night_row)
+    }
+}
