@@ -542,6 +542,11 @@ impl Dice {
         Self(seed)
     }
 
+    /// For campaigns whose claim is made for certain seeds.
+    pub(crate) const fn seeded(seed: u64) -> Self {
+        Self(seed)
+    }
+
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

@@ -38,4 +38,5 @@ mod samples;
 mod schema;
 mod search;
 mod sending;
+mod sim;
 mod tampering;
