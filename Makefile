@@ -40,6 +40,7 @@ doctor: build ## is everything accounted for, whole and in order?
 
 peers: ## the programs the tests talk to, pinned, into the cache
 	@scripts/peers.sh
+	@scripts/peer_model.sh
 
 test: need peers ## every test
 	@if command -v cargo-nextest >/dev/null; then cargo nextest run --locked --no-fail-fast; else cargo test --locked --lib --bins --tests; fi
@@ -56,7 +57,7 @@ docs: need ## the documentation builds, and its links lead somewhere
 
 check: fmt lint docs test stats ## what CI runs
 
-crash: need ## the long campaigns: kills, places to die, tampering, forgeries, an attacker (an hour)
+crash: need peers ## the long campaigns: kills, places to die, tampering, forgeries, an attacker (an hour)
 	IT_KILLS=100 cargo nextest run --locked -E 'test(crash::)' --no-capture
 	IT_PLACES=1000 IT_MAILS=200 cargo nextest run --locked -E 'test(dying_at_every_place)' --no-capture
 	IT_KILLS=2000 IT_MAILS=40 cargo nextest run --locked -E 'test(killed_at_random_while_it_sends)' --no-capture
@@ -65,6 +66,8 @@ crash: need ## the long campaigns: kills, places to die, tampering, forgeries, a
 	IT_CASES=10000 cargo nextest run --locked -E 'test(tampering::)' --no-capture
 	IT_CASES=200 cargo nextest run --locked -E 'test(many_doors_at_once)' --no-capture
 	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery)' --no-capture
+	IT_CASES=1000 cargo nextest run --locked -E 'test(malformed_replies) | test(injected_mails)' --no-capture
+	IT_PEER=long cargo nextest run --locked -E 'test(worked_with_a_real_server)' --no-capture
 
 bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench engine
@@ -73,6 +76,7 @@ bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench growth
 	cargo bench --locked --bench trust
 	cargo bench --locked --bench memory
+	cargo bench --locked --bench llm
 
 bench-long: need ## growth and memory up to a million
 	BENCH_LONG=1 cargo bench --locked --bench growth

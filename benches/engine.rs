@@ -168,12 +168,12 @@ fn trivial_nodes() -> Nodes {
 }
 
 fn ranked() -> Change {
-    Change::Priority { priority: Priority::High, rule: "finance-alerts".into() }
+    Change::Priority { priority: Priority::High, rule: "finance-alerts".into(), urgency: None }
 }
 
 fn recalled() -> Change {
     let title = "Invoice 2041 for the workshop furniture".into();
-    let document = ContextDoc { doc: "mail:17".into(), title, found_by: "thread".into(), score: 1.0 };
+    let document = ContextDoc { doc: "mail:17".into(), title, found_by: "thread".into(), score: 1.0, reasons: Vec::new() };
     Change::Documents { documents: vec![document].into() }
 }
 

@@ -29,6 +29,7 @@ pub const CALLS: &[&str] = &[
     "rules.write",
     "rules.rename",
     "rules.sync",
+    "model.ask",
 ];
 
 /// Passes through, or ends the process on the spot.

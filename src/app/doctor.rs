@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::App;
+use super::{App, ModelHealth};
 use crate::{
     audit::Verified,
     config::AccountKind,
@@ -35,6 +35,8 @@ pub struct Health {
     pub rules_broken: Option<String>,
     pub worker: Option<String>,
     pub memory: crate::memory::Status,
+    /// None without a model.
+    pub model: Option<ModelHealth>,
 }
 
 #[derive(Debug, Serialize)]
@@ -66,6 +68,7 @@ impl App {
         let worker = self.worker_pid();
         let audit = self.verify_audit().await?;
         let policy_broken = self.charter_or_problem().err();
+        let model = self.model_health().await?;
         let now = self.clock.now();
         let memory = self.memory.status().await?;
         let health = self.store.read(move |reader| -> Result<Health> {
@@ -91,6 +94,7 @@ impl App {
                 rules_broken: rules.broken,
                 worker,
                 memory,
+                model,
             })
         });
         Ok(health.await?)

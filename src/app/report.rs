@@ -26,6 +26,9 @@ pub struct Report {
     pub troubles: Vec<String>,
     /// The memory cannot be reached, or can be again: said once.
     pub memory: Option<String>,
+    /// The model is on and cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_note: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -101,7 +104,17 @@ impl App {
             self.store.read(move |reader| Ok((reader.open_items()?, reader.tasks_after(since)?))).await?;
         let waiting_for_you = items.len();
         let Tally { entered, duplicates, unreadable, .. } = tally;
-        Ok(Report { entered, duplicates, unreadable, tasks, outcomes, waiting_for_you, troubles, memory: None })
+        Ok(Report {
+            entered,
+            duplicates,
+            unreadable,
+            tasks,
+            outcomes,
+            waiting_for_you,
+            troubles,
+            memory: None,
+            model_note: self.model_note(),
+        })
     }
 
     /// What became of the mails after the mark, oldest first.

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::{App, NightReport, Outcome, Report, gmail::AtGoogle};
 use crate::{
     config::{AccountConfig, AccountKind},
-    graph::{Engine, Library, Limits, Ticket, entry::RunHead, node::Nodes},
+    graph::{Consultant, Engine, Library, Limits, Ticket, entry::RunHead, node::Nodes},
     ingest::{Desk, Fresh, Intake, Tally, Trust},
     model::RunKind,
     outbox::Outbox,
@@ -52,6 +52,8 @@ pub enum Pulse {
         version: String,
         reranked: usize,
     },
+    /// The model cannot be used: rules go on alone.
+    Model(String),
     /// An account could not be polled.
     Trouble {
         account: String,
@@ -105,6 +107,7 @@ pub struct Worker {
     /// Mail that is listed and not yet read, for doors that show it.
     pub backfill: watch::Sender<Backfill>,
     charter: watch::Sender<Arc<Charter>>,
+    model: Option<Arc<Consultant>>,
     stop: CancellationToken,
     _lock: File,
 }
@@ -184,19 +187,22 @@ impl App {
         }
         let journal = self.reflections();
         journal.mend(&self.store).await?;
+        let model = self.consultant().await?;
         let library = Library {
             store: self.store.clone(),
             memory: self.memory.clone(),
             rules: rules.clone(),
             outbox,
             labels: self.config.labels.clone(),
+            model: model.clone(),
         };
         let nodes = Nodes::shipped(&Arc::new(self.config.me.clone()), &self.tools);
         let limits = Limits { in_flight: self.config.in_flight, ..Limits::default() };
         let (store, clock) = (self.store.clone(), self.clock.clone());
         let engine = Engine::new(nodes, Arc::new(library), store, clock, limits, Some(journal.clone()))?;
         let backfill = watch::Sender::new(Backfill::default());
-        Ok(Ok(Worker { app: self.clone(), engine, intakes, rules, journal, backfill, charter, stop, _lock: lock }))
+        let app = self.clone();
+        Ok(Ok(Worker { app, engine, intakes, rules, journal, backfill, charter, model, stop, _lock: lock }))
     }
 
     /// The lock belongs to the open file: it is free again the moment the process ends, however it ends.
@@ -352,6 +358,14 @@ impl Worker {
 
     pub async fn stop(self) {
         self.engine.stop().await;
+        if let Some(model) = &self.model
+            && let Err(error) = self.app.dismiss(model).await
+        {
+            tracing::warn!(
+                error = format!("{error:#}"),
+                "what the model cost is counted at its worst at the next start"
+            );
+        }
         self.stop.cancel();
     }
 }

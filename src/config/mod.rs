@@ -4,6 +4,7 @@
 
 mod account;
 mod home;
+mod llm;
 mod memory;
 mod overlay;
 mod raw;
@@ -15,7 +16,7 @@ pub use account::{AccountConfig, AccountKind, GmailConfig, PushConfig};
 pub use home::{Home, NoHome};
 pub use raw::TEMPLATE;
 
-use crate::model::{Me, memory::MemorySettings};
+use crate::model::{Me, llm::LlmSettings, memory::MemorySettings};
 
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -31,6 +32,8 @@ pub struct Config {
     /// When the daily ranking runs, as a cron line in the person's time zone.
     pub daily: String,
     pub memory: MemorySettings,
+    /// The model that helps; none: the rules alone.
+    pub llm: Option<LlmSettings>,
     pub accounts: Vec<AccountConfig>,
 }
 
@@ -62,6 +65,7 @@ impl Config {
 
     fn parse(text: &str, vars: impl Iterator<Item = (String, String)>, home: &Home) -> Result<Self, String> {
         let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+        llm::refuse_key(&table, &home.config_file())?;
         overlay::apply(&mut table, vars);
         let raw: raw::Raw = table.try_into().map_err(|error: toml::de::Error| error.to_string())?;
         checked(raw, home)
@@ -86,6 +90,7 @@ fn checked(raw: raw::Raw, home: &Home) -> Result<Config, String> {
         poll_seconds: raw.mail.poll_seconds,
         old_after_days: raw.mail.old_after_days,
         in_flight: raw.engine.in_flight,
+        llm: llm::checked(raw.llm, home)?,
         daily: raw.daily,
         memory: memory::settings(raw.memory)?,
         accounts,

@@ -6,6 +6,7 @@
 mod day;
 mod mail;
 mod memory;
+mod model;
 mod night;
 mod pace;
 mod queue;
@@ -69,6 +70,7 @@ pub async fn run(
         }
         tracker.spawn(mail::tell_settled(shared.clone()));
         tracker.spawn(requests::serve(shared.clone()));
+        tracker.spawn(model::watch(shared.clone()));
         tracker.spawn(queue::tend(shared.clone()));
         tracker.spawn(memory::tend(shared.clone()));
         tracker.spawn(day::remind(shared.clone()));

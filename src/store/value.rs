@@ -1,14 +1,17 @@
 //! The plain values the store takes and gives. No transaction, no closure, no rusqlite type among them.
 
-use std::sync::Arc;
+mod model_call;
 
+use std::{collections::BTreeSet, sync::Arc};
+
+pub use model_call::{CostRow, ModelCallRow, NewModelCall};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Change, Direction, Door, Facts, Instant, ItemId, ItemKind, ItemState,
     Mail, MailId, MailState, Move, NodeName, OutboxState, Priority, Reflection, RiskClass, RunId, RunKind, RunState,
-    RunStatus, Task, TaskId, UserId, words::words,
+    RunStatus, Task, TaskId, UserId, llm::ModelCall, words::words,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -109,6 +112,8 @@ pub struct RecordedReply {
     pub input_hash: String,
     pub ordinal: u32,
     pub reply: Value,
+    /// A model said it; what the asking was.
+    pub call: Option<Box<ModelCall>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -432,6 +437,8 @@ pub struct RunRecord {
     pub arrival: RunState,
     pub checkpoints: Vec<CheckpointRow>,
     pub replies: Vec<(u32, RecordedReply)>,
+    /// The checkpoints for which a model was asked.
+    pub asked_model: BTreeSet<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -9,11 +9,12 @@ use super::{
     prepare::Prepared,
     session::Session,
     table::{
-        account, approval, condition, decision, item, ledger, night as nightly, outbox, reminder, request, run, search,
-        setting, task_edit, vector,
+        account, approval, condition, decision, item, ledger, model_call, night as nightly, outbox, reminder, request,
+        run, search, setting, task_edit, vector,
     },
     value::{
-        Account, AccountCondition, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun,
+        Account, AccountCondition, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit,
+        NewModelCall, NewRun,
         Rejudged, Rerank, TaskEdit,
     },
 };
@@ -62,6 +63,8 @@ pub enum Write {
         items: Vec<ItemId>,
         at: Instant,
     },
+    /// What a model said and what it cost, before anybody uses it.
+    HearModel(Box<NewModelCall>),
     /// A run that cannot go on now.
     SetAside {
         run_id: RunId,
@@ -162,6 +165,7 @@ impl Write {
         "take_back",
         "expire",
         "items_reminded",
+        "hear_model",
         "set_aside",
         "pause",
         "epoch",
@@ -205,6 +209,7 @@ impl Write {
             Self::TakeBack { .. } => "take_back",
             Self::Expire { .. } => "expire",
             Self::ItemsReminded { .. } => "items_reminded",
+            Self::HearModel(..) => "hear_model",
             Self::SetAside { .. } => "set_aside",
             Self::Pause { .. } => "pause",
             Self::Epoch { .. } => "epoch",
@@ -274,6 +279,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> 
         (Write::TakeBack { item_id, who, at }, _) => approval::take_back(session, *item_id, who, *at),
         (Write::Expire { at }, _) => return decision::expire(session, *at).map(Receipt::Runs),
         (Write::ItemsReminded { items, at }, _) => item::reminded(session, items, *at),
+        (Write::HearModel(call), _) => model_call::hear(session, call),
         (Write::SetAside { run_id, reason, until, at }, _) => run::set_aside(session, *run_id, reason, *until, *at),
         (Write::Pause { on, at }, _) => setting::pause(session, *on, *at),
         (Write::Epoch { epoch, at }, _) => approval::epoch(session, *epoch, *at),

@@ -35,10 +35,20 @@ pub struct ToolInput<'a> {
     pub thread: &'a [ThreadMail],
     /// When the person is busy; only for tools that ask for it.
     pub agenda: &'a Agenda,
+    /// What a model would write; only for tools that take words.
+    pub words: Option<&'a Words>,
     pub me: &'a Me,
     pub now: Instant,
     /// The step's own name for what it makes, stable over retries.
     pub token: &'a str,
+}
+
+/// A model's words for a letter. Whom it goes to, its subject and who signs it are not among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words {
+    pub greeting: String,
+    pub text: String,
+    pub closing: String,
 }
 
 /// One mail of a conversation, as far as a summary needs it.
@@ -108,6 +118,11 @@ pub trait Tool: Send + Sync {
     /// How many days ahead it wants to know when the person is busy.
     fn reads_agenda(&self) -> Option<i64> {
         None
+    }
+
+    /// Whether a model may word what it makes.
+    fn takes_words(&self) -> bool {
+        false
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo>;

@@ -58,7 +58,8 @@ fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> Outcome {
     // A Friday, 10:00 in Berlin.
     let now = at("2026-11-13T09:00:00Z");
     let agenda = Agenda::None;
-    let input = ToolInput { task, facts, mail, thread: &thread, agenda: &agenda, me: &me, now, token: "01TOKEN" };
+    let input =
+        ToolInput { task, facts, mail, thread: &thread, agenda: &agenda, words: None, me: &me, now, token: "01TOKEN" };
     Registry::shipped().get(tool).unwrap().run(&input).unwrap()
 }
 

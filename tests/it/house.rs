@@ -65,6 +65,7 @@ impl House {
     }
 
     fn build(kind: Kind, clock: Clock) -> Self {
+        adjutant::tls::install();
         let house = Self { folder: tempfile::tempdir().unwrap(), clock };
         App::init(house.root()).unwrap();
         house.policy("");
@@ -315,7 +316,7 @@ impl Rig {
         }
         let (_, rules) = watch::channel(Arc::new(adjutant::rules::load(&house.home().rules_file())));
         let (store, memory, labels) = (app.store.clone(), app.memory.clone(), app.config.labels.clone());
-        let library = Library { store, memory, rules, outbox, labels };
+        let library = Library { store, memory, rules, outbox, labels, model: None };
         Self {
             nodes: Nodes::shipped(&Arc::new(app.config.me.clone()), &app.tools),
             answer: Arc::new(library),

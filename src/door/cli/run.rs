@@ -122,6 +122,7 @@ fn tell(screen: Screen, pulse: &Pulse) -> io::Result<()> {
             screen.line(&format!("New rules ({version}): {reranked} tasks changed their level."))
         }
         Pulse::Memory(said) => screen.line(&format!("Memory: {said}")),
+        Pulse::Model(note) => screen.line(&shown(note, 300)),
         Pulse::Trouble { account, problem } => screen.line(&format!("Account {account}: {problem}")),
     }
 }
@@ -139,12 +140,13 @@ fn pulse_json(pulse: &Pulse) -> Value {
             json!({ "event": "rules_changed", "version": version, "reranked": reranked })
         }
         Pulse::Memory(said) => json!({ "event": "memory", "said": said }),
+        Pulse::Model(note) => json!({ "event": "model", "note": note }),
         Pulse::Trouble { account, problem } => json!({ "event": "trouble", "account": account, "problem": problem }),
     }
 }
 
 fn print_report(screen: Screen, report: &Report) -> io::Result<()> {
-    report.troubles.iter().try_for_each(|trouble| screen.line(trouble))?;
+    report.troubles.iter().chain(&report.model_note).try_for_each(|trouble| screen.line(trouble))?;
     report.memory.iter().try_for_each(|said| screen.line(&format!("Memory: {said}")))?;
     if report.outcomes.is_empty() {
         screen.line("No new mail.")?;

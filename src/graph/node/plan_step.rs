@@ -5,11 +5,13 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::Value;
 
+use super::wording;
 use crate::{
     graph::{
         entry::{Call, Entry, Node, Step},
         kin,
     },
+    llm::Prompt,
     model::{
         Addressed, Change, Context, Direction, Facts, Mail, MailState, Me, Move, NodeName, PlannedTask, Priority,
         Reading, RunId, RunKind, RunState, Status, Subtask, Task, TaskId, plan::NoTask,
@@ -58,7 +60,12 @@ impl Node for PlanStep {
             };
             kin::join(&mut known.tasks, same);
         }
-        Ok(self.decide(entry, mail, &known, &reading))
+        let step = self.decide(entry, mail, &known, &reading);
+        match entry.heard(Prompt::PlanStep)? {
+            Some(heard) => Ok(wording::with_plan(step, &heard, &self.tools)),
+            None if entry.model => Ok(wording::ask_for_plan(&step, mail, &self.me, &reading.language).unwrap_or(step)),
+            None => Ok(step),
+        }
     }
 }
 

@@ -148,4 +148,11 @@ impl Reader<'_> {
             Ok((MailId(row.get(0)?), json(row, 1)?))
         })
     }
+
+    /// What the person wrote last, newest first.
+    pub fn sent_mails(&self, account: &AccountId, limit: usize) -> Result<Vec<Mail>> {
+        let sql = "SELECT body FROM mail WHERE account = ?1 AND direction = 'out' ORDER BY mail_id DESC LIMIT ?2";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        many(self.0, sql, (account.as_str(), limit), "reading what the person wrote", |row| json(row, 0))
+    }
 }

@@ -16,6 +16,7 @@ pub(super) mod kin;
 pub(super) mod ledger;
 pub(super) mod ledger_read;
 pub(super) mod mail;
+pub(super) mod model_call;
 pub(super) mod night;
 pub(super) mod outbox;
 pub(super) mod reminder;
