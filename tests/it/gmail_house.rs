@@ -76,7 +76,9 @@ pub(crate) fn sign_in(house: &House, google: &Google, account: &str, address: &s
     });
     let path = format!("data/accounts/{account}.token");
     house.write(&path, &token.to_string());
-    fs::set_permissions(house.root().join(path), fs::Permissions::from_mode(0o600)).unwrap();
+    for (path, mode) in [(path.as_str(), 0o600), ("data/accounts", 0o700)] {
+        fs::set_permissions(house.root().join(path), fs::Permissions::from_mode(mode)).unwrap();
+    }
     refresh
 }
 
