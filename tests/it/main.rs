@@ -22,6 +22,8 @@ mod deeds;
 mod engine_faults;
 mod engine_limits;
 mod full_disk;
+mod gmail_calendar;
+mod gmail_crash;
 mod gmail_effects;
 mod google;
 mod google_peer;
