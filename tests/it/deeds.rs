@@ -8,8 +8,8 @@ use std::sync::{
 use adjutant::{
     app::App,
     model::{
-        AccountId, Action, ActionId, Change, Effect, Instant, ItemId, Mail, MailId, Move, NodeName, OutboxState, RunId,
-        RunKind, RunState, TaskId, UserId,
+        AccountId, Action, ActionId, Change, Effect, Instant, ItemId, Mail, MailId, Move, NodeName, OutboxState,
+        RiskClass, RunId, RunKind, RunState, TaskId, UserId,
         action::{Argument, Composed, Origin, SendKind},
     },
     outbox::{Carried, Outbox, proposal},
@@ -17,7 +17,7 @@ use adjutant::{
     source::{Applied, Departure, Mailbox, SendError, SourceError, Trace},
     store::{
         Write,
-        value::{Checkpoint, NewAction, NewRun},
+        value::{Checkpoint, NewAction, NewItem, NewRun},
     },
 };
 
@@ -163,6 +163,8 @@ pub(crate) struct Yard {
     pub(crate) mailbox: Arc<Faulty>,
     pub(crate) task: TaskId,
     pub(crate) mail: Mail,
+    /// The mailbox's own id of that mail.
+    pub(crate) key: String,
 }
 
 /// An action that waits for a person.
@@ -184,7 +186,7 @@ impl Yard {
         outbox.serve(AccountId::from(WORK), mailbox.clone());
         let task = app.task_named("1").await.unwrap().task.task_id;
         let mail = app.store.read(|reader| reader.mail(MailId(1))).await.unwrap().unwrap();
-        Self { house, app, outbox, mailbox, task, mail }
+        Self { house, app, outbox, mailbox, task, mail, key: "k".into() }
     }
 
     pub(crate) fn now(&self) -> Instant {
@@ -209,7 +211,7 @@ impl Yard {
             step: step.into(),
             generation: 0,
             mail_id: Some(MailId(1)),
-            mail_key: Some("k".into()),
+            mail_key: Some(self.key.clone()),
             tool: "send_reply".into(),
             effect: Effect::Send { kind: SendKind::Reply, message, replaces: None },
             arguments: vec![Argument { mail_id: Some(MailId(1)), ..Argument::of(Argument::RECIPIENTS, Origin::Mail) }],
@@ -219,15 +221,27 @@ impl Yard {
 
     /// Puts an action into the outbox and its question into the queue, as a node would.
     pub(crate) async fn ask(&self, step: &str) -> Asked {
+        self.ask_about(self.action(step, "On Friday, then.")).await
+    }
+
+    pub(crate) async fn ask_about(&self, action: Action) -> Asked {
         let now = self.now();
         let charter = self.app.charter();
-        let action = proposal::propose(self.action(step, "On Friday, then."), &charter, now, step);
-        let class = adjutant::model::RiskClass::R2;
+        let step = action.step.clone();
+        let action = proposal::propose(action, &charter, now, &step);
+        let class = RiskClass::R2;
         let mut item =
             proposal::item(&action, class, "a reply", &serde_json::json!({}), Some(&self.mail), &charter, now);
         item.room = None;
         let (item_id, sha256) = (item.item_id, action.sha256());
-        let run_id = RunId::derive(now, &["ask", step]);
+        self.plan(&action, class, OutboxState::Parked, Some(item)).await;
+        Asked { item: item_id, action, sha256 }
+    }
+
+    /// Puts an action into the outbox.
+    pub(crate) async fn plan(&self, action: &Action, class: RiskClass, state: OutboxState, item: Option<NewItem>) {
+        let now = self.now();
+        let run_id = RunId::derive(now, &["ask", &action.step]);
         let run = NewRun {
             run_id,
             account: action.account.clone(),
@@ -243,7 +257,7 @@ impl Yard {
         let planned = NewAction {
             action: action.clone(),
             class,
-            state: OutboxState::Parked,
+            state,
             reason: "a reply".into(),
             sender: self.mail.from.addr.clone(),
         };
@@ -262,14 +276,13 @@ impl Yard {
             task: None,
             action: Some(planned),
             moved: None,
-            item: Some(item),
+            item,
             runs: Vec::new(),
             reflection: None,
             end: Some((adjutant::model::RunStatus::Parked, "asked".into())),
             fork: false,
         };
         self.app.store.write(Write::Checkpoint(Arc::new(point))).await.unwrap();
-        Asked { item: item_id, action, sha256 }
     }
 
     /// The worker's part: once.

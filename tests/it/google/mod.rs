@@ -7,6 +7,9 @@
 mod bridge;
 mod events;
 mod fault;
+mod home;
+mod office;
+mod pass;
 mod peer;
 mod person;
 mod proxy;
@@ -22,6 +25,9 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 pub(crate) use fault::{Fault, Trouble};
+pub(crate) use home::signed_in;
+pub(crate) use office::Office;
+pub(crate) use pass::Pass;
 pub(crate) use person::Person;
 pub(crate) use proxy::Seen;
 

@@ -1,0 +1,306 @@
+//! Effects in Gmail: what was approved is what is sent, once, whatever the network does; the rest can be taken back.
+//! The oracle is the mailbox itself, read past the program.
+//!
+//! `IT_CASES` says how many broken sends are tried.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use adjutant::{
+    app::Said,
+    model::{
+        ActionId, Effect, OutboxState, RiskClass,
+        action::{Replaced, SendKind},
+        ids::sha256_hex,
+    },
+    outbox::Carried,
+    source::{Mailbox as _, SourceError},
+    store::value::Verdict,
+};
+
+use crate::{
+    deeds::{Asked, cases},
+    google::{Fault, Office, Trouble},
+    house::Dice,
+};
+
+impl Office {
+    async fn approve(&self, asked: &Asked) {
+        self.yard.app.decide(asked.item, Said::here(Verdict::Approve, "", &asked.sha256)).await.unwrap();
+    }
+
+    /// Stored as a draft, and then the connection breaks before it is sent.
+    async fn interrupted(&self, step: &str) -> Asked {
+        let asked = self.yard.ask(step).await;
+        self.google.breaks(Fault::on("POST", "/drafts/send", Trouble::ErrorBefore(503)));
+        self.approve(&asked).await;
+        let carried = self.yard.carry(asked.action.action_id).await;
+        assert!(matches!(carried, Carried::NotNow { .. }), "{carried:?}");
+        assert_eq!(self.you().drafts().len(), 1);
+        asked
+    }
+
+    /// As the outbox does it: what may have been done before is looked for first.
+    async fn insist(&self, step: &str, effect: Effect) -> String {
+        let (postbox, clock) = (self.postbox.clone(), self.yard.house.clock.clone());
+        let approved = self.approved(step, effect);
+        tokio::task::spawn_blocking(move || {
+            for _ in 0..20 {
+                let done = match postbox.probe(&approved) {
+                    Ok(Some(found)) => Ok(found),
+                    Ok(None) => postbox.apply(&approved),
+                    Err(error) => Err(error),
+                };
+                match done {
+                    Ok(applied) => return applied.handle,
+                    Err(SourceError::Later { .. } | SourceError::RateLimited { .. } | SourceError::Auth { .. }) => {
+                        clock.advance(61);
+                    }
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            panic!("it never works")
+        })
+        .await
+        .unwrap()
+    }
+
+    async fn undo(&self, step: &str, effect: Effect, handle: String) -> Result<String, SourceError> {
+        let (postbox, approved) = (self.postbox.clone(), self.approved(step, effect));
+        tokio::task::spawn_blocking(move || postbox.undo(&approved, &handle)).await.unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approved_answer_lands_in_its_conversation_byte_for_byte() {
+    let office = Office::open().await;
+    let asked = office.yard.ask("answer").await;
+    assert!(office.you().drafts().is_empty() && office.you().sent().is_empty(), "nothing before the yes");
+    office.approve(&asked).await;
+    assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Sent);
+    let sent = office.you().sent();
+    assert_eq!(sent.len(), 1);
+    let message = asked.action.effect.message().unwrap();
+    assert_eq!(sent[0].text(), message.mime);
+    assert_eq!(sent[0].thread, office.you().message(&office.yard.key).thread);
+    assert!(office.you().drafts().is_empty());
+    assert_eq!(office.google.calls("POST", "/drafts/send"), 1);
+    let result = office.yard.house.sql_one("SELECT result FROM outbox WHERE step = 'answer'");
+    assert_eq!(result, "accepted by Gmail");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_the_person_has_changed_is_theirs_to_send() {
+    let office = Office::open().await;
+    let asked = office.interrupted("edited").await;
+    let (draft, stored) = office.you().drafts().remove(0);
+    office.you().edits_draft(&draft, stored.text().replace("On Friday, then.", "On Monday, rather."));
+    assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Void);
+    assert!(office.you().sent().is_empty());
+    assert!(office.you().drafts()[0].1.text().contains("On Monday, rather."), "their words stay");
+    assert_eq!(office.google.calls("POST", "/drafts/send"), 1, "the one that failed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_the_person_has_sent_is_not_sent_again() {
+    let office = Office::open().await;
+    let asked = office.interrupted("theirs").await;
+    let (draft, _) = office.you().drafts().remove(0);
+    office.you().sends_draft(&draft);
+    assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Sent);
+    assert_eq!(office.you().sent().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_the_person_has_thrown_away_is_asked_about() {
+    let office = Office::open().await;
+    let asked = office.interrupted("gone").await;
+    let (draft, _) = office.you().drafts().remove(0);
+    office.you().discards_draft(&draft);
+    assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::NeedsHuman);
+    assert!(office.you().sent().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_can_be_asked_so_a_person_is() {
+    let office = Office::open().await;
+    let asked = office.yard.ask("silence").await;
+    let left = Arc::new(AtomicBool::new(false));
+    office.google.guards(move |method, path| {
+        let silent = left.load(Ordering::Relaxed) && method == "GET";
+        left.fetch_or(path.contains("/drafts/send"), Ordering::Relaxed);
+        silent.then_some(Trouble::TooMany(1))
+    });
+    office.google.breaks(Fault::on("POST", "/drafts/send", Trouble::ResetAfter));
+    office.approve(&asked).await;
+    assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::NeedsHuman);
+    assert_eq!(office.times(&asked.action), 1);
+}
+
+/// The calls a send is made of.
+const PATHS: [(&str, &str); 8] = [
+    ("POST", "/drafts/send"),
+    ("POST", "/drafts?"),
+    ("GET", "/drafts/"),
+    ("GET", "/drafts?"),
+    ("GET", "/messages/"),
+    ("GET", "/history"),
+    ("GET", "/profile"),
+    ("POST", "/token"),
+];
+
+const TROUBLES: [Trouble; 9] = [
+    Trouble::ErrorBefore(503),
+    Trouble::ErrorAfter(500),
+    Trouble::ErrorAfter(503),
+    Trouble::ResetBefore,
+    Trouble::ResetAfter,
+    Trouble::Slow(2),
+    Trouble::RateLimited,
+    Trouble::TooMany(5),
+    Trouble::Unauthorized,
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ambiguous_sends_through_gmail_arrive_once() {
+    let office = Office::open().await;
+    let mut dice = Dice::thrown("ambiguous sends through Gmail");
+    let (wanted, mut all) = (cases(12), Vec::new());
+    for nth in 0..wanted {
+        let asked = office.yard.ask(&format!("case-{nth}")).await;
+        let mut pick = |most: usize| usize::try_from(dice.below(most as u64)).unwrap();
+        // The send itself is what matters most.
+        let (method, path) = PATHS[if pick(2) == 0 { 0 } else { pick(PATHS.len()) }];
+        let (trouble, times, skip) = (TROUBLES[pick(TROUBLES.len())], 1 + pick(2), pick(2));
+        let fault = Fault::on(method, path, trouble).times(times as u32).after(skip as u32);
+        let how = format!("case {nth}: {fault:?}");
+        office.google.breaks(fault);
+        if pick(3) == 0 {
+            office.google.breaks(Fault::on("GET", "/history", Trouble::HistoryGone));
+        }
+        if pick(4) == 0 {
+            office.google.expires_tokens();
+        }
+        office.approve(&asked).await;
+        let end = office.yard.carry_to_the_end(asked.action.action_id).await;
+        assert_eq!(end, OutboxState::Sent, "{how}");
+        office.google.mends();
+        all.push(asked.action);
+    }
+    let sent = office.you().sent();
+    for action in &all {
+        let message = action.effect.message().unwrap();
+        let same = sent.iter().filter(|sent| sent.text() == message.mime).count();
+        assert_eq!(same, 1, "{}: delivered {same} times", action.step);
+    }
+    assert_eq!(sent.len(), all.len(), "nothing else was sent");
+    assert!(office.you().drafts().is_empty(), "{:?}", office.you().drafts());
+    println!("{wanted} sends, {} calls", office.google.seen().len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_send_gmail_refuses_ends_and_says_so() {
+    let office = Office::open().await;
+    let asked = office.yard.ask("refused").await;
+    office.google.breaks(Fault::on("POST", "/drafts/send", Trouble::ErrorBefore(400)));
+    office.approve(&asked).await;
+    assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Failed);
+    assert_eq!(office.times(&asked.action), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn labels_and_the_archive_are_the_same_however_often_they_are_asked_for() {
+    let office = Office::open().await;
+    let (you, key) = (office.you(), office.yard.key.clone());
+    let label = || Effect::Label { label: "invoice".into() };
+    let made = office.insist("label", label()).await;
+    assert_eq!(you.own_labels(), [("Adjutant/invoice".to_owned(), made.clone())]);
+    for (nth, trouble) in TROUBLES.into_iter().enumerate() {
+        office.google.breaks(Fault::on("POST", "/modify", trouble).times(1 + nth as u32 % 3));
+        let handle = office.insist("label", label()).await;
+        office.insist("archive", Effect::Archive).await;
+        let labels = you.message(&key).labels;
+        assert!(labels.contains(&made) && !labels.contains(&"INBOX".to_owned()), "{trouble:?}: {labels:?}");
+        assert_eq!(labels.iter().filter(|label| **label == made).count(), 1);
+        office.google.mends();
+        office.undo("label", label(), handle).await.unwrap();
+        office.undo("archive", Effect::Archive, key.clone()).await.unwrap();
+        let labels = you.message(&key).labels;
+        assert!(!labels.contains(&made) && labels.contains(&"INBOX".to_owned()), "{trouble:?}: {labels:?}");
+        office.yard.house.clock.advance(61);
+    }
+    assert_eq!(you.own_labels().len(), 1, "one label, however often it was asked for");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_label_is_a_row_of_ours_and_a_label_in_gmail() {
+    let office = Office::open().await;
+    let effect = Effect::Label { label: "invoice".into() };
+    let action = adjutant::model::Action { effect, ..office.yard.action("label", "") };
+    office.yard.plan(&action, RiskClass::R1, OutboxState::Ready, None).await;
+    office.google.breaks(Fault::on("POST", "/modify", Trouble::TooMany(5)));
+    let carried = office.yard.carry(action.action_id).await;
+    assert!(matches!(carried, Carried::NotNow { .. }), "it waits and does not fail: {carried:?}");
+    assert_eq!(office.yard.carry_to_the_end(action.action_id).await, OutboxState::Applied);
+    assert_eq!(office.yard.house.sql_one("SELECT label FROM label"), "invoice");
+    let (_, id) = office.you().own_labels().remove(0);
+    assert!(office.you().message(&office.yard.key).labels.contains(&id));
+    office.yard.outbox.undo(action.action_id, office.yard.now()).await.unwrap();
+    assert!(!office.you().message(&office.yard.key).labels.contains(&id));
+    assert_eq!(office.yard.house.count("label"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_is_stored_once_and_goes_to_the_bin_unless_somebody_changed_it() {
+    let office = Office::open().await;
+    for (nth, trouble) in [Trouble::ErrorAfter(503), Trouble::ResetAfter, Trouble::ErrorBefore(500), Trouble::Slow(2)]
+        .into_iter()
+        .enumerate()
+    {
+        let step = format!("draft-{nth}");
+        let message = office.message(&step);
+        let effect = || Effect::Draft { message: message.clone() };
+        office.google.breaks(Fault::on("POST", "/drafts?", trouble));
+        let handle = office.insist(&step, effect()).await;
+        let drafts = office.you().drafts();
+        assert_eq!(drafts.len(), 1, "{trouble:?}");
+        assert_eq!(drafts[0].1.text(), message.mime);
+        assert_eq!(drafts[0].1.thread, office.you().message(&office.yard.key).thread);
+        office.undo(&step, effect(), handle.clone()).await.unwrap();
+        assert!(office.you().drafts().is_empty());
+        office.yard.house.clock.advance(61);
+    }
+    let effect = || Effect::Draft { message: office.message("kept") };
+    let handle = office.insist("kept", effect()).await;
+    let (draft, stored) = office.you().drafts().remove(0);
+    office.you().edits_draft(&draft, stored.text().replace("Friday", "Monday"));
+    let refused = office.undo("kept", effect(), handle).await.unwrap_err();
+    assert!(refused.to_string().contains("you have changed"), "{refused}");
+    assert_eq!(office.you().drafts().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sent_message_takes_the_place_of_the_draft_before_it() {
+    let office = Office::open().await;
+    for changed in [false, true] {
+        let step = format!("draft-{changed}");
+        let draft = office.message(&step);
+        office.insist(&step, Effect::Draft { message: draft.clone() }).await;
+        if changed {
+            let (id, stored) = office.you().drafts().remove(0);
+            office.you().edits_draft(&id, stored.text().replace("Friday", "Monday"));
+        }
+        let action_id = ActionId::derive(office.yard.now(), &[&step]);
+        let replaces = Some(Replaced { action_id, sha256: sha256_hex(draft.mime.as_bytes()) });
+        let mut action = office.yard.action(&format!("send-{changed}"), "On Friday, then.");
+        let message = action.effect.message().unwrap().clone();
+        action.effect = Effect::Send { kind: SendKind::Reply, message, replaces };
+        let asked = office.yard.ask_about(action).await;
+        office.approve(&asked).await;
+        assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Sent);
+        assert_eq!(office.you().drafts().len(), usize::from(changed), "a changed draft stays");
+        office.yard.house.clock.advance(61);
+    }
+}

@@ -1,0 +1,74 @@
+//! A yard whose mailbox is Gmail: effects at the level of the outbox, against the emulator.
+
+use std::sync::Arc;
+
+use adjutant::{
+    model::{AccountId, AccountMode, Action, Effect, action::Composed},
+    policy::{ApprovedAction, Situation, Verdict, judge},
+    source::{
+        calendar::Calendar,
+        gmail::{Client, Postbox},
+        google::Quota,
+    },
+};
+
+use super::{Google, Pass, Person, YOU};
+use crate::{deeds::Yard, house::WORK};
+
+pub(crate) struct Office {
+    pub(crate) yard: Yard,
+    pub(crate) google: Google,
+    pub(crate) postbox: Arc<Postbox>,
+}
+
+impl Office {
+    pub(crate) async fn open() -> Self {
+        let google = Google::start();
+        let mut yard = Yard::new().await;
+        let letter = yard.house.letter("one").verified().question();
+        yard.key = google.person(YOU).receives(letter.text().replace('\n', "\r\n"));
+        let tokens = Arc::new(Pass::of(&google, YOU));
+        let quota = || Arc::new(Quota::new(yard.house.clock.clone()));
+        let client = Client::new(tokens.clone(), quota(), Some(&google.url()));
+        let calendar = Calendar::new(tokens, quota(), Some(&google.url()));
+        let postbox = Arc::new(Postbox::new(client, Some(calendar)));
+        yard.outbox.serve(AccountId::from(WORK), postbox.clone());
+        Self { yard, google, postbox }
+    }
+
+    pub(crate) fn you(&self) -> Person<'_> {
+        self.google.person(YOU)
+    }
+
+    /// An effect on the mail at hand that policy lets run by itself.
+    pub(crate) fn approved(&self, step: &str, effect: Effect) -> Box<ApprovedAction> {
+        let action = Action { effect, ..self.yard.action(step, "On Friday, then.") };
+        let charter = self.yard.app.charter();
+        let situation = Situation {
+            mode: AccountMode::Active,
+            mail: Some(&self.yard.mail),
+            labels: &["invoice".to_owned()],
+            phishing: false,
+            own: &[YOU.to_owned()],
+            charter: &charter,
+            approval: None,
+            epoch: 0,
+            now: self.yard.now(),
+        };
+        match judge(action, &situation) {
+            Verdict::Allowed(approved) => approved,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A message as [`Yard::action`] writes it.
+    pub(crate) fn message(&self, step: &str) -> Composed {
+        self.yard.action(step, "On Friday, then.").effect.message().unwrap().clone()
+    }
+
+    /// How often an action's message was delivered.
+    pub(crate) fn times(&self, action: &Action) -> usize {
+        let id = action.action_id.to_string();
+        self.you().sent().iter().filter(|sent| sent.header("X-Adjutant-Action").as_deref() == Some(&id)).count()
+    }
+}
