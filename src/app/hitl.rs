@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use super::{App, NotFound};
 use crate::{
+    config::AccountKind,
     hitl::{Dropped, Looked, Queue},
     model::{
         Action, ActionId, Door, Effect, Instant, ItemId, ItemKind, Mail, RunId,
-        action::{Argument, Composed, Origin},
+        action::{Argument, Composed, Origin, SendKind},
     },
     outbox::proposal,
     policy::{
@@ -129,11 +130,11 @@ impl App {
         let mut detail = found
             .await?
             .ok_or_else(|| NotFound(format!("there is no item '{reference}'; `adjutant hitl list` shows them")))?;
-        let transmits = |row: &OutboxRow| {
-            self.config.accounts.iter().any(|account| account.name == row.action.account && account.kind.transmits())
-        };
         detail.on_yes = match (&detail.action, detail.item.kind) {
-            (Some(row), _) => on_yes(&row.action, transmits(row)),
+            (Some(row), _) => {
+                let account = self.config.accounts.iter().find(|account| account.name == row.action.account);
+                on_yes(&row.action, account.map(|account| &account.kind))
+            }
             (None, ItemKind::RuleProposal) => {
                 "it is written into the learned part of rules/priority.yml; `adjutant rules rollback` takes it back".into()
             }
@@ -356,14 +357,20 @@ fn said(dropped: &Dropped) -> Said {
     }
 }
 
-fn on_yes(action: &Action, transmits: bool) -> String {
+fn on_yes(action: &Action, account: Option<&AccountKind>) -> String {
     match &action.effect {
-        Effect::Send { .. } if !transmits => {
+        Effect::Send { .. } if !account.is_some_and(AccountKind::transmits) => {
             "it is saved in Sent, not transmitted: the account has no transport (sendmail)".into()
         }
-        Effect::Send { message, .. } => {
+        Effect::Send { kind, message, .. } => {
             let to: Vec<&str> = message.recipients().map(|address| address.addr.as_str()).collect();
-            format!("it is sent to {}", to.join(", "))
+            let beside = match kind {
+                SendKind::Invite | SendKind::Answer if account.is_some_and(AccountKind::keeps_calendar) => {
+                    ", and entered in your calendar"
+                }
+                _ => "",
+            };
+            format!("it is sent to {}{beside}", to.join(", "))
         }
         Effect::Draft { .. } => "it is stored as a draft".into(),
         other => format!(

@@ -76,6 +76,11 @@ impl AccountKind {
             Self::Gmail(_) => true,
         }
     }
+
+    /// Whether there is a calendar beside it.
+    pub fn keeps_calendar(&self) -> bool {
+        matches!(self, Self::Gmail(gmail) if gmail.calendar)
+    }
 }
 
 /// The mailbox that is there before there is a real one.

@@ -9,6 +9,7 @@ mod memory;
 mod model;
 mod night;
 mod pace;
+mod push;
 mod queue;
 mod requests;
 mod rules;
@@ -26,6 +27,8 @@ struct Shared {
     worker: Arc<Worker>,
     door: mpsc::UnboundedSender<Pulse>,
     stop: CancellationToken,
+    /// Of every loop.
+    tracker: TaskTracker,
 }
 
 impl Shared {
@@ -49,8 +52,8 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
     door: mpsc::UnboundedSender<Pulse>,
 ) -> anyhow::Result<()> {
-    let shared = Shared { worker: Arc::new(worker), door, stop: CancellationToken::new() };
     let tracker = TaskTracker::new();
+    let shared = Shared { worker: Arc::new(worker), door, stop: CancellationToken::new(), tracker: tracker.clone() };
     let engine = shared.worker.engine.clone();
     tracker.spawn(async move { engine.supervise().await });
     tracker.spawn(rules::follow(shared.clone()));

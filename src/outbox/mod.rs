@@ -411,9 +411,8 @@ impl Outbox {
             let task = reader.task(row.action.task_id)?;
             let mail = row.action.mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
             let mut approval = reader.approval(action_id)?;
-            // A draft of ours is under way, or has left, because its approval was used for it.
-            let under_way = matches!(row.state, OutboxState::Drafted | OutboxState::Probe);
-            if let Some(approval) = approval.as_mut().filter(|_| under_way) {
+            // A draft of ours is under way because its approval was used for it.
+            if let Some(approval) = approval.as_mut().filter(|_| row.state == OutboxState::Drafted) {
                 approval.used = false;
             }
             Ok(Pending {

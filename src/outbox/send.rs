@@ -7,8 +7,8 @@ use chrono::Duration;
 use super::{Carried, End, LOOK_AGAIN, Later, NO_MAILBOX, Outbox, Pending};
 use crate::{
     failpoint,
-    model::{Instant, OutboxState},
-    policy::{ApprovedAction, Verdict, judge},
+    model::{AccountMode, Instant, OutboxState},
+    policy::{ApprovedAction, Verdict, follow, judge},
     source::{Applied, Departure, Mailbox, SendError, Trace},
     store::{
         self, StoreError,
@@ -118,12 +118,9 @@ impl Outbox {
         });
         match found.await.unwrap_or_else(|error| Trace::Unsure(error.to_string())) {
             Trace::Left(departure) => {
-                let end = left(departure);
-                let charter = self.charter();
-                let end = match judge(row.action.clone(), &self.situation(row, None, &charter, now)) {
-                    Verdict::Allowed(approved) => settled(end, mailbox, Arc::from(approved)).await,
-                    // What goes with it needs the same yes, and that does not count any more.
-                    _ => end,
+                let end = match self.departed(row, now) {
+                    Some(approved) => settled(left(departure), mailbox, Arc::from(approved)).await,
+                    None => left(departure),
                 };
                 self.end(row, end, now).await
             }
@@ -136,6 +133,21 @@ impl Outbox {
                 self.put(ActionMove { approval: Claim::Return, ..mv }).await.map(|()| None)
             }
             Trace::Unsure(why) => self.still_unsure(row, &why, now).await,
+        }
+    }
+
+    /// The yes that a message has left under, as far as it allows what goes with it now.
+    fn departed(&self, row: &Pending, now: Instant) -> Option<Box<ApprovedAction>> {
+        if row.paused || !row.intact || row.mode != AccountMode::Active {
+            return None;
+        }
+        if let Some(approval) = &row.approval {
+            return follow(row.action.clone(), row.class, approval);
+        }
+        let charter = self.charter();
+        match judge(row.action.clone(), &self.situation(row, None, &charter, now)) {
+            Verdict::Allowed(approved) => Some(approved),
+            _ => None,
         }
     }
 

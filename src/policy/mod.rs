@@ -123,6 +123,13 @@ pub fn judge(action: Action, situation: &Situation<'_>) -> Verdict {
     }
 }
 
+/// What goes with a message that has left under this approval, for exactly the same action. The approval was used, so
+/// neither its age nor a new policy changes what it was given for.
+pub fn follow(action: Action, class: RiskClass, approval: &Approval) -> Option<Box<ApprovedAction>> {
+    let same = approval.used && approval.sha256 == action.sha256();
+    same.then(|| Box::new(ApprovedAction { action, class }))
+}
+
 /// Thread membership is made by whoever writes, so the list counts only for a verified mail, and only when every
 /// recipient is on it. Words of a model are always shown first.
 fn allow_listed(action: &Action, situation: &Situation<'_>) -> bool {

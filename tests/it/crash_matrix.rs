@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 use crate::house::{Dice, House, Kind, files_in};
 
 /// Every place there is to die.
-fn places() -> Vec<String> {
+pub(crate) fn places() -> Vec<String> {
     let commits = Write::NAMES.iter().map(|name| format!("commit.{name}"));
     let calls = failpoint::CALLS.iter().map(|name| (*name).to_owned());
     commits.chain(calls).flat_map(|name| [format!("{name}.before"), format!("{name}.after")]).collect()
 }
 
-fn knob(name: &str, otherwise: usize) -> usize {
+pub(crate) fn knob(name: &str, otherwise: usize) -> usize {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
@@ -43,7 +43,7 @@ fn fill(mails: usize) -> House {
 }
 
 /// Says yes to everything that waits, as a script would, and one no.
-fn approve_all(house: &House) {
+pub(crate) fn approve_all(house: &House) {
     let folder = house.home().queue();
     for name in files_in(&folder) {
         let Some(item) = name.strip_suffix(".json").filter(|item| !item.contains('.')) else { continue };
@@ -59,7 +59,7 @@ fn approve_all(house: &House) {
 }
 
 /// Runs `once`, dying at the place. Whether it died.
-fn dies(house: &House, place: &str) -> bool {
+pub(crate) fn dies(house: &House, place: &str) -> bool {
     let mut once = house.command(&["once"]);
     let status = once.env("FAILPOINT", place).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
     !status.success()
@@ -105,7 +105,7 @@ fn meddle(house: &House, place: &str) -> usize {
 }
 
 /// Works until nothing is left to do.
-fn finish(house: &House) {
+pub(crate) fn finish(house: &House) {
     for _ in 0..60 {
         let once = house.run(&["once"]);
         assert_eq!(once.code, 0, "{}{}", once.out, once.err);

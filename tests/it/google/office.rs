@@ -13,10 +13,7 @@ use adjutant::{
 };
 
 use super::{Google, Pass, Person, YOU};
-use crate::{
-    deeds::Yard,
-    house::WORK,
-};
+use crate::{deeds::Yard, house::WORK};
 
 pub(crate) struct Office {
     pub(crate) yard: Yard,
@@ -32,8 +29,8 @@ impl Office {
         yard.key = google.person(YOU).receives(letter.text().replace('\n', "\r\n"));
         let tokens = Arc::new(Pass::of(&google, YOU));
         let quota = || Arc::new(Quota::new(yard.house.clock.clone()));
-        let client = Client::new(tokens.clone(), quota(), Some(&google.url())).unwrap();
-        let calendar = Calendar::new(tokens, quota(), Some(&google.url())).unwrap();
+        let client = Client::new(tokens.clone(), quota(), Some(&google.url()));
+        let calendar = Calendar::new(tokens, quota(), Some(&google.url()));
         let postbox = Arc::new(Postbox::new(client, Some(calendar)));
         yard.outbox.serve(AccountId::from(WORK), postbox.clone());
         Self { yard, google, postbox }

@@ -1,0 +1,148 @@
+//! The calendar beside a Gmail account: no time is proposed at which the person is busy, an approved invitation stands
+//! in it once, and so does an approved answer.
+
+use adjutant::{source::gmail, store::value::Verdict};
+use serde_json::{Value, json};
+
+use crate::{
+    google::{Fault, Google, Trouble, YOU, signed_in},
+    house::{House, Letter},
+};
+
+const MEETING: &str = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
+
+fn invited(google: &Google) -> House {
+    let house = google.still_home(YOU);
+    post(google, &house.letter("one").verified().body(MEETING));
+    house
+}
+
+fn post(google: &Google, letter: &Letter) {
+    google.person(YOU).receives(letter.text().replace('\n', "\r\n"));
+}
+
+fn output(house: &House, step: &str) -> Value {
+    let output: Value = serde_json::from_str(&house.sql_one("SELECT tool_output FROM tasks")).unwrap();
+    output[step].clone()
+}
+
+async fn approve(house: &House) {
+    house.app().await.answer("1", Verdict::Approve, "").await.unwrap();
+    house.clock.advance(1);
+    house.once().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_busy_time_is_not_proposed_and_an_approved_invitation_is_an_event() {
+    let google = Google::start();
+    let house = invited(&google);
+    let you = google.person(YOU);
+    // The first time it would propose is tomorrow at ten.
+    you.is_busy("2026-11-17T09:45:00Z", "2026-11-17T10:15:00Z");
+    house.once().await;
+    let slots = output(&house, "propose_time_slots");
+    assert_eq!(slots["slots"][0]["start"], "2026-11-17T10:30:00+00:00", "{slots}");
+    assert_eq!(you.events().len(), 1, "nothing is entered before the yes");
+    let shown = house.app().await.item_detail("1").await.unwrap();
+    assert!(shown.on_yes.contains("tom@bakerand.example") && shown.on_yes.contains("calendar"), "{}", shown.on_yes);
+    approve(&house).await;
+    let sent = you.sent();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].text(), shown.action.unwrap().action.effect.message().unwrap().mime);
+    let events = you.events();
+    assert_eq!(events.len(), 2, "{events:?}");
+    let event = events.iter().find(|event| event["summary"] == "About one").unwrap();
+    assert_eq!(event["start"]["dateTime"], "2026-11-17T10:30:00Z");
+    assert_eq!(event["attendees"][0]["email"], "tom@bakerand.example");
+    // Answers to the invitation name it by the id Google gives its own events.
+    let ids = house.sql("SELECT action_id FROM outbox WHERE step = 'send_calendar_invite'");
+    let id = ids[0][0].parse::<adjutant::model::ActionId>().unwrap().event_id();
+    let calendar = sent[0].text().replace("\r\n ", "");
+    assert!(calendar.contains(&format!("UID:{id}@google.com")), "{calendar}");
+    let result = house.sql_one("SELECT result FROM outbox WHERE step = 'send_calendar_invite'");
+    assert_eq!(result, "accepted by Gmail; its event is in the calendar");
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_calendar_said_is_recorded_and_never_asked_again() {
+    let google = Google::start();
+    let house = invited(&google);
+    house.once().await;
+    let asked = google.calls("POST", "/freeBusy");
+    assert_eq!(asked, 1);
+    let app = house.app().await;
+    for run in house.sql("SELECT run_id FROM run") {
+        let replay = app.replay(&run[0]).await.unwrap();
+        assert!(replay.identical, "{replay:?}");
+    }
+    assert_eq!(google.calls("POST", "/freeBusy"), asked);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_silent_calendar_stops_nobody_and_is_said() {
+    let google = Google::start();
+    let house = invited(&google);
+    google.breaks(Fault::on("POST", "/freeBusy", Trouble::ErrorBefore(503)).times(9));
+    house.once().await;
+    let slots = output(&house, "propose_time_slots");
+    assert!(slots["not_asked"].as_str().unwrap().contains("503"), "{slots}");
+    assert_eq!(slots["slots"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_consent_to_the_calendar_mail_goes_on() {
+    let google = Google::start();
+    let house = invited(&google);
+    signed_in(&house, &google.person(YOU), vec![gmail::SCOPE_NAME]);
+    house.once().await;
+    assert!(output(&house, "propose_time_slots")["not_asked"].is_string());
+    approve(&house).await;
+    let rows = house.sql("SELECT state, result FROM outbox WHERE step = 'send_calendar_invite'");
+    assert_eq!(rows[0][0], "sent", "{rows:?}");
+    assert!(rows[0][1].contains("what goes with it was not done"), "{rows:?}");
+    assert_eq!((google.person(YOU).sent().len(), google.person(YOU).events().len()), (1, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_is_entered_once_whatever_the_network_does() {
+    for trouble in [Trouble::ErrorAfter(503), Trouble::ResetAfter, Trouble::ErrorBefore(500), Trouble::Slow(2)] {
+        let google = Google::start();
+        let house = invited(&google);
+        house.once().await;
+        google.breaks(Fault::on("POST", "/events", trouble));
+        approve(&house).await;
+        assert_eq!(google.person(YOU).events().len(), 1, "{trouble:?}");
+        assert_eq!(google.person(YOU).sent().len(), 1, "{trouble:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approved_answer_stands_in_the_calendar() {
+    let google = Google::start();
+    let house = google.still_home(YOU);
+    let you = google.person(YOU);
+    let uid = "kickoff-1@studio.example";
+    let attendees = json!([{ "email": "lena@studio.example", "organizer": true }, { "email": YOU, "self": true }]);
+    let (from, to) = ("2026-11-18T10:00:00Z", "2026-11-18T11:00:00Z");
+    let event = json!({ "summary": "Website kick-off", "start": { "dateTime": from }, "end": { "dateTime": to }, "attendees": attendees });
+    you.is_invited(uid, event);
+    let mail = include_str!("../../samples/11-invitation.eml")
+        .replace("mx.samples.example", "mx.home.example")
+        .replace("{{date:-1d 09:30}}", "Sun, 15 Nov 2026 09:30:00 +0000")
+        .replace("{{ics:-1d 09:30}}", "20261115T093000Z")
+        .replace("{{ics:+2d 10:00}}", "20261118T100000Z")
+        .replace("{{ics:+2d 11:00}}", "20261118T110000Z");
+    you.receives(mail.replace('\n', "\r\n"));
+    house.once().await;
+    approve(&house).await;
+    let sent = you.sent();
+    assert_eq!(sent.len(), 1);
+    assert!(sent[0].text().contains("METHOD:REPLY") && sent[0].text().contains("PARTSTAT=ACCEPTED"));
+    let events = you.events();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0]["attendees"][1]["responseStatus"], "accepted", "{events:?}");
+    assert_eq!(events[0]["attendees"].as_array().unwrap().len(), 2);
+    let result = house.sql_one("SELECT result FROM outbox WHERE step = 'answer_invitation'");
+    assert_eq!(result, "accepted by Gmail; the calendar knows your answer");
+}

@@ -1,0 +1,149 @@
+//! The program dies at every named place, or at random, while it works a Gmail account; what was asked for is delivered
+//! once. The oracle is the emulator's folder of sent mail, and its calendar.
+//!
+//! `IT_PLACES` says how many places (all of them under `make crash`), `IT_KILLS` how many kills, `IT_MAILS` how many mails.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::Stdio,
+    time::Duration,
+};
+
+use crate::{
+    crash_matrix::{approve_all, dies, finish, knob, places},
+    google::{Fault, Google, Trouble},
+    house::{Dice, House},
+};
+
+/// Homes share one emulator, each with a mailbox of its own.
+struct Street {
+    google: Google,
+    next: usize,
+}
+
+impl Street {
+    fn of(homes: usize) -> Self {
+        let people: Vec<String> = (0..homes).map(address).collect();
+        Self { google: Google::with_people(&people), next: 0 }
+    }
+
+    /// Mails that bring out every part: invitations to send, drafts, labels, reminders, noise.
+    fn fill(&mut self, mails: usize) -> Home<'_> {
+        let address = address(self.next);
+        self.next += 1;
+        let house = self.google.home(&address);
+        house.policy("caps: { pending: 1000, pending_per_sender: 1000, messages_per_hour: 10000, messages_per_sender_per_hour: 10000, labels_per_minute: 10000 }\napprovals: { grace_seconds: 0 }");
+        for nth in 0..mails {
+            let letter = house.letter(&format!("m{nth}")).subject(&format!("Topic {nth}"));
+            let letter = match nth % 4 {
+                0 | 1 => letter.body("Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n"),
+                2 => letter.question(),
+                _ => letter.invoice(u32::try_from(nth).unwrap()),
+            };
+            self.google.person(&address).receives(letter.text().replace('\n', "\r\n"));
+        }
+        Home { google: &self.google, house, address, mails }
+    }
+}
+
+fn address(nth: usize) -> String {
+    format!("you{nth}@home.example")
+}
+
+struct Home<'a> {
+    google: &'a Google,
+    house: House,
+    address: String,
+    mails: usize,
+}
+
+impl Home<'_> {
+    /// Every invitation was delivered, each once, in its conversation, with one event; and nothing else was.
+    fn check(&self, how: &str) {
+        let (you, house, mails) = (self.google.person(&self.address), &self.house, self.mails);
+        let mut delivered: BTreeMap<String, usize> = BTreeMap::new();
+        for sent in you.sent() {
+            *delivered.entry(sent.header("In-Reply-To").unwrap()).or_default() += 1;
+        }
+        let expected: BTreeSet<String> =
+            (0..mails).filter(|nth| nth % 4 < 2).map(|nth| format!("<m{nth}@it.example>")).collect();
+        assert_eq!(delivered.keys().cloned().collect::<BTreeSet<_>>(), expected, "{how}: lost or never asked for");
+        assert!(delivered.values().all(|times| *times == 1), "{how}: sent twice: {delivered:?}");
+        assert_eq!(you.events().len(), expected.len(), "{how}: events");
+        let left: Vec<String> = you.drafts().iter().map(|(_, draft)| draft.header("Subject").unwrap()).collect();
+        // What the agent left to the person: an answer with a gap.
+        assert_eq!(left.len(), (0..mails).filter(|nth| nth % 4 == 2).count(), "{how}: drafts {left:?}");
+        assert_eq!(house.count("ledger WHERE direction = 'in'"), mails as u64, "{how}");
+        assert_eq!(house.count("run WHERE status = 'running'"), 0, "{how}: stuck");
+        let doctor = house.run(&["doctor"]);
+        assert_eq!(doctor.code, 0, "{how}: {}{}", doctor.out, doctor.err);
+        assert!(doctor.out.contains("0 unaccounted") && doctor.out.contains("chain whole"), "{how}: {}", doctor.out);
+    }
+}
+
+#[test]
+fn dying_at_every_place_on_gmail_loses_nothing_and_sends_nothing_twice() {
+    let (all, mails) = (places(), knob("IT_MAILS", 4));
+    let wanted = knob("IT_PLACES", 3).min(all.len());
+    let mut dice = Dice::thrown("places on Gmail");
+    let mut chosen = all.clone();
+    // A slice looks at the calls first: they are what is new here.
+    if wanted < all.len() {
+        chosen.retain(|place| ["mailbox.", "calendar."].iter().any(|start| place.starts_with(start)));
+    }
+    while chosen.len() > wanted {
+        chosen.swap_remove(usize::try_from(dice.below(chosen.len() as u64)).unwrap());
+    }
+    let mut street = Street::of(chosen.len());
+    let (mut died, mut spared) = (0, Vec::new());
+    for place in &chosen {
+        let before = died;
+        let home = street.fill(mails);
+        let house = &home.house;
+        let nth = 1 + dice.below(3);
+        died += usize::from(dies(house, &format!("{place}:{nth}")));
+        assert_eq!(house.run(&["once"]).code, 0, "after {place}");
+        approve_all(house);
+        if place.starts_with("mailbox.find") {
+            // What is looked for is what died while it was sent.
+            dies(house, "mailbox.send.after");
+        }
+        for _ in 0..2 {
+            died += usize::from(dies(house, place));
+        }
+        finish(house);
+        home.check(place);
+        if died == before {
+            spared.push(place.as_str());
+        }
+    }
+    println!("{wanted} of {} places, {mails} mails each: died {died} times; never came by {spared:?}", all.len());
+}
+
+#[test]
+fn killed_at_random_on_gmail_while_calls_break_nothing_is_sent_twice() {
+    let (kills, mails) = (knob("IT_KILLS", 4), knob("IT_MAILS", 6));
+    let mut dice = Dice::thrown("kills on Gmail");
+    let mut street = Street::of(kills + 1);
+    let (mut done, mut homes) = (0, 0);
+    while done < kills {
+        let home = street.fill(mails);
+        homes += 1;
+        for _ in 0..8.min(kills - done) {
+            let troubles = [Trouble::ErrorAfter(503), Trouble::ResetAfter, Trouble::ErrorBefore(500), Trouble::Slow(3)];
+            let trouble = troubles[usize::try_from(dice.below(4)).unwrap()];
+            home.google.breaks(Fault::on("POST", "/drafts", trouble).after(u32::try_from(dice.below(4)).unwrap()));
+            let mut child = home.house.command(&["once"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            std::thread::sleep(Duration::from_millis(dice.below(900)));
+            let running = child.try_wait().unwrap().is_none();
+            child.kill().unwrap();
+            child.wait().unwrap();
+            done += usize::from(running);
+            approve_all(&home.house);
+        }
+        home.google.mends();
+        finish(&home.house);
+        home.check(&format!("after {done} kills"));
+        println!("{done} of {kills} kills over {homes} homes of {mails} mails");
+    }
+}
