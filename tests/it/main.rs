@@ -31,6 +31,7 @@ mod ledger;
 mod life_cycle;
 mod memory_contract;
 mod memory_faults;
+mod memory_moves;
 mod node_contracts;
 mod overrule;
 mod qdrant_double;
