@@ -52,6 +52,7 @@ mod model_record;
 mod model_server;
 mod model_words;
 mod night_learns;
+mod memory_moves;
 mod node_contracts;
 mod overrule;
 mod qdrant_double;
