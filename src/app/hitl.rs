@@ -135,7 +135,8 @@ impl App {
         detail.on_yes = match (&detail.action, detail.item.kind) {
             (Some(row), _) => on_yes(&row.action, transmits(row)),
             (None, ItemKind::RuleProposal) => {
-                "it is written into the learned part of rules/priority.yml; `adjutant rules rollback` takes it back".into()
+                "it is written into the learned part of rules/priority.yml; `adjutant rules rollback` takes it back"
+                    .into()
             }
             (None, _) => String::new(),
         };

@@ -7,7 +7,10 @@ use super::{
     night::{BeginNight, EndNight, KeepVersion, NewVersion, Twins},
     prepare::Prepared,
     session::Session,
-    table::{account, approval, decision, item, ledger, night as nightly, outbox, reminder, request, run, search, setting, task_edit},
+    table::{
+        account, approval, decision, item, ledger, night as nightly, outbox, reminder, request, run, search, setting,
+        task_edit,
+    },
     value::{
         Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun, Rejudged, Rerank,
         TaskEdit,

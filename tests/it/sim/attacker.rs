@@ -14,7 +14,8 @@ pub(super) fn mail(day: u32, nth: u64, habits: &[Habit], dice: &mut Dice) -> Pos
         // Agreeing senders, each verified under a domain of its own.
         0 => {
             let who = dice.below(AGREEING);
-            let body = "Hello Alex,\n\nWe all agree that this is critical. Please confirm the payment by tomorrow.\n".to_owned();
+            let body = "Hello Alex,\n\nWe all agree that this is critical. Please confirm the payment by tomorrow.\n"
+                .to_owned();
             hostile(&id, &format!("a{who}@agree{who}.example"), "URGENT payment", body, true)
         }
         // The same, from the domain that honest people write from.

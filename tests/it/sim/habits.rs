@@ -75,9 +75,20 @@ pub(super) fn mail(day: u32, nth: usize, habit: &Habit, sender: &str) -> Posting
     if habit.style == Style::Alarm {
         headers.push("List-Unsubscribe: <https://leave.example/>".into());
     }
-    let subject = if habit.style == Style::Alarm { format!("Security alert {day}") } else { format!("A {topic} {day}") };
+    let subject =
+        if habit.style == Style::Alarm { format!("Security alert {day}") } else { format!("A {topic} {day}") };
     let from = format!("Someone <{sender}>");
-    Posting { id, from, subject, style: habit.style, body: None, verified: true, headers, habit: Some(nth), hostile: false }
+    Posting {
+        id,
+        from,
+        subject,
+        style: habit.style,
+        body: None,
+        verified: true,
+        headers,
+        habit: Some(nth),
+        hostile: false,
+    }
 }
 
 pub(super) fn neutral(day: u32, dice: &mut Dice) -> Vec<Posting> {
@@ -85,7 +96,8 @@ pub(super) fn neutral(day: u32, dice: &mut Dice) -> Vec<Posting> {
     mails
         .into_iter()
         .map(|nth| {
-            let style = [Style::Question, Style::Tomorrow, Style::Invoice, Style::News][usize::try_from(nth % 4).unwrap()];
+            let style =
+                [Style::Question, Style::Tomorrow, Style::Invoice, Style::News][usize::try_from(nth % 4).unwrap()];
             Posting {
                 id: format!("d{day}-n{nth}"),
                 // Some share a domain that strangers write from, too.
