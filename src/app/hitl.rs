@@ -136,7 +136,8 @@ impl App {
                 on_yes(&row.action, account.map(|account| &account.kind))
             }
             (None, ItemKind::RuleProposal) => {
-                "it is written into the learned part of rules/priority.yml; `adjutant rules rollback` takes it back".into()
+                "it is written into the learned part of rules/priority.yml; `adjutant rules rollback` takes it back"
+                    .into()
             }
             (None, _) => String::new(),
         };

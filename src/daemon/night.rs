@@ -14,7 +14,9 @@ pub(super) async fn hold(shared: Shared) {
         match app.night_if_due().await {
             Ok(Some(report)) => shared.tell(Pulse::Night(Box::new(report))),
             Ok(None) => {}
-            Err(error) => tracing::warn!(error = format!("{error:#}"), "the night could not be held; it is tried again"),
+            Err(error) => {
+                tracing::warn!(error = format!("{error:#}"), "the night could not be held; it is tried again")
+            }
         }
         if !shared.pause(LOOK).await {
             return;

@@ -40,7 +40,10 @@ pub struct Trial {
 impl std::fmt::Display for Trial {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { agreed_before, agreed_after, corrected, changed, past, .. } = self;
-        write!(f, "{agreed_before} → {agreed_after} of {corrected} corrected cases agree, {changed} of {past} tasks change")
+        write!(
+            f,
+            "{agreed_before} → {agreed_after} of {corrected} corrected cases agree, {changed} of {past} tasks change"
+        )
     }
 }
 
@@ -54,7 +57,13 @@ pub struct Case {
 }
 
 /// `first` is what counted when the night began, `before` with the edits adopted so far, `after` with this one too.
-pub(super) fn test(material: &Material, candidate: &Candidate, first: &RuleSet, before: &RuleSet, after: &RuleSet) -> Trial {
+pub(super) fn test(
+    material: &Material,
+    candidate: &Candidate,
+    first: &RuleSet,
+    before: &RuleSet,
+    after: &RuleSet,
+) -> Trial {
     let mut trial = Trial { past: material.replayed().count(), ..Trial::default() };
     trial.warnings = new_warnings(before, after, &candidate.edit);
     if let Some(warning) = trial.warnings.first() {
@@ -101,9 +110,8 @@ fn changed(material: &Material, first: &RuleSet, after: &RuleSet) -> usize {
     let level = |rules: &RuleSet, facts: &Facts, at: Instant| rules.judge(facts, at).level;
     // A level a person set stands, whatever the rules say.
     let tasks = material.replayed().filter(|task| !task.hand_ranked);
-    let tasks = tasks.filter(|task| {
-        level(first, &task.facts, task.created_at) != level(after, &task.facts, task.created_at)
-    });
+    let tasks =
+        tasks.filter(|task| level(first, &task.facts, task.created_at) != level(after, &task.facts, task.created_at));
     let opens = |rules: &RuleSet, facts: &Facts, at: Instant, otherwise: bool| {
         rules.taught(facts, at).map_or(otherwise, |taught| taught.opens)
     };
@@ -123,7 +131,9 @@ fn flips(material: &Material, candidate: &Candidate, before: &RuleSet, after: &R
         if old.level == new.level {
             continue;
         }
-        let said = task.hand_ranked && old.level == task.priority && !superseded(material, candidate, &task.facts, task.task_id);
+        let said = task.hand_ranked
+            && old.level == task.priority
+            && !superseded(material, candidate, &task.facts, task.task_id);
         if said || old.locked {
             let why = if said { "you set this level" } else { "a locked rule gave it" };
             let (from, to) = (old.level, new.level);
@@ -138,5 +148,8 @@ fn flips(material: &Material, candidate: &Candidate, before: &RuleSet, after: &R
 fn superseded(material: &Material, candidate: &Candidate, facts: &Facts, task_id: TaskId) -> bool {
     candidate.reach.covers(facts)
         && material.said_at.get(&task_id).is_some_and(|at| *at < candidate.since)
-        && material.lessons.iter().any(|lesson| candidate.evidence.contains(&lesson.id) && matches!(lesson.wish, Wish::Level(_)))
+        && material
+            .lessons
+            .iter()
+            .any(|lesson| candidate.evidence.contains(&lesson.id) && matches!(lesson.wish, Wish::Level(_)))
 }

@@ -91,7 +91,8 @@ pub(super) fn candidates(material: &Material, rules: &RuleSet) -> Vec<Candidate>
         let groups = reaches(lesson).into_iter().map(|reach| Group::gather(material, reach, lesson));
         let fit: Vec<Group<'_>> = groups.filter(|group| group.is_enough() && group.is_pure(material, rules)).collect();
         // A domain all of whose writers were corrected says more than one of them.
-        let best = fit.iter().find(|group| matches!(group.reach, Reach::Domain(_)) && group.is_unanimous(material, rules));
+        let best =
+            fit.iter().find(|group| matches!(group.reach, Reach::Domain(_)) && group.is_unanimous(material, rules));
         if let Some(group) = best.or_else(|| fit.first())
             && seen.insert(group.entry().name())
         {
@@ -218,7 +219,13 @@ impl<'a> Group<'a> {
 /// Whether a wish within the same reach speaks against an entry for `like`.
 fn contradicts(wish: Wish, like: &Lesson) -> bool {
     match (wish, like.wish) {
-        (Wish::Level(other), Wish::Level(level)) => if like.up { other < level } else { other > level },
+        (Wish::Level(other), Wish::Level(level)) => {
+            if like.up {
+                other < level
+            } else {
+                other > level
+            }
+        }
         (Wish::Task(other), Wish::Task(opens)) => other != opens,
         _ => false,
     }

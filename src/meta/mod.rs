@@ -19,8 +19,8 @@ pub use learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS};
 pub use lesson::{Lesson, Wish, lessons};
 pub use outlook::{Outlook, outlook};
 pub use schedule::{Due, Schedule};
-pub use study::{Findings, Kept, Material, Tested, study};
 pub(crate) use study::approved;
+pub use study::{Findings, Kept, Material, Tested, study};
 
 /// Lessons, and entries nothing has matched, are forgotten after this.
 pub const MEMORY_DAYS: i64 = 60;

@@ -15,8 +15,15 @@ pub enum Outlook {
     Nothing(String),
     /// The rules say the same by now.
     Known,
-    Missing { more: usize, another_day: bool, rule: String },
-    Tonight { rule: String, asked: bool },
+    Missing {
+        more: usize,
+        another_day: bool,
+        rule: String,
+    },
+    Tonight {
+        rule: String,
+        asked: bool,
+    },
 }
 
 /// `id` is the correction that was just made.
@@ -31,9 +38,12 @@ fn of(material: &Material, rules: &RuleSet, lesson: &Lesson) -> Outlook {
     }
     let reaches = reaches(lesson);
     let Some(narrowest) = reaches.first().cloned() else {
-        return Outlook::Nothing("the sender is not verified, and nothing is learned about a name anyone can write".into());
+        return Outlook::Nothing(
+            "the sender is not verified, and nothing is learned about a name anyone can write".into(),
+        );
     };
-    let coming = super::learn::candidates(material, rules).into_iter().find(|candidate| candidate.evidence.contains(&lesson.id));
+    let coming =
+        super::learn::candidates(material, rules).into_iter().find(|candidate| candidate.evidence.contains(&lesson.id));
     if let Some(candidate) = coming {
         return Outlook::Tonight { rule: candidate.edit.words(), asked: candidate.asked };
     }

@@ -23,15 +23,20 @@ pub(super) fn candidates(material: &Material, rules: &RuleSet) -> Vec<Candidate>
 }
 
 fn overruled(material: &Material, rules: &RuleSet, kept: &Kept) -> Option<Candidate> {
-    let against: Vec<&Lesson> =
-        material.lessons.iter().filter(|lesson| lesson.at > kept.made_at && speaks_against(lesson, rules, kept)).collect();
+    let against: Vec<&Lesson> = material
+        .lessons
+        .iter()
+        .filter(|lesson| lesson.at > kept.made_at && speaks_against(lesson, rules, kept))
+        .collect();
     let days = against.iter().map(|lesson| lesson.day.as_str()).collect::<BTreeSet<_>>().len();
     if against.len() < MIN_CORRECTIONS || days < MIN_DAYS {
         return None;
     }
     let why = format!("overruled: {}", why(&against));
     let retire = Edit::Retire { name: kept.name.clone(), why: why.clone() };
-    let edit = match wanted(&against).filter(|level| !material.without(&retire).is_some_and(|rest| gives(&rest, &against, *level))) {
+    let edit = match wanted(&against)
+        .filter(|level| !material.without(&retire).is_some_and(|rest| gives(&rest, &against, *level)))
+    {
         Some(level) => changed(kept, level, why).unwrap_or(retire),
         None => retire,
     };
@@ -64,10 +69,12 @@ fn speaks_against(lesson: &Lesson, rules: &RuleSet, kept: &Kept) -> bool {
 
 /// The level nearly all of them want.
 fn wanted(against: &[&Lesson]) -> Option<Priority> {
-    let levels = || against.iter().filter_map(|lesson| if let Wish::Level(level) = lesson.wish { Some(level) } else { None });
-    Priority::ALL.iter().copied().find(|level| {
-        levels().filter(|wanted| wanted == level).count() * 5 >= against.len() * AGREE_OF_FIVE
-    })
+    let levels =
+        || against.iter().filter_map(|lesson| if let Wish::Level(level) = lesson.wish { Some(level) } else { None });
+    Priority::ALL
+        .iter()
+        .copied()
+        .find(|level| levels().filter(|wanted| wanted == level).count() * 5 >= against.len() * AGREE_OF_FIVE)
 }
 
 fn gives(rules: &RuleSet, against: &[&Lesson], level: Priority) -> bool {

@@ -123,7 +123,13 @@ mod tests {
     fn a_line_that_matches_often_still_means_one_night_a_date() {
         let due = Due::Now { date: "2026-11-17".into(), scheduled_at: at("2026-11-17T00:00:00Z"), missed: vec![] };
         check("0 * * * *", Tz::UTC, "2026-11-16T05:00:00Z", "2026-11-17T06:30:00Z", &due);
-        check("0 * * * *", Tz::UTC, "2026-11-17T00:00:00Z", "2026-11-17T06:30:00Z", &Due::At(at("2026-11-18T00:00:00Z")));
+        check(
+            "0 * * * *",
+            Tz::UTC,
+            "2026-11-17T00:00:00Z",
+            "2026-11-17T06:30:00Z",
+            &Due::At(at("2026-11-18T00:00:00Z")),
+        );
     }
 
     #[test]

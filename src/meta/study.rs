@@ -126,11 +126,13 @@ impl Material {
 
     /// Waits for an answer, or was not answered and nothing new was said since.
     fn is_asked(&self, candidate: &Candidate) -> bool {
-        let newest = self.lessons.iter().filter(|lesson| candidate.evidence.contains(&lesson.id)).map(|lesson| lesson.at);
+        let newest =
+            self.lessons.iter().filter(|lesson| candidate.evidence.contains(&lesson.id)).map(|lesson| lesson.at);
         let newest = newest.max();
         self.asked.iter().any(|asked| {
             let same = asked.edit.get("key").and_then(|key| key.as_str()) == Some(&candidate.reach.key());
-            same && (asked.open || (asked.decision.is_empty() && newest.is_some_and(|at| at <= asked.asked_at))
+            same && (asked.open
+                || (asked.decision.is_empty() && newest.is_some_and(|at| at <= asked.asked_at))
                 || (asked.decision == "approve" && !asked.settled))
         })
     }
@@ -144,7 +146,8 @@ fn kept(row: LearnedRow) -> Option<Kept> {
 /// Tonight's proposal. Errs when the file is broken: then nothing is learned until it is mended.
 pub fn study(material: &Material) -> Result<Findings, Unfit> {
     let first = parse(&material.rules)?;
-    let mut desk = Desk { material, first: first.clone(), now: first, text: material.rules.clone(), found: Findings::default() };
+    let mut desk =
+        Desk { material, first: first.clone(), now: first, text: material.rules.clone(), found: Findings::default() };
     let taken_out = material.kept.iter().filter(|kept| !desk.first.learned().contains(&kept.name.as_str()));
     desk.found.taken_out = taken_out.map(|kept| kept.name.clone()).collect();
     let overruled = overrule::candidates(material, &desk.first);

@@ -8,11 +8,7 @@ use std::str::FromStr as _;
 
 use yaml_edit::{Document, Sequence};
 
-use super::{
-    BEGIN_MARK, END_MARK, Edit, RuleSet, RulesError,
-    learned::learned_range,
-    limits::MAX_LEARNED,
-};
+use super::{BEGIN_MARK, END_MARK, Edit, RuleSet, RulesError, learned::learned_range, limits::MAX_LEARNED};
 
 /// What an empty learned part looks like.
 const EMPTY: &str = "learned: []\n";
@@ -97,7 +93,12 @@ fn says(file_name: &str, text: &str, before: &RuleSet, meant: &[String]) -> Resu
     let mut learned: Vec<&str> = after.learned();
     learned.sort_unstable();
     let own = |rules: &RuleSet| -> Vec<String> {
-        rules.rules.iter().filter(|rule| !rule.learned).map(|rule| format!("{:?}", (&rule.name, rule.outcome))).collect()
+        rules
+            .rules
+            .iter()
+            .filter(|rule| !rule.learned)
+            .map(|rule| format!("{:?}", (&rule.name, rule.outcome)))
+            .collect()
     };
     let same = own(before) == own(&after) && before.default == after.default;
     if same && learned == meant { Ok(()) } else { Err(Unfit::NotAsMeant) }

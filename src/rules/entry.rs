@@ -48,10 +48,20 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "edit", rename_all = "snake_case")]
 pub enum Edit {
-    Add { entry: Entry, why: String },
+    Add {
+        entry: Entry,
+        why: String,
+    },
     /// The entry of this name becomes another.
-    Change { name: String, entry: Entry, why: String },
-    Retire { name: String, why: String },
+    Change {
+        name: String,
+        entry: Entry,
+        why: String,
+    },
+    Retire {
+        name: String,
+        why: String,
+    },
 }
 
 impl Edit {
@@ -106,9 +116,9 @@ impl Reach {
         let name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '-' | '_');
         let domain = |text: &str| fits(text, &name) && text.contains('.');
         match self {
-            Reach::Sender(address) => address.split_once('@').is_some_and(|(local, at)| {
-                fits(local, &|c| name(c) || matches!(c, '+' | '=')) && domain(at)
-            }),
+            Reach::Sender(address) => address
+                .split_once('@')
+                .is_some_and(|(local, at)| fits(local, &|c| name(c) || matches!(c, '+' | '=')) && domain(at)),
             Reach::Domain(text) => domain(text),
             Reach::ListId(text) => fits(text, &name),
             Reach::Word(word) => is_word(word),
@@ -125,7 +135,9 @@ impl Reach {
             Reach::ListId(list) => verified && facts.list_id.as_ref().is_some_and(|id| id.to_lowercase() == *list),
             Reach::Word(word) => verified && subject_words(&facts.subject).any(|found| found == *word),
             Reach::Template(domain, word) => {
-                verified && facts.sender_domain == *domain && subject_words(&facts.subject).next().as_ref() == Some(word)
+                verified
+                    && facts.sender_domain == *domain
+                    && subject_words(&facts.subject).next().as_ref() == Some(word)
             }
         }
     }
@@ -157,10 +169,14 @@ impl Reach {
             Reach::Domain(value) => format!("{{ sender_domain: {{ is: \"{value}\" }} }}"),
             Reach::ListId(value) => format!("{{ list_id: {{ is: \"{value}\" }}, sender: {{ exists: true }} }}"),
             Reach::Word(value) => {
-                format!("{{ subject: {{ matches: '/(?:^|[^\\p{{L}}\\p{{N}}]){value}(?:$|[^\\p{{L}}\\p{{N}}])/i' }}, sender: {{ exists: true }} }}")
+                format!(
+                    "{{ subject: {{ matches: '/(?:^|[^\\p{{L}}\\p{{N}}]){value}(?:$|[^\\p{{L}}\\p{{N}}])/i' }}, sender: {{ exists: true }} }}"
+                )
             }
             Reach::Template(domain, value) => {
-                format!("{{ sender_domain: {{ is: \"{domain}\" }}, subject: {{ matches: '/^[^\\p{{L}}\\p{{N}}]*{value}(?:$|[^\\p{{L}}\\p{{N}}])/i' }} }}")
+                format!(
+                    "{{ sender_domain: {{ is: \"{domain}\" }}, subject: {{ matches: '/^[^\\p{{L}}\\p{{N}}]*{value}(?:$|[^\\p{{L}}\\p{{N}}])/i' }} }}"
+                )
             }
         }
     }
@@ -209,7 +225,8 @@ impl Entry {
             Act::Task(true) => "true",
             Act::Task(false) => "false",
         };
-        let why: String = why.chars().filter(|c| !c.is_control() && !matches!(c, '"' | '\\')).take(MAX_WHY_CHARS).collect();
+        let why: String =
+            why.chars().filter(|c| !c.is_control() && !matches!(c, '"' | '\\')).take(MAX_WHY_CHARS).collect();
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = write!(text, "name: {name}\nwhen: {}\n{key}: {value}\nwhy: \"{why}\"\n", self.reach.condition());
@@ -261,7 +278,16 @@ mod tests {
     #[test]
     fn only_plain_values_can_be_written() {
         assert!(reaches().iter().all(Reach::is_plain));
-        for value in ["a\"@b.example", "a@b\n.example", "a b@c.example", "@b.example", "a@", "a@b", "א@b.example", "a}@b.example"] {
+        for value in [
+            "a\"@b.example",
+            "a@b\n.example",
+            "a b@c.example",
+            "@b.example",
+            "a@",
+            "a@b",
+            "א@b.example",
+            "a}@b.example",
+        ] {
             assert!(!Reach::Sender(value.into()).is_plain(), "{value}");
         }
         for word in ["abc", "two words", "x#y:z", "", "1234", "UPPER", "quote'"] {

@@ -30,8 +30,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 pub use edit::{Unfit, apply};
-pub use entry::{Act, Edit, Entry, Reach};
 pub(crate) use entry::subject_words;
+pub use entry::{Act, Edit, Entry, Reach};
 pub use error::{Position, RulesError};
 pub use field::{Field, Operator};
 pub use learned::{BEGIN_MARK, END_MARK, learned_range};

@@ -4,9 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::value::NewItem;
-use crate::model::{
-    AccountId, Facts, Instant, ItemId, MailId, Priority, RunId, Status, TaskId, UserId, words::words,
-};
+use crate::model::{AccountId, Facts, Instant, ItemId, MailId, Priority, RunId, Status, TaskId, UserId, words::words};
 
 words! {
     /// What a person overruled.

@@ -30,8 +30,13 @@ async fn what_a_person_does_consistently_is_learned_in_two_nights() {
         life.live(days).await;
         let (in_time, habits, late) = life.learned(days);
         let weeks = life.weeks();
-        println!("seed {seed}: {in_time} of {habits} habits learned within two nights after the third correction; late: {late:?}");
+        println!(
+            "seed {seed}: {in_time} of {habits} habits learned within two nights after the third correction; late: {late:?}"
+        );
         println!("seed {seed}: agreement by week {}", shown(&weeks));
+        let last_week: Vec<&String> =
+            life.wrong.iter().filter(|(day, _)| day + 8 > days).map(|(_, what)| what).collect();
+        println!("seed {seed}: wrong in the last week: {last_week:?}");
         for pair in weeks.windows(2) {
             assert!(pair[1].0 >= pair[0].0 - noise(pair[0], pair[1]), "seed {seed}: agreement fell: {}", shown(&weeks));
         }
@@ -42,7 +47,10 @@ async fn what_a_person_does_consistently_is_learned_in_two_nights() {
         life.house.must_be_sound().await;
         curves.push((seed, life.agreement.clone()));
     }
-    println!("{learned} of {all} ({:.1} %) learned in time", f64::from(u32::try_from(learned).unwrap()) / f64::from(u32::try_from(all).unwrap()) * 100.0);
+    println!(
+        "{learned} of {all} ({:.1} %) learned in time",
+        f64::from(u32::try_from(learned).unwrap()) / f64::from(u32::try_from(all).unwrap()) * 100.0
+    );
     assert!(learned * 100 >= all * 95, "{learned} of {all}");
     if let Ok(path) = std::env::var("IT_CURVE") {
         std::fs::write(path, curve(&curves)).unwrap();
@@ -102,7 +110,9 @@ fn security_relevant(house: &House) -> Vec<String> {
         let raises = entry.contains("set:") || entry.contains("task: true");
         (names_stranger && raises)
             || entry.contains("mybank")
-            || ["lock", "stop", "allow", "policy", "payment", "invoice", "critical"].iter().any(|word| entry.contains(word))
+            || ["lock", "stop", "allow", "policy", "payment", "invoice", "critical"]
+                .iter()
+                .any(|word| entry.contains(word))
     };
     let mut found: Vec<String> = entries.filter(bad).map(str::to_owned).collect();
     let policy = house.read("rules/policy.yml");
@@ -122,12 +132,20 @@ fn curve(curves: &[(u64, Vec<(u32, u32)>)]) -> String {
     let days = curves.iter().map(|(_, days)| days.len()).max().unwrap_or(1);
     let x = |day: usize| left + day as f64 / (days.max(2) - 1) as f64 * (width - left - 16.0);
     let y = |share: f64| top + (1.0 - share) * (height - top - 36.0);
-    let mut svg = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n<text x=\"{left}\" y=\"14\">Agreement with the person, seven-day mean, by day; dashed: 95 %</text>\n");
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n<text x=\"{left}\" y=\"14\">Agreement with the person, seven-day mean, by day; dashed: 95 %</text>\n"
+    );
     for share in [0.0, 0.25, 0.5, 0.75, 0.95, 1.0] {
         let dash = if share == 0.95 { " stroke-dasharray=\"5 4\"" } else { "" };
         let tone = if share == 0.95 { "#888" } else { "#ddd" };
         let at = y(share);
-        let _ = writeln!(svg, "<line x1=\"{left}\" y1=\"{at:.1}\" x2=\"{:.1}\" y2=\"{at:.1}\" stroke=\"{tone}\"{dash}/><text x=\"8\" y=\"{:.1}\">{:.0} %</text>", width - 16.0, at + 4.0, share * 100.0);
+        let _ = writeln!(
+            svg,
+            "<line x1=\"{left}\" y1=\"{at:.1}\" x2=\"{:.1}\" y2=\"{at:.1}\" stroke=\"{tone}\"{dash}/><text x=\"8\" y=\"{:.1}\">{:.0} %</text>",
+            width - 16.0,
+            at + 4.0,
+            share * 100.0
+        );
     }
     for (nth, (seed, days)) in curves.iter().enumerate() {
         let colour = ["#1b6ca8", "#c0562f", "#3c8d40"][nth % 3];
@@ -137,10 +155,17 @@ fn curve(curves: &[(u64, Vec<(u32, u32)>)]) -> String {
             let (right, all) = around.iter().fold((0, 0), |sum, day| (sum.0 + day.0, sum.1 + day.1));
             let _ = write!(points, "{:.1},{:.1} ", x(day), y(f64::from(right) / f64::from(all.max(1))));
         }
-        let _ = writeln!(svg, "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/><text x=\"{:.1}\" y=\"{:.1}\" fill=\"{colour}\">seed {seed}</text>", points.trim_end(), width - 150.0, height - 90.0 + nth as f64 * 16.0);
+        let _ = writeln!(
+            svg,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/><text x=\"{:.1}\" y=\"{:.1}\" fill=\"{colour}\">seed {seed}</text>",
+            points.trim_end(),
+            width - 150.0,
+            height - 90.0 + nth as f64 * 16.0
+        );
     }
     for day in (0..days).step_by(10) {
-        let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{day}</text>", x(day), height - 14.0);
+        let _ =
+            writeln!(svg, "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{day}</text>", x(day), height - 14.0);
     }
     svg + "</svg>\n"
 }

@@ -78,7 +78,10 @@ impl App {
     }
 
     /// What the newest correction of this command teaches, in words; and its line goes into the day's file.
-    pub async fn taught_by(&self, what: impl Fn(&CorrectionRow) -> bool + Send + 'static) -> anyhow::Result<Option<String>> {
+    pub async fn taught_by(
+        &self,
+        what: impl Fn(&CorrectionRow) -> bool + Send + 'static,
+    ) -> anyhow::Result<Option<String>> {
         let now = self.clock.now();
         let fresh = self.store.read(move |reader| reader.corrections(Some(now.plus(-Duration::minutes(1))))).await?;
         self.reflections().append_corrections(&fresh);

@@ -55,9 +55,7 @@ impl App {
                 learned: versions
                     .map(|row| Learned { version: row.version, at: row.at, who: row.who, why: row.why })
                     .collect(),
-                archived: archived
-                    .map(|(mail, subject, task, at)| Archived { mail, subject, task, at })
-                    .collect(),
+                archived: archived.map(|(mail, subject, task, at)| Archived { mail, subject, task, at }).collect(),
                 waiting,
             })
         });

@@ -77,7 +77,8 @@ impl App {
         {
             return Ok(Reflected::Before(Box::new(row)));
         }
-        let night = Night { run_id: RunId::derive(now, &["night", &date]), date, scheduled_at: now, missed: Vec::new() };
+        let night =
+            Night { run_id: RunId::derive(now, &["night", &date]), date, scheduled_at: now, missed: Vec::new() };
         Ok(Reflected::Now(Box::new(self.hold(night).await?)))
     }
 
@@ -134,9 +135,8 @@ impl App {
     async fn material(&self) -> anyhow::Result<Material> {
         let files = self.files()?;
         let (now, zone) = (self.clock.now(), self.config.me.time_zone);
-        let gather = move |reader: &crate::store::Reader<'_>| {
-            Material::gather(reader, now, zone, files.rules, files.guidelines)
-        };
+        let gather =
+            move |reader: &crate::store::Reader<'_>| Material::gather(reader, now, zone, files.rules, files.guidelines);
         Ok(self.store.read(gather).await?)
     }
 

@@ -138,7 +138,8 @@ fn diff(from: &str, to: &str) -> Vec<DiffLine> {
     let (old, new): (Vec<&str>, Vec<&str>) = (from.lines().collect(), to.lines().collect());
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let rest = |lines: &[&str]| lines.len() - same;
-    let tail = old.iter().rev().zip(new.iter().rev()).take(rest(&old).min(rest(&new))).take_while(|(a, b)| a == b).count();
+    let tail =
+        old.iter().rev().zip(new.iter().rev()).take(rest(&old).min(rest(&new))).take_while(|(a, b)| a == b).count();
     let middle = |lines: &[&str], sign: char| -> Vec<DiffLine> {
         let lines = lines.iter().skip(same).take(lines.len() - same - tail);
         lines.map(|line| DiffLine { sign, line: (*line).to_owned() }).collect()
@@ -165,7 +166,10 @@ mod tests {
         let (old, new) = (text("learned: []\n", "low"), text("learned:\n  - x\n", "low"));
         assert_eq!(with_learned_part(&new, &old), old);
         assert_eq!(with_learned_part(&text("learned:\n  - x\n", "med"), &old), text("learned: []\n", "med"));
-        assert_eq!(with_guidelines("a\n# >>> learned\n- x\n# <<< learned\nb", "a\n# >>> learned\n# <<< learned\nb"), "a\n# >>> learned\n# <<< learned\nb");
+        assert_eq!(
+            with_guidelines("a\n# >>> learned\n- x\n# <<< learned\nb", "a\n# >>> learned\n# <<< learned\nb"),
+            "a\n# >>> learned\n# <<< learned\nb"
+        );
     }
 
     #[test]

@@ -56,7 +56,9 @@ fn replay(past: &[PastTask], old: &RuleSet, new: &RuleSet, now: Instant) -> What
     let changes: Vec<WhatIfChange> = std::thread::scope(|scope| {
         let parts: Vec<_> = past
             .chunks(share)
-            .map(|part| scope.spawn(move || part.iter().filter_map(|task| change(task, old, new, now)).collect::<Vec<_>>()))
+            .map(|part| {
+                scope.spawn(move || part.iter().filter_map(|task| change(task, old, new, now)).collect::<Vec<_>>())
+            })
             .collect();
         parts.into_iter().flat_map(|part| part.join().unwrap_or_default()).collect()
     });

@@ -86,7 +86,12 @@ async fn after(app: &App, screen: Screen, mail: &str) -> anyhow::Result<()> {
     let id = detail.row.mail_id;
     let teaches = app.taught_by(move |correction| correction.mail_id == Some(id)).await?;
     screen.answer(&After { row: &detail.row, teaches: teaches.as_deref() }, |screen| {
-        screen.line(&format!("Mail {}: {}, {}", detail.row.mail_id, detail.row.state, shown(&detail.row.reason, 200)))?;
+        screen.line(&format!(
+            "Mail {}: {}, {}",
+            detail.row.mail_id,
+            detail.row.state,
+            shown(&detail.row.reason, 200)
+        ))?;
         teaches.iter().try_for_each(|words| screen.line(&shown(words, 300)))
     })
 }

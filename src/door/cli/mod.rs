@@ -160,10 +160,7 @@ async fn with_app(app: &App, screen: Screen, command: Command) -> anyhow::Result
         Command::Pause => check::pause(app, screen, true).await?,
         Command::Resume => check::pause(app, screen, false).await?,
         // Answered before a home was needed.
-        Command::Completions { .. }
-        | Command::Init { .. }
-        | Command::Eval { .. }
-        | Command::Graph { .. } => {}
+        Command::Completions { .. } | Command::Init { .. } | Command::Eval { .. } | Command::Graph { .. } => {}
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -178,7 +178,8 @@ pub(super) fn print_report(screen: Screen, report: &NightReport) -> io::Result<(
 }
 
 fn print_findings(screen: Screen, findings: &Findings) -> io::Result<()> {
-    let parts = [("Learned", &findings.adopted), ("Asks you", &findings.questions), ("Kept as proposals", &findings.proposals)];
+    let parts =
+        [("Learned", &findings.adopted), ("Asks you", &findings.questions), ("Kept as proposals", &findings.proposals)];
     for (title, edits) in parts.iter().filter(|(_, edits)| !edits.is_empty()) {
         screen.line(&format!("{title}:"))?;
         edits.iter().try_for_each(|tested| print_tested(screen, tested))?;

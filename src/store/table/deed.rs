@@ -41,7 +41,9 @@ impl Reader<'_> {
     pub fn deeds(&self, task_id: TaskId, run_id: RunId, now: Instant) -> Result<Deeds> {
         let sql = "SELECT action, state IN ('sent', 'saved') FROM outbox WHERE task_id = ?1 AND step LIKE 'send%' ORDER BY generation";
         let messages: Vec<(Value, bool)> =
-            many(self.0, sql, [task_id.to_string()], "reading a task's messages", |row| Ok((json(row, 0)?, row.get(1)?)))?;
+            many(self.0, sql, [task_id.to_string()], "reading a task's messages", |row| {
+                Ok((json(row, 0)?, row.get(1)?))
+            })?;
         let words = |action: &Value| count(action.pointer("/effect/message/body").and_then(Value::as_str));
         let left = messages.iter().rev().find(|(_, left)| *left);
         let edited = messages.first().zip(left).filter(|((first, _), (last, _))| first != last);

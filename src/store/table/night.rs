@@ -137,7 +137,14 @@ pub(in crate::store) fn cancel_twin(connection: &Connection, twins: &Twins, at: 
         return Err(StoreError::Overtaken(format!("task {} is no untouched duplicate any more", twins.newer)));
     }
     let row = task::get(connection, twins.newer)?;
-    task_edit::walk(connection, &row, Status::Cancelled, NIGHT, &format!("duplicate of {}: {}", twins.older, twins.why), at)
+    task_edit::walk(
+        connection,
+        &row,
+        Status::Cancelled,
+        NIGHT,
+        &format!("duplicate of {}: {}", twins.older, twins.why),
+        at,
+    )
 }
 
 /// Open, untouched by a person, with no other mail linked, of one verified sender, and the same in content or invoice.

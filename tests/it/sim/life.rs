@@ -39,6 +39,8 @@ pub(crate) struct Life {
     /// The level each honest mail got when it came.
     pub(crate) levels: HashMap<String, String>,
     pub(crate) hostile: u32,
+    /// Honest mails that came out otherwise than wanted, by day.
+    pub(crate) wrong: Vec<(u32, String)>,
 }
 
 impl Life {
@@ -46,7 +48,9 @@ impl Life {
         let house = House::active();
         let habits = habits();
         for name in ["choir", "garden"] {
-            let sent = format!("From: Alex Green <you@home.example>\nTo: ruth@{name}.example\nSubject: Hello\nDate: Sun, 15 Nov 2026 08:00:00 +0000\nMessage-ID: <s{name}@home.example>\n\nHello Ruth.\n");
+            let sent = format!(
+                "From: Alex Green <you@home.example>\nTo: ruth@{name}.example\nSubject: Hello\nDate: Sun, 15 Nov 2026 08:00:00 +0000\nMessage-ID: <s{name}@home.example>\n\nHello Ruth.\n"
+            );
             house.deliver_into(".Sent/cur", &format!("{name}.eml:2,S"), sent);
         }
         Self {
@@ -60,6 +64,7 @@ impl Life {
             agreement: Vec::new(),
             levels: HashMap::new(),
             hostile: 0,
+            wrong: Vec::new(),
         }
     }
 
@@ -102,14 +107,20 @@ impl Life {
         for row in rows {
             let id = row[0].trim_start_matches('<').split('@').next().unwrap().to_owned();
             let posting = self.postings[&id].clone();
-            let seen = Seen { mail: row[1].clone(), task: (row[2] == "task").then(|| row[3].clone()), level: row[4].clone() };
+            let seen =
+                Seen { mail: row[1].clone(), task: (row[2] == "task").then(|| row[3].clone()), level: row[4].clone() };
             if posting.hostile {
                 self.deal_with_a_stranger(app, &id, &seen).await;
                 continue;
             }
             all += 1;
             let wish = posting.habit.map_or(Wish::AsRanked, |habit| self.habits[habit].wish_on(nth));
-            right += u32::from(self.is_right(app, wish, &seen).await);
+            let is_right = self.is_right(app, wish, &seen).await;
+            right += u32::from(is_right);
+            if !is_right {
+                let reach = posting.habit.map(|habit| self.habits[habit].reach.clone());
+                self.wrong.push((nth, format!("{id} {reach:?} {wish:?}: {:?} {}", seen.task.is_some(), seen.level)));
+            }
             self.levels.insert(id.clone(), if seen.task.is_some() { seen.level.clone() } else { "none".into() });
             self.correct(app, nth, &id, &posting, wish, &seen).await;
         }
@@ -195,7 +206,8 @@ impl Life {
             let habit = &self.habits[*habit];
             let known = match habit.later.filter(|_| *phase).unwrap_or(habit.wish) {
                 Wish::Level(level) => {
-                    let asks = asked.iter().any(|edit| edit.contains(habit.reach.value()) || edit.contains(&facts.sender));
+                    let asks =
+                        asked.iter().any(|edit| edit.contains(habit.reach.value()) || edit.contains(&facts.sender));
                     rules.judge(facts, *at).level == level || (asks && rules.judge(facts, *at).level > level)
                 }
                 Wish::Never => {
@@ -221,7 +233,13 @@ impl Life {
             // The night after the third is that of the same day here.
             if learning.learned_on.is_none_or(|on| on > third + 1) {
                 let habit = &self.habits[*habit];
-                late.push(format!("{:?} {:?}{}: third on day {third}, learned {:?}", habit.reach, habit.wish, if *phase { " (turned)" } else { "" }, learning.learned_on));
+                late.push(format!(
+                    "{:?} {:?}{}: third on day {third}, learned {:?}",
+                    habit.reach,
+                    habit.wish,
+                    if *phase { " (turned)" } else { "" },
+                    learning.learned_on
+                ));
             }
         }
         (all - late.len(), all, late)
@@ -242,4 +260,3 @@ struct Seen {
     task: Option<String>,
     level: String,
 }
-

@@ -11,10 +11,7 @@ mod words;
 use comfy_table::Cell;
 
 pub(super) use self::words::{effect_words, moment, waits_words};
-use self::{
-    desk::Desk,
-    words::clock,
-};
+use self::{desk::Desk, words::clock};
 use super::{
     args::HitlCommand,
     screen::{Screen, cell, shown},

@@ -1,0 +1,87 @@
+//! A year of nights under a clock of our own: every date exactly once, through both changes of the clocks, restarts,
+//! suspensions, crashes in the middle and people who run it by hand.
+
+use std::collections::BTreeMap;
+
+use chrono::{Duration, NaiveDate};
+
+use crate::house::{Dice, House};
+
+/// Dates of the rows, and how each came to be.
+fn dates(house: &House) -> BTreeMap<String, String> {
+    house.sql("SELECT date, state FROM night").into_iter().map(|row| (row[0].clone(), row[1].clone())).collect()
+}
+
+async fn a_year(zone: &str, line: &str, dice: &mut Dice) {
+    let house = House::active();
+    house.write(
+        "adjutant.toml",
+        &format!("daily = \"{line}\"\n[me]\ntime_zone = \"{zone}\"\n[[account]]\nname = \"work\"\npath = \"mail\"\n"),
+    );
+    let begin = house.clock.now();
+    let end = begin.plus(Duration::days(366));
+    let mut app = house.app().await;
+    app.night_if_due().await.unwrap();
+    let (mut held, mut restarts, mut suspensions, mut by_hand, mut cut_off) = (0, 0, 0, 0, 0);
+    while house.clock.now() < end {
+        match dice.below(60) {
+            0 => {
+                suspensions += 1;
+                house.clock.advance(i64::try_from(dice.below(60 * 3600)).unwrap());
+            }
+            1 => {
+                restarts += 1;
+                drop(app);
+                app = house.app().await;
+            }
+            2 => {
+                by_hand += 1;
+                app.reflect().await.unwrap();
+            }
+            _ => house.clock.advance(i64::try_from(60 + dice.below(90 * 60)).unwrap()),
+        }
+        if app.night_if_due().await.unwrap().is_some() {
+            held += 1;
+            // A crash just before the end of some: the date is open again, and taken up by its own run.
+            if dice.below(12) == 0 {
+                cut_off += 1;
+                let sql = "DROP TRIGGER night_legal; UPDATE night SET state = 'running', ended_at = NULL WHERE date = (SELECT max(date) FROM night);";
+                house.database().execute_batch(sql).unwrap();
+                drop(app);
+                app = house.app().await;
+                assert!(app.night_if_due().await.unwrap().is_some(), "what was cut off is taken up");
+            }
+        }
+    }
+    let found = dates(&house);
+    let first: NaiveDate = found.keys().next().unwrap().parse().unwrap();
+    let last: NaiveDate = found.keys().next_back().unwrap().parse().unwrap();
+    let missing: Vec<NaiveDate> = first
+        .iter_days()
+        .take_while(|date| *date <= last)
+        .filter(|date| !found.contains_key(&date.to_string()))
+        .collect();
+    let made_up = found.values().filter(|state| *state == "caught_up").count();
+    println!(
+        "{zone} '{line}': {} dates from {first} to {last}, {held} nights by the clock, {made_up} made up for, {by_hand} by hand, {restarts} restarts, {suspensions} suspensions, {cut_off} cut off",
+        found.len()
+    );
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!((last - first).num_days() >= 363, "{first} to {last}");
+    assert!(found.values().all(|state| state != "running"), "{found:?}");
+    let twice = house.sql("SELECT subject FROM audit WHERE act = 'night_begun' GROUP BY subject HAVING count(*) > 1");
+    assert!(twice.is_empty(), "begun twice: {twice:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_date_of_a_year_has_one_night() {
+    let mut dice = Dice::thrown("a year of nights");
+    a_year("Europe/Berlin", "15 3 * * *", &mut dice).await;
+}
+
+/// A line that the clocks skip in spring and repeat in autumn.
+#[tokio::test(flavor = "multi_thread")]
+async fn so_has_a_year_whose_hour_the_clocks_skip_and_repeat() {
+    let mut dice = Dice::thrown("a year of skipped hours");
+    a_year("America/New_York", "30 2 * * *", &mut dice).await;
+}

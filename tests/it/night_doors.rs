@@ -1,0 +1,173 @@
+//! What a person sees of the night: the answer to each correction, what-if, history, the digest, and the lines that are
+//! written again when they are lost.
+
+use std::fs;
+
+use adjutant::{
+    model::{MailId, Priority},
+    rules::BUILT_IN,
+    store::value::TaskWish,
+};
+use serde_json::Value;
+
+use crate::house::{House, Kind, files_in};
+
+fn lines(house: &House) -> Vec<Value> {
+    let folder = house.home().reflections();
+    let text: String = files_in(&folder).iter().map(|name| fs::read_to_string(folder.join(name)).unwrap()).collect();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn every_correction_says_what_it_teaches() {
+    let house = House::real_time(Kind::Active);
+    for nth in 0..4 {
+        house.post(&house.letter(&format!("a{nth}")).from("Ann <ann@shop.example>").question().verified());
+    }
+    house.post(&house.letter("forged").from("Ann <ann@shop.example>").question());
+    assert_eq!(house.run(&["once"]).code, 0);
+    let said = |task: &str| house.run(&["tasks", "set", task, "--priority", "high"]).out;
+    let rule = "mail from ann@shop.example is at least high";
+    let first = said("1");
+    assert!(first.contains(&format!("noted; 2 more on another day and tonight's rule would be: {rule}")), "{first}");
+    said("2");
+    let third = said("3");
+    assert!(third.contains(&format!("noted; one more on another day and tonight's rule would be: {rule}")), "{third}");
+    house.database().execute_batch("UPDATE correction SET at = strftime('%Y-%m-%dT%H:%M:%SZ', at, '-1 days')").unwrap();
+    let fourth = said("4");
+    assert!(fourth.contains(&format!("noted; tonight's rule: {rule}")), "{fourth}");
+    let forged = said("5");
+    assert!(forged.contains("the sender is not verified"), "{forged}");
+    let json = house.json(&["tasks", "set", "4", "--priority", "high"]);
+    assert!(json["teaches"].as_str().unwrap().contains(rule), "{json}");
+    let none = house.run(&["mail", "not-a-task", "1"]);
+    assert!(none.out.contains("mail from ann@shop.example is no task"), "{}", none.out);
+    let dry = house.json(&["reflect", "--dry-run"]);
+    assert_eq!(dry["adopted"].as_array().unwrap().len(), 1, "{dry}");
+}
+
+#[test]
+fn what_if_lists_what_would_change_and_tells_a_script() {
+    let house = House::real_time(Kind::Active);
+    for nth in 0..3 {
+        house.post(&house.letter(&format!("a{nth}")).question());
+    }
+    assert_eq!(house.run(&["once"]).code, 0);
+    house.write("same.yml", BUILT_IN);
+    let same = house.run(&["rules", "what-if", &house.root().join("same.yml").display().to_string()]);
+    assert_eq!(same.code, 0, "{}{}", same.out, same.err);
+    assert!(same.out.contains("3 tasks looked at: 0 raised, 0 lowered"), "{}", same.out);
+    house.run(&["tasks", "set", "3", "--priority", "low"]);
+    let other =
+        BUILT_IN.replace("rules:\n", "rules:\n  - { name: all, when: { kind: { is: question } }, set: critical }\n");
+    house.write("other.yml", &other);
+    let path = house.root().join("other.yml").display().to_string();
+    let changed = house.run(&["rules", "what-if", &path]);
+    assert_eq!(changed.code, 4, "{}{}", changed.out, changed.err);
+    assert!(changed.out.contains("2 raised, 0 lowered, 1 against your own word"), "{}", changed.out);
+    house.write("broken.yml", "rules: 3\n");
+    let broken = house.run(&["rules", "what-if", &house.root().join("broken.yml").display().to_string()]);
+    assert_eq!(broken.code, 1, "{}", broken.err);
+    assert!(broken.err.contains("a sequence of rules"), "{}", broken.err);
+    assert_eq!(house.read("rules/priority.yml"), BUILT_IN);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reflections_of_both_kinds_are_written_again_when_they_are_lost() {
+    let house = House::active();
+    house.post(&house.letter("one").question().verified());
+    house.post(
+        &house
+            .letter("two")
+            .body("Hello Alex,\n\nthe hall is closed on Sunday because of the secret parade.\n\nTom\n")
+            .verified(),
+    );
+    house.once().await;
+    let app = house.app().await;
+    app.edit_task("1", TaskWish::Priority(Priority::High), "it matters").await.unwrap();
+    app.make_task(MailId(2), "").await.unwrap();
+    app.let_runs_finish().await.unwrap();
+    app.edit_task("1", TaskWish::Cancel, "").await.unwrap();
+    house.clock.advance(60);
+    app.edit_task("1", TaskWish::Reopen, "").await.unwrap();
+    app.taught_by(|_| true).await.unwrap();
+    house.once().await;
+    let before = lines(&house);
+    let what: Vec<&str> =
+        before.iter().filter(|line| line["kind"] == "correction").map(|line| line["what"].as_str().unwrap()).collect();
+    for kind in ["priority", "make_task", "undo"] {
+        assert!(what.contains(&kind), "{what:?}");
+    }
+    let run = before.iter().find(|line| line["kind"] == "run").unwrap();
+    for field in ["schema", "rule", "urgency", "tools", "approvals", "draft_changed", "seconds", "task_id"] {
+        assert!(!run[field].is_null(), "{field}: {run}");
+    }
+    assert!(before.iter().all(|line| !line.to_string().contains("parade")), "no mail text");
+    for name in files_in(&house.home().reflections()) {
+        fs::remove_file(house.home().reflections().join(name)).unwrap();
+    }
+    house.once().await;
+    let after = lines(&house);
+    assert_eq!(after.len(), before.len());
+    for line in before {
+        assert!(after.contains(&line), "lost: {line}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn not_a_task_and_should_have_been_one_are_learned_and_heeded() {
+    let house = House::active();
+    for nth in 0..5 {
+        house.post(
+            &house
+                .letter(&format!("n{nth}"))
+                .from("Pia <pia@hall.example>")
+                .body("Hello Alex,\n\nthe hall is closed on Sunday.\n\nPia\n")
+                .verified(),
+        );
+        house.once().await;
+        let app = house.app().await;
+        if nth < 3 {
+            app.make_task(MailId(nth + 1), "").await.unwrap();
+            app.let_runs_finish().await.unwrap();
+        }
+        house.clock.advance(24 * 3600);
+        app.reflect().await.unwrap();
+    }
+    let states: Vec<String> = house.sql("SELECT state FROM ledger ORDER BY mail_id").into_iter().flatten().collect();
+    assert_eq!(states, ["task"; 5], "{:?}", house.sql("SELECT state, reason FROM ledger"));
+    assert!(
+        house
+            .sql_one("SELECT reason FROM ledger WHERE mail_id = 5")
+            .starts_with("learned (task-sender-pia-hall-example")
+    );
+    // The same name without a server's word is nobody's.
+    house.post(
+        &house
+            .letter("forged")
+            .from("Pia <pia@hall.example>")
+            .body("Hello Alex,\n\nthe hall is closed on Sunday.\n\nPia\n"),
+    );
+    house.once().await;
+    assert_eq!(house.sql_one("SELECT state FROM ledger WHERE mail_id = 6"), "no_task");
+    house.must_be_sound().await;
+}
+
+#[test]
+fn the_digest_tells_what_happened() {
+    let house = House::real_time(Kind::Active);
+    house.post(&house.letter("one").question().verified());
+    house.post(&house.letter("two").body("Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n"));
+    assert_eq!(house.run(&["once"]).code, 0);
+    assert_eq!(house.run(&["tasks", "done", "1"]).code, 0);
+    let digest = house.json(&["digest"]);
+    assert_eq!(digest["done"].as_array().unwrap().len(), 1, "{digest}");
+    assert_eq!(digest["waiting"].as_array().unwrap().len(), 1, "{digest}");
+    for part in ["overdue", "learned", "archived", "cancelled_duplicates"] {
+        assert!(digest[part].is_array(), "{part}");
+    }
+    let shown = house.run(&["digest"]);
+    assert!(shown.out.contains("Done: 1") && shown.out.contains("Archived: 0"), "{}", shown.out);
+    let history = house.run(&["rules", "history"]);
+    assert!(history.out.contains("Nothing was learned yet"), "{}", history.out);
+}

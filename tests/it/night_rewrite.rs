@@ -1,0 +1,345 @@
+//! Rewriting the rules: old or new bytes whatever happens, fuzzed edits never make an invalid file, rollback is the old
+//! file byte for byte, and questions are answered in the approval queue.
+
+use std::{fs, process::Stdio};
+
+use adjutant::{
+    app::App,
+    model::{ItemKind, Priority},
+    rules::{Act, BUILT_IN, Edit, Entry, Reach, RuleSet, apply, learned_range},
+    store::value::{TaskWish, Verdict},
+};
+
+use crate::{
+    deeds::cases,
+    house::{Dice, House, Kind},
+};
+
+/// Three tasks of one verified sender, corrected on two days; what the night learns from.
+async fn taught(house: &House, from: &str, level: Priority, headers: &[&str]) -> App {
+    for nth in 0..3 {
+        let id = format!("{}-{nth}", from.split('@').next().unwrap());
+        let mut letter = house.letter(&id).from(&format!("T <{from}>")).question();
+        for header in headers {
+            letter = letter.header(header);
+        }
+        let text = letter.verified().text();
+        let text = if level == Priority::Low {
+            text.replace(
+                "When will you be back at the house about",
+                "Please send me the keys by tomorrow, and tell me about",
+            )
+        } else {
+            text
+        };
+        house.deliver(&format!("{id}.eml"), text);
+        house.once().await;
+        let app = house.app().await;
+        let task = house.sql_one(&format!("SELECT task_id FROM tasks WHERE source = 'email:<{id}@it.example>'"));
+        app.edit_task(&task, TaskWish::Priority(level), "").await.unwrap();
+        house.clock.advance(24 * 3600);
+    }
+    house.app().await
+}
+
+fn rules(house: &House) -> String {
+    house.read("rules/priority.yml")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_night_learns_tells_and_can_be_taken_back_to_the_byte() {
+    let house = House::active();
+    let mine = format!("# my own words\n{BUILT_IN}");
+    house.write("rules/priority.yml", &mine);
+    let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
+    let proposal = app.proposal().await.unwrap();
+    assert_eq!(proposal.adopted.len(), 1, "{proposal:?}");
+    assert_eq!(rules(&house), mine, "a dry run touches nothing");
+    app.reflect().await.unwrap();
+    let learned = rules(&house);
+    assert!(learned.starts_with("# my own words\n") && learned.contains("ann@shop.example"), "{learned}");
+    let history = app.rules_history().await.unwrap();
+    assert_eq!(history.len(), 2);
+    assert!(history[0].current && history[0].row.why.contains("mail from ann@shop.example is at least high"));
+    assert_eq!(app.learned_entries().await.unwrap()[0].evidence, [1, 2, 3]);
+    let diff = app.rules_diff(None).await.unwrap();
+    assert!(diff.iter().any(|line| line.sign == '+' && line.line.contains("ann@shop.example")), "{diff:?}");
+    app.rollback(None).await.unwrap();
+    assert_eq!(rules(&house), mine, "byte for byte");
+    // The same corrections teach no second time; newer ones do.
+    house.clock.advance(24 * 3600);
+    app.reflect().await.unwrap();
+    assert_eq!(rules(&house), mine);
+    let back = app.rollback(Some(history[0].row.version)).await.unwrap();
+    assert_eq!(rules(&house), learned, "forth again");
+    assert_eq!(app.learned_entries().await.unwrap()[0].evidence, [1, 2, 3], "with where it came from");
+    assert!(back > history[0].row.version);
+    let none = app.rollback(Some(999)).await.unwrap_err();
+    assert!(none.to_string().contains("no version 999"), "{none:#}");
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_person_wrote_since_stays_in_a_rollback() {
+    let house = House::active();
+    let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
+    app.reflect().await.unwrap();
+    let edited = rules(&house).replace("default: low", "default: med");
+    house.write("rules/priority.yml", &edited);
+    app.rollback(Some(1)).await.unwrap();
+    assert_eq!(rules(&house), BUILT_IN.replace("default: low", "default: med"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cap_is_asked_for_and_adopted_after_a_yes() {
+    let house = House::active();
+    let app = taught(&house, "ivo@lunch.example", Priority::Low, &[]).await;
+    app.reflect().await.unwrap();
+    assert_eq!(rules(&house), BUILT_IN, "nothing is lowered unasked");
+    let items = app.items().await.unwrap();
+    assert_eq!(items.iter().filter(|item| item.kind == ItemKind::RuleProposal).count(), 1, "{items:?}");
+    let item = items.iter().find(|item| item.kind == ItemKind::RuleProposal).unwrap();
+    assert!(item.title.contains("mail from ivo@lunch.example is at most low"), "{}", item.title);
+    // Not asked twice while it waits.
+    house.clock.advance(24 * 3600);
+    app.reflect().await.unwrap();
+    assert_eq!(house.count("proposal"), 1);
+    app.answer(&item.item_id.to_string(), Verdict::Approve, "").await.unwrap();
+    assert!(rules(&house).contains("cap: low"), "{}", rules(&house));
+    assert_eq!(app.rules_history().await.unwrap()[0].row.who, "approval");
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_no_is_remembered_and_a_bulk_sender_is_capped_unasked() {
+    let house = House::active();
+    let app = taught(&house, "ivo@lunch.example", Priority::Low, &[]).await;
+    app.reflect().await.unwrap();
+    let item = app.items().await.unwrap().into_iter().find(|item| item.kind == ItemKind::RuleProposal).unwrap();
+    app.answer(&item.item_id.to_string(), Verdict::Reject, "he is my friend").await.unwrap();
+    for _ in 0..3 {
+        house.clock.advance(24 * 3600);
+        app.reflect().await.unwrap();
+    }
+    assert_eq!(house.count("proposal"), 1, "a no is not asked again");
+    assert_eq!(rules(&house), BUILT_IN);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn duplicates_are_cancelled_only_where_nobody_has_touched_them() {
+    let house = House::active();
+    for (id, verified) in [("one", true), ("two", true), ("three", false), ("four", true)] {
+        let letter = house
+            .letter(id)
+            .subject("The keys")
+            .body("Hello Alex,\n\nWhen will you be back at the house? I have the keys.\n\nTom\n");
+        let letter = if verified { letter.verified() } else { letter };
+        house.post(&letter);
+    }
+    house.once().await;
+    let app = house.app().await;
+    assert_eq!(house.count("tasks"), 4);
+    let fourth = house.sql_one("SELECT task_id FROM tasks WHERE source = 'email:<four@it.example>'");
+    app.edit_task(&fourth, TaskWish::Priority(Priority::High), "").await.unwrap();
+    house.clock.advance(24 * 3600);
+    app.reflect().await.unwrap();
+    let cancelled = house.sql("SELECT source FROM tasks WHERE status = 'CANCELLED'");
+    assert_eq!(cancelled, [["email:<two@it.example>"]]);
+    assert!(house.sql_one("SELECT why FROM task_history WHERE who = 'night'").contains("the same mail again"));
+    house.must_be_sound().await;
+}
+
+/// The binary, killed at each step of the rewrite: the file is the old one or the new one, and the next night is whole.
+#[test]
+fn killed_at_each_step_the_rules_are_the_old_or_the_new_ones() {
+    let steps = [
+        "commit.begin_night",
+        "commit.intend_rules",
+        "rules.write",
+        "rules.rename",
+        "rules.sync",
+        "commit.keep_rules",
+        "commit.end_night",
+    ];
+    let wanted = steps.iter().flat_map(|step| [format!("{step}.before"), format!("{step}.after")]);
+    let mut dice = Dice::thrown("kills of a rewrite");
+    let all: Vec<String> = wanted.collect();
+    let (mut old, mut new) = (0, 0);
+    for place in all.iter().filter(|_| cases(0) > 0 || dice.below(3) == 0) {
+        let house = House::real_time(Kind::Active);
+        ready_to_learn(&house);
+        // The whole outcome, in a home that is not killed.
+        let mut reflect = house.command(&["reflect"]);
+        let status = reflect.env("FAILPOINT", place).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        assert!(status.code().is_none(), "{place} was never passed");
+        let found = rules(&house);
+        if found == BUILT_IN {
+            old += 1
+        } else {
+            new += 1
+        }
+        let parsed = RuleSet::parse(place, &found).unwrap_or_else(|error| panic!("{place}: {error}"));
+        assert!(found == BUILT_IN || parsed.learned().len() == 1, "{place}: {found}");
+        let after = house.run(&["reflect"]);
+        assert_eq!(after.code, 0, "{place}: {}", after.err);
+        assert!(rules(&house).contains("ann@shop.example"), "{place}: {}{}", after.out, after.err);
+        assert_eq!(house.count("rules_version WHERE live = 0"), 0, "{place}: an intent is left");
+        assert_eq!(house.count("learned_entry"), 1, "{place}: where it comes from is not known");
+        let left: Vec<String> = crate::house::files_in(&house.root().join("rules"))
+            .into_iter()
+            .filter(|name| name.starts_with('.'))
+            .collect();
+        assert!(left.is_empty(), "{place}: {left:?}");
+        assert_eq!(house.run(&["rules", "rollback", "1"]).code, 0);
+        assert_eq!(rules(&house), BUILT_IN, "{place}: rollback");
+        assert_eq!(house.run(&["doctor"]).code, 0, "{place}");
+    }
+    println!("old bytes {old} times, new bytes {new} times");
+}
+
+/// Three corrections on two days, without waiting for the days.
+fn ready_to_learn(house: &House) {
+    for nth in 0..3 {
+        house.post(&house.letter(&format!("a{nth}")).from("Ann <ann@shop.example>").question().verified());
+    }
+    assert_eq!(house.run(&["once"]).code, 0);
+    for task in ["1", "2", "3"] {
+        assert_eq!(house.run(&["tasks", "set", task, "--priority", "high"]).code, 0);
+    }
+    let past = "UPDATE correction SET at = strftime('%Y-%m-%dT%H:%M:%SZ', at, '-' || correction || ' days')";
+    house.database().execute_batch(past).unwrap();
+}
+
+/// Edit lists and files at random: what `apply` lets through parses, and what is outside the marks is what it was.
+#[test]
+fn fuzzed_edits_never_make_an_invalid_file() {
+    let mut dice = Dice::thrown("fuzzed edits");
+    let (mut made, mut refused, mut lists) = (0_usize, 0_usize, 0_usize);
+    for _ in 0..cases(400) {
+        lists += 1;
+        let mut text = file(&mut dice);
+        for _ in 0..=dice.below(3) {
+            let edits: Vec<Edit> = (0..=dice.below(6)).map(|_| edit(&text, &mut dice)).collect();
+            let valid = RuleSet::parse("f", &text).is_ok();
+            match apply("f", &text, &edits) {
+                Ok(after) => {
+                    made += 1;
+                    assert!(valid, "a broken file was edited: {text}");
+                    let rules =
+                        RuleSet::parse("f", &after).unwrap_or_else(|error| panic!("{error}\n{after}\n{edits:?}"));
+                    assert!(rules.learned().len() <= 200);
+                    if let (Some(before), Some(now)) = (learned_range(&text), learned_range(&after)) {
+                        assert_eq!(&text[..before.start], &after[..now.start]);
+                        assert_eq!(&text[before.end..], &after[now.end..]);
+                    } else {
+                        assert!(after.starts_with(text.trim_end_matches('\n')), "{after}");
+                    }
+                    text = after;
+                }
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    println!("{lists} fuzzed files: {made} lists of edits made, {refused} refused, 0 invalid files");
+    assert!(made > lists / 3, "{made} of {lists}");
+}
+
+fn pick<'a, T>(all: &'a [T], dice: &mut Dice) -> &'a T {
+    &all[usize::try_from(dice.below(all.len() as u64)).unwrap()]
+}
+
+fn edit(text: &str, dice: &mut Dice) -> Edit {
+    let level = *pick(Priority::ALL, dice);
+    let act = match dice.below(4) {
+        0 => Act::Cap(level),
+        1 => Act::Task(dice.below(2) == 0),
+        _ => Act::Set(level),
+    };
+    let odd = [
+        "",
+        "a\"b",
+        "x\ny",
+        "# <<< learned <<<",
+        "é@é.example",
+        "a: b",
+        "{}",
+        "'",
+        "\\",
+        "\u{202e}",
+        "%",
+        "&x",
+        "*y",
+        "|",
+        "null",
+        "true",
+        "1.5",
+    ];
+    let name = if dice.below(3) == 0 { (*pick(&odd, dice)).to_owned() } else { format!("n{}", dice.below(40)) };
+    let reach = match dice.below(5) {
+        0 => Reach::Domain(format!("{name}.example")),
+        1 => Reach::ListId(name),
+        2 => Reach::Word(format!("{name}word")),
+        3 => Reach::Template(format!("{name}.example"), "weekly".into()),
+        _ => Reach::Sender(format!("{name}@shop.example")),
+    };
+    let why = format!("because {} {}", pick(&odd, dice), "long ".repeat(usize::try_from(dice.below(80)).unwrap()));
+    let entry = Entry { reach, act };
+    let known: Vec<String> = RuleSet::parse("f", text)
+        .map(|rules| rules.learned().into_iter().map(str::to_owned).collect())
+        .unwrap_or_default();
+    match dice.below(5) {
+        0 if !known.is_empty() => Edit::Retire { name: pick(&known, dice).clone(), why },
+        1 if !known.is_empty() => Edit::Change { name: pick(&known, dice).clone(), entry, why },
+        2 => Edit::Retire { name: "nobody".into(), why },
+        _ => Edit::Add { entry, why },
+    }
+}
+
+fn file(dice: &mut Dice) -> String {
+    let learned = [
+        "learned: []\n",
+        "learned:\n",
+        "",
+        "learned:\n  - { name: own, when: { kind: { is: bulk } }, cap: low }\n",
+        "learned:\n- name: own\n  when: { kind: { is: bulk } }\n  cap: low # mine\n\n# a word\n- name: two\n  when:\n    any:\n      - kind: { is: spam }\n  set: med\n",
+        "learned: [{ name: a, when: { kind: { is: bulk } }, task: false }, { name: b, when: { subject: { contains: x } }, set: high }]\n",
+        "# only words\nlearned:\n    - name: \"quoted\"\n      when: { subject: { matches: '/a\\d+/i' } }\n      set: low\n      why: 'it''s'\n",
+    ];
+    let own = [
+        "",
+        "default: med\n",
+        "lists: { bank: [a.example] }\nrules:\n  - { name: r, when: { sender_domain: { in: bank } }, set: high }\n",
+    ];
+    let ends = ["\n", "\r\n"];
+    let head = pick(&own, dice);
+    let (begin, end) = if dice.below(12) == 0 { ("", "") } else { ("# >>> learned: kept >>>\n", "# <<< learned <<<") };
+    let part = if begin.is_empty() { "" } else { pick(&learned, dice) };
+    let tail = if dice.below(2) == 0 { "" } else { "\n# the end, no newline" };
+    let mut text = format!("{head}{begin}{part}{end}{tail}");
+    if dice.below(8) == 0 {
+        text = text.replace('\n', pick(&ends, dice));
+    }
+    if dice.below(10) == 0 {
+        let at = text
+            .char_indices()
+            .map(|(at, _)| at)
+            .nth(usize::try_from(dice.below(text.chars().count().max(1) as u64)).unwrap())
+            .unwrap_or(0);
+        text.insert(at, *pick(&['\t', '{', '"', '#', ':', '-', '\u{0}', 'é'], dice));
+    }
+    text
+}
+
+#[test]
+fn beside_a_daemon_a_request_is_left_and_answered() {
+    let house = House::real_time(Kind::Active);
+    ready_to_learn(&house);
+    let daemon = house.daemon();
+    let answered = house.run(&["reflect"]);
+    assert_eq!(answered.code, 0, "{}", answered.err);
+    assert!(answered.out.contains("The daemon") && answered.out.contains("1 learned"), "{}", answered.out);
+    assert!(fs::read_to_string(house.home().rules_file()).unwrap().contains("ann@shop.example"));
+    let again = house.json(&["reflect"]);
+    assert_eq!(again["state"], "done", "{again}");
+    assert_eq!(daemon.stop("TERM").0, 0);
+}
