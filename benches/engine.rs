@@ -173,7 +173,8 @@ fn ranked() -> Change {
 
 fn recalled() -> Change {
     let title = "Invoice 2041 for the workshop furniture".into();
-    let document = ContextDoc { doc: "mail:17".into(), title, found_by: "thread".into(), score: 1.0, reasons: Vec::new() };
+    let document =
+        ContextDoc { doc: "mail:17".into(), title, found_by: "thread".into(), score: 1.0, reasons: Vec::new() };
     Change::Documents { documents: vec![document].into() }
 }
 

@@ -120,7 +120,8 @@ impl Pool {
     }
 
     fn boosted(self, question: &Question<'_>) -> Vec<Found> {
-        let mut found: Vec<Found> = self.found.into_iter().map(|(document, reasons)| boost(question, document, reasons)).collect();
+        let mut found: Vec<Found> =
+            self.found.into_iter().map(|(document, reasons)| boost(question, document, reasons)).collect();
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.at.cmp(&a.at)).then_with(|| a.doc.cmp(&b.doc)));
         found
     }
@@ -212,7 +213,11 @@ mod tests {
 
     #[test]
     fn a_conversation_outweighs_a_person_and_a_person_an_equal_stranger() {
-        let of = |doc: &str, person: &str, thread: &str| Document { person: person.into(), thread: thread.into(), ..document(doc) };
+        let of = |doc: &str, person: &str, thread: &str| Document {
+            person: person.into(),
+            thread: thread.into(),
+            ..document(doc)
+        };
         let related = vec![of("stranger", "", ""), of("person", "p@x.example", ""), of("thread", "", "<t>")];
         assert_eq!(order(Finds { related, ..Finds::default() }), ["thread", "person", "stranger"]);
         let invoice = vec![document("invoice")];

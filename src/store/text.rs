@@ -174,7 +174,8 @@ fn is_hebrew(word: &str) -> bool {
 /// Every three letters of a word in a row.
 fn pieces(word: &str) -> impl Iterator<Item = String> {
     let letters: Vec<char> = word.chars().collect();
-    let pieces: Vec<String> = letters.windows(PIECE).map(|piece| [&[PIECE_MARK], piece].concat().iter().collect()).collect();
+    let pieces: Vec<String> =
+        letters.windows(PIECE).map(|piece| [&[PIECE_MARK], piece].concat().iter().collect()).collect();
     pieces.into_iter()
 }
 

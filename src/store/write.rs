@@ -14,8 +14,7 @@ use super::{
     },
     value::{
         Account, AccountCondition, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit,
-        NewModelCall, NewRun,
-        Rejudged, Rerank, TaskEdit,
+        NewModelCall, NewRun, Rejudged, Rerank, TaskEdit,
     },
 };
 use crate::model::{AccountId, AccountMode, ActionId, Instant, ItemId, RunId, RunStatus, TaskId};

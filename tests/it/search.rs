@@ -65,7 +65,8 @@ async fn hebrew_is_found_in_every_form_of_its_words() {
     let body = "שלום אלכס,\n\nבבקשה לשלוח את החשבוניות של הספקים עד יום חמישי.\n\nדנה\n";
     house.post(&house.letter("he").subject("חשבוניות").body(body));
     house.once().await;
-    for words in ["חשבונית", "לחשבוניות", "שבחשבונית", "הספק", "לספקים", "לשלוח"] {
+    for words in ["חשבונית", "לחשבוניות", "שבחשבונית", "הספק", "לספקים", "לשלוח"]
+    {
         let titles = found(&house, words).await;
         assert!(titles.iter().any(|title| title.contains("חשבוניות")), "{words}: {titles:?}");
     }
@@ -95,7 +96,10 @@ async fn no_question_is_an_error() {
     house.once().await;
     let app = house.app().await;
     let mut dice = Dice::thrown("no_question_is_an_error");
-    let pieces = ["\"", "*", "NEAR(", "a AND", "^", "invoice", "״", "·", "\u{0}", "🦀", "ﬁ", "שלום", "{x}:", "-", "'", "\n", "\u{202e}"];
+    let pieces = [
+        "\"", "*", "NEAR(", "a AND", "^", "invoice", "״", "·", "\u{0}", "🦀", "ﬁ", "שלום", "{x}:", "-", "'", "\n",
+        "\u{202e}",
+    ];
     for _ in 0..200 {
         let text: String = (0..dice.below(12)).map(|_| pieces[dice.below(pieces.len() as u64) as usize]).collect();
         app.search(&text, 5).await.unwrap_or_else(|error| panic!("{text:?}: {error:#}"));

@@ -139,7 +139,8 @@ pub(super) fn placed(plain: &str) -> impl Iterator<Item = (usize, &str)> {
 fn span(text: &str, like: impl Fn(char) -> bool) -> usize {
     let mut at = 0;
     while let Some(byte) = text.as_bytes().get(at) {
-        let c = if byte.is_ascii() { Some(char::from(*byte)) } else { text.get(at..).and_then(|text| text.chars().next()) };
+        let c =
+            if byte.is_ascii() { Some(char::from(*byte)) } else { text.get(at..).and_then(|text| text.chars().next()) };
         match c.filter(|c| like(*c)) {
             Some(c) => at += c.len_utf8(),
             None => break,

@@ -71,7 +71,8 @@ mod tests {
     /// A walk sees what a sentence's signals are, no more and no less.
     #[test]
     fn says_what_its_signals_say() {
-        for text in ["Could you please send me 20 reports by 5pm?", "'Now'! don't pay $5", "תוכלי לשלוח לי?", "ok"] {
+        for text in ["Could you please send me 20 reports by 5pm?", "'Now'! don't pay $5", "תוכלי לשלוח לי?", "ok"]
+        {
             let sentence = sentences(text).remove(0);
             let (mut asks, mut known) = (0.0, Vec::new());
             of_sentence(&sentence, |signal| {
