@@ -149,7 +149,8 @@ impl Gmail {
             messages: ids.into_iter().map(|id| self.found(id)).collect(),
             gone: Vec::new(),
             cursor: cursor.write(),
-            mending: if mending { state.old.clone() } else { HashSet::new() },
+            old: state.old.clone(),
+            mending,
             backlog: left as u64,
             look_again: (left > 0).then_some(BETWEEN),
         })
