@@ -27,6 +27,7 @@ use crate::{
 pub const PART: usize = 64;
 /// A mail that could not be read so often is given to a person.
 const MOST_RETRIES: u32 = 5;
+pub const LEFT_ALONE: &str = "its sender is in never_touch";
 
 /// Where one account's mail is read and entered into the ledger, wherever it comes from.
 #[derive(Clone)]
@@ -164,8 +165,8 @@ impl Desk {
             Ok(mail) => Arc::new(mail),
             Err(error) => return ArrivalContent::Parked { reason: error.to_string() },
         };
-        if self.never_touch.iter().any(|never| is_from(&mail.from, never)) {
-            return ArrivalContent::Keep { mail, reason: "its sender is in never_touch".into() };
+        if is_left_alone(&mail.from, &self.never_touch) {
+            return ArrivalContent::Keep { mail, reason: LEFT_ALONE.into() };
         }
         let written = mail.date.unwrap_or(arrived_at);
         let oldest = self.old_after.map(|age| self.clock.now().plus(-age));
@@ -209,14 +210,15 @@ impl Desk {
     }
 }
 
-fn is_from(sender: &Address, never: &str) -> bool {
-    match never.strip_prefix('@') {
+/// Whether the person wants a sender's mail kept and never worked.
+pub fn is_left_alone(sender: &Address, never_touch: &[String]) -> bool {
+    never_touch.iter().any(|never| match never.strip_prefix('@') {
         Some(domain) => {
             let own = sender.domain();
             own == domain || own.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
         }
-        None => sender.addr == never,
-    }
+        None => sender.addr == *never,
+    })
 }
 
 /// What failed is tried again; what was given up only when the file has changed since.
