@@ -29,7 +29,7 @@ pub mod task;
 pub mod vector;
 pub mod words;
 
-pub use account::AccountMode;
+pub use account::{AccountCondition, AccountMode};
 pub use action::{Action, Effect, OutboxState, RiskClass};
 pub use approval::{Approval, Door};
 pub use facts::{Addressed, Facts, UrgencyOrigin};

@@ -13,11 +13,11 @@ use super::{
         run, search, setting, task_edit, vector,
     },
     value::{
-        Account, AccountCondition, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit,
-        NewModelCall, NewRun, Rejudged, Rerank, TaskEdit,
+        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewModelCall, NewRun,
+        Rejudged, Rerank, TaskEdit,
     },
 };
-use crate::model::{AccountId, AccountMode, ActionId, Instant, ItemId, RunId, RunStatus, TaskId};
+use crate::model::{AccountCondition, AccountId, AccountMode, ActionId, Instant, ItemId, RunId, RunStatus, TaskId};
 
 #[derive(Debug, Clone)]
 pub enum Write {

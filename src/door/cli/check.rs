@@ -17,9 +17,8 @@ use crate::{
     app::{App, Health, ModelHealth},
     audit::Verified,
     graph::shape::{Shape, name},
-    model::{Instant, llm::Outcome},
+    model::{AccountCondition, Instant, llm::Outcome},
     rules::RuleSet,
-    store::value::AccountCondition,
 };
 
 pub(super) fn init(screen: Screen, dir: Option<PathBuf>) -> anyhow::Result<ExitCode> {
