@@ -26,7 +26,7 @@ use label::Labels;
 use sent::Sent;
 
 /// After trouble on the way it is looked at again.
-const LOOK_AGAIN: Duration = Duration::from_secs(30);
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 const INBOX: &str = "INBOX";
 const DRAFTED: &str = "draft in Gmail, not sent";
 const ACCEPTED: &str = "accepted by Gmail";
