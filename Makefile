@@ -12,7 +12,7 @@ DATA ?= ../shared/data
 # With numpy and scipy what was learned is cross-validated too.
 PYTHON ?= python3
 
-.PHONY: help need build run once hitl doctor peers test fmt lint docs check crash bench bench-long eval train stats clean
+.PHONY: help need build run once hitl doctor peers test test-live fmt lint docs check crash bench bench-long eval train stats clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -45,6 +45,9 @@ test: need peers ## every test
 	@if command -v cargo-nextest >/dev/null; then cargo nextest run --locked --no-fail-fast; else cargo test --locked --lib --bins --tests; fi
 	cargo test --locked --doc
 
+test-live: build ## reads a real Gmail account; needs LIVE_CLIENT_FILE and LIVE_TOKEN_FILE (docs/gmail.md)
+	@$(PYTHON) scripts/test_live.py $(ADJUTANT)
+
 fmt: need ## is the code formatted?
 	cargo fmt --all --check
 
@@ -68,6 +71,8 @@ crash: need ## the long campaigns: kills, places to die, tampering, forgeries, a
 	IT_CASES=10000 cargo nextest run --locked -E 'test(tampering::)' --no-capture
 	IT_CASES=200 cargo nextest run --locked -E 'test(many_doors_at_once)' --no-capture
 	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery)' --no-capture
+	IT_CASES=300 cargo nextest run --locked -E 'test(gmail_schedules)' --no-capture
+	IT_MAILS=1000 cargo nextest run --locked -E 'test(gmail_quota)' --no-capture
 
 bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench engine

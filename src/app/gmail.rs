@@ -6,19 +6,16 @@ use anyhow::Context as _;
 
 use super::{App, NotFound, Worker};
 use crate::{
-    config::{AccountConfig, AccountKind, GmailConfig},
+    config::{AccountConfig, AccountKind, GmailConfig, PushConfig},
     ingest::{Intake, Tally},
     source::{
         Mailbox, SourceError,
         calendar::{self, Calendar},
-        gmail::{self, Client, Gmail, Postbox, Watch},
+        gmail::{self, Client, Gmail, Postbox, Push, Watch, push},
         google::{ClientApp, Keeper, Quota, TokenFile, Tokens, sign_in::Consent},
     },
     store::{Write, value::AccountCondition},
 };
-
-/// Only with `push`.
-const PUBSUB: &str = "https://www.googleapis.com/auth/pubsub";
 
 /// A sign-in under way.
 pub struct SigningIn {
@@ -32,6 +29,7 @@ pub struct SigningIn {
 pub(super) struct AtGoogle {
     pub(super) source: Gmail,
     pub(super) mailbox: Postbox,
+    pub(super) push: Option<Push>,
 }
 
 impl App {
@@ -42,11 +40,15 @@ impl App {
         let quota = || Arc::new(Quota::new(self.clock.clone()));
         let client = Client::new(Arc::clone(&tokens), quota(), config.api.as_deref());
         // Calendar counts for itself.
-        let calendar = config.calendar.then(|| Calendar::new(tokens, quota(), config.api.as_deref()));
-        let watch = Watch { labels: config.labels.clone(), since: config.since };
+        let calendar = config.calendar.then(|| Calendar::new(Arc::clone(&tokens), quota(), config.api.as_deref()));
+        let push = config.push.clone().map(|PushConfig { topic, subscription }| {
+            Push::new(client.clone(), tokens, topic, subscription, config.pubsub_api.as_deref())
+        });
+        let watch = Watch { labels: config.labels.clone(), since: config.since, page: gmail::PAGE };
         AtGoogle {
             source: Gmail::new(client.clone(), watch, self.clock.clone()),
             mailbox: Postbox::new(client, calendar),
+            push,
         }
     }
 
@@ -106,7 +108,7 @@ fn scopes(config: &GmailConfig) -> Vec<&'static str> {
         scopes.extend(calendar::SCOPES);
     }
     if config.push.is_some() {
-        scopes.push(PUBSUB);
+        scopes.push(push::SCOPE_NAME);
     }
     scopes
 }

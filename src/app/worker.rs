@@ -22,7 +22,10 @@ use crate::{
     policy::Charter,
     reflection::Journal,
     rules::{Current, RulesWatch},
-    source::{Maildir, Source, SourceError, gmail::Gmail},
+    source::{
+        Maildir, Source, SourceError,
+        gmail::{Gmail, Push},
+    },
     store::{
         Receipt, Write,
         value::{ItemRow, ReminderRow},
@@ -73,14 +76,15 @@ pub struct Followed {
 pub enum Place {
     /// Files that are watched.
     Maildir(Arc<Maildir>),
-    Gmail(Arc<Gmail>),
+    /// With the pushes that wake it, where there are any.
+    Gmail { source: Arc<Gmail>, push: Option<Arc<Push>> },
 }
 
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Maildir(maildir) => maildir.root().display().fmt(f),
-            Self::Gmail(_) => f.write_str("Gmail"),
+            Self::Gmail { .. } => f.write_str("Gmail"),
         }
     }
 }
@@ -220,10 +224,10 @@ impl App {
                 (maildir.clone(), Place::Maildir(maildir))
             }
             AccountKind::Gmail(gmail) => {
-                let AtGoogle { source, mailbox } = self.at_google(account, gmail);
+                let AtGoogle { source, mailbox, push } = self.at_google(account, gmail);
                 outbox.serve(account.name.clone(), Arc::new(mailbox));
-                let gmail = Arc::new(source);
-                (gmail.clone(), Place::Gmail(gmail))
+                let source = Arc::new(source);
+                (source.clone(), Place::Gmail { source, push: push.map(Arc::new) })
             }
         };
         let desk = Desk {

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::sync::Notify;
 
-use super::{Shared, pace};
+use super::{Shared, pace, push};
 use crate::{
     app::{Followed, Place, Pulse},
     source::maildir::watch::Watch,
@@ -20,6 +20,11 @@ pub(super) async fn follow(shared: Shared, nth: usize) {
     let every = Duration::from_secs(shared.worker.app.config.poll_seconds);
     let hint = Arc::new(Notify::new());
     let _watch = watch(followed, &hint);
+    let account = &followed.intake.desk.account;
+    if let Place::Gmail { push: Some(push), .. } = &followed.place {
+        let (push, hint) = (Arc::clone(push), Arc::clone(&hint));
+        shared.tracker.spawn(push::follow(shared.clone(), push, account.clone(), hint));
+    }
     // What came before the watch began is found by looking once more.
     let mut pause = Duration::ZERO;
     let mut told = String::new();
@@ -39,15 +44,14 @@ pub(super) async fn follow(shared: Shared, nth: usize) {
                 let problem = format!("{error:#}");
                 // Said once; a full disk would otherwise say so at every event.
                 if told != problem {
-                    let account = followed.intake.desk.account.to_string();
-                    tracing::warn!(account, error = problem, "a mailbox could not be polled");
-                    shared.tell(Pulse::Trouble { account, problem: problem.clone() });
+                    tracing::warn!(%account, error = problem, "a mailbox could not be polled");
+                    shared.tell(Pulse::Trouble { account: account.to_string(), problem: problem.clone() });
                     told = problem;
                 }
                 troubles += 1;
                 match followed.place {
                     Place::Maildir(_) => AFTER_TROUBLE.min(every),
-                    Place::Gmail(_) => pace::around(pace::backoff(every, troubles)),
+                    Place::Gmail { .. } => pace::around(pace::backoff(every, troubles)),
                 }
             }
         };

@@ -5,6 +5,7 @@
 mod day;
 mod mail;
 mod pace;
+mod push;
 mod queue;
 mod requests;
 mod rules;
@@ -22,6 +23,8 @@ struct Shared {
     worker: Arc<Worker>,
     door: mpsc::UnboundedSender<Pulse>,
     stop: CancellationToken,
+    /// Of every loop.
+    tracker: TaskTracker,
 }
 
 impl Shared {
@@ -45,8 +48,8 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
     door: mpsc::UnboundedSender<Pulse>,
 ) -> anyhow::Result<()> {
-    let shared = Shared { worker: Arc::new(worker), door, stop: CancellationToken::new() };
     let tracker = TaskTracker::new();
+    let shared = Shared { worker: Arc::new(worker), door, stop: CancellationToken::new(), tracker: tracker.clone() };
     let engine = shared.worker.engine.clone();
     tracker.spawn(async move { engine.supervise().await });
     tracker.spawn(rules::follow(shared.clone()));

@@ -477,6 +477,9 @@ pub struct Hit {
 #[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
 pub struct Acquaintance {
     pub source_key: String,
+    /// Of its account.
+    #[serde(default)]
+    pub kind: String,
     pub direction: Direction,
     pub arrived_at: Instant,
     /// No other mail of its conversation is here.

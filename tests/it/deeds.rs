@@ -8,8 +8,8 @@ use std::sync::{
 use adjutant::{
     app::App,
     model::{
-        AccountId, Action, ActionId, Change, Effect, Instant, ItemId, Mail, MailId, Move, NodeName, OutboxState, RiskClass,
-        RunId, RunKind, RunState, TaskId, UserId,
+        AccountId, Action, ActionId, Change, Effect, Instant, ItemId, Mail, MailId, Move, NodeName, OutboxState,
+        RiskClass, RunId, RunKind, RunState, TaskId, UserId,
         action::{Argument, Composed, Origin, SendKind},
     },
     outbox::{Carried, Outbox, proposal},

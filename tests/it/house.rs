@@ -64,6 +64,15 @@ impl House {
         Self::build(kind, Clock::System)
     }
 
+    /// With a configuration of its own.
+    pub(crate) fn with(config: &str, clock: Clock) -> Self {
+        let house = Self { folder: tempfile::tempdir().unwrap(), clock };
+        App::init(house.root()).unwrap();
+        house.policy("");
+        house.write("adjutant.toml", config);
+        house
+    }
+
     fn build(kind: Kind, clock: Clock) -> Self {
         let house = Self { folder: tempfile::tempdir().unwrap(), clock };
         App::init(house.root()).unwrap();

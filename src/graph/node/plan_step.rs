@@ -106,7 +106,7 @@ impl PlanStep {
         plan: &PlannedTask,
         ordinal: usize,
     ) -> Task {
-        let source = source(mail);
+        let source = source(mail, known);
         // What a person took back stays taken back: their second word opens a task of its own.
         let (nth, run) = (ordinal.to_string(), entry.run.run_id.to_string());
         let mut parts = vec![entry.run.account.as_str(), &known.source_key, &nth];
@@ -131,7 +131,11 @@ impl PlanStep {
     }
 }
 
-fn source(mail: &Mail) -> String {
+/// Gmail's own id, else the mail's, else what it says.
+fn source(mail: &Mail, known: &Acquaintance) -> String {
+    if known.kind == "gmail" {
+        return format!("email:{}", known.source_key);
+    }
     let id = mail.message_id.as_deref().map_or_else(|| format!("sha256:{}", mail.content_sha256), str::to_owned);
     format!("email:{id}")
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::source::google::{ApiError, Heard};
 
 /// The most the API hands out at once.
-const PAGE: u32 = 500;
+pub const PAGE: u32 = 500;
 /// A look back ends here: the newest so many of each label. At 500 a page it costs 200 units, and reading them an hour
 /// and a half.
 pub(super) const MOST_LISTED: usize = 20_000;
@@ -46,7 +46,7 @@ fn profile(client: &Client) -> Result<Profile, ApiError> {
 }
 
 /// The ids of all watched mail since then, oldest first.
-pub(super) fn all(client: &Client, watched: &Watched, since: i64) -> Result<Vec<String>, ApiError> {
+pub(super) fn all(client: &Client, watched: &Watched, since: i64, page: u32) -> Result<Vec<String>, ApiError> {
     let mut seen = HashSet::new();
     let mut ids = Vec::new();
     let query = format!("after:{since}");
@@ -55,14 +55,14 @@ pub(super) fn all(client: &Client, watched: &Watched, since: i64) -> Result<Vec<
         let mut token: Option<String> = None;
         for _ in 0..MOST_PAGES {
             let request = async |hub: &Hub, heard: &mut Heard| {
-                let call = hub.users().messages_list(ME).add_label_ids(label).q(&query).max_results(PAGE);
+                let call = hub.users().messages_list(ME).add_label_ids(label).q(&query).max_results(page);
                 let call = token.iter().fold(call, |call, token| call.page_token(token));
                 call.add_scope(SCOPE).delegate(heard).doit().await
             };
-            let page = client.ask(price::LIST, request)?;
-            let fresh = page.messages.into_iter().flatten().filter_map(|message| message.id);
+            let listed = client.ask(price::LIST, request)?;
+            let fresh = listed.messages.into_iter().flatten().filter_map(|message| message.id);
             ids.extend(fresh.filter(|id| seen.insert(id.clone())));
-            token = page.next_page_token.filter(|token| !token.is_empty());
+            token = listed.next_page_token.filter(|token| !token.is_empty());
             if token.is_none() || ids.len() - before >= MOST_LISTED {
                 break;
             }
@@ -73,24 +73,24 @@ pub(super) fn all(client: &Client, watched: &Watched, since: i64) -> Result<Vec<
 }
 
 /// Everything since a history id, to its end. `Gone` when the id is too old.
-pub(super) fn changes(client: &Client, watched: &Watched, since: u64) -> Result<Changes, ApiError> {
+pub(super) fn changes(client: &Client, watched: &Watched, since: u64, page: u32) -> Result<Changes, ApiError> {
     let mut changes = Changes { history: since, ..Changes::default() };
     let mut token: Option<String> = None;
     for nth in 0..MOST_PAGES {
         let request = async |hub: &Hub, heard: &mut Heard| {
-            let call = hub.users().history_list(ME).start_history_id(since).max_results(PAGE);
+            let call = hub.users().history_list(ME).start_history_id(since).max_results(page);
             let types = ["messageAdded", "messageDeleted", "labelAdded"];
             let call = types.iter().fold(call, |call, kind| call.add_history_types(kind));
             let call = token.iter().fold(call, |call, token| call.page_token(token));
             call.add_scope(SCOPE).delegate(heard).doit().await
         };
-        let page = client.ask(price::HISTORY, request)?;
+        let told = client.ask(price::HISTORY, request)?;
         // What happens while we turn pages is in the next look: the first page says where that begins.
         if nth == 0 {
-            changes.history = page.history_id.unwrap_or(since).max(since);
+            changes.history = told.history_id.unwrap_or(since).max(since);
         }
-        page.history.into_iter().flatten().for_each(|entry| changes.add(entry, watched));
-        token = page.next_page_token.filter(|token| !token.is_empty());
+        told.history.into_iter().flatten().for_each(|entry| changes.add(entry, watched));
+        token = told.next_page_token.filter(|token| !token.is_empty());
         if token.is_none() {
             return Ok(changes);
         }
@@ -110,5 +110,29 @@ impl Changes {
         }
         let deleted = entry.messages_deleted.into_iter().flatten().filter_map(|deleted| deleted.message);
         self.deleted.extend(deleted.filter_map(|message: Message| message.id));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use google_gmail1::api::{HistoryLabelAdded, HistoryMessageAdded, HistoryMessageDeleted};
+
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_twice_is_known_once() {
+        let message = |id: &str| Some(Message { id: Some(id.into()), ..Message::default() });
+        let entry = History {
+            messages_added: Some(vec![HistoryMessageAdded { message: message("a") }]),
+            labels_added: Some(vec![HistoryLabelAdded { message: message("a"), label_ids: None }]),
+            messages_deleted: Some(vec![HistoryMessageDeleted { message: message("b") }]),
+            ..History::default()
+        };
+        let mut changes = Changes::default();
+        for _ in 0..3 {
+            changes.add(entry.clone(), &Watched::default());
+        }
+        assert_eq!(changes.arrived, ["a"]);
+        assert!(changes.deleted.iter().all(|id| id == "b"));
     }
 }

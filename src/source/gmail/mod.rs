@@ -6,12 +6,15 @@ pub mod client;
 mod cursor;
 mod list;
 mod mailbox;
+pub mod push;
 mod read;
 mod scope;
 mod sync;
 
 pub use client::{Client, SCOPE_NAME};
+pub use list::PAGE;
 pub use mailbox::Postbox;
+pub use push::Push;
 pub use sync::{Gmail, Watch};
 
 /// Gmail has labels, not folders; all its mail lies in one.

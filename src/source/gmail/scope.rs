@@ -13,7 +13,7 @@ pub(super) const SENT: &str = "SENT";
 const NEVER: [&str; 4] = ["DRAFT", "TRASH", "SPAM", "CHAT"];
 
 /// The labels that are watched, by Gmail's ids; sent mail always, for what the person promised in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Watched(Vec<String>);
 
 impl Watched {

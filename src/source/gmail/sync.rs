@@ -36,6 +36,8 @@ pub struct Watch {
     /// Names or ids of labels.
     pub labels: Vec<String>,
     pub since: Since,
+    /// Messages per page of a listing.
+    pub page: u32,
 }
 
 pub struct Gmail {
@@ -70,7 +72,7 @@ impl Gmail {
     pub fn survey(&self) -> Result<Vec<Found>, SourceError> {
         let since = self.watch.since.start(self.clock.now());
         let watched = Watched::resolve(&self.client, &self.watch.labels).map_err(|error| error.about(None))?;
-        let ids = list::all(&self.client, &watched, since).map_err(|error| error.about(None))?;
+        let ids = list::all(&self.client, &watched, since, self.watch.page).map_err(|error| error.about(None))?;
         Ok(ids.into_iter().map(|id| self.found(id)).collect())
     }
 
@@ -89,7 +91,7 @@ impl Gmail {
             return self.begin(state, &watched, since, Backlog::First, 0);
         };
         let nth = before.nth + 1;
-        match list::changes(&self.client, &watched, before.history) {
+        match list::changes(&self.client, &watched, before.history, self.watch.page) {
             Ok(changes) => {
                 let cursor = Cursor { history: changes.history, nth, ..before };
                 let mut poll = self.hand_out(state, &watched, cursor, &changes.arrived)?;
@@ -111,7 +113,7 @@ impl Gmail {
         nth: u64,
     ) -> Result<Poll, ApiError> {
         let history = list::newest(&self.client)?;
-        state.backlog = Some(list::all(&self.client, watched, since)?.into());
+        state.backlog = Some(list::all(&self.client, watched, since, self.watch.page)?.into());
         self.hand_out(state, watched, Cursor { history, since, backlog, nth }, &[])
     }
 
@@ -130,7 +132,7 @@ impl Gmail {
         if cursor.backlog != Backlog::Done {
             let backlog = match state.backlog.take() {
                 Some(backlog) => backlog,
-                None => list::all(&self.client, watched, cursor.since)?.into(),
+                None => list::all(&self.client, watched, cursor.since, self.watch.page)?.into(),
             };
             let part = backlog.len().min(CHUNK);
             left = backlog.len() - part;

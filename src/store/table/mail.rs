@@ -85,7 +85,8 @@ pub(in crate::store) fn acquaintance(connection: &Connection, mail_id: MailId) -
                       EXISTS (SELECT 1 FROM contact c WHERE c.account = l.account AND c.address = m.sender),
                       EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.direction = 'out'),
                       EXISTS (SELECT 1 FROM muted u WHERE u.account = l.account AND u.address = m.sender),
-                      NOT EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.mail_id <> l.mail_id)
+                      NOT EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.mail_id <> l.mail_id),
+                      (SELECT a.kind FROM account a WHERE a.account = l.account)
                FROM ledger l JOIN mail m USING (mail_id) WHERE l.mail_id = ?1";
     let found = one(connection, sql, [mail_id.0], "asking who wrote", |row| {
         let known = Acquaintance {
@@ -96,6 +97,7 @@ pub(in crate::store) fn acquaintance(connection: &Connection, mail_id: MailId) -
             thread_mine: row.get(6)?,
             muted: row.get(7)?,
             alone: row.get(8)?,
+            kind: row.get(9)?,
             tasks: Vec::new(),
         };
         Ok((known, row.get::<_, String>(3)?, row.get::<_, String>(4)?))

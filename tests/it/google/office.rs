@@ -13,10 +13,7 @@ use adjutant::{
 };
 
 use super::{Google, Pass, Person, YOU};
-use crate::{
-    deeds::Yard,
-    house::WORK,
-};
+use crate::{deeds::Yard, house::WORK};
 
 pub(crate) struct Office {
     pub(crate) yard: Yard,

@@ -7,10 +7,7 @@ use std::sync::{
 
 use adjutant::{
     model::Secret,
-    source::google::{
-        ApiError, Tokens,
-        token::Answer,
-    },
+    source::google::{ApiError, Tokens, token::Answer},
 };
 use serde_json::{Value, json};
 
@@ -40,7 +37,10 @@ impl Pass {
 
 impl Tokens for Pass {
     fn token<'a>(&'a self, scopes: &'a [&str]) -> Answer<'a, Secret> {
-        assert!(scopes.iter().all(|scope| !scope.contains("addons") && !scope.ends_with("mail.google.com/")), "{scopes:?}");
+        assert!(
+            scopes.iter().all(|scope| !scope.contains("addons") && !scope.ends_with("mail.google.com/")),
+            "{scopes:?}"
+        );
         Box::pin(async move {
             let held = self.held.lock().unwrap().clone().filter(|_| !self.refused.swap(false, Ordering::Relaxed));
             let token = match held {

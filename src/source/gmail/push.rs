@@ -1,0 +1,102 @@
+//! Push: Gmail writes "something changed" to a Pub/Sub topic, and we pull it. No address of ours is open to the world.
+//!
+//! A push is a hint and nothing more; what changed is asked of Gmail as ever, and polling goes on behind it.
+
+use std::{sync::Arc, time::Duration};
+
+use google_gmail1::api::WatchRequest;
+use reqwest::StatusCode;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::client::{Client, Hub, ME, SCOPE, price};
+use crate::{
+    model::Instant,
+    source::google::{ApiError, Heard, Tokens},
+};
+
+pub const SCOPE_NAME: &str = "https://www.googleapis.com/auth/pubsub";
+const GOOGLE: &str = "https://pubsub.googleapis.com";
+/// The server holds a pull open for about a minute and a half when there is nothing.
+const PATIENCE: Duration = Duration::from_secs(120);
+const AT_ONCE: u32 = 50;
+
+pub struct Push {
+    client: Client,
+    tokens: Arc<dyn Tokens>,
+    topic: String,
+    subscription: String,
+    base: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Pulled {
+    #[serde(default)]
+    received_messages: Vec<Received>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Received {
+    ack_id: String,
+}
+
+impl Push {
+    /// `base`: where Pub/Sub is, if not at Google.
+    pub fn new(
+        client: Client,
+        tokens: Arc<dyn Tokens>,
+        topic: String,
+        subscription: String,
+        base: Option<&str>,
+    ) -> Self {
+        let base = base.unwrap_or(GOOGLE).trim_end_matches('/').to_owned();
+        Self { client, tokens, topic, subscription, base }
+    }
+
+    /// Asks Gmail to write to the topic; until when it does. Blocks.
+    pub fn renew(&self) -> Result<Option<Instant>, ApiError> {
+        let wanted = WatchRequest { topic_name: Some(self.topic.clone()), ..WatchRequest::default() };
+        let request = async |hub: &Hub, heard: &mut Heard| {
+            hub.users().watch(wanted.clone(), ME).add_scope(SCOPE).delegate(heard).doit().await
+        };
+        let watched = self.client.ask(price::WATCH, request)?;
+        Ok(watched.expiration.and_then(chrono::DateTime::from_timestamp_millis).map(Instant::from))
+    }
+
+    /// Waits for a word from the subscription; whether one came.
+    pub async fn pull(&self) -> Result<bool, ApiError> {
+        let pulled: Pulled = self.post("pull", &json!({ "maxMessages": AT_ONCE })).await?;
+        if pulled.received_messages.is_empty() {
+            return Ok(false);
+        }
+        let ids: Vec<String> = pulled.received_messages.into_iter().map(|message| message.ack_id).collect();
+        // One that is not acknowledged comes again: a hint too many.
+        if let Err(error) = self.post::<Value>("acknowledge", &json!({ "ackIds": ids })).await {
+            tracing::debug!(%error, "a push was not acknowledged");
+        }
+        Ok(true)
+    }
+
+    async fn post<T: for<'de> Deserialize<'de>>(&self, verb: &str, body: &Value) -> Result<T, ApiError> {
+        let network = |what: &str| ApiError::Network { what: format!("Pub/Sub: {what}"), left: true };
+        crate::tls::install();
+        let http = reqwest::Client::builder().timeout(PATIENCE).build().map_err(|_| network("no certificates"))?;
+        let token = self.tokens.token(&[SCOPE_NAME]).await?;
+        let url = format!("{}/v1/{}:{verb}", self.base, self.subscription);
+        let answer = http.post(url).bearer_auth(token.reveal()).json(body).send().await;
+        let answer = answer.map_err(|error| network(if error.is_timeout() { "no answer" } else { "no connection" }))?;
+        match answer.status() {
+            status if status.is_success() => answer.json().await.map_err(|_| network("the answer is not whole")),
+            StatusCode::UNAUTHORIZED => {
+                self.tokens.refused();
+                Err(ApiError::Stale)
+            }
+            StatusCode::TOO_MANY_REQUESTS => Err(ApiError::RateLimited { after: Duration::from_secs(60) }),
+            StatusCode::NOT_FOUND => Err(ApiError::Refused { status: 404, reason: "no such subscription".into() }),
+            StatusCode::FORBIDDEN => Err(ApiError::Refused { status: 403, reason: "not allowed to pull".into() }),
+            status => Err(network(&format!("it answered {}", status.as_u16()))),
+        }
+    }
+}

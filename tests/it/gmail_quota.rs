@@ -1,0 +1,171 @@
+//! A thousand old mails at the edge of Google's quota, on a stopped clock: slow, never a failure, and new mail does not
+//! wait behind them.
+//!
+//! `IT_MAILS` says how many.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use adjutant::clock::Clock;
+
+use crate::{
+    gmail_house::{signed_in, state_of},
+    google::{Google, Trouble, YOU},
+    house::{House, eventually},
+};
+
+/// Google's own count, kept as strictly as Google could: no 60 seconds may cost more.
+struct Meter {
+    clock: Clock,
+    spent: Mutex<VecDeque<(i64, u32)>>,
+    most: AtomicUsize,
+    refused: AtomicUsize,
+    calls: AtomicUsize,
+    /// Every so many calls it says "too much" without reason.
+    moody: usize,
+}
+
+impl Meter {
+    fn new(clock: Clock, moody: usize) -> Arc<Self> {
+        Arc::new(Self {
+            clock,
+            spent: Mutex::default(),
+            most: AtomicUsize::new(0),
+            refused: AtomicUsize::new(0),
+            calls: AtomicUsize::new(0),
+            moody,
+        })
+    }
+
+    fn admit(&self, path: &str) -> Option<Trouble> {
+        let units = match path {
+            _ if !path.starts_with("/gmail/") => return None,
+            _ if path.contains("/messages/") => 20,
+            _ if path.contains("/messages?") => 5,
+            _ if path.contains("/history?") => 2,
+            _ => 1,
+        };
+        let call = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
+        if self.moody > 0 && call.is_multiple_of(self.moody) {
+            self.refused.fetch_add(1, Ordering::SeqCst);
+            return Some(if call.is_multiple_of(2) { Trouble::TooMany(7) } else { Trouble::RateLimited });
+        }
+        let now = self.clock.now().utc().timestamp();
+        let mut spent = self.spent.lock().unwrap();
+        spent.push_back((now, units));
+        while spent.front().is_some_and(|(at, _)| *at <= now - 60) {
+            spent.pop_front();
+        }
+        let minute: u32 = spent.iter().map(|(_, units)| units).sum();
+        self.most.fetch_max(minute as usize, Ordering::SeqCst);
+        if minute > 6_000 {
+            self.refused.fetch_add(1, Ordering::SeqCst);
+            return Some(Trouble::RateLimited);
+        }
+        None
+    }
+}
+
+/// Moves a stopped clock on until it is dropped.
+struct Ticking(Arc<AtomicBool>);
+
+impl Ticking {
+    fn start(clock: Clock) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        std::thread::spawn(move || {
+            while !stopped.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(4));
+                clock.advance(1);
+            }
+        });
+        Self(stop)
+    }
+}
+
+impl Drop for Ticking {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+fn fill(google: &Google, house: &House, mails: usize) {
+    let you = google.person(YOU);
+    for nth in 0..mails {
+        you.receives(house.letter(&format!("old{nth}")).text());
+    }
+}
+
+fn knob() -> usize {
+    std::env::var("IT_MAILS").ok().and_then(|text| text.parse().ok()).unwrap_or(200)
+}
+
+async fn backfill(moody: usize) {
+    let mails = knob();
+    let google = Google::start();
+    let house = signed_in(&google, YOU, "");
+    fill(&google, &house, mails);
+    let meter = Meter::new(house.clock.clone(), moody);
+    let guard = Arc::clone(&meter);
+    google.guards(move |_, path| guard.admit(path));
+    let _ticking = Ticking::start(house.clock.clone());
+    let report = house.once().await;
+    assert_eq!(report.troubles, [""; 0]);
+    assert_eq!(house.count("ledger"), mails as u64);
+    assert_eq!(house.count("ledger WHERE state IN ('failed', 'parked', 'gone', 'pending')"), 0);
+    assert_eq!(house.count("ledger WHERE retries > 0"), 0, "a limit turned into a failure");
+    let (most, refused) = (meter.most.load(Ordering::SeqCst), meter.refused.load(Ordering::SeqCst));
+    println!("{mails} mails: at most {most} of 6000 units in any minute, {refused} refusals");
+    assert!(most <= 6_000, "{most} units in a minute");
+    if moody == 0 {
+        assert_eq!(refused, 0, "the quota was overdrawn");
+    } else {
+        assert!(refused > 0);
+    }
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backlog_at_the_quotas_edge_is_slow_and_never_fails() {
+    backfill(0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_says_too_much_is_waited_for() {
+    backfill(23).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn new_mail_does_not_wait_behind_old() {
+    let mails = knob();
+    let google = Google::start();
+    let house = signed_in(&google, YOU, "");
+    fill(&google, &house, mails);
+    let ticking = Ticking::start(house.clock.clone());
+    let worker = house.worker().await;
+    let working = tokio::spawn(async move {
+        let report = worker.once().await;
+        worker.stop().await;
+        report
+    });
+    eventually("a part of the old mail is in", || (house.count("ledger") >= 30).then_some(()));
+    let fresh = google.person(YOU).receives(house.letter("fresh").question().text());
+    let report = working.await.unwrap().unwrap();
+    drop(ticking);
+    assert_eq!(report.troubles, [""; 0]);
+    assert_eq!(state_of(&house, &fresh), "task");
+    let place: usize = house
+        .sql_one(&format!(
+            "SELECT count(*) FROM ledger WHERE mail_id < (SELECT mail_id FROM ledger WHERE source_key = '{fresh}')"
+        ))
+        .parse()
+        .unwrap();
+    println!("the new mail was read after {place} of {mails} old ones");
+    assert!(place + 30 < mails, "it waited for {place} of {mails}");
+}

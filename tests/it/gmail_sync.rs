@@ -1,0 +1,297 @@
+//! A Gmail account is followed: one look at everything, then what changed; nothing lost, nothing worked twice.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    gmail_house::{account, ledger, once_in_pages, sign_in, signed_in, signed_out, state_of, stopped, turn_on},
+    google::{Fault, Google, Trouble, YOU},
+    house::{House, WORK},
+};
+
+fn set<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeSet<T> {
+    items.into_iter().collect()
+}
+
+fn keys(house: &House) -> BTreeSet<String> {
+    set(ledger(house).into_iter().map(|(key, _)| key))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_first_look_takes_in_what_is_watched_and_nothing_else() {
+    let google = Google::start();
+    let you = google.person(YOU);
+    let house = signed_in(&google, YOU, "since = \"7d\"");
+    let question = you.receives(house.letter("one").question().text());
+    let sent = you.stores(house.letter("two").from("Alex Green <you@home.example>").text(), &["SENT"]);
+    let promise = house
+        .letter("three")
+        .from("Alex Green <you@home.example>")
+        .body("Hi Tom,\n\nI will send you the signed contract by Friday.\n\nAlex\n");
+    let promise = promise.text().replace("To: Alex Green <you@home.example>", "To: Tom Baker <tom@bakerand.example>");
+    let promise = you.stores(promise, &["SENT"]);
+    you.stores(house.letter("four").question().text(), &["DRAFT"]);
+    you.stores(house.letter("five").question().text(), &["SPAM"]);
+    you.stores(house.letter("six").question().text(), &["TRASH", "INBOX"]);
+    you.stores(house.letter("seven").question().text(), &["CATEGORY_SOCIAL"]);
+    you.receives(house.letter("eight").date("Mon, 2 Nov 2026 09:00:00 +0000").question().text());
+    let report = house.once().await;
+    assert_eq!(report.troubles, [""; 0]);
+    assert_eq!(keys(&house), set([question.clone(), sent.clone(), promise.clone()]));
+    assert_eq!(state_of(&house, &question), "task");
+    assert_eq!(house.count(&format!("tasks WHERE source = 'email:{question}'")), 1, "named by Gmail's own id");
+    assert_eq!(state_of(&house, &sent), "no_task");
+    assert_eq!(state_of(&house, &promise), "task", "the person's own promise");
+    assert_eq!(house.count("ledger WHERE direction = 'out'"), 2);
+    // What the server says about a mail counts, not when we looked.
+    let arrived = house.sql_one(&format!("SELECT arrived_at FROM ledger WHERE source_key = '{question}'"));
+    assert_eq!(arrived, "2026-11-16T07:00:00Z");
+    house.must_be_sound().await;
+    let before = house.dump();
+    assert_eq!(house.once().await.entered, 0);
+    let lines = |dump: &str| set(dump.lines().filter(|line| !line.starts_with("account")).map(str::to_owned));
+    assert_eq!(lines(&house.dump()), lines(&before), "a second look changes nothing");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn afterwards_only_what_changed_is_asked_for() {
+    let google = Google::start();
+    let you = google.person(YOU);
+    let house = signed_in(&google, YOU, "");
+    let first = you.receives(house.letter("one").question().text());
+    house.once().await;
+    let listed = google.calls("GET", "/messages?");
+    let reads = google.calls("GET", &format!("/messages/{first}"));
+    let second = you.receives(house.letter("two").question().text());
+    // Not ours when it came; ours when it got the label.
+    let later = you.stores(house.letter("three").question().text(), &["CATEGORY_UPDATES"]);
+    house.once().await;
+    assert_eq!(keys(&house), set([first.clone(), second.clone()]));
+    you.changes_labels(&later, &["INBOX"], &[]);
+    // Labels on a known mail are no news.
+    you.changes_labels(&first, &["STARRED"], &["UNREAD"]);
+    you.changes_labels(&second, &[], &["INBOX"]);
+    house.once().await;
+    assert_eq!(keys(&house), set([first.clone(), second.clone(), later]));
+    assert_eq!(google.calls("GET", "/messages?"), listed, "nothing is listed again");
+    assert_eq!(google.calls("GET", &format!("/messages/{first}")), reads, "nothing is read twice");
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_pages_are_read_to_the_end() {
+    let google = Google::start();
+    let you = google.person(YOU);
+    let house = signed_in(&google, YOU, "");
+    let mut there = BTreeSet::new();
+    for nth in 0..11 {
+        there.insert(you.receives(house.letter(&format!("a{nth}")).text()));
+    }
+    once_in_pages(&house, &google, 3).await;
+    assert_eq!(keys(&house), there);
+    assert!(google.calls("GET", "/messages?") >= 4, "pages of three");
+    for nth in 0..11 {
+        there.insert(you.receives(house.letter(&format!("b{nth}")).text()));
+    }
+    once_in_pages(&house, &google, 3).await;
+    assert_eq!(keys(&house), there);
+    assert!(google.calls("GET", "pageToken") >= 6);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expired_cursor_is_mended_and_the_gap_is_a_number() {
+    let google = Google::start();
+    let you = google.person(YOU);
+    let house = signed_in(&google, YOU, "");
+    let known = you.receives(house.letter("one").question().text());
+    house.once().await;
+    let missed = [you.receives(house.letter("two").question().text()), you.receives(house.letter("three").text())];
+    google.breaks(Fault::on("GET", "/history?", Trouble::HistoryGone));
+    house.once().await;
+    assert_eq!(keys(&house), set([known].into_iter().chain(missed)));
+    let health = house.app().await.health().await.unwrap();
+    let condition = health.accounts.iter().find_map(|account| account.condition.clone()).unwrap();
+    assert_eq!((condition.missed, condition.backlog, health.unaccounted), (2, 0, 0));
+    assert_eq!(house.count("run WHERE kind = 'mail'"), 3, "each is worked once");
+    // From here on the history counts again.
+    let next = you.receives(house.letter("four").text());
+    let listed = google.calls("GET", "/messages?");
+    house.once().await;
+    assert_eq!(state_of(&house, &next), "no_task");
+    assert_eq!(google.calls("GET", "/messages?"), listed);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_gone_before_it_was_read_is_accounted_for() {
+    let google = Google::start();
+    let you = google.person(YOU);
+    let house = signed_in(&google, YOU, "");
+    house.once().await;
+    let deleted = you.receives(house.letter("one").question().text());
+    let binned = you.receives(house.letter("two").question().text());
+    let read = you.receives(house.letter("three").question().text());
+    // Between the listing and the reading.
+    google.breaks(Fault::on("GET", &format!("/messages/{deleted}"), Trouble::HistoryGone));
+    house.once().await;
+    assert_eq!(state_of(&house, &deleted), "gone");
+    assert_eq!(state_of(&house, &binned), "task");
+    assert_eq!(state_of(&house, &read), "task");
+    you.deletes(&read);
+    house.once().await;
+    assert_eq!(state_of(&house, &read), "task", "a deleted mail keeps its answer");
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn trouble_with_one_message_is_its_own_and_passes() {
+    let google = Google::start();
+    let you = google.person(YOU);
+    let house = signed_in(&google, YOU, "");
+    let bad = you.receives(house.letter("one").question().text());
+    let good = you.receives(house.letter("two").question().text());
+    // The call and its repetitions.
+    google.breaks(Fault::on("GET", &format!("/messages/{bad}"), Trouble::ErrorBefore(500)).times(3));
+    house.once().await;
+    assert_eq!((state_of(&house, &bad).as_str(), state_of(&house, &good).as_str()), ("failed", "task"));
+    house.once().await;
+    assert_eq!(state_of(&house, &bad), "task");
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_outage_is_trouble_and_nothing_is_given_up() {
+    let google = Google::start();
+    let you = google.person(YOU);
+    let house = signed_in(&google, YOU, "");
+    let first = you.receives(house.letter("one").question().text());
+    for trouble in [Trouble::ErrorBefore(503), Trouble::ResetBefore, Trouble::ResetAfter] {
+        google.breaks(Fault::on("GET", "/gmail/", trouble).times(100));
+        let worker = house.worker().await;
+        let report = worker.once().await.unwrap();
+        worker.stop().await;
+        assert_eq!(report.troubles.len(), 1, "{trouble:?}");
+        assert!(report.troubles[0].contains("Google cannot be reached"), "{:?}", report.troubles);
+        assert_eq!(ledger(&house), []);
+        google.mends();
+    }
+    // A token that is refused in the middle is renewed, and nobody notices.
+    google.breaks(Fault::on("GET", "/messages/", Trouble::Unauthorized));
+    assert_eq!(house.once().await.troubles, [""; 0]);
+    assert_eq!(state_of(&house, &first), "task");
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn labels_and_senders_bound_what_is_worked() {
+    let google = Google::start();
+    let you = google.person(YOU);
+    let house =
+        signed_in(&google, YOU, "labels = [\"starred\"]\nnever_touch = [\"boss@work.example\", \"@bank.example\"]");
+    let other = you.receives(house.letter("one").question().text());
+    let ours = you.stores(house.letter("two").question().text(), &["STARRED"]);
+    let boss = you.stores(house.letter("three").from("The Boss <Boss@work.example>").question().text(), &["STARRED"]);
+    let bank = you.stores(house.letter("four").from("x@mail.bank.example").question().text(), &["STARRED"]);
+    let near = you.stores(house.letter("five").from("x@notbank.example").question().text(), &["STARRED"]);
+    house.once().await;
+    assert_eq!(state_of(&house, &other), "not there");
+    assert_eq!(state_of(&house, &ours), "task");
+    assert_eq!(state_of(&house, &near), "task");
+    for never in [boss, bank] {
+        assert_eq!(state_of(&house, &never), "no_task");
+        let reason = house.sql_one(&format!("SELECT reason FROM ledger WHERE source_key = '{never}'"));
+        assert_eq!(reason, "its sender is in never_touch");
+    }
+    // A label nobody has would miss mail in silence.
+    let wrong = signed_in(&google, YOU, "labels = [\"no such\"]");
+    let worker = wrong.worker().await;
+    let report = worker.once().await.unwrap();
+    worker.stop().await;
+    assert!(report.troubles[0].contains("there is no label 'no such'"), "{:?}", report.troubles);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn accounts_stand_side_by_side_and_one_in_trouble_stops_no_other() {
+    let people = ["a@home.example", "b@home.example"].map(str::to_owned);
+    let google = Google::with_people(&people);
+    let house = signed_out(&google, "", stopped());
+    house.configure(&account(&google, "second", ""));
+    house.configure("[[account]]\nname = \"files\"\npath = \"mail\"\n");
+    for folder in ["mail/new", "mail/cur", "mail/tmp"] {
+        std::fs::create_dir_all(house.root().join(folder)).unwrap();
+    }
+    sign_in(&house, &google, "second", &people[1]);
+    let mine = google.person(&people[1]).receives(house.letter("one").question().text());
+    house.deliver("two", house.letter("two").question().text());
+    let worker = house.worker().await;
+    let report = worker.once().await.unwrap();
+    worker.stop().await;
+    assert_eq!(report.troubles.len(), 1, "{:?}", report.troubles);
+    assert!(
+        report.troubles[0].contains(&format!("account {WORK}"))
+            && report.troubles[0].contains("adjutant auth gmail --account work"),
+        "{:?}",
+        report.troubles
+    );
+    let rows = house.sql("SELECT account, source_key, state FROM ledger ORDER BY account");
+    assert_eq!(rows, [["files", "INBOX/two", "task"], ["second", &mine, "task"]]);
+    let health = house.app().await.health().await.unwrap();
+    let signed_in: Vec<(String, bool)> = health
+        .accounts
+        .iter()
+        .filter_map(|account| Some((account.account.clone(), account.condition.as_ref()?.signed_in)))
+        .collect();
+    assert_eq!(set(signed_in), set([("second".to_owned(), true), (WORK.to_owned(), false)]));
+    // The person signs in: it is worked without anything else being done.
+    sign_in(&house, &google, WORK, &people[0]);
+    google.person(&people[0]).receives(house.letter("three").question().text());
+    assert_eq!(house.once().await.troubles, [""; 0]);
+    assert_eq!(house.count("ledger"), 3);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_account_observes_and_a_preview_touches_nothing() {
+    let google = Google::start();
+    let you = google.person(YOU);
+    let house = signed_in(&google, YOU, "since = \"30d\"");
+    for nth in 0..3 {
+        you.receives(house.letter(&format!("q{nth}")).question().text());
+    }
+    you.receives(house.letter("old").date("Mon, 2 Nov 2026 09:00:00 +0000").question().text());
+    let app = house.app().await;
+    let preview = app.preview(WORK, None).await.unwrap();
+    assert_eq!((preview.mails, preview.tasks, preview.sent, preview.unreadable), (4, 4, 0, 0));
+    assert_eq!(preview.span, "of the last 30 days");
+    assert_eq!(app.preview(WORK, Some(7)).await.unwrap().mails, 3);
+    assert_eq!(house.count("ledger"), 0);
+    house.once().await;
+    assert_eq!(
+        house.sql_one(&format!("SELECT kind || ' ' || mode FROM account WHERE account = '{WORK}'")),
+        "gmail observe"
+    );
+    assert_eq!(house.count("ledger WHERE state IN ('task', 'linked')"), 4);
+    let touched: Vec<String> = google
+        .seen()
+        .into_iter()
+        .filter(|seen| seen.method != "GET" && !seen.path.starts_with("/token"))
+        .map(|seen| format!("{} {}", seen.method, seen.path))
+        .collect();
+    assert_eq!(touched, [""; 0], "nothing is touched");
+    assert!(house.count("outbox WHERE state = 'withheld'") >= 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_active_account_drafts_in_gmail() {
+    let google = Google::start();
+    let you = google.person(YOU);
+    let house = signed_in(&google, YOU, "");
+    house.app().await;
+    turn_on(&house).await;
+    you.receives(house.letter("one").question().text());
+    house.once().await;
+    assert_eq!(you.drafts().len(), 1);
+    // Its own draft is no mail to be worked.
+    house.once().await;
+    assert_eq!((house.count("ledger"), house.count("tasks")), (1, 1));
+    house.must_be_sound().await;
+}
