@@ -6,11 +6,8 @@ use super::App;
 use crate::{
     audit::Verified,
     config::AccountKind,
-    model::{AccountMode, Instant, MailState, RunStatus, Status},
-    store::{
-        Result,
-        value::{Account, AccountCondition},
-    },
+    model::{AccountCondition, AccountMode, Instant, MailState, RunStatus, Status},
+    store::{Result, value::Account},
 };
 
 #[derive(Debug, Serialize)]

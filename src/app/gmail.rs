@@ -8,13 +8,14 @@ use super::{App, NotFound, Worker};
 use crate::{
     config::{AccountConfig, AccountKind, GmailConfig, PushConfig},
     ingest::{Intake, Tally},
+    model::{AccountCondition, Secret},
     source::{
         Mailbox, SourceError,
         calendar::{self, Calendar},
         gmail::{self, Client, Gmail, Postbox, Push, Watch, push},
         google::{ClientApp, Keeper, Quota, TokenFile, Tokens, sign_in::Consent},
     },
-    store::{Write, value::AccountCondition},
+    store::Write,
 };
 
 /// A sign-in under way.
@@ -92,7 +93,7 @@ impl App {
     }
 
     /// Ends it with what the browser was given. The address that was signed in, where Gmail tells it.
-    pub async fn end_sign_in(&self, signing_in: &SigningIn, code: &crate::model::Secret) -> anyhow::Result<String> {
+    pub async fn end_sign_in(&self, signing_in: &SigningIn, code: &Secret) -> anyhow::Result<String> {
         let SigningIn { account, consent, app, file } = signing_in;
         consent.redeem(app, code, file, self.clock.now()).await.context("Google did not sign you in")?;
         let (account, config) = self.gmail_account(Some(account))?;

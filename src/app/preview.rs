@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::App;
 use crate::{
     config::{AccountConfig, AccountKind, GmailConfig},
-    ingest::{Trust, read_mail},
+    ingest::{LEFT_ALONE, Trust, is_left_alone, read_mail},
     model::{Direction, Facts, Instant, Mail, Priority, Reading, Since},
     planner::{self, Relation},
     rules::Verdict,
@@ -54,9 +54,9 @@ impl App {
         let mut preview = match account.map(|account| (account, &account.kind)) {
             Some((account, AccountKind::Gmail(gmail))) => self.preview_gmail(account, gmail, days).await?,
             Some((account, AccountKind::Maildir { path, .. })) => {
-                self.preview_files(path, place, &account.trusted_servers, days)?
+                self.preview_files(path, place, Some(account), days)?
             }
-            None => self.preview_files(Path::new(place), place, &[], days)?,
+            None => self.preview_files(Path::new(place), place, None, days)?,
         };
         preview.lines.sort_by_key(|line| std::cmp::Reverse(line.priority));
         Ok(preview)
@@ -66,11 +66,12 @@ impl App {
         &self,
         path: &Path,
         place: &str,
-        servers: &[String],
+        account: Option<&AccountConfig>,
         days: Option<u32>,
     ) -> anyhow::Result<Preview> {
         let days = days.unwrap_or(DEFAULT_DAYS);
-        let trust = Trust { servers: servers.to_vec() };
+        let trust = Trust { servers: account.map(|account| account.trusted_servers.clone()).unwrap_or_default() };
+        let never_touch = account.map_or(&[][..], |account| &account.never_touch);
         let since = self.clock.now().plus(-chrono::Duration::days(days.into()));
         let mut preview = Preview { span: format!("of the last {days} days"), ..Preview::default() };
         for entry in import::Import::open(path).with_context(|| format!("{place} cannot be read"))? {
@@ -80,7 +81,7 @@ impl App {
                 continue;
             };
             if entry.direction == Direction::In && mail.date.unwrap_or(entry.arrived_at) >= since {
-                self.preview_mail(&mut preview, &mail, place);
+                self.preview_mail(&mut preview, &mail, place, never_touch);
             }
         }
         Ok(preview)
@@ -111,7 +112,7 @@ impl App {
             for (found, raw) in read.mails {
                 match raw.and_then(|raw| read_mail(&raw, &trust).ok()) {
                     Some(mail) if found.direction == Direction::In => {
-                        self.preview_mail(&mut preview, &mail, account.name.as_str());
+                        self.preview_mail(&mut preview, &mail, account.name.as_str(), &account.never_touch);
                     }
                     Some(_) => {}
                     None => preview.unreadable += 1,
@@ -127,10 +128,14 @@ impl App {
         Ok(preview)
     }
 
-    fn preview_mail(&self, preview: &mut Preview, mail: &Mail, account: &str) {
+    fn preview_mail(&self, preview: &mut Preview, mail: &Mail, account: &str, never_touch: &[String]) {
         let (rules, now) = (self.rules(), self.clock.now());
         preview.mails += 1;
-        let reading = self.read(mail);
+        let mut reading = self.read(mail);
+        if is_left_alone(&mail.from, never_touch) {
+            reading.tasks.clear();
+            reading.reason = LEFT_ALONE.into();
+        }
         preview.take(mail, &reading, |facts| rules.rules.judge(facts, now), account, now);
     }
 }

@@ -276,13 +276,22 @@ impl Worker {
 
     /// Ingests every account, drains the graph, and reports. One account that cannot be reached does not stop the others.
     pub async fn once(&self) -> anyhow::Result<Report> {
+        self.go_round(true).await
+    }
+
+    /// The same, but nobody waits for the old mail of an account that has much of it: the loops go on with that.
+    pub async fn look_in(&self) -> anyhow::Result<Report> {
+        self.go_round(false).await
+    }
+
+    async fn go_round(&self, to_the_end: bool) -> anyhow::Result<Report> {
         let before = self.app.newest_mail().await?;
         self.tend().await?;
         self.engine.resume().await?;
         let mut tally = Tally::default();
         let mut troubles = Vec::new();
         for followed in &self.intakes {
-            if let Err(error) = self.take_all(followed, &mut tally).await {
+            if let Err(error) = self.take_all(followed, &mut tally, to_the_end).await {
                 troubles.push(format!("account {}: {error:#}", followed.intake.desk.account));
             }
         }
@@ -293,7 +302,7 @@ impl Worker {
         self.app.report(before, tally, troubles).await
     }
 
-    async fn take_all(&self, followed: &Followed, tally: &mut Tally) -> anyhow::Result<()> {
+    async fn take_all(&self, followed: &Followed, tally: &mut Tally, to_the_end: bool) -> anyhow::Result<()> {
         loop {
             let (found, look_again) = self.take_in(followed).await?;
             tally.entered += found.entered;
@@ -303,6 +312,7 @@ impl Worker {
             tally.missed += found.missed;
             match look_again {
                 Some(_) if self.engine.is_stopping() => return Ok(()),
+                Some(_) if !to_the_end && matches!(followed.place, Place::Gmail { .. }) => return Ok(()),
                 Some(pause) => self.app.clock.sleep(pause).await,
                 None => return Ok(()),
             }

@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 use super::{Shared, pace, push};
 use crate::{
     app::{Followed, Place, Pulse},
-    source::maildir::watch::Watch,
+    source::{SourceError, maildir::watch::Watch},
 };
 
 /// After a poll that failed.
@@ -49,9 +49,11 @@ pub(super) async fn follow(shared: Shared, nth: usize) {
                     told = problem;
                 }
                 troubles += 1;
-                match followed.place {
-                    Place::Maildir(_) => AFTER_TROUBLE.min(every),
-                    Place::Gmail { .. } => pace::around(pace::backoff(every, troubles)),
+                match (&followed.place, error.downcast_ref()) {
+                    (Place::Maildir(_), _) => AFTER_TROUBLE.min(every),
+                    // Nobody is asked until the person has signed in, and that should be noticed soon.
+                    (Place::Gmail { .. }, Some(SourceError::Auth { .. })) => pace::around(every),
+                    (Place::Gmail { .. }, _) => pace::around(pace::backoff(every, troubles)),
                 }
             }
         };

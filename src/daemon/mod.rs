@@ -55,7 +55,7 @@ pub async fn run(
     tracker.spawn(rules::follow(shared.clone()));
     tokio::pin!(shutdown);
     let started = tokio::select! {
-        report = shared.worker.once() => Some(report),
+        report = shared.worker.look_in() => Some(report),
         () = &mut shutdown => None,
     };
     if let Some(report) = started {

@@ -26,7 +26,7 @@ async fn notice(shared: &Shared) -> anyhow::Result<()> {
     for (request, kind, _) in requests {
         store.write(Write::Answer { request, answer: None }).await?;
         let answer = match kind.as_str() {
-            "once" => match shared.worker.once().await {
+            "once" => match shared.worker.look_in().await {
                 Ok(report) => serde_json::to_string(&report)?,
                 Err(error) => serde_json::to_string(&serde_json::json!({ "error": format!("{error:#}") }))?,
             },

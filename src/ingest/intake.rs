@@ -27,6 +27,7 @@ use crate::{
 pub const PART: usize = 64;
 /// A mail that could not be read so often is given to a person.
 const MOST_RETRIES: u32 = 5;
+pub const LEFT_ALONE: &str = "its sender is in never_touch";
 
 /// Where one account's mail is read and entered into the ledger, wherever it comes from.
 #[derive(Clone)]
@@ -69,7 +70,7 @@ pub struct Tally {
     pub gone: usize,
     /// Found only because everything was listed again after the cursor had expired.
     pub missed: usize,
-    /// Seconds between the arrival of the newest mail taken in and its entry.
+    /// Seconds between the arrival of the newest new mail and its entry.
     pub lag: Option<u64>,
     /// Listed, and left for later passes.
     pub backlog: u64,
@@ -85,8 +86,9 @@ pub struct Pass {
     retries: HashMap<String, u32>,
     /// What ended the pass early; told after what was read is committed.
     trouble: Option<SourceError>,
-    /// Keys that are found only because the cursor had expired.
-    mending: HashSet<String>,
+    /// Keys that were there before; with `mending`, found only because the cursor had expired.
+    old: HashSet<String>,
+    mending: bool,
     pub tally: Tally,
     pub look_again: Option<Duration>,
 }
@@ -119,6 +121,7 @@ impl Intake {
             cursor: Some(poll.cursor),
             retries,
             trouble: None,
+            old: poll.old,
             mending: poll.mending,
             tally,
             look_again: poll.look_again,
@@ -162,8 +165,8 @@ impl Desk {
             Ok(mail) => Arc::new(mail),
             Err(error) => return ArrivalContent::Parked { reason: error.to_string() },
         };
-        if self.never_touch.iter().any(|never| is_from(&mail.from, never)) {
-            return ArrivalContent::Keep { mail, reason: "its sender is in never_touch".into() };
+        if is_left_alone(&mail.from, &self.never_touch) {
+            return ArrivalContent::Keep { mail, reason: LEFT_ALONE.into() };
         }
         let written = mail.date.unwrap_or(arrived_at);
         let oldest = self.old_after.map(|age| self.clock.now().plus(-age));
@@ -190,10 +193,6 @@ impl Desk {
             matches!(arrival.content, ArrivalContent::Failed { .. } | ArrivalContent::Parked { .. })
         };
         tally.unreadable += arrivals.iter().filter(lost).count();
-        if let Some(newest) = arrivals.iter().map(|arrival| arrival.arrived_at).max() {
-            let now = self.clock.now();
-            tally.lag = Some((now.utc() - newest.utc()).num_seconds().max(0).unsigned_abs());
-        }
         let Desk { account, user, store, clock, .. } = self;
         let batch = Arrivals { account: account.clone(), user: user.clone(), cursor, arrivals, gone, at: clock.now() };
         let Receipt::Arrived(arrived) = store.write(Write::Arrivals(Box::new(batch))).await? else {
@@ -211,14 +210,15 @@ impl Desk {
     }
 }
 
-fn is_from(sender: &Address, never: &str) -> bool {
-    match never.strip_prefix('@') {
+/// Whether the person wants a sender's mail kept and never worked.
+pub fn is_left_alone(sender: &Address, never_touch: &[String]) -> bool {
+    never_touch.iter().any(|never| match never.strip_prefix('@') {
         Some(domain) => {
             let own = sender.domain();
             own == domain || own.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
         }
-        None => sender.addr == never,
-    }
+        None => sender.addr == *never,
+    })
 }
 
 /// What failed is tried again; what was given up only when the file has changed since.
@@ -268,9 +268,14 @@ impl Pass {
         self.trouble = trouble;
         let last = self.found.len() == 0 && self.trouble.is_none();
         let gone = if last { std::mem::take(&mut self.gone) } else { Vec::new() };
-        let mended = arrivals.iter().filter(|arrival| self.mending.contains(&arrival.source_key)).count();
+        let (old, new): (Vec<&Arrival>, Vec<&Arrival>) =
+            arrivals.iter().partition(|arrival| self.old.contains(&arrival.source_key));
+        let missed = if self.mending { old.len() } else { 0 };
+        let newest = new.iter().map(|arrival| arrival.arrived_at).max();
         let fresh = self.intake.desk.enter(arrivals, gone, last.then_some(cursor), &mut self.tally).await?;
-        self.tally.missed += mended;
+        self.tally.missed += missed;
+        let age = |newest: Instant| (self.intake.desk.clock.now().utc() - newest.utc()).num_seconds();
+        self.tally.lag = newest.map(|newest| age(newest).max(0).unsigned_abs()).or(self.tally.lag);
         if last {
             self.cursor = None;
         }

@@ -24,7 +24,7 @@ pub mod since;
 pub mod task;
 pub mod words;
 
-pub use account::AccountMode;
+pub use account::{AccountCondition, AccountMode};
 pub use action::{Action, Effect, OutboxState, RiskClass};
 pub use approval::{Approval, Door};
 pub use facts::{Addressed, Facts, UrgencyOrigin};

@@ -42,8 +42,10 @@ pub struct Poll {
     /// Keys handed out before whose message no longer exists.
     pub gone: Vec<String>,
     pub cursor: String,
-    /// The cursor had expired and everything was listed again: what of these the ledger does not have was missed.
-    pub mending: HashSet<String>,
+    /// Keys among them that were there before, and did not just come.
+    pub old: HashSet<String>,
+    /// The cursor had expired and everything was listed again: what of the old ones the ledger does not have was missed.
+    pub mending: bool,
     /// Listed, and left for the polls to come.
     pub backlog: u64,
     /// Something was too fresh to read: look again after this.

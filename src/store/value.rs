@@ -22,23 +22,6 @@ pub struct Account {
     pub polled_at: Option<Instant>,
 }
 
-/// How an account that is reached over a network is doing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AccountCondition {
-    pub account: AccountId,
-    /// Empty when the last look went well.
-    pub problem: String,
-    pub signed_in: bool,
-    /// None leaves what was known.
-    pub lag_seconds: Option<u64>,
-    pub backlog: u64,
-    /// On writing: how many more.
-    pub missed: u64,
-    pub quota_used: u32,
-    pub quota: u32,
-    pub at: Instant,
-}
-
 /// A message as it goes into the ledger.
 #[derive(Debug, Clone)]
 pub struct Arrival {

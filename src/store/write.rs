@@ -11,11 +11,11 @@ use super::{
         task_edit,
     },
     value::{
-        Account, AccountCondition, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun,
-        Rejudged, Rerank, TaskEdit,
+        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun, Rejudged, Rerank,
+        TaskEdit,
     },
 };
-use crate::model::{AccountId, AccountMode, ActionId, Instant, ItemId, RunId, RunStatus, TaskId};
+use crate::model::{AccountCondition, AccountId, AccountMode, ActionId, Instant, ItemId, RunId, RunStatus, TaskId};
 
 #[derive(Debug, Clone)]
 pub enum Write {

@@ -103,7 +103,7 @@ fn fill(google: &Google, house: &House, mails: usize) {
 }
 
 fn knob() -> usize {
-    std::env::var("IT_MAILS").ok().and_then(|text| text.parse().ok()).unwrap_or(200)
+    std::env::var("IT_MAILS").ok().and_then(|text| text.parse().ok()).unwrap_or(120)
 }
 
 async fn backfill(moody: usize) {

@@ -14,9 +14,8 @@ use crate::{
     app::{App, Health},
     audit::Verified,
     graph::shape::{Shape, name},
-    model::Instant,
+    model::{AccountCondition, Instant},
     rules::RuleSet,
-    store::value::AccountCondition,
 };
 
 pub(super) fn init(screen: Screen, dir: Option<PathBuf>) -> anyhow::Result<ExitCode> {

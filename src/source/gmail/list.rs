@@ -63,7 +63,14 @@ pub(super) fn all(client: &Client, watched: &Watched, since: i64, page: u32) -> 
             let fresh = listed.messages.into_iter().flatten().filter_map(|message| message.id);
             ids.extend(fresh.filter(|id| seen.insert(id.clone())));
             token = listed.next_page_token.filter(|token| !token.is_empty());
-            if token.is_none() || ids.len() - before >= MOST_LISTED {
+            if token.is_none() {
+                break;
+            }
+            if ids.len() - before >= MOST_LISTED {
+                tracing::warn!(
+                    mails = ids.len() - before,
+                    "there is more old mail than is read; only the newest counts"
+                );
                 break;
             }
         }

@@ -66,7 +66,10 @@ impl Readers<'_> {
                 });
             }
             drop(send);
-            receive.iter().for_each(|(found, raw)| each(found, raw));
+            // Owned in here: should `each` panic, no reader is left waiting for it.
+            for (found, raw) in receive {
+                each(found, raw);
+            }
         });
     }
 }

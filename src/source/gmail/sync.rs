@@ -125,31 +125,27 @@ impl Gmail {
         mut cursor: Cursor,
         arrived: &[String],
     ) -> Result<Poll, ApiError> {
-        let mut ids = arrived.to_vec();
-        state.old.clear();
         let mending = cursor.backlog == Backlog::Mending;
-        let mut left = 0;
-        if cursor.backlog != Backlog::Done {
-            let backlog = match state.backlog.take() {
-                Some(backlog) => backlog,
-                None => list::all(&self.client, watched, cursor.since, self.watch.page)?.into(),
-            };
-            let part = backlog.len().min(CHUNK);
-            left = backlog.len() - part;
-            let fresh: HashSet<&String> = arrived.iter().collect();
-            state.old = backlog.iter().take(part).filter(|id| !fresh.contains(id)).cloned().collect();
-            ids.extend(backlog.iter().take(part).filter(|id| !fresh.contains(id)).cloned());
-            if left == 0 {
-                cursor.backlog = Backlog::Done;
-            }
-            state.backlog = Some(backlog);
-            state.offered = Some((cursor.write(), part));
+        if cursor.backlog != Backlog::Done && state.backlog.is_none() {
+            state.backlog = Some(list::all(&self.client, watched, cursor.since, self.watch.page)?.into());
         }
+        let backlog = state.backlog.iter().flatten().filter(|_| cursor.backlog != Backlog::Done);
+        let there = backlog.clone().count();
+        let part: Vec<String> = backlog.take(CHUNK).cloned().collect();
+        let left = there - part.len();
+        if left == 0 {
+            cursor.backlog = Backlog::Done;
+        }
+        state.offered = Some((cursor.write(), part.len()));
+        let fresh: HashSet<&String> = arrived.iter().collect();
+        let old: Vec<String> = part.into_iter().filter(|id| !fresh.contains(id)).collect();
+        state.old = old.iter().cloned().collect();
         Ok(Poll {
-            messages: ids.into_iter().map(|id| self.found(id)).collect(),
+            messages: arrived.iter().cloned().chain(old).map(|id| self.found(id)).collect(),
             gone: Vec::new(),
             cursor: cursor.write(),
-            mending: if mending { state.old.clone() } else { HashSet::new() },
+            old: state.old.clone(),
+            mending,
             backlog: left as u64,
             look_again: (left > 0).then_some(BETWEEN),
         })

@@ -4,8 +4,8 @@ use rusqlite::{Connection, Row};
 
 use super::{execute, many, parsed};
 use crate::{
-    model::AccountId,
-    store::{Reader, error::Result, value::AccountCondition},
+    model::{AccountCondition, AccountId},
+    store::{Reader, error::Result},
 };
 
 pub(in crate::store) fn put(connection: &Connection, condition: &AccountCondition) -> Result<()> {
