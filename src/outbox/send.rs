@@ -18,6 +18,8 @@ use crate::{
 
 /// After this long in doubt a person is asked.
 const DOUBT: Duration = Duration::minutes(15);
+/// The calendar, say, does not know what the message says.
+const NOT_SETTLED: &str = "what goes with it was not done";
 /// Between two looks for a message in doubt.
 const LOOK_FOR_IT: Duration = Duration::seconds(30);
 
@@ -119,8 +121,8 @@ impl Outbox {
         match found.await.unwrap_or_else(|error| Trace::Unsure(error.to_string())) {
             Trace::Left(departure) => {
                 let end = match self.departed(row, now) {
-                    Some(approved) => settled(left(departure), mailbox, Arc::from(approved)).await,
-                    None => left(departure),
+                    Ok(approved) => settled(left(departure), mailbox, Arc::from(approved)).await,
+                    Err(why) => beside(left(departure), &format!("{NOT_SETTLED}: {why}")),
                 };
                 self.end(row, end, now).await
             }
@@ -137,17 +139,20 @@ impl Outbox {
     }
 
     /// The yes that a message has left under, as far as it allows what goes with it now.
-    fn departed(&self, row: &Pending, now: Instant) -> Option<Box<ApprovedAction>> {
-        if row.paused || !row.intact || row.mode != AccountMode::Active {
-            return None;
+    fn departed(&self, row: &Pending, now: Instant) -> Result<Box<ApprovedAction>, &'static str> {
+        if row.paused || row.mode != AccountMode::Active {
+            return Err("the account is not to be touched now");
+        }
+        if !row.intact {
+            return Err("its stored bytes do not match their digest");
         }
         if let Some(approval) = &row.approval {
-            return follow(row.action.clone(), row.class, approval);
+            return follow(row.action.clone(), row.class, approval).ok_or("it was approved otherwise");
         }
         let charter = self.charter();
         match judge(row.action.clone(), &self.situation(row, None, &charter, now)) {
-            Verdict::Allowed(approved) => Some(approved),
-            _ => None,
+            Verdict::Allowed(approved) => Ok(approved),
+            _ => Err("it would need another yes"),
         }
     }
 
@@ -202,12 +207,15 @@ async fn settled(end: End, mailbox: Arc<dyn Mailbox>, approved: Arc<ApprovedActi
         let told = failpoint::around("mailbox.settle", || mailbox.settle(&approved));
         told.map_err(|error| SendError::Unsure(error.to_string()))
     });
-    let beside = match told.await {
-        Ok(None) => return end,
-        Ok(Some(told)) => told,
-        Err(error) => format!("what goes with it was not done: {error}"),
-    };
-    End { result: format!("{}; {beside}", end.result), ..end }
+    match told.await {
+        Ok(None) => end,
+        Ok(Some(told)) => beside(end, &told),
+        Err(error) => beside(end, &format!("{NOT_SETTLED}: {error}")),
+    }
+}
+
+fn beside(end: End, told: &str) -> End {
+    End { result: format!("{}; {told}", end.result), ..end }
 }
 
 /// A mailbox may take its time; the other runs go on. One that panics has perhaps done it.

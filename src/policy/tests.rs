@@ -2,10 +2,10 @@
 
 use chrono::Duration;
 
-use super::{ApprovedAction, Charter, Situation, Verdict, judge};
+use super::{ApprovedAction, Charter, Situation, Verdict, follow, judge};
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Address, Approval, Attachment, Door, Effect, Instant, Mail, MailId,
-    TaskId, UserId,
+    RiskClass, TaskId, UserId,
     action::{Argument, Composed, InvoiceRecord, Origin, SendKind, Terms},
     ids::sha256_hex,
 };
@@ -359,4 +359,16 @@ fn an_allowed_action_is_the_one_that_was_judged() {
     let Verdict::Allowed(approved) = judged(action.clone(), Some(&mail), approval.as_ref()) else { panic!("allowed") };
     let approved: ApprovedAction = *approved;
     assert_eq!(*approved.action(), action);
+}
+
+#[test]
+fn what_goes_with_a_message_needs_the_yes_it_left_under() {
+    let place = plain("send_reply");
+    let action = place.action();
+    let good = place.approval(&action).unwrap();
+    let follows = |approval: &Approval| follow(action.clone(), RiskClass::R2, approval).is_some();
+    assert!(follows(&Approval { used: true, ..good.clone() }));
+    assert!(follows(&Approval { used: true, expires_at: at(), ..good.clone() }), "it has left in time");
+    assert!(!follows(&good), "nothing has left under it");
+    assert!(!follows(&Approval { used: true, sha256: sha256_hex(b"another"), ..good }));
 }

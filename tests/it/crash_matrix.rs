@@ -105,7 +105,7 @@ fn meddle(house: &House, place: &str) -> usize {
 }
 
 /// Works until nothing is left to do.
-pub(crate) fn finish(house: &House) {
+fn finish(house: &House) {
     for _ in 0..60 {
         let once = house.run(&["once"]);
         assert_eq!(once.code, 0, "{}{}", once.out, once.err);

@@ -197,7 +197,7 @@ impl Yard {
         let action_id = ActionId::derive(self.now(), &[step]);
         let to = vec![self.mail.from.clone()];
         let mime = format!(
-            "From: you@home.example\r\nTo: {}\r\nSubject: Re: {step}\r\nMessage-ID: <{action_id}@home.example>\r\n\
+            "From: you@home.example\r\nTo: {}\r\nSubject: Re: {step}\r\nMessage-ID: <{action_id}@home.example>\r\nIn-Reply-To: <one@it.example>\r\n\
              X-Adjutant-Action: {action_id}\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n{text}\r\n",
             self.mail.from.addr
         );

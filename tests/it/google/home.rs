@@ -50,7 +50,7 @@ impl Google {
 /// As `adjutant auth gmail` leaves it, with these scopes and an access token that is over.
 pub(crate) fn signed_in(house: &House, person: &Person<'_>, scopes: Vec<&str>) {
     let kept = json!({
-        "client_id": "desk", "refresh_token": person.signs_in("any"), "access_token": "over",
+        "client_id": "desk", "refresh_token": person.signs_in(&scopes.join(" ")), "access_token": "over",
         "expires_at": "2020-01-01T00:00:00Z", "scopes": scopes,
     });
     let file = house.home().token_file(WORK);

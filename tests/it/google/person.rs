@@ -72,8 +72,9 @@ impl<'a> Person<'a> {
         })
     }
 
-    /// A refresh token, as a sign-in with these scopes would have brought.
+    /// A refresh token, as a sign-in with these scopes, a space between two, would have brought.
     pub(crate) fn signs_in(&self, scopes: &str) -> String {
+        let scopes = scopes.replace(':', "%3A").replace('/', "%2F").replace(' ', "+");
         let page = format!("{}?redirect_uri=http%3A%2F%2F127.0.0.1%3A9%2F&scope={scopes}", self.google.auth_uri());
         let code = self.consents(&page);
         let body = json!({ "grant_type": "authorization_code", "code": code, "redirect_uri": "http://127.0.0.1:9/" });

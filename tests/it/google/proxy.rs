@@ -4,7 +4,7 @@ use std::{
     collections::HashSet,
     convert::Infallible,
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -13,7 +13,7 @@ use std::{
 use axum::{
     body::{Body, Bytes, to_bytes},
     extract::{Request, State},
-    http::{Response, StatusCode, header},
+    http::{Response, StatusCode, header, request::Parts},
 };
 use futures_util::stream;
 use serde_json::{Value, json};
@@ -241,15 +241,23 @@ struct Head {
     content_type: String,
 }
 
-/// One call: met by a trouble, answered, or both.
-pub(super) async fn serve(State(proxy): State<std::sync::Arc<Proxy>>, request: Request) -> Response<Body> {
+/// A call that has arrived is carried out, whether or not its caller lives to hear the answer.
+pub(super) async fn serve(State(proxy): State<Arc<Proxy>>, request: Request) -> Response<Body> {
     let (parts, body) = request.into_parts();
+    match to_bytes(body, LARGEST).await {
+        Ok(body) => tokio::spawn(carry_out(proxy, parts, body)).await.unwrap(),
+        // It died while it spoke: nothing has arrived.
+        Err(_) => respond(Answer::trouble(Trouble::ErrorBefore(400)), None),
+    }
+}
+
+/// One call: met by a trouble, answered, or both.
+async fn carry_out(proxy: Arc<Proxy>, parts: Parts, body: Bytes) -> Response<Body> {
     let text = |name| parts.headers.get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default();
     let head = Head { authorization: text(header::AUTHORIZATION), content_type: text(header::CONTENT_TYPE) };
     let (method, path) = (parts.method.as_str(), parts.uri.path());
     let query = parts.uri.query().unwrap_or_default();
     let asked = parts.uri.to_string();
-    let body = to_bytes(body, LARGEST).await.unwrap();
     let trouble = proxy.trouble(method, &asked);
     let answer = match trouble {
         Some(trouble) if !trouble.arrives() => Answer::trouble(trouble),

@@ -40,7 +40,7 @@ impl Found {
         !self.binned && self.message == handle.message
     }
 
-    /// The same message but for what Gmail itself may add or rewrite on the way: ids, dates, traces.
+    /// The same message but for what Gmail itself may add or rewrite on the way: ids, dates, the form of the sender.
     pub(super) fn says(&self, ours: &[u8]) -> bool {
         self.bytes == ours || essence(&self.bytes).is_some_and(|theirs| essence(ours) == Some(theirs))
     }
@@ -48,7 +48,7 @@ impl Found {
 
 /// Everything a reader would see of a message, and what it is bound to.
 fn essence(bytes: &[u8]) -> Option<Vec<String>> {
-    const KEPT: [&str; 7] = ["From", "To", "Cc", "Bcc", "Subject", "In-Reply-To", ACTION_HEADER];
+    const KEPT: [&str; 6] = ["To", "Cc", "Bcc", "Subject", "In-Reply-To", ACTION_HEADER];
     let message = MessageParser::default().parse(bytes)?;
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut seen: Vec<String> =
@@ -67,9 +67,10 @@ impl Drafts {
         Self { client }
     }
 
-    /// The conversation of the mail at hand; none when there is no such mail any more.
-    pub(super) fn thread_of(&self, key: Option<&str>) -> Result<Option<String>, ApiError> {
-        let Some(key) = key else { return Ok(None) };
+    /// The conversation a message belongs to: that of the mail it answers, while there is such a mail. One that answers
+    /// nothing begins its own.
+    pub(super) fn thread_of(&self, key: Option<&str>, message: &Composed) -> Result<Option<String>, ApiError> {
+        let Some(key) = key.filter(|_| answers(message)) else { return Ok(None) };
         let found = self.client.ask(price::READ, async |hub, heard| {
             let call = hub.users().messages_get(ME, key).format("minimal");
             call.add_scope(SCOPE).delegate(heard).doit().await
@@ -176,6 +177,11 @@ impl Drafts {
 fn handle(draft: Draft, history: u64) -> Option<Handle> {
     let message = draft.message?;
     Some(Handle { draft: draft.id?, message: message.id?, thread: message.thread_id.unwrap_or_default(), history })
+}
+
+fn answers(message: &Composed) -> bool {
+    let parsed = MessageParser::default().parse_headers(message.mime.as_bytes());
+    parsed.is_some_and(|parsed| parsed.header_raw("In-Reply-To").is_some())
 }
 
 fn is_binned(message: &Message) -> bool {

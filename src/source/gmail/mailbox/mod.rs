@@ -26,7 +26,7 @@ use label::Labels;
 use sent::Sent;
 
 /// After trouble on the way it is looked at again.
-const LOOK_AGAIN: Duration = Duration::from_secs(30);
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 const INBOX: &str = "INBOX";
 const DRAFTED: &str = "draft in Gmail, not sent";
 const ACCEPTED: &str = "accepted by Gmail";
@@ -59,7 +59,8 @@ impl Postbox {
 
     /// The draft that a message took the place of goes to the bin, unless somebody has changed it.
     fn retire(&self, action: &Action, replaced: &Replaced) -> Result<(), ApiError> {
-        let thread = self.drafts.thread_of(action.mail_key.as_deref())?;
+        let thread = action.effect.message().map(|message| self.drafts.thread_of(action.mail_key.as_deref(), message));
+        let thread = thread.transpose()?.flatten();
         let Some(handle) = self.drafts.look_up(replaced.action_id, thread.as_deref())? else { return Ok(()) };
         match self.drafts.read(&handle.draft)? {
             Some(found) if sha256_hex(&found.bytes) == replaced.sha256 => self.drafts.discard(&found.message),
@@ -88,7 +89,8 @@ impl Mailbox for Postbox {
                 Ok(Applied { handle: key.to_owned(), result: "archived in Gmail".into() })
             }
             Effect::Draft { message } => {
-                let thread = self.drafts.thread_of(action.mail_key.as_deref()).map_err(|error| passing(error, None))?;
+                let thread =
+                    self.drafts.thread_of(action.mail_key.as_deref(), message).map_err(|error| passing(error, None))?;
                 let made = self.drafts.create(message, thread).map_err(|error| passing(error, None))?;
                 Ok(Applied { handle: made.to_string(), result: DRAFTED.into() })
             }
@@ -111,8 +113,9 @@ impl Mailbox for Postbox {
                 let out = !there.iter().any(|label| label == INBOX);
                 Ok(out.then(|| Applied { handle: key.to_owned(), result: "is archived in Gmail".into() }))
             }
-            Effect::Draft { .. } => {
-                let thread = self.drafts.thread_of(action.mail_key.as_deref()).map_err(|error| passing(error, None))?;
+            Effect::Draft { message } => {
+                let thread = self.drafts.thread_of(action.mail_key.as_deref(), message);
+                let thread = thread.map_err(|error| passing(error, None))?;
                 let found = self.drafts.look_up(action.action_id, thread.as_deref());
                 let found = found.map_err(|error| passing(error, None))?;
                 Ok(found.map(|handle| Applied { handle: handle.to_string(), result: DRAFTED.into() }))
@@ -125,7 +128,7 @@ impl Mailbox for Postbox {
         let (action, message) = outgoing(approved)?;
         let drafted = |handle: Handle| Applied { handle: handle.to_string(), result: "draft in Gmail".into() };
         // Whatever becomes of a draft, nothing has left: one that was stored unheard is found here the next time.
-        let made = self.drafts.thread_of(action.mail_key.as_deref()).and_then(|thread| {
+        let made = self.drafts.thread_of(action.mail_key.as_deref(), message).and_then(|thread| {
             match self.drafts.look_up(action.action_id, thread.as_deref())? {
                 Some(known) if self.unchanged(&known, message)? => Ok(known),
                 _ => self.drafts.create(message, thread),
@@ -170,8 +173,8 @@ impl Mailbox for Postbox {
                 _ => Ok(Trace::Unsure("it is neither among the drafts nor among the sent mails".into())),
             },
             None => {
-                let thread = self.drafts.thread_of(action.mail_key.as_deref()).map_err(|error| error.about(None))?;
-                let found = self.drafts.look_up(action.action_id, thread.as_deref());
+                // In whichever conversation it is.
+                let found = self.drafts.look_up(action.action_id, None);
                 let found = found.map_err(|error| error.about(None))?;
                 Ok(found.map_or(Trace::Absent, |handle| Trace::Draft(still(&handle))))
             }
