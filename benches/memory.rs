@@ -226,7 +226,7 @@ fn through_the_store(
     let filter = Filter { account: AccountId::from("asked"), kind: Some(DocKind::Task) };
     let ask = |question: &[f32]| {
         let found = runtime.block_on(vectors.top_k(question, &filter, TOP)).unwrap_or_default();
-        found.iter().filter_map(|near| near.doc.strip_prefix("task:")?.parse().ok()).collect()
+        found.iter().filter_map(|near| near.doc.strip_prefix("task:")?.parse().ok()).collect::<Vec<i64>>()
     };
     ensure!(!ask(questions.first().context("a question")?).is_empty(), "nothing was found");
     measure(table, &format!("{size}: through the store"), questions, right, Goal::AtMost(goal), ask)

@@ -1,5 +1,5 @@
 //! What happens to the memory when things go wrong: kills, a server that is away, vectors of another kind, rows that are
-//! no vectors, a full disk. Nothing is lost, it is said once, and it heals by itself.
+//! no vectors. Nothing is lost, it is said once, and it heals by itself.
 
 use std::{
     process::Stdio,
@@ -14,8 +14,7 @@ use adjutant::{
 };
 
 use crate::{
-    full_disk::limited,
-    house::{Dice, House, Kind, WORK, eventually, finish},
+    house::{Dice, House, Kind, WORK, eventually},
     qdrant_double::Double,
 };
 
@@ -26,7 +25,7 @@ fn on_server(house: &House, double: &Double) {
 }
 
 /// Tasks of a person's own, each with one piece to remember.
-async fn add_tasks(app: &App, count: usize) {
+pub(crate) async fn add_tasks(app: &App, count: usize) {
     let mut adding = tokio::task::JoinSet::new();
     for nth in 0..count {
         let objective = format!("Call the plumber about the pipe in flat {nth}");
@@ -39,7 +38,7 @@ async fn add_tasks(app: &App, count: usize) {
 }
 
 /// Nothing waits to be learned, and no piece is there twice.
-fn must_be_complete(house: &House) {
+pub(crate) fn must_be_complete(house: &House) {
     assert_eq!(house.count("search_due"), 0);
     let twice = "SELECT doc_id, number FROM search_vector GROUP BY doc_id, number HAVING count(*) > 1";
     assert_eq!(house.sql(twice), [[""; 0]; 0]);
@@ -229,23 +228,4 @@ async fn rows_that_are_no_vectors_are_made_anew() {
     assert_eq!(house.count("search_vector"), before);
     assert_eq!(house.count("search_vector WHERE length(bytes) = 196 AND kind IN ('task', 'mail')"), before);
     must_find_all(&house, &house.app().await).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_stops_a_rebuild_and_the_next_one_finishes() {
-    let house = House::real_time(Kind::Active);
-    add_tasks(&house.app().await, 400).await;
-    assert_eq!(house.run(&["once"]).code, 0);
-    must_be_complete(&house);
-    let before = house.count("search_vector");
-    assert_eq!(before, 400);
-    let answered = finish(limited(&house, 96, &["memory", "rebuild"]));
-    assert_eq!(answered.code, 1, "{}{}", answered.out, answered.err);
-    assert!(answered.err.contains("the disk is full"), "{}", answered.err);
-    let status = house.json(&["memory"]);
-    assert!(status["vectors"].as_u64().unwrap() + status["due"].as_u64().unwrap() >= 400, "{status}");
-    let rebuild = house.run(&["memory", "rebuild"]);
-    assert_eq!(rebuild.code, 0, "{}", rebuild.err);
-    must_be_complete(&house);
-    assert_eq!(house.count("search_vector"), before);
 }
