@@ -14,5 +14,6 @@ pub(super) async fn tend(shared: Shared) {
             Ok(said) => said.into_iter().for_each(|said| shared.tell(Pulse::Memory(said))),
             Err(error) => tracing::warn!(error = format!("{error:#}"), "the memory could not be tended"),
         }
+        shared.worker.app.memory.rest();
     }
 }

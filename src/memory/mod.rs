@@ -82,6 +82,11 @@ impl Memory {
         }
     }
 
+    /// Puts away what nobody has needed for a while; asked again and again by an idle daemon.
+    pub fn rest(&self) {
+        self.here.0.iter().for_each(Table::rest);
+    }
+
     /// Loads what is kept in this process, on a thread of its own, so that the first mail does not wait for it.
     pub fn warm(&self) {
         let (table, embedded) = self.here.clone();
