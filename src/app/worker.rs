@@ -140,7 +140,6 @@ impl App {
             Err(held) => return Ok(Err(held)),
         };
         self.memory.settle().await?;
-        self.memory.warm();
         let stop = CancellationToken::new();
         let rules = RulesWatch::start(self.home.rules_file(), stop.clone()).subscribe();
         let epoch = self.begin_epoch().await?;

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     model::Instant,
     store::{
-        Write,
+        MEMORY_TROUBLE, Write,
         lesson::{DueDoc, Learned},
     },
 };
@@ -22,7 +22,6 @@ const PART: usize = 128;
 /// The first pause after a failure; each further one is twice as long.
 const FIRST_PAUSE: i64 = 5;
 const LONGEST_PAUSE: i64 = 60;
-const TROUBLE: &str = "memory_trouble";
 
 /// When a place that could not be reached is tried again.
 #[derive(Default)]
@@ -199,7 +198,7 @@ impl Memory {
         }
         let due = self.store.read(|reader| reader.due_count()).await?;
         let said = format!("{why}. Work goes on without it; {due} documents wait for it since {now}");
-        self.store.write(Write::Setting { name: TROUBLE.into(), value: said.clone() }).await?;
+        self.store.write(Write::Setting { name: MEMORY_TROUBLE.into(), value: said.clone() }).await?;
         Ok(Some(said))
     }
 
@@ -211,7 +210,7 @@ impl Memory {
         }
         let back = self.store.read(|reader| reader.memory_trouble()).await?.is_some();
         if back {
-            self.store.write(Write::Setting { name: TROUBLE.into(), value: String::new() }).await?;
+            self.store.write(Write::Setting { name: MEMORY_TROUBLE.into(), value: String::new() }).await?;
         }
         Ok(back)
     }

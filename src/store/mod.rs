@@ -30,7 +30,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 pub use error::{Result, StoreError};
-pub use table::{approval::JournalRow, facts::Rankable, mail::Relation};
+pub use table::{approval::JournalRow, facts::Rankable, mail::Relation, vector::MEMORY_TROUBLE};
 pub use text::{query_words, shared_words, tokens};
 pub use write::{Receipt, Write};
 

@@ -221,9 +221,9 @@ async fn rows_that_are_no_vectors_are_made_anew() {
     let changed: usize = broken.iter().map(|sql| database.execute(sql, []).unwrap()).sum();
     assert!(changed >= 6, "{changed}");
     let app = house.app().await;
-    // Asked before it is healed, it does not fall over.
+    // Asked before it is healed, it does not fall over; and now it knows.
     app.memory.search_dense(&AccountId::from(WORK), "keys of the house", 5).await.unwrap();
-    house.once().await;
+    assert_eq!(app.tend_memory().await.unwrap(), None);
     must_be_complete(&house);
     assert_eq!(house.count("search_vector"), before);
     assert_eq!(house.count("search_vector WHERE length(bytes) = 196 AND kind IN ('task', 'mail')"), before);
