@@ -36,8 +36,10 @@ async fn main() -> anyhow::Result<()> {
         io::stdin().lock().lines().map(|line| Ok(serde_json::from_str(&line?)?)).collect::<anyhow::Result<_>>()?;
     let folder = tempfile::tempdir()?;
     let shelf = Shelf::open(folder.path()).await?;
-    let texts: Vec<(&str, &str)> =
-        lines.iter().filter_map(|line| if let Line::Text { id, text } = line { Some((id.as_str(), text.as_str())) } else { None }).collect();
+    let texts: Vec<(&str, &str)> = lines
+        .iter()
+        .filter_map(|line| if let Line::Text { id, text } = line { Some((id.as_str(), text.as_str())) } else { None })
+        .collect();
     let mut ids = HashMap::new();
     for part in texts.chunks(PART) {
         shelf.keep(part, &mut ids).await?;
@@ -45,7 +47,8 @@ async fn main() -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     for line in &lines {
         let Line::Query { id, query } = line else { continue };
-        let [words, meaning, both] = shelf.find(query).await?.map(|docs| docs.iter().map(|doc| ids[doc]).collect::<Vec<_>>());
+        let [words, meaning, both] =
+            shelf.find(query).await?.map(|docs| docs.iter().map(|doc| ids[doc]).collect::<Vec<_>>());
         writeln!(out, "{}", json!({ "id": id, "words": words, "meaning": meaning, "both": both }))?;
     }
     Ok(out.flush()?)

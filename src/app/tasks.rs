@@ -7,7 +7,9 @@ use crate::{
     model::{AccountId, Addressed, Context, Facts, Instant, Priority, Status, Subtask, Task, TaskId, UrgencyOrigin},
     store::{
         Receipt, Write,
-        value::{FollowUp, HistoryRow, InvoiceRow, LedgerRow, OutboxRow, ReminderRow, RunRow, TaskEdit, TaskRow, TaskWish},
+        value::{
+            FollowUp, HistoryRow, InvoiceRow, LedgerRow, OutboxRow, ReminderRow, RunRow, TaskEdit, TaskRow, TaskWish,
+        },
     },
 };
 

@@ -58,7 +58,11 @@ pub(super) const fn reply_evidence(task: &ThreadTask) -> &'static str {
 const SAME_TEXT: &str = "the same words, subject and attachments from the same sender";
 
 /// The open task that is about the same, with the evidence.
-pub(super) fn same<'a>(planned: &PlannedTask, mail: &Mail, tasks: &'a [ThreadTask]) -> Option<(&'a ThreadTask, String)> {
+pub(super) fn same<'a>(
+    planned: &PlannedTask,
+    mail: &Mail,
+    tasks: &'a [ThreadTask],
+) -> Option<(&'a ThreadTask, String)> {
     tasks.iter().filter(|task| may_take_in(task, mail)).find_map(|task| Some((task, evidence(planned, mail, task)?)))
 }
 
@@ -81,12 +85,17 @@ fn evidence(planned: &PlannedTask, mail: &Mail, task: &ThreadTask) -> Option<Str
         Kinship::Text => Some(SAME_TEXT.to_owned()),
         // A second invoice is another thing to pay, whatever conversation it comes in.
         _ if asked.is_some() && known.is_some() && asked != known => None,
-        Kinship::Invoice if asked.is_some() && asked == known && mail.authentication.verified => {
-            Some(format!("invoice {} of the same verified sender", planned.invoice_number.as_deref().unwrap_or_default()))
-        }
+        Kinship::Invoice if asked.is_some() && asked == known && mail.authentication.verified => Some(format!(
+            "invoice {} of the same verified sender",
+            planned.invoice_number.as_deref().unwrap_or_default()
+        )),
         Kinship::Invoice => None,
-        Kinship::Thread if is_same_request(planned, task) => Some("asks again in the conversation of this task".to_owned()),
-        Kinship::Quote if is_same_request(planned, task) => Some("asks again and quotes the request of this task".to_owned()),
+        Kinship::Thread if is_same_request(planned, task) => {
+            Some("asks again in the conversation of this task".to_owned())
+        }
+        Kinship::Quote if is_same_request(planned, task) => {
+            Some("asks again and quotes the request of this task".to_owned())
+        }
         Kinship::Thread | Kinship::Quote => None,
     }
 }

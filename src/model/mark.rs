@@ -80,7 +80,9 @@ fn words(text: &str) -> String {
 fn bare_subject(subject: &str) -> &str {
     let mut rest = subject.trim();
     while let Some((first, after)) = rest.split_once(':')
-        && ["re", "fw", "fwd", "aw", "wg", "tr", "השב", "הועבר"].iter().any(|word| first.trim().eq_ignore_ascii_case(word))
+        && ["re", "fw", "fwd", "aw", "wg", "tr", "השב", "הועבר"]
+            .iter()
+            .any(|word| first.trim().eq_ignore_ascii_case(word))
     {
         rest = after.trim();
     }
@@ -102,7 +104,9 @@ mod tests {
         let first = mail("Invoice 7", "Please pay\ninvoice 7.");
         let mark = of_text(&first);
         assert!(mark.is_some());
-        for again in [mail("Re: Invoice 7", "Please pay invoice 7"), mail("RE: AW: invoice 7", "please  pay invoice 7!")] {
+        for again in
+            [mail("Re: Invoice 7", "Please pay invoice 7"), mail("RE: AW: invoice 7", "please  pay invoice 7!")]
+        {
             assert_eq!(of_text(&again), mark);
         }
         let elsewhere = Address { name: None, addr: "b@x.example".into() };

@@ -6,6 +6,7 @@
 mod answer;
 mod connect;
 mod error;
+mod kinship;
 pub mod lesson;
 mod migrate;
 mod prepare;

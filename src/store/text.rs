@@ -167,6 +167,10 @@ fn forms(word: &str) -> impl Iterator<Item = &str> {
     .take(MOST_FORMS)
 }
 
+pub(super) fn is_piece(term: &str) -> bool {
+    term.starts_with(PIECE_MARK)
+}
+
 fn is_hebrew(word: &str) -> bool {
     word.chars().all(|c| ('א'..='ת').contains(&c))
 }
@@ -174,7 +178,8 @@ fn is_hebrew(word: &str) -> bool {
 /// Every three letters of a word in a row.
 fn pieces(word: &str) -> impl Iterator<Item = String> {
     let letters: Vec<char> = word.chars().collect();
-    let pieces: Vec<String> = letters.windows(PIECE).map(|piece| [&[PIECE_MARK], piece].concat().iter().collect()).collect();
+    let pieces: Vec<String> =
+        letters.windows(PIECE).map(|piece| [&[PIECE_MARK], piece].concat().iter().collect()).collect();
     pieces.into_iter()
 }
 

@@ -29,7 +29,11 @@ async fn a_mail_sent_again_is_linked_and_shown_on_its_task() {
     let follow_up = &shown["follow_ups"][0];
     assert_eq!(follow_up["mail_id"], 2, "{shown}");
     assert!(follow_up["reason"].as_str().unwrap().contains("same words"), "{follow_up}");
-    assert!(house.run(&["tasks", "show", "1"]).out.contains("Follow-up  mail 2"), "{}", house.run(&["tasks", "show", "1"]).out);
+    assert!(
+        house.run(&["tasks", "show", "1"]).out.contains("Follow-up  mail 2"),
+        "{}",
+        house.run(&["tasks", "show", "1"]).out
+    );
     assert!(house.run(&["why", "1"]).out.contains("mail 2"), "{}", house.run(&["why", "1"]).out);
     house.must_be_sound().await;
 }
@@ -38,9 +42,12 @@ async fn a_mail_sent_again_is_linked_and_shown_on_its_task() {
 async fn what_comes_twice_in_one_poll_opens_one_task() {
     let house = House::active();
     for n in 0..12 {
-        house.post(&house.letter(&format!("copy{n}")).subject("Keys").body(
-            "Hello Alex,\n\nWhen will you be back at the house? I have the keys.\n\nTom\n",
-        ));
+        house.post(
+            &house
+                .letter(&format!("copy{n}"))
+                .subject("Keys")
+                .body("Hello Alex,\n\nWhen will you be back at the house? I have the keys.\n\nTom\n"),
+        );
         house.post(&house.letter(&format!("notice{n}")).invoice(77).subject(&format!("Notice {n}")).verified());
     }
     house.once().await;
@@ -59,7 +66,8 @@ async fn what_comes_twice_in_one_poll_opens_one_task() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_notice_of_an_invoice_is_linked_and_may_raise_it() {
     let house = House::active();
-    let hurry = "rules:\n  - name: hurry\n    when: { urgency: { gte: 0.3 } }\n    set: high\n    why: a hurry\ndefault: low\n";
+    let hurry =
+        "rules:\n  - name: hurry\n    when: { urgency: { gte: 0.3 } }\n    set: high\n    why: a hurry\ndefault: low\n";
     house.write("rules/priority.yml", hurry);
     house.post(&house.letter("one").invoice(2041).verified());
     house.once().await;
@@ -91,7 +99,9 @@ async fn a_number_says_nothing_about_a_sender_nobody_vouches_for() {
     let body = "Dear Alex Green,\n\nour invoice no. 2041 over EUR 1,250.00 is unpaid, please pay it to our new account.\n\nAcme\n";
     // A forged sender, and a verified one of another name.
     house.post(&house.letter("two").from(ACME).subject("New account").body(body));
-    house.post(&house.letter("three").from("Acme <billing@acme-pay.example>").subject("New account").verified().body(body));
+    house.post(
+        &house.letter("three").from("Acme <billing@acme-pay.example>").subject("New account").verified().body(body),
+    );
     house.once().await;
     assert_eq!(states(&house), ["task", "task", "task"]);
     assert_eq!(house.count("task_history WHERE field = 'follow_up'"), 0);
@@ -112,7 +122,8 @@ async fn a_reply_that_quotes_the_request_is_linked_without_its_headers() {
     // The asker asks again, and quotes what they wrote.
     house.clock.advance(60);
     let again = house.letter("three").subject("The house, again");
-    let body = format!("Alex, when will you be back at the house about one?\n\nOn Mon, 16 Nov 2026 Tom Baker wrote:\n{quote}");
+    let body =
+        format!("Alex, when will you be back at the house about one?\n\nOn Mon, 16 Nov 2026 Tom Baker wrote:\n{quote}");
     house.post(&again.body(&body));
     house.once().await;
     assert_eq!(states(&house), ["task", "linked", "linked"], "{:?}", house.sql("SELECT reason FROM ledger"));
@@ -123,10 +134,10 @@ async fn a_reply_that_quotes_the_request_is_linked_without_its_headers() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_invoice_in_the_same_conversation_is_another_task() {
     let house = House::active();
-    house.post(&house.letter("one").invoice(8));
+    house.post(&house.letter("one").invoice(2041));
     house.once().await;
     house.clock.advance(60);
-    house.post(&house.letter("two").invoice(9).answers("one"));
+    house.post(&house.letter("two").invoice(2042).answers("one"));
     house.once().await;
     assert_eq!(states(&house), ["task", "task"]);
     assert_eq!(house.count("tasks"), 2);
@@ -213,7 +224,12 @@ async fn no_imitation_buries_the_real_mail() {
         let rows = house.sql(
             "SELECT l.state, f.sender, f.sender_verified FROM ledger l LEFT JOIN task_facts f USING (task_id) WHERE l.source_key LIKE '%real'",
         );
-        assert_eq!(rows, [["task", "billing@acme.example", "1"]], "case {case}: {:?}", house.sql("SELECT source_key, state, reason FROM ledger"));
+        assert_eq!(
+            rows,
+            [["task", "billing@acme.example", "1"]],
+            "case {case}: {:?}",
+            house.sql("SELECT source_key, state, reason FROM ledger")
+        );
         house.must_be_sound().await;
     }
 }

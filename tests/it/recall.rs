@@ -85,7 +85,8 @@ async fn the_same_in_other_words_is_found_and_both_halves_find_more_than_either(
     let mut docs = keep(&app, WORK, &texts).await.into_iter();
     // Measured on 2026-11-16, less two of a hundred.
     for (set, floor) in sets.into_iter().zip([0.0, 0.0, 0.0]) {
-        let asked: Vec<(String, String)> = pairs(set).into_iter().map(|(query, _)| (query, docs.next().unwrap())).collect();
+        let asked: Vec<(String, String)> =
+            pairs(set).into_iter().map(|(query, _)| (query, docs.next().unwrap())).collect();
         let [words, meaning, both] = recalls(&app, &account, &asked).await;
         println!("{set}: by words {words:.1}, by meaning {meaning:.1}, by both {both:.1}");
         assert!(both >= words.max(meaning), "{set}: by words {words:.1}, by meaning {meaning:.1}, by both {both:.1}");
@@ -151,7 +152,9 @@ async fn a_task_is_handed_what_was_asked_before_in_other_words_with_the_reasons(
     let house = House::active();
     let first = house.letter("one").subject("The lease").from("Ann Lee <ann@lee.example>");
     house.post(&first.body("Hello Alex,\n\ncould you send me the signed lease for the apartment in Denver?\n\nAnn\n"));
-    house.post(&house.letter("noise").subject("Lunch").body("Hello Alex,\n\nshall we have lunch at noon tomorrow?\n\nTom\n"));
+    house.post(
+        &house.letter("noise").subject("Lunch").body("Hello Alex,\n\nshall we have lunch at noon tomorrow?\n\nTom\n"),
+    );
     house.once().await;
     house.clock.advance(60);
     let second = house.letter("two").subject("Rental contract").from("Bob Ray <bob@ray.example>");
@@ -162,7 +165,8 @@ async fn a_task_is_handed_what_was_asked_before_in_other_words_with_the_reasons(
     let first = handed.first().unwrap_or_else(|| panic!("nothing was handed on"));
     assert!(first["title"].as_str().unwrap().to_lowercase().contains("lease"), "{handed:?}");
     assert!(first["score"].as_f64().unwrap() > 0.0);
-    let reasons: Vec<&str> = first["reasons"].as_array().unwrap().iter().map(|reason| reason.as_str().unwrap()).collect();
+    let reasons: Vec<&str> =
+        first["reasons"].as_array().unwrap().iter().map(|reason| reason.as_str().unwrap()).collect();
     assert!(reasons.iter().any(|reason| reason.starts_with("meaning")), "{reasons:?}");
     assert!(!handed.iter().any(|one| one["title"] == "Rental contract"), "its own mail: {handed:?}");
     house.must_be_sound().await;
@@ -172,8 +176,19 @@ async fn a_task_is_handed_what_was_asked_before_in_other_words_with_the_reasons(
 async fn an_index_of_an_older_program_is_built_anew_by_the_worker() {
     let house = House::samples();
     house.once().await;
-    house.database().execute_batch("DELETE FROM search; UPDATE setting SET value = '1' WHERE name = 'search_edition'").unwrap();
-    assert!(house.app().await.store.read_now(|reader| reader.find("furniture", &AccountId::from("samples"), Depth::RUN, 5)).unwrap().is_empty());
+    house
+        .database()
+        .execute_batch("DELETE FROM search; UPDATE setting SET value = '1' WHERE name = 'search_edition'")
+        .unwrap();
+    assert!(
+        house
+            .app()
+            .await
+            .store
+            .read_now(|reader| reader.find("furniture", &AccountId::from("samples"), Depth::RUN, 5))
+            .unwrap()
+            .is_empty()
+    );
     house.once().await;
     let found = house.app().await.search("furniture", 5).await.unwrap().found;
     assert!(found.iter().any(|found| found.title.contains("Invoice 2041")), "{found:?}");

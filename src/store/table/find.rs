@@ -9,7 +9,7 @@ use crate::{
     store::{
         Reader,
         error::Result,
-        text::Terms,
+        text::{Terms, is_piece},
         value::{Document, Hit},
     },
 };
@@ -36,21 +36,29 @@ impl Depth {
     pub const RUN: Self = Self { per_word: 64, in_all: 192 };
 }
 
+/// A document that has none of the words, only pieces of them, needs this share of the question: every Hebrew text has
+/// some piece of any word.
+const LEAST_OF_PIECES: f64 = 0.25;
+
 #[derive(Default)]
 struct Tally {
     score: f64,
     weight: f64,
+    /// A bit for each word of the question.
     words: u32,
+    /// It has one of them whole.
+    whole: bool,
 }
 
 impl Reader<'_> {
     /// Documents of `account` that hold any of the words, best first.
     pub fn find(&self, text: &str, account: &AccountId, depth: Depth, limit: usize) -> Result<Vec<Hit>> {
         let terms = Terms::of(text);
-        let stored = one(self.0, "SELECT coalesce(max(doc_id), 0) FROM search_doc", [], "looking at the index", |row| {
-            row.get::<_, i64>(0)
-        })?
-        .unwrap_or_default();
+        let stored =
+            one(self.0, "SELECT coalesce(max(doc_id), 0) FROM search_doc", [], "looking at the index", |row| {
+                row.get::<_, i64>(0)
+            })?
+            .unwrap_or_default();
         let mut tallies: HashMap<i64, Tally> = HashMap::new();
         let (mut looked_at, mut question) = (0, 0.0);
         for (word, term) in &terms.asked {
@@ -64,12 +72,15 @@ impl Reader<'_> {
             question += weight;
             for (doc_id, length) in holders {
                 let tally = tallies.entry(doc_id).or_default();
-                tally.score += weight * (SATURATION + 1.0) / (1.0 + SATURATION * (1.0 - LENGTH + LENGTH * length / USUAL_WORDS));
+                tally.score +=
+                    weight * (SATURATION + 1.0) / (1.0 + SATURATION * (1.0 - LENGTH + LENGTH * length / USUAL_WORDS));
                 tally.weight += weight;
+                tally.whole |= !is_piece(term);
                 tally.words |= 1_u32.checked_shl(u32::try_from(*word).unwrap_or(u32::MAX)).unwrap_or_default();
             }
         }
         let mut best: Vec<(i64, Tally)> = tallies.into_iter().collect();
+        best.retain(|(_, tally)| tally.whole || tally.weight >= LEAST_OF_PIECES * question);
         best.sort_by(|(a, one), (b, other)| other.score.total_cmp(&one.score).then_with(|| b.cmp(a)));
         best.truncate(limit);
         let hits = best.into_iter().map(|(doc_id, tally)| {
@@ -78,7 +89,13 @@ impl Reader<'_> {
                 document,
                 score: tally.score,
                 share: if question > 0.0 { tally.weight / question } else { 0.0 },
-                words: terms.words.iter().enumerate().filter(|(n, _)| tally.words >> n & 1 == 1).map(|(_, w)| w.clone()).collect(),
+                words: terms
+                    .words
+                    .iter()
+                    .enumerate()
+                    .filter(|(n, _)| tally.words >> n & 1 == 1)
+                    .map(|(_, w)| w.clone())
+                    .collect(),
             }))
         });
         hits.filter_map(Result::transpose).collect()
@@ -107,14 +124,16 @@ impl Reader<'_> {
 
     /// The newest mails of a conversation.
     pub fn documents_of_thread(&self, account: &AccountId, thread: &str, limit: usize) -> Result<Vec<Document>> {
-        let sql = "SELECT 'mail:' || mail_id, subject, sent_at, sender, thread FROM mail WHERE account = ?1 AND thread = ?2
+        let sql =
+            "SELECT 'mail:' || mail_id, subject, sent_at, sender, thread FROM mail WHERE account = ?1 AND thread = ?2
                    ORDER BY mail_id DESC LIMIT ?3";
         self.related(sql, account, thread, limit)
     }
 
     /// The newest mails of a sender.
     pub fn documents_of_person(&self, account: &AccountId, person: &str, limit: usize) -> Result<Vec<Document>> {
-        let sql = "SELECT 'mail:' || mail_id, subject, sent_at, sender, thread FROM mail WHERE account = ?1 AND sender = ?2
+        let sql =
+            "SELECT 'mail:' || mail_id, subject, sent_at, sender, thread FROM mail WHERE account = ?1 AND sender = ?2
                    ORDER BY mail_id DESC LIMIT ?3";
         self.related(sql, account, person, limit)
     }
@@ -133,13 +152,7 @@ impl Reader<'_> {
 }
 
 fn document(row: &rusqlite::Row<'_>) -> rusqlite::Result<Document> {
-    Ok(Document {
-        doc: row.get(0)?,
-        title: row.get(1)?,
-        at: parsed(row, 2)?,
-        person: row.get(3)?,
-        thread: row.get(4)?,
-    })
+    Ok(Document { doc: row.get(0)?, title: row.get(1)?, at: parsed(row, 2)?, person: row.get(3)?, thread: row.get(4)? })
 }
 
 /// The usual weight of a word by how many documents have it. When not all of them were looked at, as many are taken

@@ -74,7 +74,8 @@ pub(in crate::store) fn mark(
                        WHERE m.account = ?1 AND m.mark = ?2 AND o.mail_id IS NOT ?3 AND t.status NOT IN ('DONE', 'CANCELLED')
                        ORDER BY t.task_id LIMIT ?4";
             let mail = point.mail_id.map(|mail_id| mail_id.0);
-            let others = many(connection, sql, (account, mark, mail, MOST), "looking for the same", |row| parsed(row, 0))?;
+            let others =
+                many(connection, sql, (account, mark, mail, MOST), "looking for the same", |row| parsed(row, 0))?;
             if let Some(other) = others.iter().find(|other: &&TaskId| !seen.contains(other)) {
                 return Err(StoreError::Overtaken(format!("task {other} about the same was opened meanwhile")));
             }

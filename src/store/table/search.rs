@@ -69,7 +69,8 @@ fn put(session: &Session, document: &Document<'_>, found: &FoundBy) -> Result<()
     let Document { doc, kind, account, title, at, person, thread } = document;
     let owner = vector::Owner { account: account.as_str(), kind };
     let words = i64::try_from(found.tokens.split(' ').count()).unwrap_or(i64::MAX);
-    let sql = "INSERT INTO search_doc (doc, account, title, at, words, person, thread) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+    let sql =
+        "INSERT INTO search_doc (doc, account, title, at, words, person, thread) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                ON CONFLICT DO NOTHING";
     let values = (doc, account.as_str(), title, at.to_string(), words, person, thread);
     if execute(session, sql, values, "adding a document")? == 1 {
