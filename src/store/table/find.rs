@@ -36,8 +36,8 @@ impl Depth {
     pub const RUN: Self = Self { per_word: 64, in_all: 192 };
 }
 
-/// A document that has none of the words, only pieces of them, needs this share of the question: every Hebrew text has
-/// some piece of any word.
+/// Every Hebrew text has some piece of any word. Where no document has a whole word or this share of the question, the
+/// pieces are chance.
 const LEAST_OF_PIECES: f64 = 0.25;
 
 #[derive(Default)]
@@ -80,7 +80,9 @@ impl Reader<'_> {
             }
         }
         let mut best: Vec<(i64, Tally)> = tallies.into_iter().collect();
-        best.retain(|(_, tally)| tally.whole || tally.weight >= LEAST_OF_PIECES * question);
+        if !best.iter().any(|(_, tally)| tally.whole || tally.weight >= LEAST_OF_PIECES * question) {
+            return Ok(Vec::new());
+        }
         best.sort_by(|(a, one), (b, other)| other.score.total_cmp(&one.score).then_with(|| b.cmp(a)));
         best.truncate(limit);
         let hits = best.into_iter().map(|(doc_id, tally)| {
