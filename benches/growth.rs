@@ -35,6 +35,7 @@ const TABLES: &[&str] = &[
     "task_owner",
     "task_facts",
     "task_thread",
+    "task_mark",
     "task_history",
     "reminder",
     "invoice",
@@ -180,7 +181,7 @@ fn copy_of(connection: &Connection, table: &str) -> anyhow::Result<String> {
             "state" if table == "outbox" => "CASE state WHEN 'parked' THEN 'void' ELSE state END".to_owned(),
             "status" if table == "run" => "CASE status WHEN 'running' THEN 'parked' ELSE status END".to_owned(),
             "task_id" | "run_id" | "parent_run" | "action_id" | "item_id" => id(column),
-            "source_key" | "message_id" | "thread" => format!("{column} || '-' || ?1"),
+            "source_key" | "message_id" | "thread" | "mark" => format!("{column} || '-' || ?1"),
             "doc" => format!(
                 "CASE WHEN doc LIKE 'mail:%' THEN 'mail:' || (substr(doc, 6) + ?1 * {mails}) ELSE 'task:' || {} END",
                 id("substr(doc, 6)")

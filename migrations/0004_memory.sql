@@ -17,3 +17,18 @@ CREATE TABLE search_due (
     stamp  INTEGER NOT NULL      -- grows when the document changes while its vectors are being made
 ) STRICT;
 INSERT INTO search_due (doc_id, stamp) SELECT doc_id, 1 FROM search_doc;
+
+-- Recall ------------------------------------------------------------------------------------------------------------
+
+-- What a document is weighed by when it is found. Those from before are indexed anew by the next worker.
+ALTER TABLE search_doc ADD COLUMN words INTEGER NOT NULL DEFAULT 40; -- how many it is found by
+ALTER TABLE search_doc ADD COLUMN person TEXT NOT NULL DEFAULT '';   -- the address of who wrote; empty without one
+ALTER TABLE search_doc ADD COLUMN thread TEXT NOT NULL DEFAULT '';   -- the conversation; empty without one
+
+-- What a task is recognised by when a mail about the same thing comes in another conversation.
+CREATE TABLE task_mark (
+    account TEXT NOT NULL,
+    mark    TEXT NOT NULL,                  -- invoice:<sender> <number>, text:<digest>, begins:<digest>
+    task_id TEXT NOT NULL REFERENCES tasks,
+    PRIMARY KEY (account, mark, task_id)
+) STRICT, WITHOUT ROWID;

@@ -20,6 +20,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import eval_reading
+import eval_recall
 
 REPO = Path(__file__).resolve().parent.parent
 SLOWEST = 1.0  # seconds for one mail
@@ -189,10 +190,10 @@ def agreement(name, read, show, judged):
 
 def built():
     """Builds the programs and says where they are."""
-    examples = ["--example", "plain_parser", "--example", "reader"]
+    examples = [word for name in ["plain_parser", "reader", "recall"] for word in ("--example", name)]
     subprocess.run(["cargo", "build", "--release", "--quiet", "--bin", "adjutant", *examples], cwd=REPO, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR") or REPO / "target") / "release"
-    return str(target / "adjutant"), str(target / "examples" / "plain_parser"), str(target / "examples" / "reader")
+    return [str(target / "adjutant"), *(str(target / "examples" / name) for name in ["plain_parser", "reader", "recall"])]
 
 
 def main():
@@ -203,7 +204,7 @@ def main():
     if not given.data.is_dir():
         print(f"{given.data} is not there: nothing to score. Name the folder that holds parakweet, mailex, … as an argument.")
         return 0
-    program, parser, reader = built()
+    program, parser, reader, recall = built()
     row("what", "value", "spread, share", "beside", "")
     tasks_parakweet(program, given.data)
     tasks_mailex(program, given.data)
@@ -213,7 +214,8 @@ def main():
     eval_reading.dates(program, given.data, row)
     eval_reading.spam(program, given.data, row)
     eval_reading.speed(program, row)
-    return 1 if mails(program, parser, given.data, given.show) else 0
+    below = eval_recall.score(recall, program, given.data, row)
+    return 1 if mails(program, parser, given.data, given.show) or below else 0
 
 
 if __name__ == "__main__":

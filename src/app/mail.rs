@@ -5,10 +5,11 @@ use serde::Serialize;
 
 use super::{App, NotFound};
 use crate::{
+    memory::{Found, Question, Recalled, Scope},
     model::{AccountId, AccountMode, Mail, MailId, MailState, NodeName, RunId, RunKind, RunState},
     store::{
         Receipt, Write,
-        value::{Account, Hit, LedgerRow, MailEdit, MailWish, NewRun, TaskRow},
+        value::{Account, LedgerRow, MailEdit, MailWish, NewRun, TaskRow},
     },
 };
 
@@ -18,6 +19,13 @@ pub struct MailDetail {
     pub row: LedgerRow,
     pub mail: Option<Mail>,
     pub tasks: Vec<TaskRow>,
+}
+
+/// What a search found, and why not by meaning when it was not.
+#[derive(Debug, Default)]
+pub struct Search {
+    pub found: Vec<Found>,
+    pub trouble: Option<String>,
 }
 
 impl App {
@@ -102,8 +110,26 @@ impl App {
         Ok(())
     }
 
-    pub async fn search(&self, text: &str, limit: usize) -> anyhow::Result<Vec<Hit>> {
-        let text = text.to_owned();
-        Ok(self.store.read(move |reader| reader.find(&text, None, limit)).await?)
+    /// By words and by meaning, in every account of the person; each is asked for itself.
+    pub async fn search(&self, text: &str, limit: usize) -> anyhow::Result<Search> {
+        let mut search = Search::default();
+        for Account { account, .. } in self.accounts().await? {
+            let question = Question {
+                account: &account,
+                text,
+                thread: "",
+                person: "",
+                invoice: "",
+                leave_out: &[],
+                now: self.clock.now(),
+                scope: Scope::person(limit),
+            };
+            let Recalled { found, trouble } = self.memory.recall(&question).await?;
+            search.found.extend(found);
+            search.trouble = search.trouble.or(trouble);
+        }
+        search.found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.at.cmp(&a.at)));
+        search.found.truncate(limit);
+        Ok(search)
     }
 }

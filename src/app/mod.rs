@@ -25,7 +25,7 @@ pub use doctor::{AccountHealth, Health};
 pub use eval::{EvalKind, Letter, evaluate};
 pub use hitl::{ItemDetail, Recipient, Said, is_approvable};
 pub use import::{ImportReport, Progress};
-pub use mail::MailDetail;
+pub use mail::{MailDetail, Search};
 pub use memory::REBUILD;
 pub use plan::{PlanInput, Planned, Preview, PreviewLine};
 pub use reference::NotFound;

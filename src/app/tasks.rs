@@ -7,7 +7,9 @@ use crate::{
     model::{AccountId, Addressed, Context, Facts, Instant, Priority, Status, Subtask, Task, TaskId, UrgencyOrigin},
     store::{
         Receipt, Write,
-        value::{HistoryRow, InvoiceRow, LedgerRow, OutboxRow, ReminderRow, RunRow, TaskEdit, TaskRow, TaskWish},
+        value::{
+            FollowUp, HistoryRow, InvoiceRow, LedgerRow, OutboxRow, ReminderRow, RunRow, TaskEdit, TaskRow, TaskWish,
+        },
     },
 };
 
@@ -20,6 +22,8 @@ pub struct TaskDetail {
     pub history: Vec<HistoryRow>,
     pub effects: Vec<OutboxRow>,
     pub mail: Option<LedgerRow>,
+    /// Later mails about the same, with the evidence.
+    pub follow_ups: Vec<FollowUp>,
     /// Runs of it that wait for a cap, the grace, room in the queue or the end of a pause.
     pub waits: Vec<RunRow>,
 }
@@ -52,6 +56,7 @@ impl App {
                 facts: reader.task_facts(id)?,
                 history: reader.task_history(id)?,
                 effects: reader.actions_of_task(id)?,
+                follow_ups: reader.follow_ups(id)?,
                 waits: reader.set_aside(now)?.into_iter().filter(|run| run.task_id == Some(id)).collect(),
                 mail: mail_id.map(|mail_id| reader.ledger_entry(mail_id)).transpose()?.flatten(),
                 row,

@@ -3,7 +3,11 @@
 use serde::Serialize;
 
 use super::App;
-use crate::{model::Priority, rules::Trace, store::value::TaskRow};
+use crate::{
+    model::Priority,
+    rules::Trace,
+    store::value::{FollowUp, TaskRow},
+};
 
 #[derive(Debug, Serialize)]
 pub struct Why {
@@ -17,17 +21,19 @@ pub struct Why {
     /// The rules file is broken; the built-in set speaks.
     pub rules_broken: Option<String>,
     pub level: Priority,
+    /// Later mails about the same; each may have raised it.
+    pub follow_ups: Vec<FollowUp>,
 }
 
 impl App {
     pub async fn why(&self, reference: &str) -> anyhow::Result<Why> {
         let row = self.task_named(reference).await?;
         let (id, mail_id) = (row.task.task_id, row.mail_id);
-        let (facts, mail) = self
+        let (facts, mail, follow_ups) = self
             .store
             .read(move |reader| {
                 let mail = mail_id.map(|mail_id| reader.mail(mail_id)).transpose()?.flatten();
-                Ok((reader.task_facts(id)?, mail))
+                Ok((reader.task_facts(id)?, mail, reader.follow_ups(id)?))
             })
             .await?;
         let facts = facts.ok_or_else(|| anyhow::anyhow!("the task has no facts; run `adjutant doctor`"))?;
@@ -46,6 +52,7 @@ impl App {
             sender,
             rules_broken: rules.broken,
             level: row.task.priority,
+            follow_ups,
             task: row,
         })
     }

@@ -139,6 +139,9 @@ impl App {
             Ok(lock) => lock,
             Err(held) => return Ok(Err(held)),
         };
+        if !self.store.read(|reader| reader.is_index_current()).await? {
+            self.store.write(Write::Reindex).await?;
+        }
         self.memory.settle().await?;
         let stop = CancellationToken::new();
         let rules = RulesWatch::start(self.home.rules_file(), stop.clone()).subscribe();
@@ -152,8 +155,13 @@ impl App {
         }
         let journal = Journal::new(self.home.reflections());
         journal.mend(&self.store).await?;
-        let library =
-            Library { store: self.store.clone(), rules: rules.clone(), outbox, labels: self.config.labels.clone() };
+        let library = Library {
+            store: self.store.clone(),
+            memory: self.memory.clone(),
+            rules: rules.clone(),
+            outbox,
+            labels: self.config.labels.clone(),
+        };
         let nodes = Nodes::shipped(&Arc::new(self.config.me.clone()), &self.tools);
         let limits = Limits { in_flight: self.config.in_flight, ..Limits::default() };
         let (store, clock) = (self.store.clone(), self.clock.clone());

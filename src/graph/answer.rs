@@ -8,9 +8,10 @@ use tokio::sync::watch;
 
 use super::{
     entry::{Call, EffectEnd, Ranked, RunHead, TaskNow},
-    recall::{self, Question},
+    recall,
 };
 use crate::{
+    memory::Memory,
     model::{AccountMode, Instant, Mail, RunState},
     outbox::{Carried, Outbox},
     policy::{Charter, Standing},
@@ -69,6 +70,7 @@ pub trait Answer: Send + Sync {
 /// The real one.
 pub struct Library {
     pub store: Store,
+    pub memory: Memory,
     pub rules: watch::Receiver<Arc<Current>>,
     pub outbox: Outbox,
     pub labels: Vec<String>,
@@ -88,6 +90,7 @@ impl Answer for Library {
                         Carried::NotNow { reason, until } => Err(NotNow { reason, until }.into()),
                     }
                 }
+                Call::Recall { .. } => Ok(to_value(&recall::recall(&self.memory, asker, call).await?)?.into()),
                 _ => self.look_up(asker, call).map(Into::into),
             }
         })
@@ -100,21 +103,12 @@ impl Library {
         let Asker { head, state, now, .. } = asker;
         match call {
             Call::Acquaintance { mail_id } => {
-                let known = self.store.read_now(|reader| reader.acquaintance(*mail_id))?;
+                let mail = asker.mail.context("the mail of this run is not in the store")?;
+                let known = self.store.read_now(|reader| reader.acquaintance(*mail_id, mail))?;
                 to_value(&known.context("the mail is not in the ledger")?)
             }
+            Call::Kin { marks } => to_value(&self.store.read_now(|reader| reader.invoice_kin(&head.account, marks))?),
             Call::Rank => self.rank(state, now),
-            Call::Recall { mail_id, thread, person, words } => {
-                let question = Question {
-                    account: &head.account,
-                    mail_id: *mail_id,
-                    task_id: state.task.as_ref().map(|task| task.task_id),
-                    thread,
-                    person,
-                    words,
-                };
-                to_value(&self.store.read_now(|reader| recall::recall(reader, &question))?)
-            }
             Call::Thread { thread } => self.thread(head, thread),
             Call::Standing => self.standing(head),
             Call::Room { sender } => self.room(sender, now),
@@ -125,7 +119,7 @@ impl Library {
                 let facts = facts.context("the task has no facts")?;
                 to_value(&TaskNow { task: row.task, facts, revision: row.revision, hand_ranked: row.hand_ranked })
             }
-            Call::Effect { .. } => anyhow::bail!("an effect is carried out, not looked up"),
+            Call::Recall { .. } | Call::Effect { .. } => anyhow::bail!("this is not a thing to look up"),
         }
     }
 

@@ -17,10 +17,20 @@ use crate::{
 pub enum Call {
     /// How the mail came, who wrote it, which tasks its conversation has.
     Acquaintance { mail_id: MailId },
+    /// Open tasks about one of these invoices.
+    Kin { marks: Vec<String> },
     /// What the rules in force say about the run's facts.
     Rank,
     /// Earlier mails and tasks that may help.
-    Recall { mail_id: Option<MailId>, thread: String, person: String, words: String },
+    Recall {
+        mail_id: Option<MailId>,
+        thread: String,
+        person: String,
+        words: String,
+        /// The mark of the invoice it is about; empty for anything else.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        invoice: String,
+    },
     /// The conversation itself.
     Thread { thread: String },
     /// What the account allows.

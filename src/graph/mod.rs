@@ -9,6 +9,7 @@ mod engine;
 pub mod entry;
 mod failure;
 mod fork;
+mod kin;
 mod lanes;
 pub mod node;
 mod recall;

@@ -1,6 +1,7 @@
 //! A body taken apart: everything, the sender's own words, the signature.
 
 use super::{quote, signature};
+use crate::model::mark;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cleaned {
@@ -9,6 +10,8 @@ pub struct Cleaned {
     /// The sender's own words, and what was forwarded.
     pub reply: String,
     pub signature: Option<String>,
+    /// Marks of the sentences it quotes.
+    pub quoted: Vec<String>,
 }
 
 /// The subject tells a forward from a reply where the text alone does not.
@@ -28,7 +31,10 @@ pub fn clean(body: &str, subject: &str) -> Cleaned {
     }
     let under = joined(under);
     let signature = under.strip_prefix("--\n").map_or(under.as_str(), str::trim).to_owned();
-    Cleaned { body: joined(&lines), reply, signature: Some(signature).filter(|text| !text.is_empty()) }
+    let signature = Some(signature).filter(|text| !text.is_empty());
+    // What is forwarded is the sender's message, not something they answer.
+    let quotes = split.forwarded.is_empty().then(|| quote::quoted(&lines)).into_iter().flatten();
+    Cleaned { body: joined(&lines), reply, signature, quoted: mark::of_quote(quotes) }
 }
 
 /// Ends trimmed, runs of empty lines as one.

@@ -93,7 +93,7 @@ fn assemble(headers: &Headers<'_>, body: Body, trust: &Trust, size: u64) -> (Mai
     let many_people = [&to, &cc].iter().any(|list| list.found > list.kept.len());
     let tricks = body.tricks + subject.tricks + from.tricks + reply_to.tricks;
     let ids = Ids::read(headers);
-    let Cleaned { body: whole, reply, signature } = clean(&body.text, &subject_text);
+    let Cleaned { body: whole, reply, signature, quoted } = clean(&body.text, &subject_text);
     let authentication = authenticate(headers, &from.kept, trust);
     let mut mail = Mail {
         from: from.kept.into_iter().next().unwrap_or_default(),
@@ -111,6 +111,7 @@ fn assemble(headers: &Headers<'_>, body: Body, trust: &Trust, size: u64) -> (Mai
         bulk_header: bulk::bulk_header(headers),
         authentication,
         tricks,
+        quoted,
         size,
         ..Mail::default()
     };

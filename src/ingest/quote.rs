@@ -65,6 +65,18 @@ pub(super) fn split<'a>(lines: &[&'a str], subject: &str) -> Split<'a> {
     split
 }
 
+/// What is not the sender's own: marked lines, and everything below an attribution or an earlier mail's header.
+pub(super) fn quoted<'a>(lines: &[&'a str]) -> impl Iterator<Item = &'a str> {
+    let earlier =
+        |at: &usize| lines.get(*at..).is_some_and(|rest| starts_earlier_mail(rest) || attribution(rest).is_some());
+    let below = (0..lines.len()).find(earlier).unwrap_or(lines.len());
+    lines
+        .iter()
+        .enumerate()
+        .filter(move |(at, line)| *at >= below || is_quoted(line))
+        .map(|(_, line)| unquoted(line.trim()))
+}
+
 fn is_blank(lines: &[&str]) -> bool {
     lines.iter().all(|line| line.trim().is_empty())
 }

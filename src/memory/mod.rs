@@ -4,8 +4,10 @@
 
 mod embedded;
 mod endpoint;
+mod fusion;
 pub mod index;
 mod keep;
+mod recall;
 mod server;
 mod table;
 mod words;
@@ -14,7 +16,9 @@ use std::sync::{Arc, Mutex};
 
 pub use embedded::Embedded;
 pub use endpoint::Endpoint;
+pub use fusion::{Found, Ground, Reason};
 pub use keep::{Status, Tended};
+pub use recall::{Question, Recalled, Scope};
 pub use server::Server;
 pub use table::Table;
 pub use words::{DocKind, Embedder, Filter, MemoryError, Near, Reply, Result, Snippet, Vectors};

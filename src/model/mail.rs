@@ -107,6 +107,9 @@ pub struct Mail {
     /// Bidirectional overrides and zero-width characters taken out of what machines read.
     #[serde(default)]
     pub tricks: u32,
+    /// Marks of the sentences it quotes (see [`super::mark`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quoted: Vec<String>,
     /// Over the fields a sender writes (not the trace headers).
     pub content_sha256: String,
     pub size: u64,

@@ -14,6 +14,7 @@ pub mod item;
 pub mod ledger;
 pub mod lifecycle;
 pub mod mail;
+pub mod mark;
 pub mod me;
 pub mod memory;
 pub mod plan;

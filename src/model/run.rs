@@ -86,9 +86,12 @@ pub struct ContextDoc {
     /// `task:<ulid>` or `mail:<n>`.
     pub doc: String,
     pub title: String,
-    /// Why it was found: `thread`, `person` or `words`.
+    /// What weighed most: `meaning`, `words`, `thread`, `person`, `invoice` or `recent`.
     pub found_by: String,
     pub score: f64,
+    /// Everything that weighed, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
 }
 
 /// The typed state of a run. The mail it is about is kept once, in the store, and handed to nodes beside this.
@@ -132,11 +135,21 @@ pub enum Change {
     OpenTask {
         task: Box<Task>,
         facts: Box<Facts>,
+        /// What it is recognised by.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        marks: Vec<String>,
+        /// Open tasks with one of its marks that were seen, and found to be something else. Any other is a reason to
+        /// look again.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        seen: Vec<TaskId>,
     },
     /// The mail is a follow-up to a task.
     LinkMail {
         task_id: TaskId,
         facts: Box<Facts>,
+        /// What says so, for a person.
+        #[serde(default)]
+        evidence: String,
     },
     /// What the ledger says about the mail, and what was read in it.
     Settle {

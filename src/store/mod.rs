@@ -6,6 +6,7 @@
 mod answer;
 mod connect;
 mod error;
+mod kinship;
 pub mod lesson;
 mod migrate;
 mod prepare;
@@ -30,8 +31,8 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 pub use error::{Result, StoreError};
-pub use table::{approval::JournalRow, facts::Rankable, mail::Relation, vector::MEMORY_TROUBLE};
-pub use text::{query_words, shared_words, tokens};
+pub use table::{approval::JournalRow, facts::Rankable, find::Depth, vector::MEMORY_TROUBLE};
+pub use text::{query_words, tokens};
 pub use write::{Receipt, Write};
 
 /// Connections that read at once: more would only wait for the same cores, and each keeps a cache.

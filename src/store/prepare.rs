@@ -7,7 +7,7 @@ use super::{
     value::{Arrival, ArrivalContent, Checkpoint},
     write::Write,
 };
-use crate::model::{Change, Context, Mail, RunState, Task, snippet, vector};
+use crate::model::{Change, Context, Mail, RunState, Task, mark, snippet, vector};
 
 /// Enough of a long mail to find it again.
 const INDEXED_CHARS: usize = 8_000;
@@ -36,6 +36,8 @@ pub(super) struct CheckpointText {
 pub(super) struct MailText {
     pub(super) body: String,
     pub(super) found: FoundBy,
+    /// The mark of its text (see [`mark`]).
+    pub(super) mark: Option<String>,
 }
 
 /// What a document is found by.
@@ -103,7 +105,7 @@ fn arrival(arrival: &Arrival, embed: Option<&Embed>) -> Result<Option<MailText>>
 fn mail_text(mail: &Mail, embed: Option<&Embed>) -> Result<MailText> {
     let body = serde_json::to_string(mail).context("encoding a mail")?;
     let found = FoundBy { tokens: mail_tokens(mail), vectors: vectors(&snippet::of_mail(mail), embed) };
-    Ok(MailText { body, found })
+    Ok(MailText { body, found, mark: mark::of_text(mail) })
 }
 
 fn task_found(task: &Task, embed: Option<&Embed>) -> FoundBy {

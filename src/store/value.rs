@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use super::kinship::{Acquaintance, Document, FollowUp, Hit, Kinship, ThreadTask};
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Change, Direction, Door, Facts, Instant, ItemId, ItemKind, ItemState,
     Mail, MailId, MailState, Move, NodeName, OutboxState, Priority, Reflection, RiskClass, RunId, RunKind, RunState,
@@ -444,38 +445,6 @@ pub struct InvoiceRow {
     pub due: Option<String>,
     pub number: Option<String>,
     pub recorded_at: Instant,
-}
-
-/// What is found by words, before any other weighing.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Hit {
-    pub doc: String,
-    pub title: String,
-    pub at: Instant,
-    /// Higher is better.
-    pub score: f64,
-}
-
-/// What is known about a mail beside its text: how it came, its people and its conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
-pub struct Acquaintance {
-    pub source_key: String,
-    pub direction: Direction,
-    pub arrived_at: Instant,
-    /// No other mail of its conversation is here.
-    pub alone: bool,
-    pub known_contact: bool,
-    pub thread_mine: bool,
-    pub muted: bool,
-    /// Open tasks of the same conversation, oldest first.
-    pub tasks: Vec<ThreadTask>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
-pub struct ThreadTask {
-    pub task_id: TaskId,
-    pub objective: String,
-    pub kind: String,
 }
 
 /// A line of the audit chain, by its hash.

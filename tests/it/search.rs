@@ -1,11 +1,11 @@
-//! Found by words, in English and Hebrew.
+//! Found by words and by meaning, in English and Hebrew, with the reasons.
 
-use adjutant::store::Write;
+use adjutant::{memory::Ground, store::Write};
 
-use crate::house::House;
+use crate::house::{Dice, House, Kind};
 
 async fn found(house: &House, words: &str) -> Vec<String> {
-    house.app().await.search(words, 20).await.unwrap().into_iter().map(|hit| hit.title).collect()
+    house.app().await.search(words, 20).await.unwrap().found.into_iter().map(|found| found.title).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -44,4 +44,67 @@ async fn the_index_can_be_built_anew() {
         assert!(!before.is_empty(), "{words}");
         assert_eq!(found(&house, words).await, before, "{words}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_meant_is_found_without_a_word_of_it() {
+    let house = House::samples();
+    house.once().await;
+    let app = house.app().await;
+    for (text, title) in [("bill for the chairs", "Invoice 2041"), ("suspicious bank transaction", "Unusual activity")]
+    {
+        let found = app.search(text, 5).await.unwrap().found;
+        let hit = found.iter().find(|found| found.title.to_lowercase().contains(&title.to_lowercase()));
+        let hit = hit.unwrap_or_else(|| panic!("{text}: {found:?}"));
+        assert!(hit.reasons.iter().any(|reason| reason.by == Ground::Meaning), "{hit:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hebrew_is_found_in_every_form_of_its_words() {
+    let house = House::samples();
+    let body = "שלום אלכס,\n\nבבקשה לשלוח את החשבוניות של הספקים עד יום חמישי.\n\nדנה\n";
+    house.post(&house.letter("he").subject("חשבוניות").body(body));
+    house.once().await;
+    for words in ["חשבונית", "לחשבוניות", "שבחשבונית", "הספק", "לספקים", "לשלוח"]
+    {
+        let titles = found(&house, words).await;
+        assert!(titles.iter().any(|title| title.contains("חשבוניות")), "{words}: {titles:?}");
+    }
+}
+
+#[test]
+fn the_command_says_why_each_was_found() {
+    let house = House::real_time(Kind::Samples);
+    assert_eq!(house.run(&["once"]).code, 0);
+    let found = house.json(&["search", "invoice", "2041"]);
+    let first = &found[0];
+    let doc = first["doc"].as_str().unwrap();
+    assert!(doc.starts_with("task:") || doc.starts_with("mail:"), "{first}");
+    let reasons = first["reasons"].as_array().unwrap();
+    let words = reasons.iter().find(|reason| reason["by"] == "words").unwrap_or_else(|| panic!("{first}"));
+    assert_eq!(words["detail"], "invoice, 2041");
+    let sum: f64 = reasons.iter().map(|reason| reason["weight"].as_f64().unwrap()).sum();
+    assert!((sum - first["score"].as_f64().unwrap()).abs() < 0.01, "{first}");
+    let table = house.run(&["search", "invoice", "2041"]);
+    assert!(table.out.contains("words (invoice, 2041)"), "{}", table.out);
+    assert!(house.run(&["search", "xyzzyquux"]).out.contains("Nothing found."));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_question_is_an_error() {
+    let house = House::samples();
+    house.once().await;
+    let app = house.app().await;
+    let mut dice = Dice::thrown("no_question_is_an_error");
+    let pieces = [
+        "\"", "*", "NEAR(", "a AND", "^", "invoice", "״", "·", "\u{0}", "🦀", "ﬁ", "שלום", "{x}:", "-", "'", "\n",
+        "\u{202e}",
+    ];
+    for _ in 0..200 {
+        let text: String = (0..dice.below(12)).map(|_| pieces[dice.below(pieces.len() as u64) as usize]).collect();
+        app.search(&text, 5).await.unwrap_or_else(|error| panic!("{text:?}: {error:#}"));
+    }
+    let long = "invoice word ".repeat(100_000);
+    assert!(!app.search(&long, 5).await.unwrap().found.is_empty());
 }

@@ -7,7 +7,8 @@ use super::{
     screen::{Screen, cell, shown},
 };
 use crate::{
-    app::{App, MailDetail},
+    app::{App, MailDetail, Search},
+    memory::Found,
     store::value::LedgerRow,
 };
 
@@ -123,14 +124,24 @@ pub(super) async fn search(app: &App, screen: Screen, text: &str, rebuild: bool,
             });
         }
     }
-    let hits = app.search(text, limit).await?;
-    screen.answer(&hits, |screen| {
-        if hits.is_empty() {
+    let Search { found, trouble } = app.search(text, limit).await?;
+    screen.answer(&found, |screen| {
+        if let Some(trouble) = &trouble {
+            screen.line(&format!("Found by words only: {}", shown(trouble, 200)))?;
+        }
+        if found.is_empty() {
             return screen.line("Nothing found.");
         }
-        let line = |hit: &crate::store::value::Hit| {
-            vec![Cell::new(&hit.doc), cell(&hit.title, 80), Cell::new(hit.at), Cell::new(format!("{:.2}", hit.score))]
+        let line = |found: &Found| {
+            let because: Vec<String> = found.reasons.iter().map(ToString::to_string).collect();
+            vec![
+                Cell::new(&found.doc),
+                cell(&found.title, 60),
+                Cell::new(found.at),
+                Cell::new(format!("{:.2}", found.score)),
+                cell(&because.join(", "), 80),
+            ]
         };
-        screen.table(&["where", "what", "when", "score"], hits.iter().map(line).collect())
+        screen.table(&["where", "what", "when", "score", "because"], found.iter().map(line).collect())
     })
 }

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     app::{App, NewTask, TaskDetail, next_step},
     model::Instant,
-    store::value::{TaskRow, TaskWish},
+    store::value::{FollowUp, TaskRow, TaskWish},
 };
 
 pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksCommand>) -> anyhow::Result<()> {
@@ -119,6 +119,7 @@ fn show(app: &App, screen: Screen, detail: &TaskDetail) -> anyhow::Result<()> {
         field("duration", task.context.meeting_duration.as_deref())?;
         field("because", task.context.more.get("evidence").and_then(|value| value.as_str()))?;
         field("mail", detail.mail.as_ref().map(|mail| format!("{} {}", mail.mail_id, mail.subject)).as_deref())?;
+        follow_ups(screen, &detail.follow_ups)?;
         field("summary", task.result_summary.as_deref())?;
         if let Some(warnings) = task.context.more.get("warnings").and_then(|value| value.as_array()) {
             for warning in warnings {
@@ -155,6 +156,14 @@ fn show(app: &App, screen: Screen, detail: &TaskDetail) -> anyhow::Result<()> {
             ))?;
         }
         Ok(())
+    })
+}
+
+fn follow_ups(screen: Screen, mails: &[FollowUp]) -> std::io::Result<()> {
+    mails.iter().try_for_each(|mail| {
+        let FollowUp { mail_id, sender, subject, reason, at } = mail;
+        let (sender, subject) = (shown(sender, 60), shown(subject, 80));
+        screen.line(&format!("  Follow-up  mail {mail_id} {subject} from {sender}, {at}: {}", shown(reason, 120)))
     })
 }
 
@@ -222,6 +231,7 @@ pub(super) async fn why(app: &App, screen: Screen, task: &str) -> anyhow::Result
         if let Some(sender) = &why.sender {
             screen.line(&shown(sender, 300))?;
         }
+        follow_ups(screen, &why.follow_ups)?;
         screen.line(&why.trace.to_string())
     })
 }

@@ -1,21 +1,21 @@
 //! plan_step: reads the mail, and opens a task for everything it asks for, or says why there is none.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use serde_json::Value;
 
 use crate::{
-    graph::entry::{Call, Entry, Node, Step},
+    graph::{
+        entry::{Call, Entry, Node, Step},
+        kin,
+    },
     model::{
         Addressed, Change, Context, Direction, Facts, Mail, MailState, Me, Move, NodeName, PlannedTask, Priority,
-        Reading, RunId, RunKind, RunState, Status, Subtask, Task, TaskId, TaskKind, plan::NoTask,
+        Reading, RunId, RunKind, RunState, Status, Subtask, Task, TaskId, plan::NoTask,
     },
     planner::{self, ReadContext, Relation},
-    store::{
-        query_words,
-        value::{Acquaintance, NewRun, ThreadTask},
-    },
+    store::value::{Acquaintance, NewRun, ThreadTask},
     tool::Registry,
 };
 
@@ -28,7 +28,7 @@ impl Node for PlanStep {
     fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
         let mail = entry.mail.context("the mail of this run is not in the store")?;
         let mail_id = entry.state.mail_id.context("the run has no mail")?;
-        let Some(known) = entry.reply::<Acquaintance>(|call| matches!(call, Call::Acquaintance { .. }))? else {
+        let Some(mut known) = entry.reply::<Acquaintance>(|call| matches!(call, Call::Acquaintance { .. }))? else {
             return Ok(Step::ask(Call::Acquaintance { mail_id }));
         };
         let context = ReadContext {
@@ -41,6 +41,13 @@ impl Node for PlanStep {
         if entry.state.forced && reading.tasks.is_empty() {
             reading.tasks.push(planner::forced(mail, &context));
             reading.reason = "a person said: this is a task".into();
+        }
+        let marks = if entry.state.forced { Vec::new() } else { kin::invoice_marks(mail, &reading.tasks) };
+        if !marks.is_empty() {
+            let Some(same) = entry.reply::<Vec<ThreadTask>>(|call| matches!(call, Call::Kin { .. }))? else {
+                return Ok(Step::ask(Call::Kin { marks }));
+            };
+            kin::join(&mut known.tasks, same);
         }
         Ok(self.decide(entry, mail, &known, &reading))
     }
@@ -58,18 +65,30 @@ impl PlanStep {
             return none(about, NoTask::Overruled, "a person muted this sender");
         }
         if reading.tasks.is_empty() {
-            let Some(task) = known.tasks.first().filter(|_| !mail.references.is_empty()) else {
+            let Some(task) = kin::answered(mail, &known.tasks) else {
                 let no_task = reading.no_task.unwrap_or(NoTask::Fyi);
                 return none(about, no_task, &reading.reason);
             };
-            return follow_up(entry, about, task, "a reply in the conversation of this task");
+            return follow_up(entry, about, &[(task, kin::reply_evidence(task).to_owned())]);
         }
-        let fresh: Vec<&PlannedTask> =
-            reading.tasks.iter().filter(|planned| !continues(planned, known, entry)).collect();
-        match (fresh.is_empty(), known.tasks.first()) {
-            (true, Some(task)) => follow_up(entry, about, task, "asks again for what this task is about"),
-            _ => self.open(entry, mail, known, reading, &about, &fresh),
+        let mut fresh = Vec::new();
+        let mut again: Vec<(&ThreadTask, String)> = Vec::new();
+        for planned in &reading.tasks {
+            match kin::same(planned, mail, &known.tasks).filter(|_| !entry.state.forced) {
+                Some(found) if again.iter().any(|(task, _)| task.task_id == found.0.task_id) => {}
+                Some(found) => again.push(found),
+                None => fresh.push(planned),
+            }
         }
+        if fresh.is_empty() {
+            return follow_up(entry, about, &again);
+        }
+        let mut step = self.open(entry, mail, known, reading, &about, &fresh);
+        let links = again.iter().map(|(task, evidence)| link(task, &about, evidence));
+        let settled = step.changes.pop();
+        step.changes.extend(links.chain(settled));
+        step.runs.extend(again.iter().map(|(task, _)| rank_run(entry, task)));
+        step
     }
 
     fn open(
@@ -86,7 +105,9 @@ impl PlanStep {
             let task = self.task(entry, mail, known, reading, plan, ordinal);
             let facts = about.of(plan);
             step.runs.push(task_run(entry, known, &task, &facts));
-            step.changes.push(Change::OpenTask { task: Box::new(task), facts: Box::new(facts) });
+            let marks = if entry.state.forced { Vec::new() } else { kin::marks(mail, plan) };
+            let seen = known.tasks.iter().map(|task| task.task_id).collect();
+            step.changes.push(Change::OpenTask { task: Box::new(task), facts: Box::new(facts), marks, seen });
         }
         let first = planned.first().map_or_else(|| about.clone(), |plan| about.of(plan));
         step.changes.push(Change::Settle {
@@ -190,17 +211,25 @@ fn none(facts: Facts, kind: NoTask, reason: &str) -> Step {
     Step::go(Move::Skip { reason: reason.to_owned() }).changing(vec![settle])
 }
 
-fn follow_up(entry: &Entry<'_>, facts: Facts, task: &ThreadTask, reason: &str) -> Step {
-    let facts = Box::new(Facts { kind: "follow_up".into(), ..facts });
-    let mut step = Step::go(Move::Next).changing(vec![
-        Change::LinkMail { task_id: task.task_id, facts: facts.clone() },
-        Change::Settle {
-            state: MailState::Linked,
-            reason: format!("{reason}: {}", task.objective),
-            facts: Some(facts),
-        },
-    ]);
-    step.runs.push(NewRun {
+/// The mail is about tasks that are there; the first of them is what the ledger names.
+fn follow_up(entry: &Entry<'_>, facts: Facts, tasks: &[(&ThreadTask, String)]) -> Step {
+    let mut changes: Vec<Change> = tasks.iter().map(|(task, evidence)| link(task, &facts, evidence)).collect();
+    let reason = tasks.first().map(|(task, evidence)| format!("{evidence}: {}", task.objective)).unwrap_or_default();
+    let facts = Some(Box::new(Facts { kind: "follow_up".into(), ..facts }));
+    changes.push(Change::Settle { state: MailState::Linked, reason, facts });
+    let mut step = Step::go(Move::Next).changing(changes);
+    step.runs.extend(tasks.iter().map(|(task, _)| rank_run(entry, task)));
+    step
+}
+
+fn link(task: &ThreadTask, facts: &Facts, evidence: &str) -> Change {
+    let facts = Box::new(Facts { kind: "follow_up".into(), ..facts.clone() });
+    Change::LinkMail { task_id: task.task_id, facts, evidence: evidence.to_owned() }
+}
+
+/// What a follow-up says may raise its task.
+fn rank_run(entry: &Entry<'_>, task: &ThreadTask) -> NewRun {
+    NewRun {
         run_id: RunId::derive(entry.now, &[&entry.run.run_id.to_string(), &task.task_id.to_string()]),
         account: entry.run.account.clone(),
         user: entry.run.user.clone(),
@@ -210,26 +239,7 @@ fn follow_up(entry: &Entry<'_>, facts: Facts, task: &ThreadTask, reason: &str) -
         node: NodeName::Prioritise,
         task_id: Some(task.task_id),
         state: RunState { mail_id: entry.state.mail_id, ..RunState::default() },
-    });
-    step
-}
-
-/// The same request once more: an open task of the conversation is the same meeting, invoice or alert, or shares half of
-/// the words.
-fn continues(planned: &PlannedTask, known: &Acquaintance, entry: &Entry<'_>) -> bool {
-    if entry.state.forced {
-        return false;
     }
-    let words: HashSet<String> = query_words(&planned.objective).into_iter().collect();
-    known.tasks.iter().any(|task| {
-        let shared = query_words(&task.objective).iter().filter(|word| words.contains(*word)).count();
-        (is_one_thing(planned.kind) && task.kind == planned.kind.as_str()) || shared * 2 >= words.len().max(1)
-    })
-}
-
-/// A conversation is about one of these; of requests and questions it may hold many.
-const fn is_one_thing(kind: TaskKind) -> bool {
-    matches!(kind, TaskKind::Meeting | TaskKind::Invitation | TaskKind::Invoice | TaskKind::Alert)
 }
 
 fn addressed(mail: &Mail, known: &Acquaintance, me: &Me) -> Addressed {

@@ -1,10 +1,10 @@
-//! retrieve_context: earlier mails and tasks of the same conversation, person and words.
+//! retrieve_context: earlier mails and tasks of the same request, conversation, person and invoice.
 
 use std::sync::Arc;
 
 use crate::{
     graph::entry::{Call, Entry, Node, Step},
-    model::{Change, ContextDoc, Move},
+    model::{Change, ContextDoc, Move, mark},
 };
 
 pub(super) struct RetrieveContext;
@@ -23,9 +23,15 @@ impl Node for RetrieveContext {
                     .unwrap_or_default(),
                 person: entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default(),
                 words: objective,
+                invoice: invoice(entry).unwrap_or_default(),
             }));
         };
         let changes = if documents.is_empty() { Vec::new() } else { vec![Change::Documents { documents }] };
         Ok(Step::go(Move::Next).changing(changes))
     }
+}
+
+fn invoice(entry: &Entry<'_>) -> Option<String> {
+    let number = entry.state.task.as_ref()?.context.more.get("invoice_number")?.as_str()?;
+    mark::of_invoice(&entry.mail?.from.addr, number)
 }

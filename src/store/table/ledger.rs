@@ -111,12 +111,12 @@ fn account_for(
         return Ok(Answer::settled(MailState::NoTask, reason));
     }
     let flag = match twin {
-        Twin::Forged(other) => format!("flagged: carries the Message-ID of mail {other} over other content"),
+        Twin::Forged(other) => format!("flagged: carries the Message-ID of mail {other}, which is not the same mail"),
         _ => String::new(),
     };
     let run = mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
     run::open(session, &run, &prepare::state(&run.state)?, batch.at)?;
-    let known = mail::acquaintance(session, mail_id)?;
+    let known = mail::acquaintance(session, mail_id, text.mark.as_deref(), &mail.quoted)?;
     Ok(Answer { state: MailState::Pending, reason: flag, run: known.map(|known| (run.run_id, known)) })
 }
 

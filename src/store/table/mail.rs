@@ -2,15 +2,15 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{execute, json, many, one, parsed};
+use super::{execute, json, kin, many, one, parsed};
 use crate::{
-    model::{AccountId, Direction, Instant, Mail, MailId},
+    model::{AccountId, Direction, Instant, Mail, MailId, mark},
     store::{
         Reader,
         error::{Context, Result},
         prepare::MailText,
         session::Session,
-        value::{Acquaintance, Arrival, Hit, ThreadTask},
+        value::{Acquaintance, Arrival, Kinship},
     },
 };
 
@@ -43,7 +43,7 @@ pub(in crate::store) fn put(
     if arrival.direction == Direction::Out {
         written_to(session, account, mail, sent_at)?;
     }
-    super::search::put_mail(session, account, mail_id.0, &mail.subject, &text.found, sent_at)
+    super::search::put_mail(session, account, mail_id.0, mail, &text.found, sent_at)
 }
 
 fn written_to(connection: &Connection, account: &AccountId, mail: &Mail, at: Instant) -> Result<()> {
@@ -58,29 +58,36 @@ fn written_to(connection: &Connection, account: &AccountId, mail: &Mail, at: Ins
 pub(in crate::store) enum Twin {
     None,
     Same(MailId),
-    /// The same id over other content: worked, and flagged, because anyone can forge an id to bury a mail.
+    /// The same id over other content, or over the same from a sender nobody vouched for: worked, and flagged, because
+    /// anyone can forge an id to bury a mail.
     Forged(MailId),
 }
 
 pub(in crate::store) fn twin(connection: &Connection, account: &AccountId, own: MailId, mail: &Mail) -> Result<Twin> {
     let Some(message_id) = &mail.message_id else { return Ok(Twin::None) };
-    let sql = "SELECT mail_id, content_sha256 FROM mail WHERE account = ?1 AND message_id = ?2 AND mail_id <> ?3 ORDER BY content_sha256 <> ?4";
+    let sql = "SELECT mail_id, content_sha256 = ?4 AND (NOT ?5 OR coalesce(json_extract(body, '$.authentication.verified'), 0)) AS same
+               FROM mail WHERE account = ?1 AND message_id = ?2 AND mail_id <> ?3 ORDER BY same DESC, mail_id LIMIT 1";
     let found = connection
         .prepare_cached(sql)
         .and_then(|mut statement| {
-            let values = (account.as_str(), message_id, own.0, &mail.content_sha256);
-            statement.query_row(values, |row| Ok((MailId(row.get(0)?), row.get::<_, String>(1)?))).optional()
+            let values = (account.as_str(), message_id, own.0, &mail.content_sha256, mail.authentication.verified);
+            statement.query_row(values, |row| Ok((MailId(row.get(0)?), row.get::<_, bool>(1)?))).optional()
         })
         .context("looking for a duplicate")?;
     Ok(match found {
         None => Twin::None,
-        Some((id, sha)) if sha == mail.content_sha256 => Twin::Same(id),
-        Some((id, _)) => Twin::Forged(id),
+        Some((id, true)) => Twin::Same(id),
+        Some((id, false)) => Twin::Forged(id),
     })
 }
 
 /// What is known about a mail beside its text.
-pub(in crate::store) fn acquaintance(connection: &Connection, mail_id: MailId) -> Result<Option<Acquaintance>> {
+pub(in crate::store) fn acquaintance(
+    connection: &Connection,
+    mail_id: MailId,
+    text: Option<&str>,
+    quoted: &[String],
+) -> Result<Option<Acquaintance>> {
     let sql = "SELECT l.source_key, l.direction, l.arrived_at, l.account, m.thread,
                       EXISTS (SELECT 1 FROM contact c WHERE c.account = l.account AND c.address = m.sender),
                       EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.direction = 'out'),
@@ -101,14 +108,22 @@ pub(in crate::store) fn acquaintance(connection: &Connection, mail_id: MailId) -
         Ok((known, row.get::<_, String>(3)?, row.get::<_, String>(4)?))
     })?;
     let Some((mut known, account, thread)) = found else { return Ok(None) };
-    if known.alone {
-        return Ok(Some(known));
+    if !known.alone {
+        known.tasks = kin::of_thread(connection, &account, &thread)?;
     }
-    let sql = "SELECT t.task_id, t.objective, f.kind FROM task_thread h JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id)
-               WHERE h.account = ?1 AND h.thread = ?2 AND t.status NOT IN ('DONE', 'CANCELLED') ORDER BY t.task_id LIMIT 20";
-    known.tasks = many(connection, sql, (account, thread), "finding the thread's tasks", |row| {
-        Ok(ThreadTask { task_id: parsed(row, 0)?, objective: row.get(1)?, kind: row.get(2)? })
-    })?;
+    let same = text.map(|mark| (Kinship::Text, mark));
+    let quoted = quoted.iter().map(|mark| (Kinship::Quote, mark.as_str()));
+    for (kinship, mark) in same.into_iter().chain(quoted) {
+        for task in kin::marked(connection, &account, mark, kinship)? {
+            // What can be seen closer at hand counts: a text says more than a thread, a thread more than a quote.
+            match known.tasks.iter_mut().find(|known| known.task_id == task.task_id) {
+                Some(known) if kinship == Kinship::Text => known.kinship = kinship,
+                Some(_) => {}
+                None => known.tasks.push(task),
+            }
+        }
+    }
+    known.alone &= known.tasks.is_empty();
     Ok(Some(known))
 }
 
@@ -123,8 +138,8 @@ impl Reader<'_> {
         Ok(one(self.0, sql, (account.as_str(), address), "looking for a contact", |_| Ok(()))?.is_some())
     }
 
-    pub fn acquaintance(&self, mail_id: MailId) -> Result<Option<Acquaintance>> {
-        acquaintance(self.0, mail_id)
+    pub fn acquaintance(&self, mail_id: MailId, mail: &Mail) -> Result<Option<Acquaintance>> {
+        acquaintance(self.0, mail_id, mark::of_text(mail).as_deref(), &mail.quoted)
     }
 
     /// The mails of a conversation, newest first.
@@ -135,32 +150,4 @@ impl Reader<'_> {
             Ok((MailId(row.get(0)?), json(row, 1)?))
         })
     }
-
-    /// The newest mails of the same conversation or sender, as search results.
-    pub fn related_mails(&self, account: &AccountId, column: Relation, value: &str, limit: usize) -> Result<Vec<Hit>> {
-        let sql = match column {
-            Relation::Thread => {
-                "SELECT mail_id, subject, sent_at FROM mail WHERE account = ?1 AND thread = ?2 ORDER BY mail_id DESC LIMIT ?3"
-            }
-            Relation::Sender => {
-                "SELECT mail_id, subject, sent_at FROM mail WHERE account = ?1 AND sender = ?2 ORDER BY mail_id DESC LIMIT ?3"
-            }
-        };
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        many(self.0, sql, (account.as_str(), value, limit), "finding related mail", |row| {
-            Ok(Hit {
-                doc: format!("mail:{}", row.get::<_, i64>(0)?),
-                title: row.get(1)?,
-                at: parsed(row, 2)?,
-                score: 0.0,
-            })
-        })
-    }
-}
-
-/// How two mails belong together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
-    Thread,
-    Sender,
 }

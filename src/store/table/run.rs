@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{execute, facts, history, item, ledger, one, outbox, parsed, parsed_option, task};
+use super::{execute, facts, history, item, kin, ledger, one, outbox, parsed, parsed_option, task};
 use crate::{
     model::{
         AccountId, Change, Facts, Instant, ItemId, ItemKind, MailId, MailState, NodeName, RunId, RunStatus, Status,
@@ -206,14 +206,15 @@ fn project(session: &Session, point: &Checkpoint, found: &[FoundBy]) -> Result<(
     let mut rule = None;
     for change in &point.changes {
         match change {
-            Change::OpenTask { task, facts } => {
+            Change::OpenTask { task, facts, marks, seen } => {
                 let owner = task::Owner { account: &point.account, user: &point.user, mail_id: point.mail_id, who };
                 let found = found.next().ok_or_else(|| StoreError::Refused("it was not prepared".into()))?;
                 task::open(session, task, found, facts, &owner, point.entered_at)?;
+                kin::mark(session, point, task.task_id, marks, seen)?;
                 concerned.get_or_insert(task.task_id);
             }
-            Change::LinkMail { task_id, facts } => {
-                link(session, *task_id, facts, point)?;
+            Change::LinkMail { task_id, facts, evidence } => {
+                link(session, *task_id, facts, evidence, point)?;
                 concerned.get_or_insert(*task_id);
             }
             Change::Settle { state, reason, facts } => {
@@ -252,7 +253,7 @@ fn settle(
     ledger::settle(connection, mail_id, state, reason, task_id, point.entered_at)
 }
 
-fn link(connection: &Connection, task_id: TaskId, later: &Facts, point: &Checkpoint) -> Result<()> {
+fn link(connection: &Connection, task_id: TaskId, later: &Facts, evidence: &str, point: &Checkpoint) -> Result<()> {
     let mut known =
         facts::of_task(connection, task_id)?.ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))?;
     known.absorb(later);
@@ -263,7 +264,7 @@ fn link(connection: &Connection, task_id: TaskId, later: &Facts, point: &Checkpo
         from: "",
         to: &mail,
         who: point.node.as_str(),
-        why: "another mail of the same thread",
+        why: if evidence.is_empty() { "another mail of the same thread" } else { evidence },
     };
     history::record(connection, task_id, &entry, point.entered_at)
 }

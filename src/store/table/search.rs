@@ -1,6 +1,6 @@
 //! The full-text index over mails and tasks. A cache: rebuilt from the tables at any time.
 
-use super::{execute, many, one, parsed, vector};
+use super::{execute, facts, many, one, parsed, setting, vector};
 use crate::{
     model::{AccountId, Instant, Mail, Task},
     store::{
@@ -8,25 +8,51 @@ use crate::{
         error::{Context, Result},
         prepare::{FoundBy, Vectors, mail_tokens, task_tokens},
         session::Session,
-        text::query_words,
-        value::Hit,
     },
 };
+
+/// Which words documents are found by. Grows when they change, and then the index is built anew.
+const EDITION: &str = "search_edition";
+const NEWEST_EDITION: &str = "2";
 
 pub(in crate::store) fn put_mail(
     session: &Session,
     account: &AccountId,
     mail_id: i64,
-    subject: &str,
+    mail: &Mail,
     found: &FoundBy,
     at: Instant,
 ) -> Result<()> {
-    put(session, &Document { doc: &format!("mail:{mail_id}"), kind: "mail", account, title: subject, at }, found)
+    let document = Document {
+        doc: &format!("mail:{mail_id}"),
+        kind: "mail",
+        account,
+        title: &mail.subject,
+        at,
+        person: &mail.from.addr,
+        thread: &mail.thread,
+    };
+    put(session, &document, found)
 }
 
-pub(in crate::store) fn put_task(session: &Session, account: &AccountId, task: &Task, found: &FoundBy) -> Result<()> {
-    let (doc, title, at) = (&format!("task:{}", task.task_id), &task.objective, task.created_at);
-    put(session, &Document { doc, kind: "task", account, title, at }, found)
+/// `sender` is who wrote the mail it came from.
+pub(in crate::store) fn put_task(
+    session: &Session,
+    account: &AccountId,
+    task: &Task,
+    sender: &str,
+    found: &FoundBy,
+) -> Result<()> {
+    let document = Document {
+        doc: &format!("task:{}", task.task_id),
+        kind: "task",
+        account,
+        title: &task.objective,
+        at: task.created_at,
+        person: sender,
+        thread: task.context.threads.first().map_or("", String::as_str),
+    };
+    put(session, &document, found)
 }
 
 struct Document<'a> {
@@ -35,19 +61,26 @@ struct Document<'a> {
     account: &'a AccountId,
     title: &'a str,
     at: Instant,
+    person: &'a str,
+    thread: &'a str,
 }
 
 fn put(session: &Session, document: &Document<'_>, found: &FoundBy) -> Result<()> {
-    let Document { doc, kind, account, title, at } = document;
+    let Document { doc, kind, account, title, at, person, thread } = document;
     let owner = vector::Owner { account: account.as_str(), kind };
-    let sql = "INSERT INTO search_doc (doc, account, title, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
-    if execute(session, sql, (doc, account.as_str(), title, at.to_string()), "adding a document")? == 1 {
+    let words = i64::try_from(found.tokens.split(' ').count()).unwrap_or(i64::MAX);
+    let sql =
+        "INSERT INTO search_doc (doc, account, title, at, words, person, thread) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+               ON CONFLICT DO NOTHING";
+    let values = (doc, account.as_str(), title, at.to_string(), words, person, thread);
+    if execute(session, sql, values, "adding a document")? == 1 {
         let id = session.last_insert_rowid();
         session.index(id, found.tokens.clone(), false);
         return vector::put(session, id, &owner, &found.vectors, vector::Before::None);
     }
-    let sql = "UPDATE search_doc SET title = ?2 WHERE doc = ?1 RETURNING doc_id";
-    let id = one(session, sql, (doc, title), "renaming a document", |row| row.get::<_, i64>(0))?;
+    let sql = "UPDATE search_doc SET title = ?2, words = ?3, person = ?4, thread = ?5 WHERE doc = ?1 RETURNING doc_id";
+    let values = (doc, title, words, person, thread);
+    let id = one(session, sql, values, "renaming a document", |row| row.get::<_, i64>(0))?;
     let Some(id) = id else { return Ok(()) };
     session.index(id, found.tokens.clone(), true);
     vector::put(session, id, &owner, &found.vectors, vector::Before::Some)
@@ -71,43 +104,20 @@ pub(in crate::store) fn rebuild(session: &Session) -> Result<()> {
     })?;
     for (mail_id, account, at, mail) in &mails {
         let found = FoundBy { tokens: mail_tokens(mail), vectors: Vectors::Unchanged };
-        put_mail(session, account, *mail_id, &mail.subject, &found, *at)?;
+        put_mail(session, account, *mail_id, mail, &found, *at)?;
     }
     let sql = format!("{} ORDER BY t.task_id", super::task::COLUMNS);
     for row in many(session, &sql, [], "reading tasks", super::task::task_row)? {
         let found = FoundBy { tokens: task_tokens(&row.task), vectors: Vectors::Unchanged };
-        put_task(session, &row.account, &row.task, &found)?;
+        let sender = facts::of_task(session, row.task.task_id)?.map(|facts| facts.sender).unwrap_or_default();
+        put_task(session, &row.account, &row.task, &sender, &found)?;
     }
-    Ok(())
+    setting::set(session, EDITION, NEWEST_EDITION)
 }
 
 impl Reader<'_> {
-    /// Documents of `account` (or of all) that hold any of the words, best first.
-    pub fn find(&self, text: &str, account: Option<&AccountId>, limit: usize) -> Result<Vec<Hit>> {
-        let words = query_words(text);
-        if words.is_empty() {
-            return Ok(Vec::new());
-        }
-        let query = words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" OR ");
-        let sql = "SELECT d.doc, d.title, d.at, -s.rank FROM search s JOIN search_doc d ON d.doc_id = s.rowid
-                   WHERE search MATCH ?1 AND (?2 IS NULL OR d.account = ?2) ORDER BY s.rank LIMIT ?3";
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        many(self.0, sql, (query, account.map(AccountId::as_str), limit), "searching", |row| {
-            Ok(Hit { doc: row.get(0)?, title: row.get(1)?, at: parsed(row, 2)?, score: row.get(3)? })
-        })
-    }
-
-    /// The newest documents of `account` that hold any of the words, unranked: bounded work however much is stored.
-    pub fn recent_with(&self, words: &[String], account: &AccountId, limit: usize) -> Result<Vec<Hit>> {
-        if words.is_empty() {
-            return Ok(Vec::new());
-        }
-        let query = words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" OR ");
-        let sql = "SELECT d.doc, d.title, d.at FROM search s JOIN search_doc d ON d.doc_id = s.rowid
-                   WHERE search MATCH ?1 AND d.account = ?2 ORDER BY s.rowid DESC LIMIT ?3";
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        many(self.0, sql, (query, account.as_str(), limit), "recalling", |row| {
-            Ok(Hit { doc: row.get(0)?, title: row.get(1)?, at: parsed(row, 2)?, score: 0.0 })
-        })
+    /// The index holds what this program puts into it, not what an older one did.
+    pub fn is_index_current(&self) -> Result<bool> {
+        Ok(self.setting(EDITION)?.is_some_and(|edition| edition == NEWEST_EDITION))
     }
 }

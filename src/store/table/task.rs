@@ -94,7 +94,7 @@ pub(in crate::store) fn open(
         execute(session, sql, (owner.account.as_str(), thread, &id), "threading a task")?;
     }
     facts::put_task(session, task.task_id, of)?;
-    search::put_task(session, owner.account, task, found)?;
+    search::put_task(session, owner.account, task, &of.sender, found)?;
     let born = StatusMove { account: owner.account, from: "", to: Status::New, who: owner.who, why: &task.source, at };
     note_status(session, task.task_id, &born)
 }

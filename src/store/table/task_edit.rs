@@ -186,7 +186,8 @@ fn follow_up(session: &Session, row: &TaskRow, changed: &Task, edit: &TaskEdit) 
         TaskWish::Objective(_) => {
             let sql = "UPDATE task_facts SET objective = ?2 WHERE task_id = ?1";
             execute(session, sql, (id, &changed.objective), "updating facts")?;
-            search::put_task(session, &row.account, changed, &task_due(changed))
+            let sender = facts::of_task(session, changed.task_id)?.map(|facts| facts.sender).unwrap_or_default();
+            search::put_task(session, &row.account, changed, &sender, &task_due(changed))
         }
         TaskWish::Deadline(_, due) => {
             let sql = "UPDATE task_facts SET due_at = ?2 WHERE task_id = ?1";

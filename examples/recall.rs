@@ -1,0 +1,130 @@
+//! What the search finds among given texts, for `make eval`: JSON lines `{"id","text"}` are kept as mails, then each
+//! `{"id","query"}` is answered with the ids found by words, by meaning and by both, ten of each.
+
+use std::{
+    collections::HashMap,
+    io::{self, BufRead as _, BufWriter, Write as _},
+    sync::Arc,
+};
+
+use adjutant::{
+    clock::Clock,
+    memory::{Memory, Question, Scope},
+    model::{AccountId, AccountMode, Direction, Mail, UserId, memory::MemorySettings},
+    store::{
+        Depth, Receipt, Store, Write,
+        value::{Account, Arrival, ArrivalContent, Arrivals},
+    },
+};
+use anyhow::Context as _;
+use serde::Deserialize;
+use serde_json::json;
+
+const FIRST: usize = 10;
+const PART: usize = 256;
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Text { id: String, text: String },
+    Query { id: String, query: String },
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let lines: Vec<Line> =
+        io::stdin().lock().lines().map(|line| Ok(serde_json::from_str(&line?)?)).collect::<anyhow::Result<_>>()?;
+    let folder = tempfile::tempdir()?;
+    let shelf = Shelf::open(folder.path()).await?;
+    let texts: Vec<(&str, &str)> = lines
+        .iter()
+        .filter_map(|line| if let Line::Text { id, text } = line { Some((id.as_str(), text.as_str())) } else { None })
+        .collect();
+    let mut ids = HashMap::new();
+    for part in texts.chunks(PART) {
+        shelf.keep(part, &mut ids).await?;
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    for line in &lines {
+        let Line::Query { id, query } = line else { continue };
+        let [words, meaning, both] =
+            shelf.find(query).await?.map(|docs| docs.iter().map(|doc| ids[doc]).collect::<Vec<_>>());
+        writeln!(out, "{}", json!({ "id": id, "words": words, "meaning": meaning, "both": both }))?;
+    }
+    Ok(out.flush()?)
+}
+
+struct Shelf {
+    store: Store,
+    memory: Memory,
+    account: AccountId,
+    user: UserId,
+}
+
+impl Shelf {
+    async fn open(folder: &std::path::Path) -> anyhow::Result<Self> {
+        let store = Store::open(&folder.join("tasks.db"), &folder.join("backups"))?;
+        let memory = Memory::open(&MemorySettings::default(), store.clone(), Clock::System)?;
+        let (account, user) = (AccountId::from("eval"), UserId::from("me"));
+        let row = Account {
+            account: account.clone(),
+            user: user.clone(),
+            kind: "import".into(),
+            mode: AccountMode::Observe,
+            cursor: None,
+            created_at: Clock::System.now(),
+            polled_at: None,
+        };
+        store.write(Write::OpenAccount(row)).await?;
+        Ok(Self { store, memory, account, user })
+    }
+
+    /// Notes which document each id became.
+    async fn keep<'a>(&self, texts: &[(&'a str, &str)], ids: &mut HashMap<String, &'a str>) -> anyhow::Result<()> {
+        let at = Clock::System.now();
+        let arrival = |(id, text): &(&str, &str)| {
+            let mail = Mail { text: (*text).to_owned(), thread: (*id).to_owned(), ..Mail::default() };
+            Arrival {
+                source_key: (*id).to_owned(),
+                folder: "INBOX".into(),
+                direction: Direction::In,
+                arrived_at: at,
+                size: 1,
+                content: ArrivalContent::Keep { mail: Arc::new(mail), reason: "kept".into() },
+            }
+        };
+        let arrivals = texts.iter().map(arrival).collect();
+        let (account, user) = (self.account.clone(), self.user.clone());
+        let batch = Arrivals { account, user, cursor: None, arrivals, gone: Vec::new(), at };
+        let Receipt::Arrived(arrived) = self.store.write(Write::Arrivals(Box::new(batch))).await? else {
+            anyhow::bail!("nothing arrived")
+        };
+        for entry in arrived {
+            let (id, _) = texts.iter().find(|(id, _)| *id == entry.source_key).context("an unknown mail arrived")?;
+            ids.insert(format!("mail:{}", entry.mail_id), *id);
+        }
+        Ok(())
+    }
+
+    async fn find(&self, query: &str) -> anyhow::Result<[Vec<String>; 3]> {
+        let account = &self.account;
+        let words = self.store.read_now(|reader| reader.find(query, account, Depth::PERSON, FIRST))?;
+        let near = self.memory.search_dense(account, query, FIRST).await?;
+        let question = Question {
+            account,
+            text: query,
+            thread: "",
+            person: "",
+            invoice: "",
+            leave_out: &[],
+            now: Clock::System.now(),
+            scope: Scope::person(FIRST),
+        };
+        let both = self.memory.recall(&question).await?.found;
+        Ok([
+            words.into_iter().map(|hit| hit.document.doc).collect(),
+            near.into_iter().map(|near| near.doc).collect(),
+            both.into_iter().map(|found| found.doc).collect(),
+        ])
+    }
+}

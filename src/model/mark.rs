@@ -1,0 +1,150 @@
+//! Marks: what a request is recognised by when it comes again in another conversation. Equal marks are evidence, never
+//! proof of who wrote: that is for the receiving server to say.
+
+use super::{Mail, ids::sha256_hex};
+
+/// Of a sentence, so many words are compared: more than chance repeats, fewer than quoting programs wrap or cut.
+const WORDS_OF_SENTENCE: usize = 8;
+/// A shorter sentence is said in many mails.
+const LEAST_WORDS: usize = 4;
+/// Sentences of a quote that are kept, and places where one may begin that are looked at.
+const SENTENCES: usize = 24;
+const PLACES: usize = 400;
+/// Bytes in which its first words must stand.
+const LONGEST: usize = 400;
+const DIGEST: usize = 32;
+
+/// The same sender with the same words, subject, attachments and place to answer to. The date is not part of it: a mail
+/// that is sent again has another.
+pub fn of_text(mail: &Mail) -> Option<String> {
+    let text = words(&mail.text);
+    if text.is_empty() {
+        return None;
+    }
+    let mut whole = vec![mail.from.addr.clone(), words(bare_subject(&mail.subject)), text];
+    whole.extend(mail.reply_to.iter().map(|address| address.addr.clone()));
+    whole.extend(mail.attachments.iter().map(|attachment| attachment.sha256.clone()));
+    // No part holds a line feed, so none can be read as two.
+    Some(format!("text:{}", digest(&whole.join("\n"))))
+}
+
+/// The same number from the same sender.
+pub fn of_invoice(sender: &str, number: &str) -> Option<String> {
+    let number: String = number.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    (!sender.is_empty() && number.chars().any(|c| c.is_ascii_digit())).then(|| format!("invoice:{sender} {number}"))
+}
+
+/// The sentence a task was read from.
+pub fn of_sentence(sentence: &str) -> Option<String> {
+    let start = sentence.get(..sentence.floor_char_boundary(LONGEST)).unwrap_or_default();
+    let words = words(start.split_inclusive(['.', '!', '?']).next().unwrap_or_default());
+    let words: Vec<&str> = words.split(' ').take(WORDS_OF_SENTENCE).collect();
+    (words.len() >= LEAST_WORDS).then(|| format!("says:{}", digest(&words.join(" "))))
+}
+
+/// The sentences of a quoted text, line by line, its marks of quotation already taken off.
+pub fn of_quote<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let text: String = lines.flat_map(|line| [line, "\n"]).collect();
+    let starts = std::iter::once(0).chain(text.match_indices(['.', '!', '?', '\n']).map(|(at, end)| at + end.len()));
+    let mut marks: Vec<String> = Vec::new();
+    for mark in starts.take(PLACES).filter_map(|start| of_sentence(text.get(start..)?)) {
+        if marks.len() == SENTENCES {
+            break;
+        }
+        if !marks.contains(&mark) {
+            marks.push(mark);
+        }
+    }
+    marks
+}
+
+fn digest(text: &str) -> String {
+    let mut digest = sha256_hex(text.as_bytes());
+    digest.truncate(DIGEST);
+    digest
+}
+
+/// Lower-case words with one space between: neither wrapping nor punctuation counts.
+fn words(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.extend(word.chars().flat_map(char::to_lowercase));
+    }
+    out
+}
+
+/// Without `Re:`, `Fwd:` and their like.
+fn bare_subject(subject: &str) -> &str {
+    let mut rest = subject.trim();
+    while let Some((first, after)) = rest.split_once(':')
+        && ["re", "fw", "fwd", "aw", "wg", "tr", "השב", "הועבר"]
+            .iter()
+            .any(|word| first.trim().eq_ignore_ascii_case(word))
+    {
+        rest = after.trim();
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Address, Attachment};
+
+    fn mail(subject: &str, text: &str) -> Mail {
+        let from = Address { name: None, addr: "a@x.example".into() };
+        Mail { from, subject: subject.into(), text: text.into(), ..Mail::default() }
+    }
+
+    #[test]
+    fn a_resend_has_the_mark_of_the_first_and_any_other_mail_has_not() {
+        let first = mail("Invoice 7", "Please pay\ninvoice 7.");
+        let mark = of_text(&first);
+        assert!(mark.is_some());
+        for again in
+            [mail("Re: Invoice 7", "Please pay invoice 7"), mail("RE: AW: invoice 7", "please  pay invoice 7!")]
+        {
+            assert_eq!(of_text(&again), mark);
+        }
+        let elsewhere = Address { name: None, addr: "b@x.example".into() };
+        let attached = Attachment { name: String::new(), content_type: String::new(), size: 1, sha256: "00".into() };
+        for other in [
+            mail("Invoice 8", "Please pay invoice 7."),
+            mail("Invoice 7", "Please pay invoice 8."),
+            Mail { from: elsewhere.clone(), ..first.clone() },
+            Mail { reply_to: vec![elsewhere], ..first.clone() },
+            Mail { attachments: vec![attached], ..first.clone() },
+        ] {
+            assert_ne!(of_text(&other), mark, "{other:?}");
+        }
+        assert_eq!(of_text(&mail("x", " \n")), None);
+    }
+
+    #[test]
+    fn invoice_numbers_are_compared_without_their_dress() {
+        let mark = of_invoice("a@x.example", "INV-2024/771");
+        assert_eq!(mark, of_invoice("a@x.example", "inv 2024 771"));
+        assert_ne!(mark, of_invoice("b@x.example", "INV-2024/771"));
+        assert_eq!(of_invoice("a@x.example", "none"), None);
+        assert_eq!(of_invoice("", "7"), None);
+    }
+
+    #[test]
+    fn a_quoted_sentence_is_recognised_however_it_is_wrapped() {
+        let said = of_sentence("Could you send me the signed lease by Friday, please?").unwrap();
+        for quote in [
+            "Hello Alex,\n\nCould you send me the signed lease by Friday, please?\n\nTom",
+            "Hello Alex,\nI hope you are well. Could you send\nme the signed lease by\nFriday, please? Tom",
+        ] {
+            assert!(of_quote(quote.lines()).contains(&said), "{quote}");
+        }
+        assert!(!of_quote("Could you send me the unsigned lease?".lines()).contains(&said));
+        assert_eq!(of_sentence("Thank you."), None);
+        assert_eq!(of_quote(std::iter::repeat_n("a sentence of five words.", 500)).len(), 1);
+        let many: Vec<String> = (0..500).map(|n| format!("this is sentence number {n} of many.")).collect();
+        assert_eq!(of_quote(many.iter().map(String::as_str)).len(), SENTENCES);
+    }
+}

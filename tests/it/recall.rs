@@ -1,0 +1,199 @@
+//! Found again in other words, with the reasons for it, and never in another account.
+
+use std::{collections::HashMap, fs, path::Path, sync::Arc};
+
+use adjutant::{
+    app::App,
+    memory::{Ground, Question, Recalled, Scope},
+    model::{AccountId, Address, Direction, Mail},
+    store::{
+        Depth, Write,
+        value::{Account, Arrival, ArrivalContent, Arrivals},
+    },
+};
+
+use crate::house::{House, NOW, WORK};
+
+/// Looked at of each list.
+const FIRST: usize = 10;
+
+/// Keeps texts as mails of an account; the documents they became, in order.
+async fn keep(app: &App, account: &str, texts: &[String]) -> Vec<String> {
+    let at = app.clock.now();
+    let arrival = |(nth, text): (usize, &String)| {
+        let from = Address { name: None, addr: "someone@elsewhere.example".into() };
+        let mail = Mail { from, text: text.clone(), thread: format!("<{account}-{nth}>"), ..Mail::default() };
+        Arrival {
+            source_key: format!("{account}/{nth}"),
+            folder: "INBOX".into(),
+            direction: Direction::In,
+            arrived_at: at,
+            size: 1,
+            content: ArrivalContent::Keep { mail: Arc::new(mail), reason: "kept".into() },
+        }
+    };
+    let arrivals = texts.iter().enumerate().map(arrival).collect();
+    let (account, user) = (AccountId::from(account), app.user.clone());
+    let batch = Arrivals { account: account.clone(), user, cursor: None, arrivals, gone: Vec::new(), at };
+    app.store.write(Write::Arrivals(Box::new(batch))).await.unwrap();
+    let keys = app.store.read(|reader| reader.ledger(None, 100_000)).await.unwrap();
+    let docs: HashMap<String, String> = keys
+        .into_iter()
+        .filter(|row| row.account == account)
+        .map(|row| (row.source_key, format!("mail:{}", row.mail_id)))
+        .collect();
+    (0..texts.len()).map(|nth| docs[&format!("{account}/{nth}")].clone()).collect()
+}
+
+fn question<'a>(account: &'a AccountId, text: &'a str) -> Question<'a> {
+    let now = NOW.parse().unwrap();
+    let scope = Scope::person(FIRST);
+    Question { account, text, thread: "", person: "", invoice: "", leave_out: &[], now, scope }
+}
+
+fn pairs(name: &str) -> Vec<(String, String)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/paraphrases/{name}.psv"));
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().map(|line| line.split_once('|').unwrap()).map(|(query, text)| (query.into(), text.into())).collect()
+}
+
+/// How many of a hundred questions find their text among the first ten: by words, by meaning, by both.
+async fn recalls(app: &App, account: &AccountId, asked: &[(String, String)]) -> [f64; 3] {
+    let mut found = [0.0; 3];
+    for (text, doc) in asked {
+        let words = app.store.read_now(|reader| reader.find(text, account, Depth::PERSON, FIRST)).unwrap();
+        let near = app.memory.search_dense(account, text, FIRST).await.unwrap();
+        let both = app.memory.recall(&question(account, text)).await.unwrap().found;
+        for (sum, hit) in found.iter_mut().zip([
+            words.iter().any(|hit| hit.document.doc == *doc),
+            near.iter().any(|near| near.doc == *doc),
+            both.iter().any(|found| found.doc == *doc),
+        ]) {
+            *sum += f64::from(u8::from(hit)) * 100.0 / asked.len() as f64;
+        }
+    }
+    found
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_in_other_words_is_found_and_both_halves_find_more_than_either() {
+    let house = House::active();
+    let app = house.app().await;
+    let account = AccountId::from(WORK);
+    let sets = ["2026-11-16-english", "2026-11-16-everyday", "2026-11-16-hebrew"];
+    let texts: Vec<String> = sets.iter().flat_map(|set| pairs(set)).map(|(_, text)| text).collect();
+    let mut docs = keep(&app, WORK, &texts).await.into_iter();
+    // Measured on 2026-11-16 (66.1, 100, 71.4), less two of a hundred.
+    for (set, floor) in sets.into_iter().zip([64.0, 98.0, 69.4]) {
+        let asked: Vec<(String, String)> =
+            pairs(set).into_iter().map(|(query, _)| (query, docs.next().unwrap())).collect();
+        let [words, meaning, both] = recalls(&app, &account, &asked).await;
+        println!("{set}: by words {words:.1}, by meaning {meaning:.1}, by both {both:.1}");
+        // Where no word of a question is known, what is far from it is not shown: that costs one in a hundred here.
+        assert!(
+            both >= words.max(meaning) - 1.0,
+            "{set}: by words {words:.1}, by meaning {meaning:.1}, by both {both:.1}"
+        );
+        assert!(both >= floor, "{set}: {both:.1}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_found_in_another_account() {
+    let house = House::active();
+    let app = house.app().await;
+    let other = Account {
+        account: AccountId::from("other"),
+        user: app.user.clone(),
+        kind: "import".into(),
+        mode: adjutant::model::AccountMode::Observe,
+        cursor: None,
+        created_at: app.clock.now(),
+        polled_at: None,
+    };
+    app.store.write(Write::OpenAccount(other)).await.unwrap();
+    let text = "The plumber comes on Monday about the leaking pipe, invoice 4471.".to_owned();
+    let own = keep(&app, WORK, &[text.clone()]).await;
+    let theirs = keep(&app, "other", &vec![text; 20]).await;
+    for (account, expected) in [(WORK, own), ("other", theirs)] {
+        let account = AccountId::from(account);
+        let question = Question { scope: Scope::person(50), ..question(&account, "plumber and pipe, invoice 4471") };
+        let Recalled { found, trouble } = app.memory.recall(&question).await.unwrap();
+        assert_eq!(trouble, None);
+        assert_eq!(found.len(), expected.len());
+        assert!(found.iter().all(|found| expected.contains(&found.doc)), "{found:?}");
+        let grounds: Vec<Ground> = found[0].reasons.iter().map(|reason| reason.by).collect();
+        assert!(grounds.contains(&Ground::Words) && grounds.contains(&Ground::Meaning), "{found:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_its_vectors_a_search_goes_on_by_words_and_says_so() {
+    let house = House::samples();
+    house.once().await;
+    let app = house.app().await;
+    let before = app.search("invoice 2041", 5).await.unwrap();
+    assert_eq!(before.trouble, None);
+    app.store.write(Write::Setting { name: "memory_place".into(), value: "elsewhere".into() }).await.unwrap();
+    let after = app.search("invoice 2041", 5).await.unwrap();
+    assert!(after.trouble.is_some());
+    assert_eq!(after.found[0].doc, before.found[0].doc);
+    assert!(after.found.iter().flat_map(|found| &found.reasons).all(|reason| reason.by != Ground::Meaning));
+}
+
+/// What the newest task was handed.
+fn documents(house: &House) -> Vec<serde_json::Value> {
+    let rows = house.sql(
+        "SELECT changes FROM checkpoint JOIN run USING (run_id) WHERE checkpoint.node = 'retrieve_context' ORDER BY task_id DESC LIMIT 1",
+    );
+    let changes: serde_json::Value = serde_json::from_str(&rows[0][0]).unwrap();
+    let documents = changes.as_array().unwrap().iter().find_map(|change| change.get("documents"));
+    documents.map(|documents| documents.as_array().unwrap().clone()).unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_is_handed_what_was_asked_before_in_other_words_with_the_reasons() {
+    let house = House::active();
+    let first = house.letter("one").subject("The lease").from("Ann Lee <ann@lee.example>");
+    house.post(&first.body("Hello Alex,\n\ncould you send me the signed lease for the apartment in Denver?\n\nAnn\n"));
+    house.post(
+        &house.letter("noise").subject("Lunch").body("Hello Alex,\n\nshall we have lunch at noon tomorrow?\n\nTom\n"),
+    );
+    house.once().await;
+    house.clock.advance(60);
+    let second = house.letter("two").subject("Rental contract").from("Bob Ray <bob@ray.example>");
+    house.post(&second.body("Hello Alex,\n\nplease mail me the signed rental contract of the Denver flat.\n\nBob\n"));
+    house.once().await;
+    assert_eq!(house.count("tasks"), 3);
+    let handed = documents(&house);
+    let first = handed.first().unwrap_or_else(|| panic!("nothing was handed on"));
+    assert!(first["title"].as_str().unwrap().to_lowercase().contains("lease"), "{handed:?}");
+    assert!(first["score"].as_f64().unwrap() > 0.0);
+    let reasons: Vec<&str> =
+        first["reasons"].as_array().unwrap().iter().map(|reason| reason.as_str().unwrap()).collect();
+    assert!(reasons.iter().any(|reason| reason.starts_with("meaning")), "{reasons:?}");
+    assert!(!handed.iter().any(|one| one["title"] == "Rental contract"), "its own mail: {handed:?}");
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_of_an_older_program_is_built_anew_by_the_worker() {
+    let house = House::samples();
+    house.once().await;
+    house
+        .database()
+        .execute_batch("DELETE FROM search; UPDATE setting SET value = '1' WHERE name = 'search_edition'")
+        .unwrap();
+    assert!(
+        house
+            .app()
+            .await
+            .store
+            .read_now(|reader| reader.find("furniture", &AccountId::from("samples"), Depth::RUN, 5))
+            .unwrap()
+            .is_empty()
+    );
+    house.once().await;
+    let found = house.app().await.search("furniture", 5).await.unwrap().found;
+    assert!(found.iter().any(|found| found.title.contains("Invoice 2041")), "{found:?}");
+}
