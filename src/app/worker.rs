@@ -244,9 +244,9 @@ impl Worker {
         let rules = Arc::clone(&self.rules.borrow().rules);
         self.app.rerank_if_new(&rules).await?;
         self.tend().await?;
-        let said = self.app.tend_memory().await?;
+        let tended = self.app.tend_memory().await?;
         let mut report = self.app.report(before, tally, troubles).await?;
-        report.memory = said;
+        report.memory = tended.said();
         Ok(report)
     }
 

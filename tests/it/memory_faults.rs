@@ -122,7 +122,7 @@ async fn a_server_that_is_gone_for_an_hour_stops_nothing_and_is_told_once() {
     // For an hour nothing more is said, nobody waits for it, and every door knows.
     for _ in 0..60 {
         house.clock.advance(60);
-        assert_eq!(app.tend_memory().await.unwrap(), None);
+        assert_eq!(app.tend_memory().await.unwrap().said(), None);
         let begun = Instant::now();
         let asked = app.memory.nearest(&Filter::account(&AccountId::from(WORK)), "keys of the house", 5).await;
         assert!(matches!(asked, Err(MemoryError::Away { .. })), "{asked:?}");
@@ -134,7 +134,7 @@ async fn a_server_that_is_gone_for_an_hour_stops_nothing_and_is_told_once() {
 
     double.come_back();
     house.clock.advance(61);
-    let back = app.tend_memory().await.unwrap().expect("it is said");
+    let back = app.tend_memory().await.unwrap().said().expect("it is said");
     assert!(back.contains("back"), "{back}");
     assert_eq!(house.count("search_due"), 0);
     assert!(double.points(COLLECTION) > known);
@@ -184,7 +184,7 @@ async fn a_collection_of_another_dimension_is_made_anew() {
     let said = worker.once().await.unwrap().memory.expect("it is said");
     assert!(said.contains("refused"), "{said}");
     house.clock.advance(10);
-    assert!(worker.app.tend_memory().await.unwrap().unwrap().contains("back"));
+    assert!(worker.app.tend_memory().await.unwrap().said().unwrap().contains("back"));
     assert_eq!(house.count("search_due"), 0);
     assert!(double.points(COLLECTION) >= 4);
     worker.stop().await;
@@ -223,7 +223,7 @@ async fn rows_that_are_no_vectors_are_made_anew() {
     let app = house.app().await;
     // Asked before it is healed, it does not fall over; and now it knows.
     app.memory.search_dense(&AccountId::from(WORK), "keys of the house", 5).await.unwrap();
-    assert_eq!(app.tend_memory().await.unwrap(), None);
+    assert_eq!(app.tend_memory().await.unwrap().said(), None);
     must_be_complete(&house);
     assert_eq!(house.count("search_vector"), before);
     assert_eq!(house.count("search_vector WHERE length(bytes) = 196 AND kind IN ('task', 'mail')"), before);
