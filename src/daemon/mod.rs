@@ -52,6 +52,7 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
     door: mpsc::UnboundedSender<Pulse>,
 ) -> anyhow::Result<()> {
+    worker.app.memory.warm();
     let tracker = TaskTracker::new();
     let shared = Shared { worker: Arc::new(worker), door, stop: CancellationToken::new(), tracker: tracker.clone() };
     let engine = shared.worker.engine.clone();

@@ -68,6 +68,10 @@ pub(super) fn content_sha256(mail: &Mail, body: &str) -> String {
     put(&mail.from.addr);
     put(&people(&mail.to));
     put(&people(&mail.cc));
+    // Where answers go is part of what is written; most mails leave it at the sender.
+    if mail.reply_to_differs() {
+        put(&people(&mail.reply_to));
+    }
     put(&mail.subject);
     put(&mail.date.map(|date| date.to_string()).unwrap_or_default());
     put(body);

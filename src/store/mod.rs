@@ -6,6 +6,7 @@
 mod answer;
 mod connect;
 mod error;
+mod kinship;
 pub mod lesson;
 mod migrate;
 pub mod night;
@@ -31,7 +32,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 pub use error::{Result, StoreError};
-pub use table::{approval::JournalRow, facts::Rankable, find::Depth};
+pub use table::{approval::JournalRow, facts::Rankable, find::Depth, vector::MEMORY_TROUBLE};
 pub use text::{query_words, tokens};
 pub use write::{Receipt, Write};
 

@@ -167,6 +167,10 @@ fn forms(word: &str) -> impl Iterator<Item = &str> {
     .take(MOST_FORMS)
 }
 
+pub(super) fn is_piece(term: &str) -> bool {
+    term.starts_with(PIECE_MARK)
+}
+
 fn is_hebrew(word: &str) -> bool {
     word.chars().all(|c| ('א'..='ת').contains(&c))
 }

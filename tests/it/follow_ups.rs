@@ -134,10 +134,10 @@ async fn a_reply_that_quotes_the_request_is_linked_without_its_headers() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_invoice_in_the_same_conversation_is_another_task() {
     let house = House::active();
-    house.post(&house.letter("one").invoice(8));
+    house.post(&house.letter("one").invoice(2041));
     house.once().await;
     house.clock.advance(60);
-    house.post(&house.letter("two").invoice(9).answers("one"));
+    house.post(&house.letter("two").invoice(2042).answers("one"));
     house.once().await;
     assert_eq!(states(&house), ["task", "task"]);
     assert_eq!(house.count("tasks"), 2);

@@ -83,13 +83,17 @@ async fn the_same_in_other_words_is_found_and_both_halves_find_more_than_either(
     let sets = ["2026-11-16-english", "2026-11-16-everyday", "2026-11-16-hebrew"];
     let texts: Vec<String> = sets.iter().flat_map(|set| pairs(set)).map(|(_, text)| text).collect();
     let mut docs = keep(&app, WORK, &texts).await.into_iter();
-    // Measured on 2026-11-16, less two of a hundred.
-    for (set, floor) in sets.into_iter().zip([0.0, 0.0, 0.0]) {
+    // Measured on 2026-11-16 (66.1, 100, 71.4), less two of a hundred.
+    for (set, floor) in sets.into_iter().zip([64.0, 98.0, 69.4]) {
         let asked: Vec<(String, String)> =
             pairs(set).into_iter().map(|(query, _)| (query, docs.next().unwrap())).collect();
         let [words, meaning, both] = recalls(&app, &account, &asked).await;
         println!("{set}: by words {words:.1}, by meaning {meaning:.1}, by both {both:.1}");
-        assert!(both >= words.max(meaning), "{set}: by words {words:.1}, by meaning {meaning:.1}, by both {both:.1}");
+        // Where no word of a question is known, what is far from it is not shown: that costs one in a hundred here.
+        assert!(
+            both >= words.max(meaning) - 1.0,
+            "{set}: by words {words:.1}, by meaning {meaning:.1}, by both {both:.1}"
+        );
         assert!(both >= floor, "{set}: {both:.1}");
     }
 }

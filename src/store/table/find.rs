@@ -9,7 +9,7 @@ use crate::{
     store::{
         Reader,
         error::Result,
-        text::Terms,
+        text::{Terms, is_piece},
         value::{Document, Hit},
     },
 };
@@ -36,11 +36,18 @@ impl Depth {
     pub const RUN: Self = Self { per_word: 64, in_all: 192 };
 }
 
+/// Every Hebrew text has some piece of any word. Where no document has a whole word or this share of the question, the
+/// pieces are chance.
+const LEAST_OF_PIECES: f64 = 0.25;
+
 #[derive(Default)]
 struct Tally {
     score: f64,
     weight: f64,
+    /// A bit for each word of the question.
     words: u32,
+    /// It has one of them whole.
+    whole: bool,
 }
 
 impl Reader<'_> {
@@ -68,10 +75,14 @@ impl Reader<'_> {
                 tally.score +=
                     weight * (SATURATION + 1.0) / (1.0 + SATURATION * (1.0 - LENGTH + LENGTH * length / USUAL_WORDS));
                 tally.weight += weight;
+                tally.whole |= !is_piece(term);
                 tally.words |= 1_u32.checked_shl(u32::try_from(*word).unwrap_or(u32::MAX)).unwrap_or_default();
             }
         }
         let mut best: Vec<(i64, Tally)> = tallies.into_iter().collect();
+        if !best.iter().any(|(_, tally)| tally.whole || tally.weight >= LEAST_OF_PIECES * question) {
+            return Ok(Vec::new());
+        }
         best.sort_by(|(a, one), (b, other)| other.score.total_cmp(&one.score).then_with(|| b.cmp(a)));
         best.truncate(limit);
         let hits = best.into_iter().map(|(doc_id, tally)| {

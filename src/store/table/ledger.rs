@@ -112,7 +112,7 @@ fn account_for(
         return Ok(Answer::settled(MailState::NoTask, reason));
     }
     let flag = match twin {
-        Twin::Forged(other) => format!("flagged: carries the Message-ID of mail {other} over other content"),
+        Twin::Forged(other) => format!("flagged: carries the Message-ID of mail {other}, which is not the same mail"),
         _ => String::new(),
     };
     let run = mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);

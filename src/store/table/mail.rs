@@ -58,24 +58,26 @@ fn written_to(connection: &Connection, account: &AccountId, mail: &Mail, at: Ins
 pub(in crate::store) enum Twin {
     None,
     Same(MailId),
-    /// The same id over other content: worked, and flagged, because anyone can forge an id to bury a mail.
+    /// The same id over other content, or over the same from a sender nobody vouched for: worked, and flagged, because
+    /// anyone can forge an id to bury a mail.
     Forged(MailId),
 }
 
 pub(in crate::store) fn twin(connection: &Connection, account: &AccountId, own: MailId, mail: &Mail) -> Result<Twin> {
     let Some(message_id) = &mail.message_id else { return Ok(Twin::None) };
-    let sql = "SELECT mail_id, content_sha256 FROM mail WHERE account = ?1 AND message_id = ?2 AND mail_id <> ?3 ORDER BY content_sha256 <> ?4";
+    let sql = "SELECT mail_id, content_sha256 = ?4 AND (NOT ?5 OR coalesce(json_extract(body, '$.authentication.verified'), 0)) AS same
+               FROM mail WHERE account = ?1 AND message_id = ?2 AND mail_id <> ?3 ORDER BY same DESC, mail_id LIMIT 1";
     let found = connection
         .prepare_cached(sql)
         .and_then(|mut statement| {
-            let values = (account.as_str(), message_id, own.0, &mail.content_sha256);
-            statement.query_row(values, |row| Ok((MailId(row.get(0)?), row.get::<_, String>(1)?))).optional()
+            let values = (account.as_str(), message_id, own.0, &mail.content_sha256, mail.authentication.verified);
+            statement.query_row(values, |row| Ok((MailId(row.get(0)?), row.get::<_, bool>(1)?))).optional()
         })
         .context("looking for a duplicate")?;
     Ok(match found {
         None => Twin::None,
-        Some((id, sha)) if sha == mail.content_sha256 => Twin::Same(id),
-        Some((id, _)) => Twin::Forged(id),
+        Some((id, true)) => Twin::Same(id),
+        Some((id, false)) => Twin::Forged(id),
     })
 }
 
