@@ -82,13 +82,8 @@ impl App {
         }
     }
 
-    /// Learns what is due; what to say about it, if there is anything new to say.
-    pub async fn tend_memory(&self) -> anyhow::Result<Option<String>> {
-        let Tended { learned, lost, back } = self.memory.tend().await?;
-        if learned > 0 {
-            tracing::debug!(learned, "documents were added to the memory");
-        }
-        Ok(lost
-            .or_else(|| back.then(|| format!("the memory is back; {learned} documents that waited were added to it"))))
+    /// Learns what is due, a part of it at a time.
+    pub async fn tend_memory(&self) -> anyhow::Result<Tended> {
+        Ok(self.memory.tend().await?)
     }
 }

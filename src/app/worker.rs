@@ -143,7 +143,6 @@ impl App {
             self.store.write(Write::Reindex).await?;
         }
         self.memory.settle().await?;
-        self.memory.warm();
         let stop = CancellationToken::new();
         let rules = RulesWatch::start(self.home.rules_file(), stop.clone()).subscribe();
         let epoch = self.begin_epoch().await?;
@@ -245,9 +244,9 @@ impl Worker {
         let rules = Arc::clone(&self.rules.borrow().rules);
         self.app.rerank_if_new(&rules).await?;
         self.tend().await?;
-        let said = self.app.tend_memory().await?;
+        let tended = self.app.tend_memory().await?;
         let mut report = self.app.report(before, tally, troubles).await?;
-        report.memory = said;
+        report.memory = tended.said();
         Ok(report)
     }
 

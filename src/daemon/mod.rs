@@ -45,6 +45,7 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
     door: mpsc::UnboundedSender<Pulse>,
 ) -> anyhow::Result<()> {
+    worker.app.memory.warm();
     let shared = Shared { worker: Arc::new(worker), door, stop: CancellationToken::new() };
     let tracker = TaskTracker::new();
     let engine = shared.worker.engine.clone();

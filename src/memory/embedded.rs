@@ -48,7 +48,10 @@ impl Embedded {
 
     /// Rows that are no vectors, told once. Their documents are to be learned anew.
     fn take_broken(&self) -> Result<Vec<String>> {
-        let broken = std::mem::take(&mut self.loaded.write().unwrap_or_else(PoisonError::into_inner).broken);
+        // While they are being read there is nothing to tell yet.
+        let Ok(mut loaded) = self.loaded.try_write() else { return Ok(Vec::new()) };
+        let broken = std::mem::take(&mut loaded.broken);
+        drop(loaded);
         let docs = self.store.read_now(|reader| {
             broken.iter().map(|id| Ok(reader.vector_doc(*id)?.map(|found| found.doc))).collect::<Result<Vec<_>, _>>()
         })?;
@@ -175,12 +178,10 @@ impl Vectors for Embedded {
         Box::pin(async move { Ok(self.store.read(|reader| reader.vector_count()).await?) })
     }
 
-    /// Rows that are no vectors are made anew; the others are as good as the database.
+    /// Rows that turned out to be no vectors are made anew; the others are as good as the database.
     fn is_whole(&self) -> Reply<'_, bool> {
         Box::pin(async move {
-            let own = self.clone();
-            let loaded = tokio::task::spawn_blocking(move || own.load().and_then(|()| own.take_broken())).await;
-            let docs = loaded.map_err(|_| crate::store::StoreError::Stopped)??;
+            let docs = self.take_broken()?;
             if !docs.is_empty() {
                 tracing::warn!(documents = docs.len(), "stored vectors could not be read; they are made anew");
                 self.store.write(Write::Forget { docs, again: true }).await?;

@@ -12,17 +12,18 @@ use super::{
 use crate::{
     model::Instant,
     store::{
-        Write,
+        MEMORY_TROUBLE, Write,
         lesson::{DueDoc, Learned},
     },
 };
 
 /// Documents learned in one go: one call to the embedder and one to the place.
 const PART: usize = 128;
+/// Then others have a turn, and whoever wants to stop can.
+const PARTS_A_ROUND: usize = 16;
 /// The first pause after a failure; each further one is twice as long.
 const FIRST_PAUSE: i64 = 5;
 const LONGEST_PAUSE: i64 = 60;
-const TROUBLE: &str = "memory_trouble";
 
 /// When a place that could not be reached is tried again.
 #[derive(Default)]
@@ -43,6 +44,14 @@ pub struct Tended {
     pub lost: Option<String>,
     /// Said once: it can be reached again.
     pub back: bool,
+}
+
+impl Tended {
+    /// What a person should hear of it.
+    pub fn said(&self) -> Option<String> {
+        let back = || format!("the memory is back; {} documents that waited were added to it", self.learned);
+        self.lost.clone().or_else(|| self.back.then(back))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -101,13 +110,13 @@ impl Memory {
         Ok(())
     }
 
-    /// Learns what is due. Never fails because of the place: that is noted, told once, and tried again later.
+    /// Learns a good deal of what is due. Never fails because of the place: that is noted, told once, and tried again later.
     pub async fn tend(&self) -> Result<Tended> {
         let mut tended = Tended::default();
         if self.must_not_wait().is_err() {
             return Ok(tended);
         }
-        loop {
+        for _ in 0..PARTS_A_ROUND {
             match self.learn_part().await {
                 Ok(0) => break,
                 Ok(learned) => tended.learned += learned,
@@ -199,7 +208,7 @@ impl Memory {
         }
         let due = self.store.read(|reader| reader.due_count()).await?;
         let said = format!("{why}. Work goes on without it; {due} documents wait for it since {now}");
-        self.store.write(Write::Setting { name: TROUBLE.into(), value: said.clone() }).await?;
+        self.store.write(Write::Setting { name: MEMORY_TROUBLE.into(), value: said.clone() }).await?;
         Ok(Some(said))
     }
 
@@ -211,7 +220,7 @@ impl Memory {
         }
         let back = self.store.read(|reader| reader.memory_trouble()).await?.is_some();
         if back {
-            self.store.write(Write::Setting { name: TROUBLE.into(), value: String::new() }).await?;
+            self.store.write(Write::Setting { name: MEMORY_TROUBLE.into(), value: String::new() }).await?;
         }
         Ok(back)
     }

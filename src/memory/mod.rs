@@ -44,16 +44,20 @@ pub struct Memory {
 impl Memory {
     /// As it is configured. Nothing is loaded and nobody is called before it is needed.
     pub fn open(settings: &MemorySettings, store: Store, clock: Clock) -> Result<Self> {
-        let table = settings.embeddings.is_none().then(Table::default);
-        let embedder: Arc<dyn Embedder> = match (&settings.embeddings, &table) {
-            (Some(endpoint), _) => Arc::new(Endpoint::new(endpoint.clone())?),
-            (None, table) => Arc::new(table.clone().unwrap_or_default()),
+        let (embedder, table): (Arc<dyn Embedder>, _) = match &settings.embeddings {
+            Some(endpoint) => (Arc::new(Endpoint::new(endpoint.clone())?), None),
+            None => {
+                let table = Table::default();
+                (Arc::new(table.clone()), Some(table))
+            }
         };
-        let embedded = settings.qdrant.is_none().then(|| Embedded::new(store.clone(), embedder.dimension()));
-        let vectors: Arc<dyn Vectors> = match (&settings.qdrant, &embedded) {
-            (Some(qdrant), _) => Arc::new(Server::new(qdrant, embedder.dimension())?),
-            (None, Some(embedded)) => Arc::new(embedded.clone()),
-            (None, None) => Arc::new(Embedded::new(store.clone(), embedder.dimension())),
+        let dimension = embedder.dimension();
+        let (vectors, embedded): (Arc<dyn Vectors>, _) = match &settings.qdrant {
+            Some(qdrant) => (Arc::new(Server::new(qdrant, dimension)?), None),
+            None => {
+                let embedded = Embedded::new(store.clone(), dimension);
+                (Arc::new(embedded.clone()), Some(embedded))
+            }
         };
         if let (Some(table), Some(_)) = (&table, &embedded) {
             store.embed_with(table.embed_fn());
@@ -84,6 +88,11 @@ impl Memory {
             Some(vector) => self.vectors.top_k(&vector, filter, k).await,
             None => Ok(Vec::new()),
         }
+    }
+
+    /// Puts away what nobody has needed for a while; asked again and again by an idle daemon.
+    pub fn rest(&self) {
+        self.here.0.iter().for_each(Table::rest);
     }
 
     /// Loads what is kept in this process, on a thread of its own, so that the first mail does not wait for it.

@@ -1,6 +1,9 @@
 //! The embedder that is compiled in: one vector per word piece, and a text is their mean. English.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{
+    Arc, PoisonError, RwLock,
+    atomic::{AtomicU32, Ordering},
+};
 
 use model2vec_rs::model::StaticModel;
 
@@ -14,18 +17,41 @@ const CONFIG: &[u8] = include_bytes!("../../assets/embedder/config.json");
 const NAME: &str = "minilm-l6-static-192/40cedc76";
 const DIMENSION: usize = 192;
 
-/// Loaded when it is first needed. A cheap handle.
+/// Looks without a text in between after which the table is put away: loading it again takes less time than a commit or
+/// two on a slow disk, and keeping it twice the memory of an idle daemon.
+const PUT_AWAY_AFTER: u32 = 2;
+
+/// Loaded when it is needed. A cheap handle.
 #[derive(Clone, Default)]
-pub struct Table(Arc<OnceLock<Option<StaticModel>>>);
+pub struct Table(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    model: RwLock<Option<StaticModel>>,
+    unused: AtomicU32,
+}
 
 impl Table {
-    /// Loads it now, so that nobody waits for it later.
-    pub fn load(&self) -> Option<&StaticModel> {
-        let loaded = self.0.get_or_init(|| {
+    /// Loads it now, so that nobody waits for it later. A model is a handle itself.
+    pub fn load(&self) -> Option<StaticModel> {
+        self.0.unused.store(0, Ordering::Relaxed);
+        if let Some(model) = &*self.0.model.read().unwrap_or_else(PoisonError::into_inner) {
+            return Some(model.clone());
+        }
+        let mut place = self.0.model.write().unwrap_or_else(PoisonError::into_inner);
+        if place.is_none() {
             let loaded = StaticModel::from_bytes(TOKENIZER, MODEL, CONFIG, None);
-            loaded.inspect_err(|error| tracing::error!(%error, "the embedder compiled in cannot be read")).ok()
-        });
-        loaded.as_ref()
+            *place =
+                loaded.inspect_err(|error| tracing::error!(%error, "the embedder compiled in cannot be read")).ok();
+        }
+        place.clone()
+    }
+
+    /// Looks whether it is still needed.
+    pub(super) fn rest(&self) {
+        if self.0.unused.fetch_add(1, Ordering::Relaxed) == PUT_AWAY_AFTER {
+            self.0.model.write().unwrap_or_else(PoisonError::into_inner).take();
+        }
     }
 
     /// The vector of a text; none of one that says nothing in a language the table knows.

@@ -31,7 +31,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 pub use error::{Result, StoreError};
-pub use table::{approval::JournalRow, facts::Rankable, find::Depth};
+pub use table::{approval::JournalRow, facts::Rankable, find::Depth, vector::MEMORY_TROUBLE};
 pub use text::{query_words, tokens};
 pub use write::{Receipt, Write};
 

@@ -72,7 +72,7 @@ fn meddle(house: &House, place: &str) -> usize {
     house.write("rules/policy.yml", &format!("{policy}# another version\n"));
     let label = house.sql("SELECT action_id FROM outbox WHERE step = 'label' AND state = 'applied' LIMIT 1");
     let label = label.first().map_or("none", |row| row[0].as_str());
-    let commands: [&[&str]; 16] = [
+    let commands: [&[&str]; 17] = [
         &["once"],
         &["mail", "mode", "work", "observe"],
         &["mail", "mode", "work", "active"],
@@ -83,6 +83,7 @@ fn meddle(house: &House, place: &str) -> usize {
         &["mail", "mute", "1"],
         &["mail", "mute", "1", "--off"],
         &["search", "--rebuild"],
+        &["memory", "rebuild"],
         &["hitl", "snooze", "1", "tomorrow 9am"],
         &["hitl", "edit", "1", "--text", "Shall we say Thursday?"],
         &["hitl", "undo", label],

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use crate::house::{House, Kind, finish};
 
 /// The binary under a limit on the size of any file it writes, which SQLite reports as a full disk.
-pub(crate) fn limited(house: &House, blocks: u32, arguments: &[&str]) -> Command {
+fn limited(house: &House, blocks: u32, arguments: &[&str]) -> Command {
     let mut shell = Command::new("bash");
     // The signal is ignored, so that the write fails instead of killing the process.
     shell.arg("-c").arg(format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"")).arg("bash");
@@ -129,6 +129,41 @@ fn a_daemon_on_a_full_disk_says_so_and_goes_on_when_there_is_room() {
     assert_eq!(daemon.stop("TERM").0, 0);
     assert_eq!(house.count("ledger WHERE state = 'task'"), 100);
     assert_eq!(house.drafts().len(), 100);
+    assert_eq!(house.run(&["doctor"]).code, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_stops_a_rebuild_of_the_memory_and_the_next_one_finishes() {
+    let house = House::real_time(Kind::Active);
+    crate::memory_faults::add_tasks(&house.app().await, 400).await;
+    assert_eq!(house.run(&["once"]).code, 0);
+    let data = house.home().data();
+    let kept = std::fs::read(house.home().database()).unwrap();
+    if !can_mount(
+        "a_full_disk_stops_a_rebuild_of_the_memory_and_the_next_one_finishes",
+        &data,
+        &["-t", "tmpfs", "-o", "size=48m,mode=700", "tmpfs"],
+    ) {
+        return;
+    }
+    let _mount = Mount(data.clone());
+    std::fs::write(house.home().database(), kept).unwrap();
+    assert_eq!(house.count("search_vector"), 400);
+    let filler = data.join("filler");
+    let mut file = std::fs::File::create(&filler).unwrap();
+    while std::io::Write::write_all(&mut file, &[0; 4096]).is_ok() {}
+    // Room for the log to begin, and for a part of the work.
+    file.set_len(file.metadata().unwrap().len() - 128 * 1024).unwrap();
+    let full = house.run(&["memory", "rebuild"]);
+    assert!(full.code == 1 && full.err.contains("the disk is full"), "{}{}", full.out, full.err);
+    assert!(house.count("search_vector") + house.count("search_due") >= 400);
+    assert_eq!(house.count("tasks"), 400);
+    drop(file);
+    std::fs::remove_file(filler).unwrap();
+    let again = house.run(&["memory", "rebuild"]);
+    assert_eq!(again.code, 0, "{}", again.err);
+    crate::memory_faults::must_be_complete(&house);
+    assert_eq!(house.count("search_vector"), 400);
     assert_eq!(house.run(&["doctor"]).code, 0);
 }
 

@@ -18,7 +18,7 @@ const PLACE: &str = "memory_place";
 /// Not empty while the place has yet to forget what it held before.
 const TO_CLEAR: &str = "memory_to_clear";
 /// Not empty while the memory cannot be reached: since when, and why.
-pub(in crate::store) const TROUBLE: &str = "memory_trouble";
+pub const MEMORY_TROUBLE: &str = "memory_trouble";
 
 pub(in crate::store) struct Owner<'a> {
     pub(in crate::store) account: &'a str,
@@ -147,7 +147,7 @@ impl Reader<'_> {
 
     /// Since when the memory cannot be reached, and why, as it was noted.
     pub fn memory_trouble(&self) -> Result<Option<String>> {
-        Ok(self.setting(TROUBLE)?.filter(|text| !text.is_empty()))
+        Ok(self.setting(MEMORY_TROUBLE)?.filter(|text| !text.is_empty()))
     }
 
     /// Shows every vector after this one, in the order they came.
