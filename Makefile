@@ -12,7 +12,7 @@ DATA ?= ../shared/data
 # With numpy and scipy what was learned is cross-validated too.
 PYTHON ?= python3
 
-.PHONY: help need build run once hitl doctor test fmt lint docs check crash bench bench-long eval train stats clean
+.PHONY: help need build run once hitl doctor test night fmt lint docs check crash bench bench-long eval train stats clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -42,6 +42,10 @@ test: need ## every test
 	@if command -v cargo-nextest >/dev/null; then cargo nextest run --locked --no-fail-fast; else cargo test --locked --lib --bins --tests; fi
 	cargo test --locked --doc
 
+night: need ## sixty simulated days, alone and attacked; draws docs/night.svg
+	IT_DAYS=60 IT_SEEDS=3 IT_CURVE=$(CURDIR)/docs/night.svg cargo nextest run --locked -E 'test(what_a_person_does_consistently)' --no-capture
+	IT_DAYS=60 IT_SEEDS=3 cargo nextest run --locked -E 'test(three_mails_in_ten)' --no-capture
+
 fmt: need ## is the code formatted?
 	cargo fmt --all --check
 
@@ -61,7 +65,8 @@ crash: need ## the long campaigns: kills, places to die, tampering, forgeries, a
 	IT_CASES=100000 cargo nextest run --locked -E 'test(an_attacker_gets)' --no-capture
 	IT_CASES=10000 cargo nextest run --locked -E 'test(tampering::)' --no-capture
 	IT_CASES=200 cargo nextest run --locked -E 'test(many_doors_at_once)' --no-capture
-	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery)' --no-capture
+	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery) | test(fuzzed_edits)' --no-capture
+	IT_CASES=1 cargo nextest run --locked -E 'test(killed_at_each_step)' --no-capture
 
 bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench engine
@@ -69,6 +74,7 @@ bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench start
 	cargo bench --locked --bench growth
 	cargo bench --locked --bench trust
+	cargo bench --locked --bench night
 
 bench-long: need ## growth up to a million stored tasks
 	BENCH_LONG=1 cargo bench --locked --bench growth

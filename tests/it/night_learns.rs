@@ -68,6 +68,13 @@ async fn an_attacker_with_three_mails_in_ten_gets_nothing() {
         let honest = alone.levels.len();
         let other = alone.levels.iter().filter(|(id, level)| attacked.levels.get(*id) != Some(level)).count();
         let all = honest + attacked.hostile as usize;
+        let differs: Vec<String> = alone
+            .levels
+            .iter()
+            .filter(|(id, level)| attacked.levels.get(*id) != Some(level))
+            .map(|(id, level)| format!("{id}: {level} → {:?}", attacked.levels.get(id)))
+            .collect();
+        println!("seed {seed}: {differs:?}");
         println!(
             "seed {seed}: {} of {all} mails are the attacker's; {other} of {honest} honest mails ({:.2} %) come out otherwise than without them",
             attacked.hostile,
