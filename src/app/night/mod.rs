@@ -216,8 +216,4 @@ impl App {
         }
         Ok(cancelled)
     }
-
-    pub async fn nights(&self, limit: usize) -> anyhow::Result<Vec<NightRow>> {
-        Ok(self.store.read(move |reader| reader.nights(limit)).await?)
-    }
 }

@@ -127,6 +127,9 @@ fn print_health(screen: Screen, health: &Health) -> std::io::Result<()> {
         None => screen.line(&format!("rules    version {}", health.rules_version))?,
         Some(problem) => screen.line(&format!("rules    BROKEN; the last good set is in force\n{problem}"))?,
     }
+    let last = health.last_night.as_deref().unwrap_or("none yet");
+    let next = health.next_night.map_or_else(|| "never".to_owned(), |at| at.to_string());
+    screen.line(&format!("night    last {last}, next {next}"))?;
     screen.line(&format!("sqlite   {}", health.sqlite))?;
     screen.line(&format!(
         "worker   {}",

@@ -87,7 +87,7 @@ async fn history(app: &App, screen: Screen, limit: usize) -> anyhow::Result<()> 
             return screen.line("Nothing was learned yet; `adjutant reflect --dry-run` shows tonight's proposal.");
         }
         for version in &versions {
-            print_version(screen, version, &moment(version.at(), zone))?;
+            print_version(screen, version, &moment(version.row.at, zone))?;
         }
         if !entries.is_empty() {
             let line = |row: &LearnedRow| {
