@@ -13,6 +13,7 @@ DATA ?= ../shared/data
 PYTHON ?= python3
 
 .PHONY: help need build run once hitl doctor peers test test-live fmt lint docs check crash bench bench-long eval train stats clean
+.PHONY: help need build run once hitl doctor test night fmt lint docs check crash bench bench-long eval train stats clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -48,6 +49,9 @@ test: need peers ## every test
 
 test-live: build ## reads a real Gmail account; needs LIVE_CLIENT_FILE and LIVE_TOKEN_FILE (docs/gmail.md)
 	@$(PYTHON) scripts/test_live.py $(ADJUTANT)
+night: need ## sixty simulated days, alone and attacked; draws docs/night.svg
+	IT_DAYS=60 IT_SEEDS=3 IT_CURVE=$(CURDIR)/docs/night.svg cargo nextest run --locked -E 'test(what_a_person_does_consistently)' --no-capture
+	IT_DAYS=60 IT_SEEDS=3 cargo nextest run --locked -E 'test(three_mails_in_ten)' --no-capture
 
 fmt: need ## is the code formatted?
 	cargo fmt --all --check
@@ -80,6 +84,8 @@ crash: need ## the long campaigns: kills, places to die, tampering, forgeries, a
 	IT_PEER=long cargo nextest run --locked -E 'test(worked_with_a_real_server)' --no-capture
 	IT_CASES=300 cargo nextest run --locked -E 'test(gmail_schedules)' --no-capture
 	IT_MAILS=1000 cargo nextest run --locked -E 'test(gmail_quota)' --no-capture
+	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery) | test(fuzzed_edits)' --no-capture
+	IT_CASES=1 cargo nextest run --locked -E 'test(killed_at_each_step)' --no-capture
 
 bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench engine
@@ -89,6 +95,7 @@ bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench trust
 	cargo bench --locked --bench memory
 	cargo bench --locked --bench llm
+	cargo bench --locked --bench night
 
 bench-long: need ## growth and memory up to a million
 	BENCH_LONG=1 cargo bench --locked --bench growth

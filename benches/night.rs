@@ -72,7 +72,8 @@ fn fill(connection: &Connection) -> anyhow::Result<()> {
     for nth in 0..TASKS {
         let id = ulid::Ulid::from_parts(1_760_000_000_000 + u64::try_from(nth)? * 1000, u128::from(nth.unsigned_abs()))
             .to_string();
-        let (kind, subject) = (kinds[usize::try_from(nth % 6)?], subjects[usize::try_from(nth / 6 % 6)?]);
+        let pick = |all: &[&'static str], at: i64| all.get(usize::try_from(at % 6).unwrap_or_default()).copied();
+        let (kind, subject) = (pick(&kinds, nth).unwrap_or_default(), pick(&subjects, nth / 6).unwrap_or_default());
         connection.prepare_cached("INSERT INTO tasks VALUES (?1, '2025-10-09T08:53:20Z', 'email:x', ?2, '{}', 'low', 'NEW', '[]', NULL, '2025-10-09T08:53:20Z', NULL, NULL)")?
             .execute((&id, format!("Answer {subject} from somebody, number {nth}")))?;
         connection.prepare_cached("UPDATE tasks SET status = 'READY' WHERE task_id = ?1")?.execute([&id])?;

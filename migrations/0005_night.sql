@@ -1,7 +1,6 @@
 -- The night: what was learned, from what, how it was tested, and how to take it back.
 
 CREATE INDEX correction_at ON correction (at);
-CREATE INDEX mail_content ON mail (account, sender, content_sha256);
 
 CREATE TABLE night_state (state TEXT NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;
 INSERT INTO night_state VALUES ('running'), ('done'), ('caught_up');

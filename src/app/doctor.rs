@@ -29,6 +29,9 @@ pub struct Health {
     pub policy_broken: Option<String>,
     pub sqlite: String,
     pub rules_version: String,
+    /// When the nightly job is due, and the last date it was done for.
+    pub next_night: Option<Instant>,
+    pub last_night: Option<String>,
     pub rules_broken: Option<String>,
     pub worker: Option<String>,
     pub memory: crate::memory::Status,
@@ -68,6 +71,7 @@ impl App {
         let model = self.model_health().await?;
         let now = self.clock.now();
         let memory = self.memory.status().await?;
+        let next_night = self.next_night().await?;
         let health = self.store.read(move |reader| -> Result<Health> {
             let mut mails: Vec<(MailState, u64)> = MailState::ALL.iter().map(|state| (*state, 0)).collect();
             for (_, state, count) in reader.ledger_counts()? {
@@ -89,6 +93,8 @@ impl App {
                 sqlite: crate::store::sqlite_version().to_owned(),
                 rules_version: rules.rules.version().to_owned(),
                 rules_broken: rules.broken,
+                next_night,
+                last_night: reader.last_night()?,
                 worker,
                 memory,
                 model,

@@ -21,7 +21,7 @@ pub const MIN_CORRECTIONS: usize = 3;
 pub const MIN_DAYS: usize = 2;
 /// One word in four may say otherwise: people slip.
 const MOST_AGAINST: usize = 4;
-/// Of the tasks a wider raise would touch, one in eight may be someone's the person never corrected, and one in any case.
+/// Of the tasks a shared raise would touch, one in eight may be someone's the person never corrected, and one in any case.
 const MOST_SILENT: usize = 8;
 
 /// An edit, and who says so.
@@ -68,9 +68,14 @@ pub(super) fn act(wish: Wish, up: bool) -> Act {
     }
 }
 
-/// Several senders share it.
+/// Anyone at a domain, with a word, or in a crowd of machines: wider than the one who was corrected.
 const fn is_wide(reach: &Reach) -> bool {
-    matches!(reach, Reach::Domain(_) | Reach::Word(_))
+    matches!(reach, Reach::Domain(_) | Reach::Word(_) | Reach::Template(..))
+}
+
+/// Several senders may be within reach, so each of them is looked at.
+const fn is_shared(reach: &Reach) -> bool {
+    !matches!(reach, Reach::Sender(_))
 }
 
 /// Everything that could be learned tonight, the longest overdue first.
@@ -145,7 +150,7 @@ impl<'a> Group<'a> {
 
     pub(super) fn is_enough(&self) -> bool {
         let wide = match self.reach {
-            Reach::Domain(_) => self.senders().len() >= 2,
+            Reach::Domain(_) | Reach::Template(..) => self.senders().len() >= 2,
             Reach::Word(_) => self.senders().len() >= 3,
             _ => true,
         };
@@ -155,13 +160,17 @@ impl<'a> Group<'a> {
             && self.against * MOST_AGAINST <= self.support.len()
     }
 
-    /// Nobody within reach was left as they were, or hardly anybody.
+    /// Nobody within reach was left as they were, or hardly anybody. Nobody is lowered for what others did.
     fn is_pure(&self, material: &Material, rules: &RuleSet) -> bool {
-        if !is_wide(&self.reach) {
+        if !is_shared(&self.reach) {
             return true;
         }
-        let allowed = if self.up { (self.support.len() / MOST_SILENT).max(1) } else { 0 };
-        self.silent(material, rules) <= allowed
+        if self.up {
+            return self.silent(material, rules) <= (self.support.len() / MOST_SILENT).max(1);
+        }
+        let senders = self.senders();
+        let stranger = |facts: &Facts| self.reach.covers(facts) && !senders.contains(facts.sender.as_str());
+        !material.mails.iter().any(|mail| stranger(&mail.facts))
     }
 
     fn is_unanimous(&self, material: &Material, rules: &RuleSet) -> bool {
@@ -180,10 +189,11 @@ impl<'a> Group<'a> {
                 Act::Task(_) => false,
             }
         };
-        let others = material.tasks.iter().filter(|task| {
-            self.reach.covers(&task.facts) && !senders.contains(task.facts.sender.as_str()) && !task.hand_ranked
-        });
-        others.filter(|task| touched(&task.facts, task.created_at)).count()
+        let other = |facts: &Facts| self.reach.covers(facts) && !senders.contains(facts.sender.as_str());
+        let tasks = material.tasks.iter().filter(|task| other(&task.facts) && !task.hand_ranked);
+        let mails = material.mails.iter().filter(|mail| other(&mail.facts) && !mail.corrected);
+        let opened = mails.filter(|mail| matches!(entry.act, Act::Task(opens) if opens != mail.opened));
+        tasks.filter(|task| touched(&task.facts, task.created_at)).count() + opened.count()
     }
 
     pub(super) fn entry(&self) -> Entry {

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Edits and questions of one night, together: a person can read five.
+/// Edits of one night; and questions, which are not edits before they are answered. A person can read five.
 const MAX_EDITS: usize = 5;
 /// The name errors show; the text is the file's.
 const FILE: &str = "rules/priority.yml";
@@ -180,7 +180,7 @@ struct Desk<'a> {
 
 impl Desk<'_> {
     fn try_out(&mut self, candidate: Candidate) {
-        let full = self.found.adopted.len() + self.found.questions.len() >= MAX_EDITS;
+        let full = if candidate.asked { self.found.questions.len() } else { self.found.adopted.len() } >= MAX_EDITS;
         if full || (candidate.asked && self.material.is_asked(&candidate)) {
             return;
         }

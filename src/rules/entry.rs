@@ -3,8 +3,6 @@
 //! The grammar is closed. It knows no list, no lock, no stop, no policy and no free text: an entry names a verified
 //! sender or domain, a list, or one word of a subject, and says a level or whether such a mail is a task.
 
-use std::fmt::Write as _;
-
 use serde::{Deserialize, Serialize};
 
 use super::limits::{MAX_NAME_CHARS, MAX_WHY_CHARS};
@@ -227,10 +225,7 @@ impl Entry {
         };
         let why: String =
             why.chars().filter(|c| !c.is_control() && !matches!(c, '"' | '\\')).take(MAX_WHY_CHARS).collect();
-        let mut text = String::new();
-        // Writing to a string cannot fail.
-        let _ = write!(text, "name: {name}\nwhen: {}\n{key}: {value}\nwhy: \"{why}\"\n", self.reach.condition());
-        text
+        format!("name: {name}\nwhen: {}\n{key}: {value}\nwhy: \"{why}\"\n", self.reach.condition())
     }
 }
 

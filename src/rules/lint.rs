@@ -35,7 +35,7 @@ impl RuleSet {
             texts.extend(self.idle(rule));
             let earlier = self.rules.iter().zip(&shapes).take(index);
             let twins = earlier.filter(|(_, shape)| Some(*shape) == shapes.get(index)).map(|(twin, _)| twin);
-            texts.extend(twins.filter_map(|twin| shadow(rule, twin)).take(1));
+            texts.extend(twins.filter_map(|twin| shadow(rule, twin).or_else(|| contradicts(rule, twin))).take(1));
             warnings.extend(texts.into_iter().map(|text| Warning { at: rule.at, rule: rule.name.clone(), text }));
         }
         warnings
@@ -115,6 +115,23 @@ fn shadow(rule: &Rule, earlier: &Rule) -> Option<String> {
     (early.stop || weaker).then(|| format!("never matters: {} has the same condition", earlier.name))
 }
 
+/// Why a rule and an earlier one with the same condition cannot both have their way.
+fn contradicts(rule: &Rule, earlier: &Rule) -> Option<String> {
+    let (set, cap) = match (rule.outcome.act, earlier.outcome.act) {
+        (Act::Set, Act::Cap) => (rule, earlier),
+        (Act::Cap, Act::Set) => (earlier, rule),
+        _ => return None,
+    };
+    let lowered = cap.outcome.level < set.outcome.level && !set.outcome.lock && !set.outcome.stop;
+    let words = || {
+        format!(
+            "contradicts {}, which has the same condition: {} and at most {}",
+            earlier.name, set.outcome.level, cap.outcome.level
+        )
+    };
+    lowered.then(words)
+}
+
 /// Two conditions with the same text ask the same.
 fn shape(condition: &Condition) -> String {
     let all = |parts: &[Condition]| {
@@ -169,6 +186,8 @@ mod tests {
         check(&[&high, &med], &["r1: never matters: r0 has the same condition"]);
         check(&[&med, &high], &[]);
         check(&[&med, &cap], &[]);
+        check(&[&high, &cap], &["r1: contradicts r0, which has the same condition: high and at most med"]);
+        check(&[&cap, &high], &["r1: contradicts r0"]);
         check(&[&cap, &cap], &["r1: never matters"]);
         check(&[&high, &format!("{one}, set: high, lock: true")], &[]);
         check(&[&format!("{one}, set: low, stop: true"), &high], &["r1: never matters"]);

@@ -72,7 +72,7 @@ fn meddle(house: &House, place: &str) -> usize {
     house.write("rules/policy.yml", &format!("{policy}# another version\n"));
     let label = house.sql("SELECT action_id FROM outbox WHERE step = 'label' AND state = 'applied' LIMIT 1");
     let label = label.first().map_or("none", |row| row[0].as_str());
-    let commands: [&[&str]; 17] = [
+    let commands: [&[&str]; 19] = [
         &["once"],
         &["mail", "mode", "work", "observe"],
         &["mail", "mode", "work", "active"],
@@ -89,6 +89,8 @@ fn meddle(house: &House, place: &str) -> usize {
         &["hitl", "undo", label],
         &["hitl", "approve", "1"],
         &["hitl", "undo", "1"],
+        &["reflect"],
+        &["rules", "rollback"],
         &["once"],
     ];
     let died = |command: &&[&str]| {

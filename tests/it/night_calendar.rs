@@ -45,7 +45,7 @@ async fn a_year(zone: &str, line: &str, dice: &mut Dice) {
             // A crash just before the end of some: the date is open again, and taken up by its own run.
             if dice.below(12) == 0 {
                 cut_off += 1;
-                let sql = "DROP TRIGGER night_legal; UPDATE night SET state = 'running', ended_at = NULL WHERE date = (SELECT max(date) FROM night);";
+                let sql = "DROP TRIGGER IF EXISTS night_legal; UPDATE night SET state = 'running', ended_at = NULL WHERE date = (SELECT max(date) FROM night);";
                 house.database().execute_batch(sql).unwrap();
                 drop(app);
                 app = house.app().await;

@@ -24,7 +24,7 @@ fn every_correction_says_what_it_teaches() {
     for nth in 0..4 {
         house.post(&house.letter(&format!("a{nth}")).from("Ann <ann@shop.example>").question().verified());
     }
-    house.post(&house.letter("forged").from("Ann <ann@shop.example>").question());
+    house.post(&house.letter("zforged").from("Ann <ann@shop.example>").question());
     assert_eq!(house.run(&["once"]).code, 0);
     let said = |task: &str| house.run(&["tasks", "set", task, "--priority", "high"]).out;
     let rule = "mail from ann@shop.example is at least high";

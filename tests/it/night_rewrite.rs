@@ -317,7 +317,8 @@ fn file(dice: &mut Dice) -> String {
     let tail = if dice.below(2) == 0 { "" } else { "\n# the end, no newline" };
     let mut text = format!("{head}{begin}{part}{end}{tail}");
     if dice.below(8) == 0 {
-        text = text.replace('\n', pick(&ends, dice));
+        let end: &&str = pick(&ends, dice);
+        text = text.replace('\n', end);
     }
     if dice.below(10) == 0 {
         let at = text

@@ -85,11 +85,14 @@ impl App {
         let now = self.clock.now();
         let fresh = self.store.read(move |reader| reader.corrections(Some(now.plus(-Duration::minutes(1))))).await?;
         self.reflections().append_corrections(&fresh);
-        let Some(newest) = fresh.into_iter().rev().find(what) else { return Ok(None) };
+        let about: Vec<i64> = fresh.iter().rev().filter(|row| what(row)).map(|row| row.correction).collect();
+        if about.is_empty() {
+            return Ok(None);
+        }
         let material = self.material().await?;
         let told = tokio::task::spawn_blocking(move || {
             let rules = RuleSet::parse("rules/priority.yml", &material.rules).ok()?;
-            outlook(&material, &rules, newest.correction).map(|outlook| outlook.to_string())
+            about.iter().find_map(|id| outlook(&material, &rules, *id)).map(|outlook| outlook.to_string())
         });
         Ok(told.await?)
     }

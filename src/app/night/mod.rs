@@ -60,6 +60,13 @@ struct Night {
     missed: Vec<(String, Instant)>,
 }
 
+impl Night {
+    fn again(row: NightRow) -> Self {
+        let NightRow { date, scheduled_at, run_id, .. } = row;
+        Self { date, scheduled_at, run_id, missed: Vec::new() }
+    }
+}
+
 impl App {
     /// Tonight's proposal, now. Nothing is touched.
     pub async fn proposal(&self) -> anyhow::Result<Findings> {
@@ -72,13 +79,15 @@ impl App {
         let now = self.clock.now();
         let date = self.schedule()?.date(now);
         let known = date.clone();
-        if let Some(row) = self.store.read(move |reader| reader.night(&known)).await?
-            && row.ended_at.is_some()
-        {
-            return Ok(Reflected::Before(Box::new(row)));
-        }
-        let night =
-            Night { run_id: RunId::derive(now, &["night", &date]), date, scheduled_at: now, missed: Vec::new() };
+        let night = match self.store.read(move |reader| reader.night(&known)).await? {
+            None => {
+                let run_id = RunId::derive(now, &["night", &date]);
+                Night { date, scheduled_at: now, run_id, missed: Vec::new() }
+            }
+            // Cut off: it is taken up, not begun anew.
+            Some(row) if row.state == "running" => Night::again(row),
+            Some(row) => return Ok(Reflected::Before(Box::new(row))),
+        };
         Ok(Reflected::Now(Box::new(self.hold(night).await?)))
     }
 
@@ -94,8 +103,8 @@ impl App {
             return Ok(None);
         };
         if let Some(row) = unfinished {
-            let NightRow { date, scheduled_at, run_id, .. } = row;
-            let report = self.hold(Night { date, scheduled_at, run_id, missed: Vec::new() }).await?;
+            let scheduled_at = row.scheduled_at;
+            let report = self.hold(Night::again(row)).await?;
             self.seen(scheduled_at.max(last)).await?;
             return Ok(Some(report));
         }
@@ -206,9 +215,5 @@ impl App {
             }
         }
         Ok(cancelled)
-    }
-
-    pub async fn nights(&self, limit: usize) -> anyhow::Result<Vec<NightRow>> {
-        Ok(self.store.read(move |reader| reader.nights(limit)).await?)
     }
 }

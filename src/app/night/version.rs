@@ -12,7 +12,6 @@ use super::{
 use crate::{
     app::{App, NotFound},
     meta::guide,
-    model::Instant,
     rules::{RuleSet, learned_range},
     store::night::{KeepVersion, LearnedRow, VersionRow},
 };
@@ -147,13 +146,6 @@ fn diff(from: &str, to: &str) -> Vec<DiffLine> {
     let mut lines = middle(&old, '-');
     lines.extend(middle(&new, '+'));
     lines
-}
-
-/// When a version was made, for lists.
-impl VersionDetail {
-    pub fn at(&self) -> Instant {
-        self.row.at
-    }
 }
 
 #[cfg(test)]

@@ -405,7 +405,13 @@ pub(super) enum RulesCommand {
         limit: usize,
     },
     /// From a version to the file as it is; without one, what the newest version changed
-    Diff { version: Option<i64> },
+    Diff {
+        #[arg(value_name = "VERSION")]
+        from: Option<i64>,
+    },
     /// Take the learned part back to a version; without one, to the one before. What you wrote yourself stays
-    Rollback { version: Option<i64> },
+    Rollback {
+        #[arg(value_name = "VERSION")]
+        to: Option<i64>,
+    },
 }

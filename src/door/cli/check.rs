@@ -140,6 +140,9 @@ fn print_health(screen: Screen, health: &Health) -> std::io::Result<()> {
     if let Some(model) = &health.model {
         print_model(screen, model)?;
     }
+    let last = health.last_night.as_deref().unwrap_or("none yet");
+    let next = health.next_night.map_or_else(|| "never".to_owned(), |at| at.to_string());
+    screen.line(&format!("night    last {last}, next {next}"))?;
     screen.line(&format!("sqlite   {}", health.sqlite))?;
     screen.line(&format!(
         "worker   {}",

@@ -31,8 +31,8 @@ pub(super) async fn rules(app: &App, screen: Screen, command: RulesCommand) -> a
             return Ok(if answer.changes.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) });
         }
         RulesCommand::History { limit } => history(app, screen, limit).await?,
-        RulesCommand::Diff { version } => {
-            let lines = app.rules_diff(version).await?;
+        RulesCommand::Diff { from } => {
+            let lines = app.rules_diff(from).await?;
             screen.answer(&lines, |screen| {
                 if lines.is_empty() {
                     return screen.line("No difference.");
@@ -40,8 +40,8 @@ pub(super) async fn rules(app: &App, screen: Screen, command: RulesCommand) -> a
                 lines.iter().try_for_each(|line| screen.line(&format!("{} {}", line.sign, line.line)))
             })?;
         }
-        RulesCommand::Rollback { version } => {
-            let made = app.rollback(version).await?;
+        RulesCommand::Rollback { to } => {
+            let made = app.rollback(to).await?;
             screen.answer(&json!({ "version": made }), |screen| {
                 screen.line(&format!(
                     "Done; this is version {made} now. What was taken back is learned again only from new corrections."
@@ -87,7 +87,7 @@ async fn history(app: &App, screen: Screen, limit: usize) -> anyhow::Result<()> 
             return screen.line("Nothing was learned yet; `adjutant reflect --dry-run` shows tonight's proposal.");
         }
         for version in &versions {
-            print_version(screen, version, &moment(version.at(), zone))?;
+            print_version(screen, version, &moment(version.row.at, zone))?;
         }
         if !entries.is_empty() {
             let line = |row: &LearnedRow| {

@@ -1,11 +1,13 @@
 //! The night's own rows: one per date, versions of the rules, where entries come from, and what is asked.
 
+use std::collections::HashMap;
+
 use rusqlite::{Connection, Row};
 use serde_json::Value;
 
 use super::{audit, execute, facts, item, json, many, one, parsed, parsed_option, task, task_edit};
 use crate::{
-    model::{AccountId, Instant, ItemId, MailId, RunId, Status, TaskId, audit::AuditEntry},
+    model::{AccountId, Instant, ItemId, MailId, Status, TaskId, audit::AuditEntry},
     store::{
         Reader,
         error::{Context, Result, StoreError},
@@ -132,46 +134,49 @@ pub(super) fn turned_down(connection: &Connection, item_id: ItemId, why: &str, a
 
 /// Refused when a person has touched one of them meanwhile.
 pub(in crate::store) fn cancel_twin(connection: &Connection, twins: &Twins, at: Instant) -> Result<()> {
-    let known = found_twins(connection, Some(twins.newer))?;
-    if !known.contains(twins) {
+    if !found_twins(connection)?.contains(twins) {
         return Err(StoreError::Overtaken(format!("task {} is no untouched duplicate any more", twins.newer)));
     }
     let row = task::get(connection, twins.newer)?;
-    task_edit::walk(
-        connection,
-        &row,
-        Status::Cancelled,
-        NIGHT,
-        &format!("duplicate of {}: {}", twins.older, twins.why),
-        at,
-    )
+    let why = format!("duplicate of {}: {}", twins.older, twins.why);
+    task_edit::walk(connection, &row, Status::Cancelled, NIGHT, &why, at)
 }
 
 /// Open, untouched by a person, with no other mail linked, of one verified sender, and the same in content or invoice.
-fn found_twins(connection: &Connection, newer: Option<TaskId>) -> Result<Vec<Twins>> {
-    let untouched = |t: &str, o: &str| {
-        format!(
-            "{t}.status IN ('READY', 'IN_PROGRESS') AND {o}.hand_ranked = 0 AND {o}.snooze_until IS NULL AND {o}.number IS NOT NULL
-             AND NOT EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = {t}.task_id AND h.who = 'person')
-             AND NOT EXISTS (SELECT 1 FROM item i WHERE i.task_id = {t}.task_id)
-             AND NOT EXISTS (SELECT 1 FROM ledger k WHERE k.task_id = {t}.task_id AND k.state = 'linked')"
-        )
-    };
-    let sql = format!(
-        "SELECT n.task_id, p.task_id, CASE WHEN mn.content_sha256 = mp.content_sha256 THEN 'the same mail again' ELSE 'the same invoice number' END
-         FROM tasks n JOIN task_owner o ON o.task_id = n.task_id JOIN task_facts f ON f.task_id = n.task_id JOIN mail mn ON mn.mail_id = o.mail_id
-         JOIN mail mp ON mp.account = mn.account AND mp.sender = mn.sender AND mp.mail_id < mn.mail_id
-         JOIN task_owner q ON q.mail_id = mp.mail_id JOIN tasks p ON p.task_id = q.task_id JOIN task_facts g ON g.task_id = p.task_id
-         WHERE (?1 IS NULL OR n.task_id = ?1) AND f.sender_verified AND g.sender_verified AND f.sender <> '' AND n.objective = p.objective
-           AND (mn.content_sha256 = mp.content_sha256
-                OR json_extract(n.context, '$.invoice_number') = json_extract(p.context, '$.invoice_number'))
-           AND {} AND {} ORDER BY p.task_id, n.task_id",
-        untouched("n", "o"),
-        untouched("p", "q")
-    );
-    many(connection, &sql, [newer.map(|id| id.to_string())], "looking for duplicates", |row| {
-        Ok(Twins { newer: parsed(row, 0)?, older: parsed(row, 1)?, why: row.get(2)? })
-    })
+/// Each is paired with the oldest of its kind.
+fn found_twins(connection: &Connection) -> Result<Vec<Twins>> {
+    let sql = "SELECT t.task_id, m.mail_id, m.account, m.sender, m.content_sha256, t.objective, json_extract(t.context, '$.invoice_number')
+               FROM tasks t JOIN task_owner o USING (task_id) JOIN task_facts f USING (task_id) JOIN mail m ON m.mail_id = o.mail_id
+               WHERE t.status NOT IN ('DONE', 'CANCELLED') AND t.status IN ('READY', 'IN_PROGRESS') AND f.sender_verified AND f.sender <> ''
+                 AND o.hand_ranked = 0 AND o.snooze_until IS NULL AND o.number IS NOT NULL
+                 AND NOT EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.who = 'person')
+                 AND NOT EXISTS (SELECT 1 FROM item i WHERE i.task_id = t.task_id)
+                 AND NOT EXISTS (SELECT 1 FROM ledger k WHERE k.task_id = t.task_id AND k.state = 'linked')
+               ORDER BY m.mail_id, t.task_id";
+    type Known = (TaskId, i64);
+    let rows = many(connection, sql, [], "looking for duplicates", |row| {
+        let sender = format!("{}\u{1}{}", row.get::<_, String>(2)?, row.get::<_, String>(3)?);
+        let content = format!("{}\u{1}{}", row.get::<_, String>(4)?, row.get::<_, String>(5)?);
+        let invoice: Option<String> = row.get(6)?;
+        let keys = [Some((sender.clone(), 'm', content)), invoice.map(|number| (sender, 'i', number))];
+        Ok(((parsed(row, 0)?, row.get(1)?), keys))
+    })?;
+    let mut first: HashMap<(String, char, String), Known> = HashMap::new();
+    let mut twins = Vec::new();
+    for ((newer, mail), keys) in rows {
+        let keys: Vec<_> = keys.into_iter().flatten().collect();
+        // Two tasks of one mail are two tasks.
+        let known = keys.iter().find_map(|key| Some((key.1, first.get(key).filter(|(_, other)| *other != mail)?.0)));
+        if let Some((how, older)) = known {
+            let why = if how == 'm' { "the same mail again" } else { "the same invoice number" };
+            twins.push(Twins { newer, older, why: why.to_owned() });
+            continue;
+        }
+        for key in keys {
+            first.entry(key).or_insert((newer, mail));
+        }
+    }
+    Ok(twins)
 }
 
 fn night_row(row: &Row<'_>) -> rusqlite::Result<NightRow> {
@@ -208,10 +213,10 @@ impl Reader<'_> {
         one(self.0, &format!("{NIGHTS} WHERE date = ?1"), [date], "reading a night", night_row)
     }
 
-    /// The newest first.
-    pub fn nights(&self, limit: usize) -> Result<Vec<NightRow>> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        many(self.0, &format!("{NIGHTS} ORDER BY date DESC LIMIT ?1"), [limit], "listing nights", night_row)
+    /// The newest date that was seen to.
+    pub fn last_night(&self) -> Result<Option<String>> {
+        let sql = "SELECT max(date) FROM night WHERE state <> 'running'";
+        one(self.0, sql, [], "reading the last night", |row| row.get(0)).map(Option::flatten)
     }
 
     /// A night that was cut off.
@@ -272,7 +277,7 @@ impl Reader<'_> {
     }
 
     pub fn twins(&self) -> Result<Vec<Twins>> {
-        found_twins(self.0, None)
+        found_twins(self.0)
     }
 
     /// Tasks of accounts that are not retired, oldest first.
@@ -320,9 +325,5 @@ impl Reader<'_> {
     pub fn any_account(&self) -> Result<Option<AccountId>> {
         let sql = "SELECT account FROM account WHERE mode <> 'retired' ORDER BY kind = 'local', account LIMIT 1";
         one(self.0, sql, [], "finding an account", |row| row.get(0).map(AccountId))
-    }
-
-    pub fn night_run(&self, run_id: RunId) -> Result<Option<NightRow>> {
-        one(self.0, &format!("{NIGHTS} WHERE run_id = ?1"), [run_id.to_string()], "reading a night", night_row)
     }
 }

@@ -134,17 +134,27 @@ impl Life {
             Wish::Always => seen.task.is_some(),
             Wish::AsRanked => {
                 let Some(task) = &seen.task else { return true };
-                let detail = app.task_detail(task).await.unwrap();
-                let rules = RuleSet::parse("built in", BUILT_IN).unwrap();
-                rules.judge(&detail.facts.unwrap(), detail.row.task.created_at).level.as_str() == seen.level
+                self.as_shipped(app, task).await.as_str() == seen.level
             }
         }
+    }
+
+    async fn as_shipped(&self, app: &App, task: &str) -> Priority {
+        let detail = app.task_detail(task).await.unwrap();
+        let rules = RuleSet::parse("built in", BUILT_IN).unwrap();
+        rules.judge(&detail.facts.unwrap(), detail.row.task.created_at).level
     }
 
     async fn correct(&mut self, app: &App, nth: u32, id: &str, posting: &Posting, wish: Wish, seen: &Seen) {
         if wish == Wish::AsRanked {
             if let Some(task) = seen.task.as_ref().filter(|_| self.coin(id, 3) < WHIMS) {
                 app.edit_task(task, TaskWish::Priority(Priority::High), "a whim").await.unwrap();
+            } else if let Some(task) = &seen.task
+                && !self.is_right(app, wish, seen).await
+                && self.coin(id, 5) < NOTICES
+            {
+                let level = self.as_shipped(app, task).await;
+                app.edit_task(task, TaskWish::Priority(level), "").await.unwrap();
             }
             return;
         }

@@ -111,7 +111,10 @@ impl Posting {
         let body = self.body.clone().unwrap_or_else(|| match self.style {
             Style::Question => format!("Hello Alex,\n\nWhen will you be back at the house about {topic}? I have the keys.\n\nBest\n"),
             Style::Tomorrow => format!("Hello Alex,\n\nPlease send me the figures about {topic} by tomorrow.\n\nBest\n"),
-            Style::Invoice => format!("Dear Alex Green,\n\nplease find below our invoice no. {topic}.\n\n    Total      EUR 80.00\n\nAccounts\n"),
+            Style::Invoice => format!(
+                "Dear Alex Green,\n\nplease find below our invoice no. 9{}.\n\n    Total      EUR 80.00\n\nPlease pay the amount due by bank transfer.\n\nAccounts\n",
+                self.id.chars().filter(char::is_ascii_digit).collect::<String>()
+            ),
             Style::Alarm => format!("Security alert for your account: a new sign-in to your account was detected ({topic}). Please check it immediately.\n"),
             Style::Listed => format!("Hi all,\n\nAlex, could you please confirm the room for {topic}?\n\nBest\n"),
             Style::News => format!("Hello Alex,\n\nthe hall is closed on Sunday because of {topic}.\n\nBest\n"),

@@ -24,9 +24,9 @@ impl Desk<'_> {
         };
         let outcome = match (kind, letter) {
             (_, 'z') => self.snooze().await,
-            (ItemKind::Action, 'a') => self.approve().await,
+            (ItemKind::Action | ItemKind::RuleProposal, 'a') => self.approve().await,
             (ItemKind::Action, 'e') => self.edit().await,
-            (ItemKind::Action, 'r') => {
+            (ItemKind::Action | ItemKind::RuleProposal, 'r') => {
                 self.with_reason(Verdict::Reject, "Why not? (Enter: no reason, Esc: back) ").await
             }
             (ItemKind::Action, 't') => self.tell().await,

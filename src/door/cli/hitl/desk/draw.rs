@@ -101,7 +101,8 @@ impl Desk<'_> {
             ItemKind::Action => ACTION.into(),
             ItemKind::FailedStep if doubt => format!("W it was sent  {STEP}"),
             ItemKind::FailedStep => STEP.into(),
-            _ => "z snooze  s next  ? help  q quit".into(),
+            ItemKind::RuleProposal => "a yes  r no  z snooze  s next  ? help  q quit".into(),
+            ItemKind::Question => "z snooze  s next  ? help  q quit".into(),
         }
     }
 
