@@ -55,7 +55,6 @@ mod model_words;
 mod night_calendar;
 mod night_doors;
 mod night_learns;
-mod night_learns;
 mod night_rewrite;
 mod node_contracts;
 mod overrule;

@@ -137,8 +137,9 @@ fn print_health(screen: Screen, health: &Health) -> std::io::Result<()> {
         Some(problem) => screen.line(&format!("rules    BROKEN; the last good set is in force\n{problem}"))?,
     }
     screen.line(&format!("memory   {}", super::memory::sentence(&health.memory)))?;
-    if let Some(model) = &health.model {
-        print_model(screen, model)?;
+    match &health.model {
+        Some(model) => print_model(screen, model)?,
+        None => screen.line("model    none; rules alone")?,
     }
     let last = health.last_night.as_deref().unwrap_or("none yet");
     let next = health.next_night.map_or_else(|| "never".to_owned(), |at| at.to_string());
