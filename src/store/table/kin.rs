@@ -19,7 +19,7 @@ const MOST: i64 = 20;
 /// Open tasks, oldest first; the caller says of what.
 fn open_tasks(from: &str) -> String {
     format!(
-        "SELECT t.task_id, t.objective, f.kind, f.sender, f.sender_verified, f.known_contact,
+        "SELECT t.task_id, f.objective, f.kind, f.sender, f.sender_verified, f.known_contact,
                 EXISTS (SELECT 1 FROM ledger l WHERE l.mail_id = o.mail_id AND l.direction = 'out'),
                 json_extract(t.context, '$.invoice_number')
          FROM {from} h JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id) JOIN task_owner o USING (task_id)
