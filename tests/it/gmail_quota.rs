@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Nobody has asked for so long: everybody waits.
-const QUIET: Duration = Duration::from_millis(25);
+const QUIET: Duration = Duration::from_millis(50);
 
 /// Google's own count, kept as strictly as Google could: no 60 seconds may cost more.
 struct Meter {
