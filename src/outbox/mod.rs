@@ -3,14 +3,13 @@
 //! `planned → parked | ready → drafting → drafted → sending → sent`, or `unknown → probe → …`; `held` is the grace after
 //! a yes. `sending` is on the disk before the first byte leaves; what is in doubt is looked for, not repeated.
 
+mod act;
 mod caps;
 pub mod proposal;
 mod send;
 
 use std::{
     collections::{HashMap, HashSet},
-    fs::DirBuilder,
-    os::unix::fs::DirBuilderExt,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError, RwLock},
 };
@@ -19,9 +18,8 @@ use chrono::Duration;
 use tokio::sync::watch;
 
 use crate::{
-    failpoint,
     model::{AccountId, AccountMode, Action, ActionId, Approval, Effect, Instant, Mail, OutboxState, RiskClass},
-    policy::{ApprovedAction, Charter, Situation, Verdict, judge},
+    policy::{Charter, Situation, Verdict, judge},
     source::{Busy, Mailbox, SourceError},
     store::{
         Result, Store, StoreError, Write,
@@ -32,8 +30,6 @@ use caps::Windows;
 
 /// Effects that are held look again this often.
 const LOOK_AGAIN: Duration = Duration::seconds(2);
-/// An account nobody is signed in to is tried again this often.
-const SIGN_IN: std::time::Duration = std::time::Duration::from_secs(60);
 /// The caps look back this far.
 const LOOK_BACK: Duration = Duration::hours(1);
 
@@ -113,21 +109,6 @@ struct End {
     handle: String,
     /// The effect is a row of ours, written together with its end.
     here: bool,
-}
-
-/// Nothing is known to have come of an attempt. It is made again, after a look whether it was done.
-struct Later {
-    why: String,
-    after: std::time::Duration,
-}
-
-type Attempt = std::result::Result<End, Later>;
-
-impl Later {
-    fn carried(self, now: Instant) -> Carried {
-        let after = Duration::from_std(self.after).unwrap_or(LOOK_BACK).max(LOOK_AGAIN);
-        Carried::NotNow { reason: format!("waits: {}", self.why), until: now.plus(after) }
-    }
 }
 
 impl Outbox {
@@ -308,38 +289,6 @@ impl Outbox {
         }
     }
 
-    async fn perform(&self, approved: Box<ApprovedAction>, first: bool) -> Result<Attempt> {
-        let action = approved.action();
-        let as_row = action.effect.as_row();
-        if let Some(result) = as_row.as_ref().filter(|_| !self.is_in_mailbox(action)) {
-            return Ok(Ok(End::here(result)));
-        }
-        let outbox = self.clone();
-        // A mailbox waits for its disk, and others need not wait with it.
-        let tried = tokio::task::spawn_blocking(move || outbox.touch(&approved, first)).await.map_err(|error| {
-            if error.is_panic() { StoreError::Refused("the effect panicked".into()) } else { StoreError::Stopped }
-        })?;
-        Ok(tried.map(|end| End { here: as_row.is_some() && end.state == OutboxState::Applied, ..end }))
-    }
-
-    /// A row of ours that the mailbox is to show as well.
-    fn is_in_mailbox(&self, action: &Action) -> bool {
-        let label = matches!(action.effect, Effect::Label { .. });
-        label && self.mailbox(&action.account).is_some_and(|mailbox| mailbox.keeps_labels())
-    }
-
-    /// `first`: nobody can have tried it before.
-    fn touch(&self, approved: &ApprovedAction, first: bool) -> Attempt {
-        let action = approved.action();
-        match &action.effect {
-            Effect::CreateFolder { name } => Ok(self.create_folder(name)),
-            _ => match self.mailbox(&action.account) {
-                Some(mailbox) => End::in_mailbox(mailbox.as_ref(), approved, first),
-                None => Ok(End::of(OutboxState::Failed, NO_MAILBOX)),
-            },
-        }
-    }
-
     /// When the person is busy, if the account has a calendar.
     pub async fn busy(
         &self,
@@ -354,15 +303,6 @@ impl Outbox {
 
     fn mailbox(&self, account: &AccountId) -> Option<Arc<dyn Mailbox>> {
         self.mailboxes.read().unwrap_or_else(PoisonError::into_inner).get(account).cloned()
-    }
-
-    fn create_folder(&self, name: &str) -> End {
-        let path = self.setting.files.join(name);
-        let made = failpoint::around("folder.create", || DirBuilder::new().recursive(true).mode(0o700).create(path));
-        match made {
-            Ok(()) => End::of(OutboxState::Applied, &format!("created {name} in files")),
-            Err(error) => End::of(OutboxState::Failed, &format!("the folder could not be made: {error}")),
-        }
     }
 
     async fn end(&self, row: &Pending, end: End, now: Instant) -> Result<Option<Carried>> {
@@ -457,58 +397,6 @@ impl Outbox {
             mail: None,
         })
     }
-
-    /// Takes an R1 effect back. The line in the audit comes first.
-    pub async fn undo(&self, action_id: ActionId, now: Instant) -> anyhow::Result<String> {
-        self.store.write(Write::Undo { action_id, done: false, at: now }).await?;
-        let row = self.row(action_id)?;
-        let charter = self.charter();
-        let situation = Situation { phishing: false, approval: None, ..self.situation(&row, None, &charter, now) };
-        let Verdict::Allowed(approved) = judge(row.action.clone(), &situation) else {
-            anyhow::bail!("the account does not let the program touch it now");
-        };
-        let told = match (&row.action.effect, self.mailbox(&row.action.account)) {
-            (Effect::Label { label }, _) if !self.is_in_mailbox(&row.action) => {
-                format!("the label {label} is off again")
-            }
-            (_, Some(mailbox)) => {
-                let undo = move || failpoint::around("mailbox.undo", || mailbox.undo(&approved, &row.handle));
-                tokio::task::spawn_blocking(undo).await??
-            }
-            (_, None) => anyhow::bail!(NO_MAILBOX),
-        };
-        self.store.write(Write::Undo { action_id, done: true, at: now }).await?;
-        Ok(told)
-    }
 }
 
 const NO_MAILBOX: &str = "the account's mailbox is not configured any more";
-
-impl End {
-    fn of(state: OutboxState, result: &str) -> Self {
-        Self { state, result: result.to_owned(), handle: String::new(), here: false }
-    }
-
-    /// What was done before a crash is found, not done again.
-    fn in_mailbox(mailbox: &dyn Mailbox, approved: &ApprovedAction, first: bool) -> Attempt {
-        let found = if first { Ok(None) } else { failpoint::around("mailbox.probe", || mailbox.probe(approved)) };
-        let done = found
-            .and_then(|found| found.map_or_else(|| failpoint::around("mailbox.apply", || mailbox.apply(approved)), Ok));
-        match done {
-            Ok(applied) => Ok(Self { handle: applied.handle, ..Self::of(OutboxState::Applied, &applied.result) }),
-            Err(SourceError::RateLimited { after }) => {
-                Err(Later { why: "the mailbox's limit is reached".into(), after })
-            }
-            Err(SourceError::Later { problem, after }) => Err(Later { why: problem, after }),
-            Err(SourceError::Auth { problem }) => Err(Later { why: problem, after: SIGN_IN }),
-            Err(error) => {
-                let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
-                Ok(Self::of(OutboxState::Failed, &format!("{error}{cause}")))
-            }
-        }
-    }
-
-    fn here(result: &str) -> Self {
-        Self { here: true, ..Self::of(OutboxState::Applied, result) }
-    }
-}

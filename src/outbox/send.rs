@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use chrono::Duration;
 
-use super::{Carried, End, LOOK_AGAIN, Later, NO_MAILBOX, Outbox, Pending};
+use super::{Carried, End, LOOK_AGAIN, NO_MAILBOX, Outbox, Pending, act::Later};
 use crate::{
     failpoint,
     model::{AccountMode, Instant, OutboxState},

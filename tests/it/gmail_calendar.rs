@@ -5,20 +5,24 @@ use adjutant::{source::gmail, store::value::Verdict};
 use serde_json::{Value, json};
 
 use crate::{
-    google::{Fault, Google, Trouble, YOU, signed_in},
-    house::{House, Letter},
+    gmail_house::{sign_in_for, signed_in, turn_on},
+    google::{Fault, Google, Trouble, YOU},
+    house::{House, WORK},
 };
 
 const MEETING: &str = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
 
-fn invited(google: &Google) -> House {
-    let house = google.still_home(YOU);
-    post(google, &house.letter("one").verified().body(MEETING));
+async fn active(google: &Google) -> House {
+    let house = signed_in(google, YOU, "trusted_servers = [\"mx.home.example\"]");
+    turn_on(&house).await;
     house
 }
 
-fn post(google: &Google, letter: &Letter) {
+async fn invited(google: &Google) -> House {
+    let house = active(google).await;
+    let letter = house.letter("one").verified().body(MEETING);
     google.person(YOU).receives(letter.text().replace('\n', "\r\n"));
+    house
 }
 
 fn output(house: &House, step: &str) -> Value {
@@ -35,7 +39,7 @@ async fn approve(house: &House) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_busy_time_is_not_proposed_and_an_approved_invitation_is_an_event() {
     let google = Google::start();
-    let house = invited(&google);
+    let house = invited(&google).await;
     let you = google.person(YOU);
     // The first time it would propose is tomorrow at ten.
     you.is_busy("2026-11-17T09:45:00Z", "2026-11-17T10:15:00Z");
@@ -67,7 +71,7 @@ async fn a_busy_time_is_not_proposed_and_an_approved_invitation_is_an_event() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_calendar_said_is_recorded_and_never_asked_again() {
     let google = Google::start();
-    let house = invited(&google);
+    let house = invited(&google).await;
     house.once().await;
     let asked = google.calls("POST", "/freeBusy");
     assert_eq!(asked, 1);
@@ -82,7 +86,7 @@ async fn what_the_calendar_said_is_recorded_and_never_asked_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_silent_calendar_stops_nobody_and_is_said() {
     let google = Google::start();
-    let house = invited(&google);
+    let house = invited(&google).await;
     google.breaks(Fault::on("POST", "/freeBusy", Trouble::ErrorBefore(503)).times(9));
     house.once().await;
     let slots = output(&house, "propose_time_slots");
@@ -93,8 +97,8 @@ async fn a_silent_calendar_stops_nobody_and_is_said() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_consent_to_the_calendar_mail_goes_on() {
     let google = Google::start();
-    let house = invited(&google);
-    signed_in(&house, &google.person(YOU), vec![gmail::SCOPE_NAME]);
+    let house = invited(&google).await;
+    sign_in_for(&[gmail::SCOPE_NAME], &house, &google, WORK, YOU);
     house.once().await;
     assert!(output(&house, "propose_time_slots")["not_asked"].is_string());
     approve(&house).await;
@@ -108,7 +112,7 @@ async fn without_consent_to_the_calendar_mail_goes_on() {
 async fn an_event_is_entered_once_whatever_the_network_does() {
     for trouble in [Trouble::ErrorAfter(503), Trouble::ResetAfter, Trouble::ErrorBefore(500), Trouble::Slow(2)] {
         let google = Google::start();
-        let house = invited(&google);
+        let house = invited(&google).await;
         house.once().await;
         google.breaks(Fault::on("POST", "/events", trouble));
         approve(&house).await;
@@ -120,7 +124,7 @@ async fn an_event_is_entered_once_whatever_the_network_does() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approved_answer_stands_in_the_calendar() {
     let google = Google::start();
-    let house = google.still_home(YOU);
+    let house = active(&google).await;
     let you = google.person(YOU);
     let uid = "kickoff-1@studio.example";
     let attendees = json!([{ "email": "lena@studio.example", "organizer": true }, { "email": YOU, "self": true }]);

@@ -66,13 +66,17 @@ pub(crate) fn signed_in_at(google: &Google, address: &str, more: &str, clock: Cl
 
 /// As `adjutant auth gmail` would have left it. The refresh token.
 pub(crate) fn sign_in(house: &House, google: &Google, account: &str, address: &str) -> String {
-    let refresh = google.person(address).signs_in(&SCOPES.join("+"));
+    sign_in_for(&SCOPES, house, google, account, address)
+}
+
+pub(crate) fn sign_in_for(scopes: &[&str], house: &House, google: &Google, account: &str, address: &str) -> String {
+    let refresh = google.person(address).signs_in(&scopes.join("+"));
     let token = json!({
         "client_id": "adjutant-it",
         "refresh_token": refresh,
         "access_token": "",
         "expires_at": "2000-01-01T00:00:00Z",
-        "scopes": SCOPES,
+        "scopes": scopes,
     });
     let path = format!("data/accounts/{account}.token");
     house.write(&path, &token.to_string());

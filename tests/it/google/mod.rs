@@ -7,7 +7,6 @@
 mod bridge;
 mod events;
 mod fault;
-mod home;
 mod office;
 mod pass;
 mod peer;
@@ -25,7 +24,6 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 pub(crate) use fault::{Fault, Trouble};
-pub(crate) use home::signed_in;
 pub(crate) use office::Office;
 pub(crate) use pass::Pass;
 pub(crate) use person::Person;

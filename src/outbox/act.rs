@@ -1,0 +1,125 @@
+//! Effects that are no message that leaves: a row of ours, a folder, a label, the archive, a draft. And taking them back.
+
+use std::{fs::DirBuilder, os::unix::fs::DirBuilderExt, time::Duration};
+
+use super::{Carried, End, LOOK_AGAIN, LOOK_BACK, NO_MAILBOX, Outbox};
+use crate::{
+    failpoint,
+    model::{Action, ActionId, Effect, Instant, OutboxState},
+    policy::{ApprovedAction, Situation, Verdict, judge},
+    source::{Mailbox, SourceError},
+    store::{Result, StoreError, Write},
+};
+
+/// An account nobody is signed in to is tried again this often.
+const SIGN_IN: Duration = Duration::from_secs(60);
+
+/// Nothing is known to have come of an attempt. It is made again, after a look whether it was done.
+pub(super) struct Later {
+    pub(super) why: String,
+    pub(super) after: Duration,
+}
+
+pub(super) type Attempt = std::result::Result<End, Later>;
+
+impl Later {
+    pub(super) fn carried(self, now: Instant) -> Carried {
+        let after = chrono::Duration::from_std(self.after).unwrap_or(LOOK_BACK).max(LOOK_AGAIN);
+        Carried::NotNow { reason: format!("waits: {}", self.why), until: now.plus(after) }
+    }
+}
+
+impl Outbox {
+    pub(super) async fn perform(&self, approved: Box<ApprovedAction>, first: bool) -> Result<Attempt> {
+        let action = approved.action();
+        let as_row = action.effect.as_row();
+        if let Some(result) = as_row.as_ref().filter(|_| !self.is_in_mailbox(action)) {
+            return Ok(Ok(End::here(result)));
+        }
+        let outbox = self.clone();
+        // A mailbox waits for its disk, and others need not wait with it.
+        let tried = tokio::task::spawn_blocking(move || outbox.touch(&approved, first)).await.map_err(|error| {
+            if error.is_panic() { StoreError::Refused("the effect panicked".into()) } else { StoreError::Stopped }
+        })?;
+        Ok(tried.map(|end| End { here: as_row.is_some() && end.state == OutboxState::Applied, ..end }))
+    }
+
+    /// A row of ours that the mailbox is to show as well.
+    fn is_in_mailbox(&self, action: &Action) -> bool {
+        let label = matches!(action.effect, Effect::Label { .. });
+        label && self.mailbox(&action.account).is_some_and(|mailbox| mailbox.keeps_labels())
+    }
+
+    /// `first`: nobody can have tried it before.
+    fn touch(&self, approved: &ApprovedAction, first: bool) -> Attempt {
+        let action = approved.action();
+        match &action.effect {
+            Effect::CreateFolder { name } => Ok(self.create_folder(name)),
+            _ => match self.mailbox(&action.account) {
+                Some(mailbox) => End::in_mailbox(mailbox.as_ref(), approved, first),
+                None => Ok(End::of(OutboxState::Failed, NO_MAILBOX)),
+            },
+        }
+    }
+
+    fn create_folder(&self, name: &str) -> End {
+        let path = self.setting.files.join(name);
+        let made = failpoint::around("folder.create", || DirBuilder::new().recursive(true).mode(0o700).create(path));
+        match made {
+            Ok(()) => End::of(OutboxState::Applied, &format!("created {name} in files")),
+            Err(error) => End::of(OutboxState::Failed, &format!("the folder could not be made: {error}")),
+        }
+    }
+
+    /// Takes an R1 effect back. The line in the audit comes first.
+    pub async fn undo(&self, action_id: ActionId, now: Instant) -> anyhow::Result<String> {
+        self.store.write(Write::Undo { action_id, done: false, at: now }).await?;
+        let row = self.row(action_id)?;
+        let charter = self.charter();
+        let situation = Situation { phishing: false, approval: None, ..self.situation(&row, None, &charter, now) };
+        let Verdict::Allowed(approved) = judge(row.action.clone(), &situation) else {
+            anyhow::bail!("the account does not let the program touch it now");
+        };
+        let told = match (&row.action.effect, self.mailbox(&row.action.account)) {
+            (Effect::Label { label }, _) if !self.is_in_mailbox(&row.action) => {
+                format!("the label {label} is off again")
+            }
+            (_, Some(mailbox)) => {
+                let undo = move || failpoint::around("mailbox.undo", || mailbox.undo(&approved, &row.handle));
+                tokio::task::spawn_blocking(undo).await??
+            }
+            (_, None) => anyhow::bail!(NO_MAILBOX),
+        };
+        self.store.write(Write::Undo { action_id, done: true, at: now }).await?;
+        Ok(told)
+    }
+}
+
+impl End {
+    pub(super) fn of(state: OutboxState, result: &str) -> Self {
+        Self { state, result: result.to_owned(), handle: String::new(), here: false }
+    }
+
+    /// What was done before a crash is found, not done again.
+    fn in_mailbox(mailbox: &dyn Mailbox, approved: &ApprovedAction, first: bool) -> Attempt {
+        let found = if first { Ok(None) } else { failpoint::around("mailbox.probe", || mailbox.probe(approved)) };
+        let done = found
+            .and_then(|found| found.map_or_else(|| failpoint::around("mailbox.apply", || mailbox.apply(approved)), Ok));
+        match done {
+            Ok(applied) => Ok(Self { handle: applied.handle, ..Self::of(OutboxState::Applied, &applied.result) }),
+            Err(SourceError::RateLimited { after }) => {
+                Err(Later { why: "the mailbox's limit is reached".into(), after })
+            }
+            Err(SourceError::Later { problem, after }) => Err(Later { why: problem, after }),
+            Err(SourceError::Auth { problem }) => Err(Later { why: problem, after: SIGN_IN }),
+            Err(error) => {
+                let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
+                Ok(Self::of(OutboxState::Failed, &format!("{error}{cause}")))
+            }
+        }
+    }
+
+    fn here(result: &str) -> Self {
+        Self { here: true, ..Self::of(OutboxState::Applied, result) }
+    }
+}
