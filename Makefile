@@ -61,6 +61,7 @@ crash: need ## the long campaigns: kills, places to die, tampering, forgeries, a
 	IT_CASES=100000 cargo nextest run --locked -E 'test(an_attacker_gets)' --no-capture
 	IT_CASES=10000 cargo nextest run --locked -E 'test(tampering::)' --no-capture
 	IT_CASES=200 cargo nextest run --locked -E 'test(many_doors_at_once)' --no-capture
+	IT_CASES=500 cargo nextest run --locked -E 'test(no_imitation_buries)' --no-capture
 	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery)' --no-capture
 
 bench: need ## ratios and times, printed beside their goals

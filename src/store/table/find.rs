@@ -40,6 +40,14 @@ impl Depth {
 /// pieces are chance.
 const LEAST_OF_PIECES: f64 = 0.25;
 
+/// What the words of a question say about each document.
+#[derive(Default)]
+struct Tallies {
+    documents: HashMap<i64, Tally>,
+    /// What a document with all of them would have.
+    question: f64,
+}
+
 #[derive(Default)]
 struct Tally {
     score: f64,
@@ -50,55 +58,59 @@ struct Tally {
     whole: bool,
 }
 
+impl Tallies {
+    fn count(&mut self, word: usize, term: &str, weight: f64, holders: &[(i64, f64)]) {
+        self.question += weight;
+        for (doc_id, length) in holders {
+            let tally = self.documents.entry(*doc_id).or_default();
+            let long = 1.0 - LENGTH + LENGTH * length / USUAL_WORDS;
+            tally.score += weight * (SATURATION + 1.0) / (1.0 + SATURATION * long);
+            tally.weight += weight;
+            tally.whole |= !is_piece(term);
+            tally.words |= bit(word);
+        }
+    }
+
+    /// The best documents with what is said about them; none when all of it is chance.
+    fn best(self, limit: usize) -> Vec<(i64, Tally)> {
+        let mut best: Vec<(i64, Tally)> = self.documents.into_iter().collect();
+        if !best.iter().any(|(_, tally)| tally.whole || tally.weight >= LEAST_OF_PIECES * self.question) {
+            return Vec::new();
+        }
+        best.sort_by(|(a, one), (b, other)| other.score.total_cmp(&one.score).then_with(|| b.cmp(a)));
+        best.truncate(limit);
+        best
+    }
+}
+
+/// No question has more words than bits.
+fn bit(word: usize) -> u32 {
+    u32::try_from(word).ok().and_then(|word| 1_u32.checked_shl(word)).unwrap_or_default()
+}
+
 impl Reader<'_> {
     /// Documents of `account` that hold any of the words, best first.
     pub fn find(&self, text: &str, account: &AccountId, depth: Depth, limit: usize) -> Result<Vec<Hit>> {
         let terms = Terms::of(text);
-        let stored =
-            one(self.0, "SELECT coalesce(max(doc_id), 0) FROM search_doc", [], "looking at the index", |row| {
-                row.get::<_, i64>(0)
-            })?
-            .unwrap_or_default();
-        let mut tallies: HashMap<i64, Tally> = HashMap::new();
-        let (mut looked_at, mut question) = (0, 0.0);
+        let newest = "SELECT coalesce(max(doc_id), 0) FROM search_doc";
+        let stored = one(self.0, newest, [], "looking at the index", |row| row.get::<_, i64>(0))?.unwrap_or_default();
+        let mut tallies = Tallies::default();
+        let mut left = depth.in_all;
         for (word, term) in &terms.asked {
-            let limit = depth.per_word.min(depth.in_all.saturating_sub(looked_at));
+            let limit = depth.per_word.min(left);
             if limit == 0 {
                 break;
             }
             let holders = self.holders(term, account, limit)?;
-            looked_at += holders.len();
-            let weight = rarity(&holders, limit, stored);
-            question += weight;
-            for (doc_id, length) in holders {
-                let tally = tallies.entry(doc_id).or_default();
-                tally.score +=
-                    weight * (SATURATION + 1.0) / (1.0 + SATURATION * (1.0 - LENGTH + LENGTH * length / USUAL_WORDS));
-                tally.weight += weight;
-                tally.whole |= !is_piece(term);
-                tally.words |= 1_u32.checked_shl(u32::try_from(*word).unwrap_or(u32::MAX)).unwrap_or_default();
-            }
+            left -= holders.len();
+            tallies.count(*word, term, rarity(&holders, limit, stored), &holders);
         }
-        let mut best: Vec<(i64, Tally)> = tallies.into_iter().collect();
-        if !best.iter().any(|(_, tally)| tally.whole || tally.weight >= LEAST_OF_PIECES * question) {
-            return Ok(Vec::new());
-        }
-        best.sort_by(|(a, one), (b, other)| other.score.total_cmp(&one.score).then_with(|| b.cmp(a)));
-        best.truncate(limit);
-        let hits = best.into_iter().map(|(doc_id, tally)| {
-            let document = self.document_numbered(doc_id)?;
-            Ok(document.map(|document| Hit {
-                document,
-                score: tally.score,
-                share: if question > 0.0 { tally.weight / question } else { 0.0 },
-                words: terms
-                    .words
-                    .iter()
-                    .enumerate()
-                    .filter(|(n, _)| tally.words >> n & 1 == 1)
-                    .map(|(_, w)| w.clone())
-                    .collect(),
-            }))
+        let question = tallies.question.max(f64::MIN_POSITIVE);
+        let hits = tallies.best(limit).into_iter().map(|(doc_id, tally)| {
+            let held = terms.words.iter().enumerate().filter(|(nth, _)| tally.words & bit(*nth) != 0);
+            let words = held.map(|(_, word)| word.clone()).collect();
+            let (score, share) = (tally.score, tally.weight / question);
+            Ok(self.document_numbered(doc_id)?.map(|document| Hit { document, score, share, words }))
         });
         hits.filter_map(Result::transpose).collect()
     }

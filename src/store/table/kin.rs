@@ -57,6 +57,29 @@ pub(in crate::store) fn marked(
     many(connection, &open_tasks("task_mark"), (account, mark), "finding marked tasks", |row| kin(row, kinship))
 }
 
+/// Adds the tasks a mail repeats or quotes to those of its conversation. What can be seen closer at hand counts: a text
+/// says more than a thread, a thread more than a quote.
+pub(in crate::store) fn join_marked(
+    connection: &Connection,
+    account: &str,
+    text: Option<&str>,
+    quoted: &[String],
+    tasks: &mut Vec<ThreadTask>,
+) -> Result<()> {
+    let same = text.map(|mark| (Kinship::Text, mark));
+    let quoted = quoted.iter().map(|mark| (Kinship::Quote, mark.as_str()));
+    for (kinship, mark) in same.into_iter().chain(quoted) {
+        for task in marked(connection, account, mark, kinship)? {
+            match tasks.iter_mut().find(|known| known.task_id == task.task_id) {
+                Some(known) if kinship == Kinship::Text => known.kinship = kinship,
+                Some(_) => {}
+                None => tasks.push(task),
+            }
+        }
+    }
+    Ok(())
+}
+
 /// A task is opened under its marks, unless an open one that was not seen has one of them: then look again.
 pub(in crate::store) fn mark(
     connection: &Connection,

@@ -10,7 +10,7 @@ use crate::{
         error::{Context, Result},
         prepare::MailText,
         session::Session,
-        value::{Acquaintance, Arrival, Kinship},
+        value::{Acquaintance, Arrival},
     },
 };
 
@@ -111,18 +111,7 @@ pub(in crate::store) fn acquaintance(
     if !known.alone {
         known.tasks = kin::of_thread(connection, &account, &thread)?;
     }
-    let same = text.map(|mark| (Kinship::Text, mark));
-    let quoted = quoted.iter().map(|mark| (Kinship::Quote, mark.as_str()));
-    for (kinship, mark) in same.into_iter().chain(quoted) {
-        for task in kin::marked(connection, &account, mark, kinship)? {
-            // What can be seen closer at hand counts: a text says more than a thread, a thread more than a quote.
-            match known.tasks.iter_mut().find(|known| known.task_id == task.task_id) {
-                Some(known) if kinship == Kinship::Text => known.kinship = kinship,
-                Some(_) => {}
-                None => known.tasks.push(task),
-            }
-        }
-    }
+    kin::join_marked(connection, &account, text, quoted, &mut known.tasks)?;
     known.alone &= known.tasks.is_empty();
     Ok(Some(known))
 }
