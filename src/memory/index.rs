@@ -157,7 +157,7 @@ impl Block {
 
 fn signs(negative: impl Iterator<Item = bool>) -> Vec<u64> {
     let negative: Vec<bool> = negative.collect();
-    let word = |bits: &[bool]| bits.iter().rev().fold(0, |word, bit| word << 1 | u64::from(*bit));
+    let word = |bits: &[bool]| bits.iter().rev().fold(0, |word, bit| (word << 1) | u64::from(*bit));
     negative.chunks(BITS).map(word).collect()
 }
 
