@@ -63,6 +63,7 @@ crash: need ## the long campaigns: kills, places to die, tampering, forgeries, a
 	IT_CASES=200 cargo nextest run --locked -E 'test(many_doors_at_once)' --no-capture
 	IT_CASES=500 cargo nextest run --locked -E 'test(no_imitation_buries)' --no-capture
 	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery)' --no-capture
+	IT_CASES=2000 cargo nextest run --locked -E 'test(memory_contract::)' --no-capture
 
 bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench engine
