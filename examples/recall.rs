@@ -48,7 +48,7 @@ async fn main() -> anyhow::Result<()> {
     for line in &lines {
         let Line::Query { id, query } = line else { continue };
         let [words, meaning, both] =
-            shelf.find(query).await?.map(|docs| docs.iter().map(|doc| ids[doc]).collect::<Vec<_>>());
+            shelf.find(query).await?.map(|docs| docs.iter().filter_map(|doc| ids.get(doc)).collect::<Vec<_>>());
         writeln!(out, "{}", json!({ "id": id, "words": words, "meaning": meaning, "both": both }))?;
     }
     Ok(out.flush()?)

@@ -72,7 +72,7 @@ impl Embedded {
         let found = self.store.read_now(|reader| {
             self.catch_up(reader)?;
             let (found, gone) = self.nearest(reader, query, filter, k)?;
-            if gone == 0 || found.len() == k && gone <= k {
+            if gone == 0 || (found.len() == k && gone <= k) {
                 return Ok(found);
             }
             // Too much of what was loaded is not there any more.

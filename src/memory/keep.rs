@@ -1,7 +1,7 @@
 //! Keeping the memory in step with the store: what is due is learned, what was lost is learned again, and a place that
 //! cannot be reached is tried again later. What it should have learned waits in the store.
 
-use std::{collections::HashMap, sync::PoisonError};
+use std::sync::PoisonError;
 
 use serde::Serialize;
 
@@ -190,15 +190,11 @@ impl Memory {
         let texts: Vec<&str> = due.iter().flat_map(|due| &due.pieces).map(String::as_str).collect();
         let mut vectors = self.embedder.embed(&texts).await?.into_iter();
         let mut snippets = Vec::new();
-        let mut numbers: HashMap<&str, u8> = HashMap::new();
         for due in due {
-            for _ in &due.pieces {
-                let number = numbers.entry(&due.doc).or_default();
+            for number in (0..=u8::MAX).take(due.pieces.len()) {
                 if let Some(vector) = vectors.next().flatten() {
-                    let (doc, account) = (due.doc.clone(), due.account.clone());
-                    snippets.push(Snippet { doc, number: *number, account, vector });
+                    snippets.push(Snippet { doc: due.doc.clone(), number, account: due.account.clone(), vector });
                 }
-                *number = number.saturating_add(1);
             }
         }
         Ok(snippets)

@@ -113,7 +113,7 @@ async fn nothing_is_found_in_another_account() {
     };
     app.store.write(Write::OpenAccount(other)).await.unwrap();
     let text = "The plumber comes on Monday about the leaking pipe, invoice 4471.".to_owned();
-    let own = keep(&app, WORK, &[text.clone()]).await;
+    let own = keep(&app, WORK, std::slice::from_ref(&text)).await;
     let theirs = keep(&app, "other", &vec![text; 20]).await;
     for (account, expected) in [(WORK, own), ("other", theirs)] {
         let account = AccountId::from(account);

@@ -20,6 +20,10 @@ const LENGTH: f64 = 0.75;
 /// Words of a usual document. Twice or half of it ranks the same.
 const USUAL_WORDS: f64 = 40.0;
 
+/// Documents of all accounts that are passed for each of the account's own, so that a small account beside a huge one
+/// costs no more than this.
+const OTHERS: i64 = 16;
+
 /// How far back a question looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Depth {
@@ -117,10 +121,12 @@ impl Reader<'_> {
 
     /// The newest documents with a term, and how many words each has.
     fn holders(&self, term: &str, account: &AccountId, limit: usize) -> Result<Vec<(i64, f64)>> {
-        let sql = "SELECT d.doc_id, d.words FROM search s JOIN search_doc d ON d.doc_id = s.rowid
-                   WHERE search MATCH ?1 AND d.account = ?2 ORDER BY s.rowid DESC LIMIT ?3";
+        let sql = "SELECT d.doc_id, d.words
+                   FROM (SELECT rowid AS doc_id FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?4) s
+                   JOIN search_doc d USING (doc_id) WHERE d.account = ?2 ORDER BY d.doc_id DESC LIMIT ?3";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        many(self.0, sql, (format!("\"{term}\""), account.as_str(), limit), "searching", |row| {
+        let all = limit.saturating_mul(OTHERS);
+        many(self.0, sql, (format!("\"{term}\""), account.as_str(), limit, all), "searching", |row| {
             Ok((row.get(0)?, row.get::<_, f64>(1)?))
         })
     }
