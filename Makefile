@@ -85,6 +85,7 @@ crash: need peers ## the long campaigns: kills, places to die, tampering, forger
 	IT_CASES=1 cargo nextest run --locked -E 'test(killed_at_each_step)' --no-capture
 	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery)' --no-capture
 	IT_CASES=2000 cargo nextest run --locked -E 'test(memory_contract::)' --no-capture
+	IT_CASES=1 cargo nextest run --locked -E 'test(killed_at_each_step) | test(night_calendar)' --no-capture
 
 bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench engine

@@ -205,10 +205,14 @@ impl<'a> Group<'a> {
         Entry { reach: self.reach.clone(), act }
     }
 
+    /// Lowering anyone but a bulk sender is for the person to say.
+    pub(super) fn is_asked(&self) -> bool {
+        let bulk = self.support.iter().all(|lesson| lesson.bulk) && !is_wide(&self.reach);
+        matches!(self.entry().act, Act::Cap(_) | Act::Task(false)) && !bulk
+    }
+
     fn candidate(&self) -> Candidate {
         let evidence: Vec<i64> = self.support.iter().map(|lesson| lesson.id).collect();
-        let bulk = self.support.iter().all(|lesson| lesson.bulk) && !is_wide(&self.reach);
-        let lowers = matches!(self.entry().act, Act::Cap(_) | Act::Task(false));
         let at = |pick: fn(Option<Instant>, Instant) -> Option<Instant>| {
             self.support.iter().fold(None, |best, lesson| pick(best, lesson.at))
         };
@@ -221,7 +225,7 @@ impl<'a> Group<'a> {
             evidence,
             since: since.unwrap_or(Instant::from(chrono::DateTime::UNIX_EPOCH)),
             until: until.unwrap_or(Instant::from(chrono::DateTime::UNIX_EPOCH)),
-            asked: lowers && !bulk,
+            asked: self.is_asked(),
         }
     }
 }

@@ -19,6 +19,7 @@ pub enum Outlook {
         more: usize,
         another_day: bool,
         rule: String,
+        asked: bool,
     },
     Tonight {
         rule: String,
@@ -54,7 +55,7 @@ fn of(material: &Material, rules: &RuleSet, lesson: &Lesson) -> Outlook {
     if more == 0 {
         return Outlook::Nothing(format!("you have also said otherwise about {}", group.entry().reach.words()));
     }
-    Outlook::Missing { more, another_day, rule }
+    Outlook::Missing { more, another_day, rule, asked: group.is_asked() }
 }
 
 impl fmt::Display for Outlook {
@@ -62,9 +63,12 @@ impl fmt::Display for Outlook {
         match self {
             Outlook::Nothing(why) => write!(f, "noted for this one; {why}"),
             Outlook::Known => f.write_str("noted; the rules say the same"),
-            Outlook::Missing { more, another_day, rule } => {
+            Outlook::Missing { more, another_day, rule, asked } => {
                 let times = if *more == 1 { "one more".to_owned() } else { format!("{more} more") };
                 let day = if *another_day { " on another day" } else { "" };
+                if *asked {
+                    return write!(f, "noted; {times}{day} and tonight you would be asked: {rule}?");
+                }
                 write!(f, "noted; {times}{day} and tonight's rule would be: {rule}")
             }
             Outlook::Tonight { rule, asked: false } => write!(f, "noted; tonight's rule: {rule}"),

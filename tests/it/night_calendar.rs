@@ -5,21 +5,24 @@ use std::collections::BTreeMap;
 
 use chrono::{Duration, NaiveDate};
 
-use crate::house::{Dice, House};
+use crate::{
+    deeds::cases,
+    house::{Dice, House},
+};
 
 /// Dates of the rows, and how each came to be.
 fn dates(house: &House) -> BTreeMap<String, String> {
     house.sql("SELECT date, state FROM night").into_iter().map(|row| (row[0].clone(), row[1].clone())).collect()
 }
 
-async fn a_year(zone: &str, line: &str, dice: &mut Dice) {
+async fn live(days: i64, zone: &str, line: &str, dice: &mut Dice) {
     let house = House::active();
     house.write(
         "adjutant.toml",
         &format!("daily = \"{line}\"\n[me]\ntime_zone = \"{zone}\"\n[[account]]\nname = \"work\"\npath = \"mail\"\n"),
     );
     let begin = house.clock.now();
-    let end = begin.plus(Duration::days(366));
+    let end = begin.plus(Duration::days(days));
     let mut app = house.app().await;
     app.night_if_due().await.unwrap();
     let (mut held, mut restarts, mut suspensions, mut by_hand, mut cut_off) = (0, 0, 0, 0, 0);
@@ -67,7 +70,7 @@ async fn a_year(zone: &str, line: &str, dice: &mut Dice) {
         found.len()
     );
     assert!(missing.is_empty(), "{missing:?}");
-    assert!((last - first).num_days() >= 363, "{first} to {last}");
+    assert!((last - first).num_days() >= days - 3, "{first} to {last}");
     assert!(found.values().all(|state| state != "running"), "{found:?}");
     let twice = house.sql("SELECT subject FROM audit WHERE act = 'night_begun' GROUP BY subject HAVING count(*) > 1");
     assert!(twice.is_empty(), "begun twice: {twice:?}");
@@ -76,12 +79,13 @@ async fn a_year(zone: &str, line: &str, dice: &mut Dice) {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_date_of_a_year_has_one_night() {
     let mut dice = Dice::thrown("a year of nights");
-    a_year("Europe/Berlin", "15 3 * * *", &mut dice).await;
+    live(366, "Europe/Berlin", "15 3 * * *", &mut dice).await;
 }
 
-/// A line that the clocks skip in spring and repeat in autumn.
+/// A line that the clocks skip in spring and repeat in autumn; under `make crash` the autumn too.
 #[tokio::test(flavor = "multi_thread")]
-async fn so_has_a_year_whose_hour_the_clocks_skip_and_repeat() {
-    let mut dice = Dice::thrown("a year of skipped hours");
-    a_year("America/New_York", "30 2 * * *", &mut dice).await;
+async fn so_have_seasons_whose_hour_the_clocks_skip_and_repeat() {
+    let mut dice = Dice::thrown("skipped hours");
+    let days = if cases(0) > 0 { 366 } else { 125 };
+    live(days, "America/New_York", "30 2 * * *", &mut dice).await;
 }

@@ -18,6 +18,13 @@ fn lines(house: &House) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// Of the task a mail opened: several at once are numbered as they come.
+fn number(house: &House, id: &str) -> String {
+    house.sql_one(&format!(
+        "SELECT number FROM task_owner JOIN tasks USING (task_id) WHERE source = 'email:<{id}@it.example>'"
+    ))
+}
+
 #[test]
 fn every_correction_says_what_it_teaches() {
     let house = House::real_time(Kind::Active);
@@ -26,21 +33,22 @@ fn every_correction_says_what_it_teaches() {
     }
     house.post(&house.letter("zforged").from("Ann <ann@shop.example>").question());
     assert_eq!(house.run(&["once"]).code, 0);
-    let said = |task: &str| house.run(&["tasks", "set", task, "--priority", "high"]).out;
+    let said = |id: &str| house.run(&["tasks", "set", &number(&house, id), "--priority", "high"]).out;
     let rule = "mail from ann@shop.example is at least high";
-    let first = said("1");
+    let first = said("a0");
     assert!(first.contains(&format!("noted; 2 more on another day and tonight's rule would be: {rule}")), "{first}");
-    said("2");
-    let third = said("3");
+    said("a1");
+    let third = said("a2");
     assert!(third.contains(&format!("noted; one more on another day and tonight's rule would be: {rule}")), "{third}");
     house.database().execute_batch("UPDATE correction SET at = strftime('%Y-%m-%dT%H:%M:%SZ', at, '-1 days')").unwrap();
-    let fourth = said("4");
+    let fourth = said("a3");
     assert!(fourth.contains(&format!("noted; tonight's rule: {rule}")), "{fourth}");
-    let forged = said("5");
+    let forged = said("zforged");
     assert!(forged.contains("the sender is not verified"), "{forged}");
-    let json = house.json(&["tasks", "set", "4", "--priority", "high"]);
+    let json = house.json(&["tasks", "set", &number(&house, "a3"), "--priority", "high"]);
     assert!(json["teaches"].as_str().unwrap().contains(rule), "{json}");
-    let none = house.run(&["mail", "not-a-task", "1"]);
+    let mail = house.sql_one("SELECT mail_id FROM mail WHERE message_id = '<a0@it.example>'");
+    let none = house.run(&["mail", "not-a-task", &mail]);
     assert!(none.out.contains("mail from ann@shop.example is no task"), "{}", none.out);
     let dry = house.json(&["reflect", "--dry-run"]);
     assert_eq!(dry["adopted"].as_array().unwrap().len(), 1, "{dry}");
@@ -159,7 +167,7 @@ fn the_digest_tells_what_happened() {
     house.post(&house.letter("one").question().verified());
     house.post(&house.letter("two").body("Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n"));
     assert_eq!(house.run(&["once"]).code, 0);
-    assert_eq!(house.run(&["tasks", "done", "1"]).code, 0);
+    assert_eq!(house.run(&["tasks", "done", &number(&house, "one")]).code, 0);
     let digest = house.json(&["digest"]);
     assert_eq!(digest["done"].as_array().unwrap().len(), 1, "{digest}");
     assert_eq!(digest["waiting"].as_array().unwrap().len(), 1, "{digest}");

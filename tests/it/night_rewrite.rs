@@ -274,7 +274,7 @@ fn edit(text: &str, dice: &mut Dice) -> Edit {
         "true",
         "1.5",
     ];
-    let name = if dice.below(3) == 0 { (*pick(&odd, dice)).to_owned() } else { format!("n{}", dice.below(40)) };
+    let name = if dice.below(9) == 0 { (*pick(&odd, dice)).to_owned() } else { format!("n{}", dice.below(40)) };
     let reach = match dice.below(5) {
         0 => Reach::Domain(format!("{name}.example")),
         1 => Reach::ListId(name),
@@ -287,10 +287,10 @@ fn edit(text: &str, dice: &mut Dice) -> Edit {
     let known: Vec<String> = RuleSet::parse("f", text)
         .map(|rules| rules.learned().into_iter().map(str::to_owned).collect())
         .unwrap_or_default();
-    match dice.below(5) {
-        0 if !known.is_empty() => Edit::Retire { name: pick(&known, dice).clone(), why },
-        1 if !known.is_empty() => Edit::Change { name: pick(&known, dice).clone(), entry, why },
-        2 => Edit::Retire { name: "nobody".into(), why },
+    match dice.below(16) {
+        0..3 if !known.is_empty() => Edit::Retire { name: pick(&known, dice).clone(), why },
+        3..6 if !known.is_empty() => Edit::Change { name: pick(&known, dice).clone(), entry, why },
+        6 => Edit::Retire { name: "nobody".into(), why },
         _ => Edit::Add { entry, why },
     }
 }

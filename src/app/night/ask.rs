@@ -50,7 +50,7 @@ impl App {
         if approved(&waiting).is_empty() {
             return Ok(0);
         }
-        let _turn = self.rules_turn()?;
+        let _turn = self.rules_turn().await?;
         self.settle_intents().await?;
         let mut adopted = 0;
         // Read again: another may have had the turn before.

@@ -1,11 +1,18 @@
 //! The two files the night may edit, and whose turn it is.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    os::unix::fs::OpenOptionsExt as _,
+    time::{Duration, Instant},
+};
 
 use anyhow::Context as _;
 
 use crate::{app::App, rules::read_file};
+
+/// A rewrite takes milliseconds; whoever takes longer is stuck.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Both files, byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,12 +29,24 @@ impl App {
         Ok(Files { rules: read(self.home.rules_file())?, guidelines: read(self.home.guidelines_file())? })
     }
 
-    /// One program at a time edits them; held until it is dropped.
-    pub(super) fn rules_turn(&self) -> anyhow::Result<File> {
+    /// One program at a time edits them; held until it is dropped. Waited for without holding up a thread that whoever
+    /// has it may need.
+    pub(super) async fn rules_turn(&self) -> anyhow::Result<File> {
         let path = self.home.data().join("rules.lock");
         let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
         let file = open.with_context(|| format!("{} cannot be opened", path.display()))?;
-        file.lock().with_context(|| format!("{} cannot be locked", path.display()))?;
-        Ok(file)
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => tokio::time::sleep(PAUSE).await,
+                Err(TryLockError::WouldBlock) => {
+                    anyhow::bail!("another adjutant edits the rules; nothing was changed, try again")
+                }
+                Err(TryLockError::Error(error)) => {
+                    return Err(error).with_context(|| format!("{} cannot be locked", path.display()));
+                }
+            }
+        }
     }
 }

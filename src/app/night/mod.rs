@@ -174,7 +174,7 @@ impl App {
 
     /// Studies, and writes what passed. Starts over when a person edits a file meanwhile.
     async fn learn(&self, run_id: RunId) -> anyhow::Result<(Findings, Option<i64>)> {
-        let _turn = self.rules_turn()?;
+        let _turn = self.rules_turn().await?;
         self.settle_intents().await?;
         for _ in 0..MOST_TRIES {
             let material = self.material().await?;

@@ -63,7 +63,7 @@ impl App {
 
     /// Goes back to a version, or to the one before the newest. What a person wrote outside the marks since then stays.
     pub async fn rollback(&self, version: Option<i64>) -> anyhow::Result<i64> {
-        let _turn = self.rules_turn()?;
+        let _turn = self.rules_turn().await?;
         self.settle_intents().await?;
         let rows = self.store.read(|reader| reader.rules_versions()).await?;
         let was = self.files()?;
