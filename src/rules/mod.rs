@@ -9,6 +9,7 @@ mod condition;
 mod decide;
 mod error;
 mod field;
+pub mod guidelines;
 mod learned;
 pub mod limits;
 mod lint;

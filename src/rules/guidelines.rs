@@ -1,0 +1,79 @@
+//! `guidelines.txt`: what is put before a model's prompt. The person's words, and the lines of the nightly job between
+//! two marks.
+//!
+//! Owns its reading. Never more than [`MAX_BYTES`] reach a prompt, and what does not fit is said, not dropped in silence.
+
+use std::{io, path::Path};
+
+/// A prompt is paid for by the word, and what is longer than this is no longer a guideline.
+pub const MAX_BYTES: usize = 4 * 1024;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Guidelines {
+    /// What goes before the prompt; empty without a file.
+    pub text: String,
+    /// Why it is not the whole file.
+    pub warning: Option<String>,
+}
+
+/// A missing file is no guidelines. An unreadable one is none either, and a warning.
+pub fn load(path: &Path) -> Guidelines {
+    match std::fs::read(path) {
+        Ok(bytes) => capped(&String::from_utf8_lossy(&bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Guidelines::default(),
+        Err(error) => {
+            let warning = Some(format!("{} cannot be read ({error}); no guidelines are used", path.display()));
+            Guidelines { text: String::new(), warning }
+        }
+    }
+}
+
+/// Whole lines, as many as fit: half a sentence may mean the opposite of the whole.
+fn capped(text: &str) -> Guidelines {
+    if text.len() <= MAX_BYTES {
+        return Guidelines { text: text.to_owned(), warning: None };
+    }
+    let mut kept = String::new();
+    for line in text.split_inclusive('\n') {
+        if kept.len() + line.len() > MAX_BYTES {
+            break;
+        }
+        kept.push_str(line);
+    }
+    let warning = format!(
+        "guidelines.txt has {} bytes; the first {} count (at most {MAX_BYTES}, in whole lines). Shorten it",
+        text.len(),
+        kept.len()
+    );
+    Guidelines { text: kept, warning: Some(warning) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_fits_is_used_whole() {
+        let text = "- be brief\n";
+        assert_eq!(capped(text), Guidelines { text: text.into(), warning: None });
+        let full = format!("{}\n", "x".repeat(MAX_BYTES - 1));
+        assert_eq!(capped(&full).warning, None);
+    }
+
+    #[test]
+    fn a_longer_one_is_cut_between_lines_and_says_so() {
+        let line = format!("- {}\n", "שלום ".repeat(10));
+        let cut = capped(&line.repeat(200));
+        assert!(cut.text.len() <= MAX_BYTES && cut.text.ends_with('\n') && !cut.text.is_empty());
+        assert!(cut.text.lines().all(|kept| kept == line.trim_end_matches('\n')));
+        assert!(cut.warning.unwrap().contains("4096"));
+        assert_eq!(capped(&"x".repeat(MAX_BYTES + 1)).text, "");
+    }
+
+    #[test]
+    fn no_file_is_no_guidelines() {
+        assert_eq!(load(Path::new("/nonexistent/guidelines.txt")), Guidelines::default());
+        let folder = tempfile::tempdir().unwrap();
+        assert!(load(folder.path()).warning.is_some());
+    }
+}
