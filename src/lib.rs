@@ -10,6 +10,7 @@ pub mod tls;
 // the path of a mail
 pub mod graph;
 pub mod ingest;
+pub mod llm;
 pub mod planner;
 pub mod policy;
 pub mod rules;

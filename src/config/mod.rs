@@ -3,6 +3,7 @@
 //! Raw text becomes a checked [`Config`] once; nobody asks again.
 
 mod home;
+mod llm;
 mod overlay;
 mod raw;
 
@@ -14,7 +15,7 @@ use chrono_tz::Tz;
 pub use home::{Home, NoHome};
 pub use raw::TEMPLATE;
 
-use crate::model::{AccountId, Me};
+use crate::model::{AccountId, Me, llm::LlmSettings};
 
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -29,6 +30,8 @@ pub struct Config {
     pub in_flight: usize,
     /// When the daily ranking runs, as a cron line in the person's time zone.
     pub daily: String,
+    /// The model that helps; none: the rules alone.
+    pub llm: Option<LlmSettings>,
     pub accounts: Vec<AccountConfig>,
 }
 
@@ -72,6 +75,7 @@ impl Config {
 
     fn parse(text: &str, vars: impl Iterator<Item = (String, String)>, home: &Home) -> Result<Self, String> {
         let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+        llm::refuse_key(&table, &home.config_file())?;
         overlay::apply(&mut table, vars);
         let raw: raw::Raw = table.try_into().map_err(|error: toml::de::Error| error.to_string())?;
         checked(raw, home)
@@ -95,6 +99,7 @@ fn checked(raw: raw::Raw, home: &Home) -> Result<Config, String> {
         poll_seconds: raw.mail.poll_seconds,
         old_after_days: raw.mail.old_after_days,
         in_flight: raw.engine.in_flight,
+        llm: llm::checked(raw.llm, home)?,
         daily: raw.daily,
         accounts,
     })

@@ -2,7 +2,7 @@
 
 /// These variables are not keys of the file.
 const NOT_KEYS: &[&str] = &["ADJUTANT_HOME", "ADJUTANT_LOG"];
-const SECTIONS: &[&str] = &["me", "mail", "engine"];
+const SECTIONS: &[&str] = &["me", "mail", "engine", "llm"];
 
 pub(super) fn apply(table: &mut toml::Table, vars: impl Iterator<Item = (String, String)>) {
     for (name, text) in vars {
@@ -14,7 +14,9 @@ pub(super) fn apply(table: &mut toml::Table, vars: impl Iterator<Item = (String,
             Some((section, key)) => {
                 let inner = table.entry(section).or_insert_with(|| toml::Table::new().into());
                 if let Some(inner) = inner.as_table_mut() {
-                    inner.insert(key.to_owned(), value(&text));
+                    // A key is text, whatever it looks like.
+                    let value = if key == "key" { toml::Value::String(text) } else { value(&text) };
+                    inner.insert(key.to_owned(), value);
                 }
             }
             None => {

@@ -5,13 +5,14 @@ use serde::Deserialize;
 /// What `adjutant init` writes: every key, with its default.
 pub const TEMPLATE: &str = include_str!("template.toml");
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Raw {
     pub(super) daily: String,
     pub(super) me: RawMe,
     pub(super) mail: RawMail,
     pub(super) engine: RawEngine,
+    pub(super) llm: RawLlm,
     pub(super) account: Vec<RawAccount>,
 }
 
@@ -22,6 +23,7 @@ impl Default for Raw {
             me: RawMe::default(),
             mail: RawMail::default(),
             engine: RawEngine::default(),
+            llm: RawLlm::default(),
             account: Vec::new(),
         }
     }
@@ -77,6 +79,46 @@ pub(super) struct RawEngine {
 impl Default for RawEngine {
     fn default() -> Self {
         Self { in_flight: 64 }
+    }
+}
+
+/// No `Debug`: the key may come in through a variable.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawLlm {
+    pub(super) provider: String,
+    pub(super) model: String,
+    pub(super) base_url: String,
+    /// Only as a variable; in the file it is refused.
+    pub(super) key: String,
+    pub(super) key_file: String,
+    pub(super) timeout_seconds: u64,
+    pub(super) at_once: usize,
+    pub(super) tokens_per_day: u64,
+    pub(super) tokens_per_task: u64,
+    pub(super) money_per_day: f64,
+    pub(super) money_per_task: f64,
+    pub(super) price_in: f64,
+    pub(super) price_out: f64,
+}
+
+impl Default for RawLlm {
+    fn default() -> Self {
+        Self {
+            provider: "off".into(),
+            model: String::new(),
+            base_url: String::new(),
+            key: String::new(),
+            key_file: String::new(),
+            timeout_seconds: 30,
+            at_once: 4,
+            tokens_per_day: 2_000_000,
+            tokens_per_task: 200_000,
+            money_per_day: 0.0,
+            money_per_task: 0.0,
+            price_in: 0.0,
+            price_out: 0.0,
+        }
     }
 }
 

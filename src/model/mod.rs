@@ -13,6 +13,7 @@ pub mod instant;
 pub mod item;
 pub mod ledger;
 pub mod lifecycle;
+pub mod llm;
 pub mod mail;
 pub mod me;
 pub mod plan;

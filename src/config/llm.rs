@@ -1,0 +1,186 @@
+//! `[llm]`: which model, where its key is, what it may cost.
+
+use std::{os::unix::fs::PermissionsExt as _, path::Path, time::Duration};
+
+use super::{home::Home, raw::RawLlm};
+use crate::model::{
+    Secret,
+    llm::{Allowance, Limit, LlmSettings, Price, Provider},
+};
+
+pub(super) fn checked(raw: RawLlm, home: &Home) -> Result<Option<LlmSettings>, String> {
+    let provider: Provider = raw.provider.parse().map_err(|error| format!("llm.provider: {error}"))?;
+    if provider == Provider::Off {
+        return Ok(None);
+    }
+    if raw.model.trim().is_empty() {
+        return Err(format!("llm.model is empty; expected the name of a model of {provider}"));
+    }
+    if !(1..=600).contains(&raw.timeout_seconds) {
+        return Err(format!("llm.timeout_seconds is {}; expected 1 to 600", raw.timeout_seconds));
+    }
+    if !(1..=64).contains(&raw.at_once) {
+        return Err(format!("llm.at_once is {}; expected 1 to 64", raw.at_once));
+    }
+    let key = key(&raw, home)?;
+    Ok(Some(LlmSettings {
+        provider,
+        base_url: base_url(provider, &raw.base_url, key.is_some())?,
+        key,
+        deadline: Duration::from_secs(raw.timeout_seconds),
+        at_once: raw.at_once,
+        budget: Allowance {
+            day: limit("day", raw.tokens_per_day, raw.money_per_day, &raw)?,
+            task: limit("task", raw.tokens_per_task, raw.money_per_task, &raw)?,
+        },
+        price: Price { input: money("price_in", raw.price_in)?, output: money("price_out", raw.price_out)? },
+        model: raw.model,
+    }))
+}
+
+/// A variable, or a file that nobody else can read.
+fn key(raw: &RawLlm, home: &Home) -> Result<Option<Secret>, String> {
+    if !raw.key.is_empty() {
+        return Ok(Some(Secret::new(raw.key.trim())));
+    }
+    if raw.key_file.is_empty() {
+        return Ok(None);
+    }
+    let path = home.root().join(&raw.key_file);
+    let shown = path.display();
+    let refuse = |error: std::io::Error| format!("llm.key_file: {shown} cannot be read: {error}");
+    let mode = std::fs::metadata(&path).map_err(refuse)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        return Err(format!("llm.key_file: {shown} can be read by others; `chmod 600 {shown}` first"));
+    }
+    let text = std::fs::read_to_string(&path).map_err(refuse)?;
+    match text.trim() {
+        "" => Err(format!("llm.key_file: {shown} is empty")),
+        text => Ok(Some(Secret::new(text))),
+    }
+}
+
+fn base_url(provider: Provider, given: &str, has_key: bool) -> Result<String, String> {
+    let known = match provider {
+        Provider::OpenAi => "https://api.openai.com/v1",
+        Provider::Anthropic => "https://api.anthropic.com/v1",
+        Provider::Gemini => "https://generativelanguage.googleapis.com/v1beta/openai",
+        Provider::Ollama => "http://127.0.0.1:11434/v1",
+        Provider::Compatible | Provider::Off => "",
+    };
+    let url = if given.is_empty() { known } else { given }.trim_end_matches('/');
+    let example = "such as \"http://127.0.0.1:8080/v1\"";
+    match url.split_once("://") {
+        Some(("https", host)) if !host.is_empty() => {}
+        Some(("http", host)) if is_loopback(host) || (!has_key && !host.is_empty()) => {}
+        Some(("http", _)) => {
+            return Err(format!("llm.base_url: '{url}' would send the key in the clear; use https, or a server on this machine"));
+        }
+        _ => return Err(format!("llm.base_url is '{url}'; expected an address {example}")),
+    }
+    if url.contains(['@', '?', '#']) || url.contains(char::is_whitespace) {
+        return Err(format!("llm.base_url has more than a host and a path; expected one {example}"));
+    }
+    Ok(url.to_owned())
+}
+
+fn is_loopback(host: &str) -> bool {
+    let name = host.split(['/', '?']).next().unwrap_or_default();
+    let name = if name.starts_with('[') { name.split_inclusive(']').next() } else { name.split(':').next() };
+    matches!(name, Some("127.0.0.1" | "localhost" | "[::1]"))
+}
+
+fn limit(per: &str, tokens: u64, money_limit: f64, raw: &RawLlm) -> Result<Limit, String> {
+    let most = money(&format!("money_per_{per}"), money_limit)?;
+    if most > 0.0 && raw.price_in <= 0.0 && raw.price_out <= 0.0 {
+        return Err(format!("llm.money_per_{per} is set but no price is; set llm.price_in and llm.price_out"));
+    }
+    let micros = (most * 1e6) as u64;
+    Ok(Limit { tokens: Some(tokens).filter(|most| *most > 0), micros: Some(micros).filter(|most| *most > 0) })
+}
+
+fn money(key: &str, value: f64) -> Result<f64, String> {
+    if value.is_finite() && (0.0..1e6).contains(&value) {
+        Ok(value)
+    } else {
+        Err(format!("llm.{key} is {value}; expected an amount from 0"))
+    }
+}
+
+/// What the file itself must not hold.
+pub(super) fn refuse_key(table: &toml::Table, file: &Path) -> Result<(), String> {
+    let held = table.get("llm").and_then(toml::Value::as_table).is_some_and(|llm| llm.contains_key("key"));
+    if held {
+        return Err(format!(
+            "llm.key: a key does not belong into {}; set the variable ADJUTANT_LLM_KEY, or llm.key_file to a file of mode 600",
+            file.display()
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(provider: &str) -> RawLlm {
+        RawLlm { provider: provider.into(), model: "m".into(), ..RawLlm::default() }
+    }
+
+    fn home() -> Home {
+        Home::at("/home/of/it".into())
+    }
+
+    #[test]
+    fn off_is_none_and_each_provider_has_an_address() {
+        assert_eq!(checked(RawLlm::default(), &home()).unwrap(), None);
+        for provider in ["openai", "anthropic", "gemini", "ollama"] {
+            let settings = checked(raw(provider), &home()).unwrap().unwrap();
+            assert!(settings.base_url.starts_with("http"), "{provider}");
+        }
+    }
+
+    #[test]
+    fn a_key_never_travels_in_the_clear() {
+        let at = |base_url: &str, key: &str| {
+            checked(RawLlm { base_url: base_url.into(), key: key.into(), ..raw("compatible") }, &home())
+        };
+        assert!(at("http://127.0.0.1:8080/v1/", "k").is_ok());
+        assert!(at("http://[::1]:8080/v1", "k").is_ok());
+        assert!(at("http://192.0.2.7:8080/v1", "").is_ok());
+        assert!(at("https://models.example/v1", "k").is_ok());
+        for (url, key) in [
+            ("http://192.0.2.7/v1", "k"),
+            ("http://127.0.0.1.evil.example/v1", "k"),
+            ("http://localhost@evil.example/v1", "k"),
+            ("https://user:pass@evil.example/v1", "k"),
+            ("", ""),
+            ("file:///etc/passwd", ""),
+        ] {
+            assert!(at(url, key).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_key_file_that_others_can_read_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("key");
+        std::fs::write(&file, "sk-1\n").unwrap();
+        let read = |mode| {
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            let raw = RawLlm { key_file: "key".into(), ..raw("openai") };
+            checked(raw, &Home::at(folder.path().to_owned()))
+        };
+        assert!(read(0o644).unwrap_err().contains("chmod 600"));
+        assert_eq!(read(0o600).unwrap().unwrap().key.unwrap().reveal(), "sk-1");
+    }
+
+    #[test]
+    fn money_needs_prices_and_zero_is_no_limit() {
+        let error = checked(RawLlm { money_per_day: 1.0, ..raw("openai") }, &home()).unwrap_err();
+        assert!(error.contains("price_in"), "{error}");
+        let priced = RawLlm { money_per_day: 1.5, price_in: 0.1, tokens_per_task: 0, ..raw("openai") };
+        let budget = checked(priced, &home()).unwrap().unwrap().budget;
+        assert_eq!((budget.day.micros, budget.task.tokens), (Some(1_500_000), None));
+    }
+}
