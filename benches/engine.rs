@@ -168,7 +168,7 @@ fn trivial_nodes() -> Nodes {
 }
 
 fn ranked() -> Change {
-    Change::Priority { priority: Priority::High, rule: "finance-alerts".into() }
+    Change::Priority { priority: Priority::High, rule: "finance-alerts".into(), urgency: None }
 }
 
 fn recalled() -> Change {

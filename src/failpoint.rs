@@ -21,6 +21,7 @@ pub const CALLS: &[&str] = &[
     "journal.append",
     "anchor.append",
     "epoch.write",
+    "model.ask",
 ];
 
 /// Passes through, or ends the process on the spot.

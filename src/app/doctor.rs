@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::App;
+use super::{App, ModelHealth};
 use crate::{
     audit::Verified,
     model::{AccountMode, Instant, MailState, RunStatus, Status},
@@ -30,6 +30,8 @@ pub struct Health {
     pub rules_version: String,
     pub rules_broken: Option<String>,
     pub worker: Option<String>,
+    /// None without a model.
+    pub model: Option<ModelHealth>,
 }
 
 #[derive(Debug, Serialize)]
@@ -59,6 +61,7 @@ impl App {
         let worker = self.worker_pid();
         let audit = self.verify_audit().await?;
         let policy_broken = self.charter_or_problem().err();
+        let model = self.model_health().await?;
         let now = self.clock.now();
         let health = self.store.read(move |reader| -> Result<Health> {
             let mut mails: Vec<(MailState, u64)> = MailState::ALL.iter().map(|state| (*state, 0)).collect();
@@ -82,6 +85,7 @@ impl App {
                 rules_version: rules.rules.version().to_owned(),
                 rules_broken: rules.broken,
                 worker,
+                model,
             })
         });
         Ok(health.await?)

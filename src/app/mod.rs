@@ -1,5 +1,6 @@
 //! Every use case as one method over a few handles. Doors decode, call here, encode; nothing below knows a door.
 
+mod cost;
 mod doctor;
 mod eval;
 mod hitl;
@@ -20,6 +21,7 @@ use std::{path::Path, sync::Arc};
 
 use anyhow::Context as _;
 
+pub use cost::{Cost, ModelHealth};
 pub use doctor::{AccountHealth, Health};
 pub use eval::{EvalKind, Letter, evaluate};
 pub use hitl::{ItemDetail, Recipient, Said, is_approvable};

@@ -24,6 +24,9 @@ pub struct Report {
     pub waiting_for_you: usize,
     /// Accounts that could not be taken in, and why.
     pub troubles: Vec<String>,
+    /// The model is on and cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_note: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -99,7 +102,7 @@ impl App {
             self.store.read(move |reader| Ok((reader.open_items()?, reader.tasks_after(since)?))).await?;
         let waiting_for_you = items.len();
         let Tally { entered, duplicates, unreadable, .. } = tally;
-        Ok(Report { entered, duplicates, unreadable, tasks, outcomes, waiting_for_you, troubles })
+        Ok(Report { entered, duplicates, unreadable, tasks, outcomes, waiting_for_you, troubles, model_note: self.model_note() })
     }
 
     /// What became of the mails after the mark, oldest first.

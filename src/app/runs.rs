@@ -11,7 +11,7 @@ use crate::{
     model::{NodeName, RunId, RunStatus},
     store::{
         Write,
-        value::{CheckpointRow, RunRecord, RunRow},
+        value::{CheckpointRow, ModelCallRow, RunRecord, RunRow},
     },
 };
 
@@ -21,6 +21,8 @@ pub struct RunDetail {
     pub row: RunRow,
     pub checkpoints: Vec<CheckpointRow>,
     pub replies: usize,
+    /// What was asked of a model, with which prompt, at what cost.
+    pub model_calls: Vec<ModelCallRow>,
 }
 
 impl App {
@@ -36,7 +38,9 @@ impl App {
 
     pub async fn run_detail(&self, reference: &str) -> anyhow::Result<RunDetail> {
         let record = self.record(reference).await?;
-        Ok(RunDetail { row: record.row, checkpoints: record.checkpoints, replies: record.replies.len() })
+        let run_id = record.row.run_id;
+        let model_calls = self.store.read(move |reader| reader.model_calls(run_id)).await?;
+        Ok(RunDetail { row: record.row, checkpoints: record.checkpoints, replies: record.replies.len(), model_calls })
     }
 
     pub async fn replay(&self, reference: &str) -> anyhow::Result<Replay> {

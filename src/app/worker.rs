@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::{App, Outcome, Report};
 use crate::{
     config::AccountConfig,
-    graph::{Engine, Library, Limits, Ticket, entry::RunHead, node::Nodes},
+    graph::{Consultant, Engine, Library, Limits, Ticket, entry::RunHead, node::Nodes},
     ingest::{Desk, Fresh, Intake, Tally, Trust},
     model::RunKind,
     outbox::Outbox,
@@ -48,6 +48,8 @@ pub enum Pulse {
         version: String,
         reranked: usize,
     },
+    /// The model cannot be used: rules go on alone.
+    Model(String),
     /// An account could not be polled.
     Trouble {
         account: String,
@@ -75,6 +77,7 @@ pub struct Worker {
     pub rules: watch::Receiver<Arc<Current>>,
     pub journal: Journal,
     charter: watch::Sender<Arc<Charter>>,
+    model: Option<Arc<Consultant>>,
     stop: CancellationToken,
     _lock: File,
 }
@@ -149,13 +152,19 @@ impl App {
         }
         let journal = Journal::new(self.home.reflections());
         journal.mend(&self.store).await?;
-        let library =
-            Library { store: self.store.clone(), rules: rules.clone(), outbox, labels: self.config.labels.clone() };
+        let model = self.consultant().await?;
+        let library = Library {
+            store: self.store.clone(),
+            rules: rules.clone(),
+            outbox,
+            labels: self.config.labels.clone(),
+            model: model.clone(),
+        };
         let nodes = Nodes::shipped(&Arc::new(self.config.me.clone()), &self.tools);
         let limits = Limits { in_flight: self.config.in_flight, ..Limits::default() };
         let (store, clock) = (self.store.clone(), self.clock.clone());
         let engine = Engine::new(nodes, Arc::new(library), store, clock, limits, Some(journal.clone()))?;
-        Ok(Ok(Worker { app: self.clone(), engine, intakes, rules, journal, charter, stop, _lock: lock }))
+        Ok(Ok(Worker { app: self.clone(), engine, intakes, rules, journal, charter, model, stop, _lock: lock }))
     }
 
     /// The lock belongs to the open file: it is free again the moment the process ends, however it ends.
@@ -279,6 +288,11 @@ impl Worker {
 
     pub async fn stop(self) {
         self.engine.stop().await;
+        if let Some(model) = &self.model
+            && let Err(error) = model.close(&self.app.store).await
+        {
+            tracing::warn!(error = format!("{error:#}"), "what the model cost is counted at its worst at the next start");
+        }
         self.stop.cancel();
     }
 }

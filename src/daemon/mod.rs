@@ -4,6 +4,7 @@
 
 mod day;
 mod mail;
+mod model;
 mod queue;
 mod requests;
 mod rules;
@@ -65,6 +66,7 @@ pub async fn run(
         }
         tracker.spawn(mail::tell_settled(shared.clone()));
         tracker.spawn(requests::serve(shared.clone()));
+        tracker.spawn(model::watch(shared.clone()));
         tracker.spawn(queue::tend(shared.clone()));
         tracker.spawn(day::remind(shared.clone()));
         tracker.spawn(day::rank(shared.clone()));

@@ -7,11 +7,13 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::{
+    consult::Consultant,
     entry::{Call, EffectEnd, Ranked, RunHead, TaskNow},
     recall::{self, Question},
 };
 use crate::{
-    model::{AccountMode, Instant, Mail, RunState},
+    llm::Inquiry,
+    model::{AccountMode, Instant, Mail, RunState, UrgencyOrigin, llm::ModelCall},
     outbox::{Carried, Outbox},
     policy::{Charter, Standing},
     rules::Current,
@@ -28,6 +30,11 @@ pub(super) const ROOM_PAUSE: chrono::Duration = chrono::Duration::seconds(15);
 /// The newest mails of a conversation a tool may see.
 const THREAD_MAILS: usize = 20;
 
+/// Of what the person wrote: looked at, shown, and how much of each.
+const SENT_MAILS: usize = 20;
+const STYLE_MAILS: usize = 3;
+const STYLE_CHARS: usize = 500;
+
 /// Nothing is wrong, but the run cannot go on before then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
@@ -42,11 +49,13 @@ pub type Reply<'a> = Pin<Box<dyn Future<Output = anyhow::Result<Answered>> + Sen
 pub struct Answered {
     pub value: Value,
     pub moved: Option<Box<ActionMove>>,
+    /// A model said it.
+    pub call: Option<Box<ModelCall>>,
 }
 
 impl From<Value> for Answered {
     fn from(value: Value) -> Self {
-        Self { value, moved: None }
+        Self { value, moved: None, call: None }
     }
 }
 
@@ -64,6 +73,11 @@ pub struct Asker<'a> {
 /// Whoever answers the engine's calls.
 pub trait Answer: Send + Sync {
     fn answer<'a>(&'a self, asker: Asker<'a>, call: &'a Call) -> Reply<'a>;
+
+    /// Whether nodes may ask a model.
+    fn has_model(&self) -> bool {
+        false
+    }
 }
 
 /// The real one.
@@ -72,6 +86,7 @@ pub struct Library {
     pub rules: watch::Receiver<Arc<Current>>,
     pub outbox: Outbox,
     pub labels: Vec<String>,
+    pub model: Option<Arc<Consultant>>,
 }
 
 impl Answer for Library {
@@ -83,18 +98,29 @@ impl Answer for Library {
                     let carried = self.outbox.begin(*action_id, asker.planned, asker.mail, asker.now, &mut moved);
                     match carried.await? {
                         Carried::Ended(state, result) => {
-                            Ok(Answered { value: to_value(&EffectEnd { state, result })?, moved })
+                            Ok(Answered { value: to_value(&EffectEnd { state, result })?, moved, call: None })
                         }
                         Carried::NotNow { reason, until } => Err(NotNow { reason, until }.into()),
                     }
                 }
+                Call::Model { inquiry } => self.ask_model(asker, inquiry).await,
                 _ => self.look_up(asker, call).map(Into::into),
             }
         })
     }
+
+    fn has_model(&self) -> bool {
+        self.model.is_some()
+    }
 }
 
 impl Library {
+    async fn ask_model(&self, asker: Asker<'_>, inquiry: &Inquiry) -> anyhow::Result<Answered> {
+        let model = self.model.as_ref().context("there is no model to ask")?;
+        let (heard, call) = model.ask(&self.store, asker, inquiry).await?;
+        Ok(Answered { value: to_value(&heard)?, moved: None, call: Some(Box::new(call)) })
+    }
+
     /// Everything but effects is a few short reads.
     fn look_up(&self, asker: Asker<'_>, call: &Call) -> anyhow::Result<Value> {
         let Asker { head, state, now, .. } = asker;
@@ -103,7 +129,7 @@ impl Library {
                 let known = self.store.read_now(|reader| reader.acquaintance(*mail_id))?;
                 to_value(&known.context("the mail is not in the ledger")?)
             }
-            Call::Rank => self.rank(state, now),
+            Call::Rank { urgency } => self.rank(state, *urgency, now),
             Call::Recall { mail_id, thread, person, words } => {
                 let question = Question {
                     account: &head.account,
@@ -116,6 +142,7 @@ impl Library {
                 to_value(&self.store.read_now(|reader| recall::recall(reader, &question))?)
             }
             Call::Thread { thread } => self.thread(head, thread),
+            Call::Style { person } => self.style(head, person),
             Call::Standing => self.standing(head),
             Call::Room { sender } => self.room(sender, now),
             Call::Task { task_id } => {
@@ -125,14 +152,17 @@ impl Library {
                 let facts = facts.context("the task has no facts")?;
                 to_value(&TaskNow { task: row.task, facts, revision: row.revision, hand_ranked: row.hand_ranked })
             }
-            Call::Effect { .. } => anyhow::bail!("an effect is carried out, not looked up"),
+            Call::Effect { .. } | Call::Model { .. } => anyhow::bail!("it is carried out, not looked up"),
         }
     }
 
-    fn rank(&self, state: &RunState, now: Instant) -> anyhow::Result<Value> {
-        let facts = state.facts.as_ref().context("the task has no facts to rank by")?;
+    fn rank(&self, state: &RunState, urgency: Option<f64>, now: Instant) -> anyhow::Result<Value> {
+        let mut facts = state.facts.clone().context("the task has no facts to rank by")?;
+        if let Some(urgency) = urgency {
+            (facts.urgency, facts.urgency_origin) = (urgency, UrgencyOrigin::Model);
+        }
         let rules = Arc::clone(&self.rules.borrow().rules);
-        let verdict = rules.judge(facts, now);
+        let verdict = rules.judge(&facts, now);
         to_value(&Ranked {
             level: verdict.level,
             rule: verdict.rule,
@@ -152,6 +182,14 @@ impl Library {
             })
             .collect();
         to_value(&mails)
+    }
+
+    fn style(&self, head: &RunHead, person: &str) -> anyhow::Result<Value> {
+        let mut mails = self.store.read_now(|reader| reader.sent_mails(&head.account, SENT_MAILS))?;
+        mails.retain(|mail| !mail.text.trim().is_empty());
+        mails.sort_by_key(|mail| !mail.to.iter().any(|to| to.addr == person));
+        let texts = mails.into_iter().take(STYLE_MAILS).map(|mail| mail.text.trim().chars().take(STYLE_CHARS).collect());
+        to_value(&texts.collect::<Vec<String>>())
     }
 
     /// The store refuses what does not fit in any case; asking first spares it the batch it would have to do again.

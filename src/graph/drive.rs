@@ -16,7 +16,7 @@ use super::{
     ticket::Ticket,
 };
 use crate::{
-    model::{Instant, Move, NodeName, OutboxState, RunId, RunKind, RunState, RunStatus},
+    model::{Instant, Mail, Move, NodeName, OutboxState, RunId, RunKind, RunState, RunStatus},
     store::{
         StoreError, Write,
         value::{Checkpoint, RecordedReply},
@@ -26,7 +26,7 @@ use crate::{
 /// A node that keeps asking is in a loop.
 const CALLS_PER_VISIT: usize = 8;
 /// Between attempts to commit while the disk is full or another program holds the lock.
-const DISK_PAUSE: Duration = Duration::from_secs(1);
+pub(super) const DISK_PAUSE: Duration = Duration::from_secs(1);
 
 /// How a commit ended.
 enum Committed {
@@ -152,8 +152,7 @@ impl Inner {
         let mut attempt = 0;
         loop {
             let mail = ticket.mail.clone();
-            let entry =
-                Entry { run: &ticket.head, state: &ticket.state, mail: mail.as_deref(), replies: &replies, now };
+            let entry = self.entry(ticket, mail.as_deref(), &replies, now);
             let Some(outcome) = self.enter(ticket.node, &entry) else { return Ok(None) };
             let failed = match outcome.and_then(|step| lawful(ticket.node, step, replies.len())) {
                 Ok(step) if step.calls.is_empty() => return Ok(Some(step)),
@@ -170,12 +169,23 @@ impl Inner {
             attempt += 1;
             if attempt >= self.limits.attempts {
                 tracing::warn!(run.id = %ticket.run_id(), node = %ticket.node, error = format!("{error:#}"), "a node failed for good");
-                let entry =
-                    Entry { run: &ticket.head, state: &ticket.state, mail: mail.as_deref(), replies: &replies, now };
+                let entry = self.entry(ticket, mail.as_deref(), &replies, now);
                 return Ok(Some(failure::park(ticket.node, &entry, &format!("{error:#}"))));
             }
             tokio::time::sleep(self.limits.backoff * 2_u32.pow(attempt - 1)).await;
         }
+    }
+
+    fn entry<'a>(
+        &self,
+        ticket: &'a Ticket,
+        mail: Option<&'a Mail>,
+        replies: &'a [(Call, Value)],
+        now: Instant,
+    ) -> Entry<'a> {
+        // What was heard before a restart is used, whether there still is a model or not.
+        let model = self.answer.has_model() || ticket.asked_model == Some(ticket.seq + 1);
+        Entry { run: &ticket.head, state: &ticket.state, mail, replies, model, now }
     }
 
     async fn ask(
@@ -213,8 +223,9 @@ impl Inner {
                 let answer = self.answer.answer(asker, call);
                 let limit = self.limits.call_timeout;
                 let answered = match call {
-                    // An effect that is cut off in the middle is one in doubt; the outbox has limits of its own.
-                    Call::Effect { .. } => answer.await,
+                    // An effect that is cut off in the middle is one in doubt; the outbox has limits of its own. So has a
+                    // model, which may be a slow one.
+                    Call::Effect { .. } | Call::Model { .. } => answer.await,
                     _ => tokio::time::timeout(limit, answer)
                         .await
                         .map_err(|_| anyhow!("no answer within {limit:?}"))
@@ -227,14 +238,18 @@ impl Inner {
                         Value::Array(Vec::new())
                     }
                     answered => {
-                        let Answered { value, moved } = answered?;
+                        let Answered { value, moved, call } = answered?;
+                        if let Some(call) = call {
+                            return self.hear(ticket, (hash, ordinal), value, call, now).await;
+                        }
                         ticket.moved = moved.or(ticket.moved.take());
                         value
                     }
                 }
             }
         };
-        ticket.unsaved.push(RecordedReply { node: ticket.node, input_hash: hash, ordinal, reply: value.clone() });
+        let reply = RecordedReply { node: ticket.node, input_hash: hash, ordinal, reply: value.clone(), call: None };
+        ticket.unsaved.push(reply);
         Ok(value)
     }
 
@@ -331,7 +346,7 @@ impl Inner {
     async fn park_ticket(&self, ticket: &mut Ticket, error: &str) -> anyhow::Result<()> {
         let now = self.clock.now();
         let mail = ticket.mail.clone();
-        let entry = Entry { run: &ticket.head, state: &ticket.state, mail: mail.as_deref(), replies: &[], now };
+        let entry = self.entry(ticket, mail.as_deref(), &[], now);
         let step = failure::park(ticket.node, &entry, error);
         let (_, checkpoint) = self.checkpoint(ticket, step, now)?;
         match self.commit(checkpoint).await {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
+    llm::{Heard, Inquiry, Prompt},
     model::{
         AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, OutboxState, Reflection, RunId, RunKind,
         RunState, Task, TaskId, UserId, ids::sha256_hex,
@@ -17,12 +18,19 @@ use crate::{
 pub enum Call {
     /// How the mail came, who wrote it, which tasks its conversation has.
     Acquaintance { mail_id: MailId },
-    /// What the rules in force say about the run's facts.
-    Rank,
+    /// What the rules in force say about the run's facts, with the urgency a model scored, if one was asked.
+    Rank {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        urgency: Option<f64>,
+    },
     /// Earlier mails and tasks that may help.
     Recall { mail_id: Option<MailId>, thread: String, person: String, words: String },
     /// The conversation itself.
     Thread { thread: String },
+    /// How the person writes: what they wrote last, to this address first.
+    Style { person: String },
+    /// Put to the model. Answered in any case, if only with why there is no answer.
+    Model { inquiry: Box<Inquiry> },
     /// What the account allows.
     Standing,
     /// Whether one more question because of this sender fits into the queue. Answered once there is room.
@@ -85,6 +93,8 @@ pub struct Entry<'a> {
     pub mail: Option<&'a Mail>,
     /// Of this visit, in the order asked.
     pub replies: &'a [(Call, Value)],
+    /// There is a model to ask; on a replay, whether there was.
+    pub model: bool,
     pub now: Instant,
 }
 
@@ -93,6 +103,11 @@ impl Entry<'_> {
     pub fn reply<T: DeserializeOwned>(&self, wanted: impl Fn(&Call) -> bool) -> anyhow::Result<Option<T>> {
         let found = self.replies.iter().find(|(call, _)| wanted(call));
         found.map(|(_, value)| T::deserialize(value).map_err(Into::into)).transpose()
+    }
+
+    /// What the model said to this prompt, if it was asked already.
+    pub fn heard(&self, prompt: Prompt) -> anyhow::Result<Option<Heard>> {
+        self.reply(|call| matches!(call, Call::Model { inquiry } if inquiry.prompt == prompt))
     }
 }
 

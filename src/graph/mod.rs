@@ -4,11 +4,13 @@
 //! records the replies. Nothing is done before it is in a committed checkpoint.
 
 mod answer;
+mod consult;
 mod drive;
 mod engine;
 pub mod entry;
 mod failure;
 mod fork;
+mod hear;
 mod lanes;
 pub mod node;
 mod recall;
@@ -18,6 +20,7 @@ mod supervise;
 mod ticket;
 
 pub use answer::{Answer, Answered, Asker, Library, NotNow, Reply};
+pub use consult::{Consultant, IN_USE};
 pub use engine::{Engine, Limits};
 pub use fork::fork;
 pub use replay::{Replay, replay};

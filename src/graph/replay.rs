@@ -70,6 +70,7 @@ fn again(
     mail: Option<&Mail>,
 ) -> anyhow::Result<Step> {
     let mut replies: Vec<(Call, Value)> = Vec::new();
+    let model = record.asked_model.contains(&checkpoint.seq);
     if let Some(Move::Wait { action_id }) =
         record.checkpoints.iter().find(|before| before.seq + 1 == checkpoint.seq).map(|before| &before.mv)
     {
@@ -79,7 +80,7 @@ fn again(
     }
     loop {
         let entry =
-            Entry { run: &ticket.head, state: &ticket.state, mail, replies: &replies, now: checkpoint.entered_at };
+            Entry { run: &ticket.head, state: &ticket.state, mail, replies: &replies, model, now: checkpoint.entered_at };
         let step = nodes.get(checkpoint.node).enter(&entry)?;
         if step.calls.is_empty() || replies.len() > CALLS_PER_VISIT {
             return Ok(step);

@@ -32,6 +32,8 @@ pub struct Ticket {
     /// The end of the effect it waited for, likewise.
     pub(super) moved: Option<Box<ActionMove>>,
     pub(super) book: Book,
+    /// The checkpoint for which a model was asked before this process began.
+    pub(super) asked_model: Option<u32>,
 }
 
 /// The replies a run has on record, and how often each question was asked.
@@ -89,6 +91,7 @@ impl Ticket {
             unsaved: Vec::new(),
             moved: None,
             book: Book::default(),
+            asked_model: None,
         }
     }
 
@@ -109,6 +112,7 @@ impl Ticket {
             unsaved: Vec::new(),
             moved: None,
             book: Book::default(),
+            asked_model: None,
         };
         if known.alone
             && let Ok(value) = serde_json::to_value(known)
@@ -123,7 +127,8 @@ impl Ticket {
     fn give(&mut self, call: Call, value: Value) {
         let hash = call.hash();
         let (ordinal, _) = self.book.next(self.node, &hash);
-        self.unsaved.push(RecordedReply { node: self.node, input_hash: hash, ordinal, reply: value.clone() });
+        let reply = RecordedReply { node: self.node, input_hash: hash, ordinal, reply: value.clone(), call: None };
+        self.unsaved.push(reply);
         self.given.push((call, value));
     }
 
@@ -153,6 +158,7 @@ impl Ticket {
             unsaved: Vec::new(),
             moved: None,
             book: Book::default(),
+            asked_model: None,
         };
         for checkpoint in
             record.checkpoints.iter().filter(|checkpoint| row.fork_seq.is_none_or(|seq| checkpoint.seq > seq))
@@ -166,6 +172,7 @@ impl Ticket {
                 _ => None,
             };
         }
+        ticket.asked_model = record.asked_model.contains(&(row.seq + 1)).then_some(row.seq + 1);
         // The task was read at some checkpoint; what it is now must be read anew.
         ticket.revision = None;
         for (seq, reply) in &record.replies {

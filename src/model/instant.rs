@@ -22,6 +22,11 @@ impl Instant {
         self.0.format("%Y-%m-%d").to_string()
     }
 
+    /// The calendar day where the person is.
+    pub fn day_in(self, zone: chrono_tz::Tz) -> String {
+        self.0.with_timezone(&zone).format("%Y-%m-%d").to_string()
+    }
+
     pub fn plus(self, duration: Duration) -> Self {
         Self(self.0.checked_add_signed(duration).unwrap_or(self.0))
     }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ActionId, Facts, MailId, MailState, Priority, Status, Subtask, Task, TaskId, words::words};
+use super::{
+    ActionId, Facts, MailId, MailState, Priority, Status, Subtask, Task, TaskId, UrgencyOrigin, words::words,
+};
 
 /// The version of every stored state and change. An older one is read or parked, never guessed at.
 pub const STATE_SCHEMA: u32 = 1;
@@ -148,6 +150,9 @@ pub enum Change {
     Priority {
         priority: Priority,
         rule: String,
+        /// What a model scored, if one was asked: the level was judged by it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        urgency: Option<f64>,
     },
     Status {
         to: Status,
@@ -213,7 +218,10 @@ impl RunState {
             Change::OpenTask { task, .. } => self.opened.push(task.task_id),
             Change::LinkMail { .. } | Change::Settle { .. } => {}
             Change::Documents { documents } => self.context_docs = Arc::clone(documents),
-            Change::Priority { priority, rule } => {
+            Change::Priority { priority, rule, urgency } => {
+                if let (Some(facts), Some(urgency)) = (&mut self.facts, urgency) {
+                    (facts.urgency, facts.urgency_origin) = (*urgency, UrgencyOrigin::Model);
+                }
                 self.rule = Some(rule.clone());
                 self.touch(at)?.priority = *priority;
             }

@@ -6,9 +6,9 @@ use super::{
     error::{Result, StoreError},
     prepare::Prepared,
     session::Session,
-    table::{account, approval, decision, item, ledger, outbox, reminder, request, run, search, setting, task_edit},
+    table::{account, approval, decision, item, ledger, model_call, outbox, reminder, request, run, search, setting, task_edit},
     value::{
-        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewRun, Rejudged, Rerank,
+        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewModelCall, NewRun, Rejudged, Rerank,
         TaskEdit,
     },
 };
@@ -57,6 +57,8 @@ pub enum Write {
         items: Vec<ItemId>,
         at: Instant,
     },
+    /// What a model said and what it cost, before anybody uses it.
+    HearModel(Box<NewModelCall>),
     /// A run that cannot go on now.
     SetAside {
         run_id: RunId,
@@ -120,6 +122,7 @@ impl Write {
         "take_back",
         "expire",
         "items_reminded",
+        "hear_model",
         "set_aside",
         "pause",
         "epoch",
@@ -150,6 +153,7 @@ impl Write {
             Self::TakeBack { .. } => "take_back",
             Self::Expire { .. } => "expire",
             Self::ItemsReminded { .. } => "items_reminded",
+            Self::HearModel(..) => "hear_model",
             Self::SetAside { .. } => "set_aside",
             Self::Pause { .. } => "pause",
             Self::Epoch { .. } => "epoch",
@@ -206,6 +210,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> 
         (Write::TakeBack { item_id, who, at }, _) => approval::take_back(session, *item_id, who, *at),
         (Write::Expire { at }, _) => return decision::expire(session, *at).map(Receipt::Runs),
         (Write::ItemsReminded { items, at }, _) => item::reminded(session, items, *at),
+        (Write::HearModel(call), _) => model_call::hear(session, call),
         (Write::SetAside { run_id, reason, until, at }, _) => run::set_aside(session, *run_id, reason, *until, *at),
         (Write::Pause { on, at }, _) => setting::pause(session, *on, *at),
         (Write::Epoch { epoch, at }, _) => approval::epoch(session, *epoch, *at),

@@ -14,7 +14,7 @@ impl Tool for CreateFolder {
 
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
         let name =
-            name_in(&input.task.objective).ok_or_else(|| CannotDo("the task does not name the folder".into()))?;
+            name_in(&input.facts.objective).ok_or_else(|| CannotDo("the task does not name the folder".into()))?;
         let output = json!({ "folder": name });
         Ok(Outcome::wish(Effect::CreateFolder { name }, output, &[("name", Origin::Mail)]))
     }

@@ -4,14 +4,17 @@ use chrono::DateTime;
 use serde_json::{Value, json};
 
 use super::{
-    CannotDo, Outcome, Tool, ToolInput,
-    letter::{Letter, envelop, phrases, reply_subject, span},
+    CannotDo, Outcome, Tool, ToolInput, Words,
+    letter::{Letter, envelop, phrases, reply_subject, signature, span},
 };
 use crate::model::{
     Address, Effect, Mail,
     action::{Argument, Composed, Origin},
     ids::sha256_hex,
 };
+
+/// In the output of a draft: whose words they are.
+pub(super) const WORDED_BY: &str = "worded_by";
 
 pub(super) struct DraftReply;
 
@@ -20,20 +23,30 @@ impl Tool for DraftReply {
         "draft_reply"
     }
 
+    fn takes_words(&self) -> bool {
+        true
+    }
+
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
         let mail = answered(input)?;
-        let body = body(input, mail);
+        let (body, origin) = match input.words {
+            Some(words) => (worded(input, words), Origin::Model),
+            None => (body(input, mail), Origin::Template),
+        };
         let message =
             Letter { to: back(mail), subject: reply_subject(&mail.subject), body, answers: Some(mail), calendar: None }
                 .write(input)?;
-        let output = json!({
+        let mut output = json!({
             "subject": message.subject,
             "draft": message.body,
             "action": input.token,
             "sha256": sha256_hex(message.mime.as_bytes()),
         });
+        if let (Value::Object(fields), Origin::Model) = (&mut output, origin) {
+            fields.insert(WORDED_BY.into(), json!(origin));
+        }
         let arguments =
-            [(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, Origin::Template)];
+            [(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)];
         Ok(Outcome::wish(Effect::Draft { message }, output, &arguments))
     }
 }
@@ -62,6 +75,13 @@ pub(super) fn body(input: &ToolInput<'_>, mail: &Mail) -> String {
         format!("{}\n\n{}", phrases.slots, slots.join("\n"))
     };
     envelop(input, mail.from.name.as_deref(), &middle)
+}
+
+/// A model's words, with our own times below them and the person's name.
+fn worded(input: &ToolInput<'_>, words: &Words) -> String {
+    let slots = proposed(input);
+    let times = if slots.is_empty() { String::new() } else { format!("\n\n{}", slots.join("\n")) };
+    format!("{}\n\n{}{times}\n\n{}\n{}\n", words.greeting, words.text, words.closing, signature(input))
 }
 
 /// The times an earlier step found, one line each.

@@ -135,12 +135,12 @@ pub(super) fn envelop(input: &ToolInput<'_>, name: Option<&str>, words: &str) ->
     let phrases = phrases(input);
     let name = name.unwrap_or("").trim();
     let greeting = if name.is_empty() { format!("{},", phrases.hello) } else { format!("{} {name},", phrases.hello) };
-    let signature = if input.me.signature.is_empty() {
-        input.me.names.first().map_or("", String::as_str)
-    } else {
-        input.me.signature.as_str()
-    };
-    format!("{greeting}\n\n{words}\n\n{}\n{signature}\n", phrases.thanks)
+    format!("{greeting}\n\n{words}\n\n{}\n{}\n", phrases.thanks, signature(input))
+}
+
+pub(super) fn signature<'a>(input: &ToolInput<'a>) -> &'a str {
+    let me = input.me;
+    if me.signature.is_empty() { me.names.first().map_or("", String::as_str) } else { &me.signature }
 }
 
 /// The same message in a person's own words: another subject and text, everything else as it was. The ids and the date

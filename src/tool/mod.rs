@@ -30,10 +30,20 @@ pub struct ToolInput<'a> {
     pub mail: Option<&'a Mail>,
     /// The conversation, newest first; only for tools that ask for it.
     pub thread: &'a [ThreadMail],
+    /// What a model would write; only for tools that take words.
+    pub words: Option<&'a Words>,
     pub me: &'a Me,
     pub now: Instant,
     /// The step's own name for what it makes, stable over retries.
     pub token: &'a str,
+}
+
+/// A model's words for a letter. Whom it goes to, its subject and who signs it are not among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words {
+    pub greeting: String,
+    pub text: String,
+    pub closing: String,
 }
 
 /// One mail of a conversation, as far as a summary needs it.
@@ -81,6 +91,11 @@ pub trait Tool: Send + Sync {
 
     /// Whether it wants to see the conversation.
     fn reads_thread(&self) -> bool {
+        false
+    }
+
+    /// Whether a model may word what it makes.
+    fn takes_words(&self) -> bool {
         false
     }
 

@@ -1,10 +1,11 @@
 //! `send_reply`, `send_mail` and `forward`: messages that leave the house, once a person has said yes.
 
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::{
     CannotDo, Outcome, Tool, ToolInput,
-    draft_reply::{answered, back, body},
+    draft_reply::{WORDED_BY, answered, back, body},
     letter::{Letter, envelop, phrases, reply_subject},
 };
 use crate::model::{
@@ -26,7 +27,7 @@ impl Tool for SendReply {
         let drafted = draft.and_then(|draft| draft.get("draft")).and_then(Value::as_str);
         let (body, origin) = match (instruction(input), drafted) {
             (Some(words), _) => (envelop(input, mail.from.name.as_deref(), words), Origin::Person),
-            (None, Some(drafted)) => (drafted.to_owned(), Origin::Template),
+            (None, Some(drafted)) => (drafted.to_owned(), draft.map_or(Origin::Template, words_of)),
             (None, None) => (body(input, mail), Origin::Template),
         };
         let message =
@@ -37,6 +38,14 @@ impl Tool for SendReply {
         }
         let effect = Effect::Send { kind: SendKind::Reply, message, replaces: earlier_draft(input) };
         Ok(wish(effect, &[(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)]))
+    }
+}
+
+/// Whose words a draft holds: a model's stay a model's when they are sent. What cannot be read is taken for those.
+fn words_of(draft: &Value) -> Origin {
+    match draft.get(WORDED_BY) {
+        None => Origin::Template,
+        Some(named) => Origin::deserialize(named).unwrap_or(Origin::Model),
     }
 }
 

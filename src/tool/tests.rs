@@ -57,7 +57,7 @@ fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> Outcome {
     let me = me();
     // A Friday, 10:00 in Berlin.
     let now = at("2026-11-13T09:00:00Z");
-    let input = ToolInput { task, facts, mail, thread: &thread, me: &me, now, token: "01TOKEN" };
+    let input = ToolInput { task, facts, mail, thread: &thread, words: None, me: &me, now, token: "01TOKEN" };
     Registry::shipped().get(tool).unwrap().run(&input).unwrap()
 }
 

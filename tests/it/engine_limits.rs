@@ -37,7 +37,7 @@ async fn never_more_runs_at_once_than_allowed() {
                 first: move |_: &RunState, call: &Call| {
                     // A question of prioritise, answered slowly and wrongly: it parks the run, which is all the same here.
                     let (counted, highest) = (Arc::clone(&counted), Arc::clone(&highest));
-                    matches!(call, Call::Rank).then(|| -> Reply<'static> {
+                    matches!(call, Call::Rank { .. }).then(|| -> Reply<'static> {
                         Box::pin(async move {
                             highest.fetch_max(counted.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -109,7 +109,7 @@ async fn overtaken_at(at: fn(&Call) -> bool, wish: TaskWish) -> House {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_cancelled_under_its_run_stays_cancelled() {
     for at in [
-        (|call: &Call| *call == Call::Rank) as fn(&Call) -> bool,
+        (|call: &Call| matches!(call, Call::Rank { .. })) as fn(&Call) -> bool,
         |call| matches!(call, Call::Recall { .. }),
         |call| *call == Call::Standing,
         |call| matches!(call, Call::Effect { .. }),

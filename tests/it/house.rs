@@ -312,7 +312,8 @@ impl Rig {
             outbox.serve(account.name.clone(), Arc::new(Maildir::open(account.path.clone(), HashSet::new())));
         }
         let (_, rules) = watch::channel(Arc::new(adjutant::rules::load(&house.home().rules_file())));
-        let library = Library { store: app.store.clone(), rules, outbox, labels: app.config.labels.clone() };
+        let labels = app.config.labels.clone();
+        let library = Library { store: app.store.clone(), rules, outbox, labels, model: None };
         Self {
             nodes: Nodes::shipped(&Arc::new(app.config.me.clone()), &app.tools),
             answer: Arc::new(library),

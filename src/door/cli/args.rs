@@ -108,6 +108,12 @@ pub(super) enum Command {
     },
     /// Is everything accounted for, whole and in order?
     Doctor,
+    /// What the model cost, by day, node and rule
+    Cost {
+        /// So many days, today included
+        #[arg(long, default_value_t = 30)]
+        days: u32,
+    },
     /// The chain of everything that was done
     Audit {
         #[command(subcommand)]

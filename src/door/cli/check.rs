@@ -9,11 +9,15 @@ use anyhow::Context as _;
 use comfy_table::Cell;
 use serde_json::json;
 
-use super::{FOUND, screen::Screen};
+use super::{
+    FOUND,
+    screen::{Screen, shown},
+};
 use crate::{
-    app::{App, Health},
+    app::{App, Health, ModelHealth},
     audit::Verified,
     graph::shape::{Shape, name},
+    model::llm::Outcome,
     rules::RuleSet,
 };
 
@@ -127,11 +131,26 @@ fn print_health(screen: Screen, health: &Health) -> std::io::Result<()> {
         None => screen.line(&format!("rules    version {}", health.rules_version))?,
         Some(problem) => screen.line(&format!("rules    BROKEN; the last good set is in force\n{problem}"))?,
     }
+    if let Some(model) = &health.model {
+        print_model(screen, model)?;
+    }
     screen.line(&format!("sqlite   {}", health.sqlite))?;
     screen.line(&format!(
         "worker   {}",
         health.worker.as_deref().map_or_else(|| "none running".to_owned(), |pid| format!("process {pid}"))
     ))
+}
+
+fn print_model(screen: Screen, model: &ModelHealth) -> std::io::Result<()> {
+    let what = match model.outcome {
+        Outcome::Answered | Outcome::Repaired => format!("answers, {} ms", model.took_ms),
+        outcome => format!("{}: {}; rules go on alone", outcome.as_str().to_uppercase(), model.note),
+    };
+    screen.line(&format!("model    {} {}: {what}", model.provider, shown(&model.model, 60)))?;
+    if let Some(since) = model.gone_since {
+        screen.line(&format!("model    today's BUDGET IS GONE since {since}; rules go on alone"))?;
+    }
+    model.guidelines_warning.iter().try_for_each(|warning| screen.line(&format!("model    {warning}")))
 }
 
 fn audit_line(audit: &Verified) -> String {

@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod cost;
 mod hitl;
 mod mail;
 mod read;
@@ -102,7 +103,20 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     }
     let config = Config::load(&home)?;
     let app = App::open(home, config, Clock::System).await?;
+    warn_of_model(&app, &cli.command)?;
     with_app(&app, screen, cli.command).await
+}
+
+/// Beside the data, for the commands that do not say it themselves.
+fn warn_of_model(app: &App, command: &Command) -> io::Result<()> {
+    let elsewhere = matches!(
+        command,
+        Command::Tasks { .. } | Command::Mail { .. } | Command::Why { .. } | Command::Hitl { .. } | Command::Runs { .. }
+    );
+    match app.model_note().filter(|_| elsewhere) {
+        Some(note) => io::Write::write_fmt(&mut io::stderr().lock(), format_args!("{note}\n")),
+        None => Ok(()),
+    }
 }
 
 async fn with_app(app: &App, screen: Screen, command: Command) -> anyhow::Result<ExitCode> {
@@ -119,6 +133,7 @@ async fn with_app(app: &App, screen: Screen, command: Command) -> anyhow::Result
         Command::Hitl { command } => hitl::hitl(app, screen, command).await?,
         Command::Runs { command } => return runs::runs(app, screen, command).await,
         Command::Doctor => return check::doctor(app, screen).await,
+        Command::Cost { days } => cost::cost(app, screen, days).await?,
         Command::Audit { command: args::AuditCommand::Verify } => return check::audit(app, screen).await,
         Command::Pause => check::pause(app, screen, true).await?,
         Command::Resume => check::pause(app, screen, false).await?,

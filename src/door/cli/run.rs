@@ -113,6 +113,7 @@ fn tell(screen: Screen, pulse: &Pulse) -> io::Result<()> {
         Pulse::RulesChanged { version, reranked } => {
             screen.line(&format!("New rules ({version}): {reranked} tasks changed their level."))
         }
+        Pulse::Model(note) => screen.line(&shown(note, 300)),
         Pulse::Trouble { account, problem } => screen.line(&format!("Account {account}: {problem}")),
     }
 }
@@ -128,12 +129,13 @@ fn pulse_json(pulse: &Pulse) -> Value {
         Pulse::RulesChanged { version, reranked } => {
             json!({ "event": "rules_changed", "version": version, "reranked": reranked })
         }
+        Pulse::Model(note) => json!({ "event": "model", "note": note }),
         Pulse::Trouble { account, problem } => json!({ "event": "trouble", "account": account, "problem": problem }),
     }
 }
 
 fn print_report(screen: Screen, report: &Report) -> io::Result<()> {
-    report.troubles.iter().try_for_each(|trouble| screen.line(trouble))?;
+    report.troubles.iter().chain(&report.model_note).try_for_each(|trouble| screen.line(trouble))?;
     if report.outcomes.is_empty() {
         screen.line("No new mail.")?;
     } else {

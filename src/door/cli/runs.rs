@@ -69,6 +69,22 @@ async fn show(app: &App, screen: Screen, run: &str) -> anyhow::Result<()> {
                 screen.line(&format!("      {}", shown(&text, 160)))?;
             }
         }
+        for asked in &detail.model_calls {
+            let call = &asked.call;
+            screen.line(&format!(
+                "{:>3} asked {} {} for {}: prompt {} {}, guidelines {}, {} tokens, {} ms: {}",
+                asked.seq,
+                call.provider,
+                shown(&call.model, 40),
+                asked.node,
+                call.prompt,
+                call.version,
+                if call.guidelines.is_empty() { "none" } else { &call.guidelines },
+                call.spent.tokens(),
+                call.took_ms,
+                call.outcome
+            ))?;
+        }
         Ok(())
     })
 }

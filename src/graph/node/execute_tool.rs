@@ -5,8 +5,10 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
+use super::wording;
 use crate::{
     graph::entry::{Call, EffectEnd, Entry, Node, Step},
+    llm::Prompt,
     model::{
         Action, ActionId, Change, Effect, ItemId, ItemKind, Me, Move, OutboxState, RiskClass, Status, Subtask, Task,
         action::{Argument, Origin},
@@ -14,7 +16,7 @@ use crate::{
     outbox::proposal,
     policy::{ApprovedAction, Situation, Standing, Verdict, judge},
     store::value::{NewAction, NewItem},
-    tool::{Outcome, Registry, ThreadMail, Tool, ToolInput, Wished},
+    tool::{Outcome, Registry, ThreadMail, Tool, ToolInput, Wished, Words},
 };
 
 pub(super) struct ExecuteTool {
@@ -66,11 +68,16 @@ impl ExecuteTool {
     }
 
     fn work(&self, entry: &Entry<'_>, task: &Task, index: usize, tool: &dyn Tool) -> anyhow::Result<Step> {
+        let worded = tool.takes_words() && entry.model;
         let thread: Option<Vec<ThreadMail>> = entry.reply(|call| matches!(call, Call::Thread { .. }))?;
-        if tool.reads_thread() && thread.is_none() {
+        if (tool.reads_thread() || worded) && thread.is_none() {
             let thread = entry.mail.map(|mail| mail.thread.clone()).unwrap_or_default();
             return Ok(Step::ask(Call::Thread { thread }));
         }
+        let words = match self.words(entry, task, worded, thread.as_deref().unwrap_or_default())? {
+            Ok(words) => words,
+            Err(asking) => return Ok(asking),
+        };
         let facts = entry.state.facts.as_ref().context("the task has no facts")?;
         let action_id = action_id(entry, task, tool.name());
         let input = ToolInput {
@@ -78,6 +85,7 @@ impl ExecuteTool {
             facts,
             mail: entry.mail,
             thread: thread.as_deref().unwrap_or_default(),
+            words: words.as_ref(),
             me: &self.me,
             now: entry.now,
             token: &action_id.to_string(),
@@ -94,6 +102,26 @@ impl ExecuteTool {
             }
             Err(cannot) => Ok(park_failed(entry, task, tool.name(), &cannot.0, changes)),
         }
+    }
+}
+
+impl ExecuteTool {
+    /// A model's words for a step that can use them, or the step that asks for them.
+    fn words(
+        &self,
+        entry: &Entry<'_>,
+        task: &Task,
+        wanted: bool,
+        thread: &[ThreadMail],
+    ) -> anyhow::Result<Result<Option<Words>, Step>> {
+        let Some(mail) = entry.mail.filter(|_| wanted) else { return Ok(Ok(None)) };
+        if let Some(heard) = entry.heard(Prompt::DraftReply)? {
+            return Ok(Ok(wording::words(&heard)));
+        }
+        let Some(style) = entry.reply::<Vec<String>>(|call| matches!(call, Call::Style { .. }))? else {
+            return Ok(Err(Step::ask(Call::Style { person: mail.from.addr.clone() })));
+        };
+        Ok(wording::ask_for_draft(entry, mail, &self.me, task, (thread, &style)).map_or(Ok(None), Err))
     }
 }
 

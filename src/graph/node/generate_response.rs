@@ -5,9 +5,10 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use super::execute_tool::YOURS;
+use super::{execute_tool::YOURS, wording};
 use crate::{
     graph::entry::{Entry, Node, Step},
+    llm::{Heard, Prompt, prompt::generate_response},
     model::{Change, Me, Move, Reflection, Status, Task},
     tool::Registry,
 };
@@ -20,7 +21,13 @@ pub(super) struct GenerateResponse {
 impl Node for GenerateResponse {
     fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
         let task = entry.state.task.as_ref().context("there is no task to answer for")?;
-        let mut changes = vec![Change::Summary { text: summary(task) }];
+        let heard = entry.heard(Prompt::GenerateResponse)?;
+        if let (None, true, Some(mail)) = (&heard, entry.model, entry.mail)
+            && let Some(step) = wording::ask_for_summary(entry, mail, &self.me, task)
+        {
+            return Ok(step);
+        }
+        let mut changes = vec![Change::Summary { text: told(summary(task), heard.as_ref()) }];
         let complete = task.status == Status::InProgress && task.all_steps_done() && !task.subtasks.is_empty();
         if complete {
             changes.push(Change::Status { to: Status::Done, why: "all steps complete".into() });
@@ -34,7 +41,7 @@ impl GenerateResponse {
     fn reflect(&self, entry: &Entry<'_>, task: &Task, complete: bool) -> anyhow::Result<(String, Reflection)> {
         let facts = entry.state.facts.as_ref().context("the task has no facts")?;
         let done = task.subtasks.iter().filter(|subtask| subtask.done);
-        let day = entry.now.utc().with_timezone(&self.me.time_zone).format("%Y-%m-%d").to_string();
+        let day = entry.now.day_in(self.me.time_zone);
         let line = Reflection {
             schema: 1,
             kind: "run".into(),
@@ -58,6 +65,14 @@ impl GenerateResponse {
             language: facts.language.clone(),
         };
         Ok((day, line))
+    }
+}
+
+/// What was done is said by us; what it was about may be a model's sentence, and is marked as that.
+fn told(done: String, heard: Option<&Heard>) -> String {
+    match heard.and_then(|heard| heard.answer::<generate_response::Answer>()) {
+        Some(answer) => format!("{done} About: {}", answer.about.trim()),
+        None => done,
     }
 }
 

@@ -5,6 +5,7 @@ mod generate_response;
 mod plan_step;
 mod prioritise;
 mod retrieve_context;
+mod wording;
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ impl Nodes {
     pub fn shipped(me: &Arc<Me>, tools: &Arc<Registry>) -> Self {
         Self {
             plan_step: Box::new(plan_step::PlanStep { me: Arc::clone(me), tools: Arc::clone(tools) }),
-            prioritise: Box::new(prioritise::Prioritise),
+            prioritise: Box::new(prioritise::Prioritise { me: Arc::clone(me) }),
             retrieve_context: Box::new(retrieve_context::RetrieveContext),
             execute_tool: Box::new(execute_tool::ExecuteTool { me: Arc::clone(me), tools: Arc::clone(tools) }),
             generate_response: Box::new(generate_response::GenerateResponse {

@@ -5,8 +5,10 @@ use std::{collections::HashSet, sync::Arc};
 use anyhow::Context as _;
 use serde_json::Value;
 
+use super::wording;
 use crate::{
     graph::entry::{Call, Entry, Node, Step},
+    llm::Prompt,
     model::{
         Addressed, Change, Context, Direction, Facts, Mail, MailState, Me, Move, NodeName, PlannedTask, Priority,
         Reading, RunId, RunKind, RunState, Status, Subtask, Task, TaskId, TaskKind, plan::NoTask,
@@ -42,7 +44,14 @@ impl Node for PlanStep {
             reading.tasks.push(planner::forced(mail, &context));
             reading.reason = "a person said: this is a task".into();
         }
-        Ok(self.decide(entry, mail, &known, &reading))
+        let step = self.decide(entry, mail, &known, &reading);
+        match entry.heard(Prompt::PlanStep)? {
+            Some(heard) => Ok(wording::with_plan(step, &heard, &self.tools)),
+            None if entry.model => {
+                Ok(wording::ask_for_plan(&step, mail, &self.me, &reading.language).unwrap_or(step))
+            }
+            None => Ok(step),
+        }
     }
 }
 

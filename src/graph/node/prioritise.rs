@@ -1,21 +1,34 @@
 //! prioritise: the rules give the task its level, and it is ready. A later look may raise it, never lower it.
 
+use std::sync::Arc;
+
 use anyhow::Context as _;
 
+use super::wording;
 use crate::{
     graph::entry::{Call, Entry, Node, Ranked, Step},
-    model::{Change, Move, RunKind, Status},
+    llm::{Heard, Prompt, prompt::prioritise},
+    model::{Change, Me, Move, RunKind, Status},
 };
 
-pub(super) struct Prioritise;
+pub(super) struct Prioritise {
+    pub(super) me: Arc<Me>,
+}
 
 impl Node for Prioritise {
     fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
         let task = entry.state.task.as_ref().context("there is no task to rank")?;
-        let Some(ranked) = entry.reply::<Ranked>(|call| *call == Call::Rank)? else {
-            return Ok(Step::ask(Call::Rank));
+        let heard = entry.heard(Prompt::Prioritise)?;
+        if let (None, true, Some(mail)) = (&heard, entry.model, entry.mail)
+            && let Some(step) = wording::ask_for_urgency(mail, &self.me, task)
+        {
+            return Ok(step);
+        }
+        let urgency = heard.and_then(|heard| urgency(entry, &heard));
+        let Some(ranked) = entry.reply::<Ranked>(|call| matches!(call, Call::Rank { .. }))? else {
+            return Ok(Step::ask(Call::Rank { urgency }));
         };
-        let change = Change::Priority { priority: ranked.level, rule: ranked.rule.clone() };
+        let change = Change::Priority { priority: ranked.level, rule: ranked.rule.clone(), urgency };
         if entry.run.kind == RunKind::Rank {
             let raised = ranked.level > task.priority && !entry.state.hand_ranked && !task.status.is_terminal();
             return Ok(Step::go(Move::Done).changing(if raised { vec![change] } else { Vec::new() }));
@@ -26,4 +39,11 @@ impl Node for Prioritise {
         }
         Ok(Step::go(Move::Next).changing(changes))
     }
+}
+
+/// The only thing a model says about a level. A follow-up can make a task more urgent, never less.
+fn urgency(entry: &Entry<'_>, heard: &Heard) -> Option<f64> {
+    let scored = heard.answer::<prioritise::Answer>()?.urgency;
+    let known = entry.state.facts.as_ref().map_or(0.0, |facts| facts.urgency);
+    Some(if entry.run.kind == RunKind::Rank { scored.max(known) } else { scored })
 }

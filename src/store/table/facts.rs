@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row, ToSql, params};
 
 use super::{execute, many, one, parsed, parsed_option};
 use crate::{
-    model::{Facts, MailId, TaskId},
+    model::{Facts, MailId, TaskId, UrgencyOrigin},
     store::{Reader, error::Result},
 };
 
@@ -17,6 +17,13 @@ pub(in crate::store) fn put_mail(connection: &Connection, mail_id: MailId, facts
 
 pub(in crate::store) fn put_task(connection: &Connection, task_id: TaskId, facts: &Facts) -> Result<()> {
     put(connection, "task_facts", "task_id", &task_id.to_string(), facts)
+}
+
+/// What a model made of it.
+pub(in crate::store) fn put_urgency(connection: &Connection, task_id: TaskId, urgency: f64) -> Result<()> {
+    let sql = "UPDATE task_facts SET urgency = ?2, urgency_origin = ?3 WHERE task_id = ?1";
+    let values = (task_id.to_string(), urgency, UrgencyOrigin::Model.as_str());
+    execute(connection, sql, values, "storing an urgency").map(drop)
 }
 
 fn put(connection: &Connection, table: &str, key: &str, id: &dyn ToSql, facts: &Facts) -> Result<()> {

@@ -104,7 +104,7 @@ pub(in crate::store) fn acquaintance(connection: &Connection, mail_id: MailId) -
     if known.alone {
         return Ok(Some(known));
     }
-    let sql = "SELECT t.task_id, t.objective, f.kind FROM task_thread h JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id)
+    let sql = "SELECT t.task_id, f.objective, f.kind FROM task_thread h JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id)
                WHERE h.account = ?1 AND h.thread = ?2 AND t.status NOT IN ('DONE', 'CANCELLED') ORDER BY t.task_id LIMIT 20";
     known.tasks = many(connection, sql, (account, thread), "finding the thread's tasks", |row| {
         Ok(ThreadTask { task_id: parsed(row, 0)?, objective: row.get(1)?, kind: row.get(2)? })
@@ -134,6 +134,13 @@ impl Reader<'_> {
         many(self.0, sql, (account.as_str(), thread, limit), "reading a thread", |row| {
             Ok((MailId(row.get(0)?), json(row, 1)?))
         })
+    }
+
+    /// What the person wrote last, newest first.
+    pub fn sent_mails(&self, account: &AccountId, limit: usize) -> Result<Vec<Mail>> {
+        let sql = "SELECT body FROM mail WHERE account = ?1 AND direction = 'out' ORDER BY mail_id DESC LIMIT ?2";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        many(self.0, sql, (account.as_str(), limit), "reading what the person wrote", |row| json(row, 0))
     }
 
     /// The newest mails of the same conversation or sender, as search results.

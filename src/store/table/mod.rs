@@ -10,6 +10,7 @@ pub(super) mod item;
 pub(super) mod ledger;
 pub(super) mod ledger_read;
 pub(super) mod mail;
+pub(super) mod model_call;
 pub(super) mod outbox;
 pub(super) mod reminder;
 pub(super) mod request;

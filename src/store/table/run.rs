@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{execute, facts, history, item, ledger, one, outbox, parsed, parsed_option, task};
+use super::{execute, facts, history, item, ledger, model_call, one, outbox, parsed, parsed_option, task};
 use crate::{
     model::{
         AccountId, Change, Facts, Instant, ItemId, ItemKind, MailId, MailState, NodeName, RunId, RunStatus, Status,
@@ -50,7 +50,12 @@ pub(in crate::store) fn open(connection: &Connection, new: &NewRun, state: &str,
 fn record(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
     for (reply, encoded) in point.replies.iter().zip(&text.replies) {
         let sql = "INSERT INTO reply (run_id, node, input_hash, ordinal, seq, reply) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
-        let RecordedReply { node, input_hash, ordinal, .. } = reply;
+        let RecordedReply { node, input_hash, ordinal, call, .. } = reply;
+        if let Some(call) = call {
+            let asked = model_call::Asked { run: Some((&text.run_id, point.seq)), node: node.as_str(), input_hash, ordinal: *ordinal };
+            model_call::put(connection, &asked, encoded, call, &text.at)?;
+            continue;
+        }
         let values = (&text.run_id, node.as_str(), input_hash, ordinal, point.seq, encoded);
         execute(connection, sql, values, "recording a reply")?;
     }
@@ -219,8 +224,11 @@ fn project(session: &Session, point: &Checkpoint, words: &[String]) -> Result<()
             Change::Settle { state, reason, facts } => {
                 settle(session, *state, reason, facts.as_deref(), concerned, point)?;
             }
-            Change::Priority { priority, rule: decided } => {
+            Change::Priority { priority, rule: decided, urgency } => {
                 rank(session, point, priority.as_str(), decided)?;
+                if let (Some(urgency), Some((after, _))) = (urgency, &point.task) {
+                    facts::put_urgency(session, after.task_id, *urgency)?;
+                }
                 rule = Some(decided.as_str());
             }
             Change::Status { to, why } => status(session, point, *to, why)?,

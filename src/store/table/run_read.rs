@@ -1,8 +1,10 @@
 //! Reading runs: to go on with them, to show them, to replay and to fork them.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Connection, Row};
 
-use super::{json, many, one, parsed, parsed_option};
+use super::{json, many, model_call, one, parsed, parsed_option};
 use crate::{
     model::{AccountId, Instant, MailId, RunId, RunState, RunStatus, UserId},
     store::{
@@ -69,13 +71,18 @@ impl Reader<'_> {
         let arrival = arrival(self.0, run_id)?;
         let mut checkpoints = Vec::new();
         let mut replies = Vec::new();
+        let mut asked_model = BTreeSet::new();
         if let (Some(parent), Some(seq)) = (row.fork_of, row.fork_seq) {
             checkpoints.extend(checkpoints_of(self.0, parent, seq)?);
             replies.extend(replies_of(self.0, parent, seq)?);
+            replies.extend(model_call::replies_of(self.0, parent, seq)?);
         }
         checkpoints.extend(checkpoints_of(self.0, run_id, u32::MAX)?);
         replies.extend(replies_of(self.0, run_id, u32::MAX)?);
-        Ok(Some(RunRecord { row, arrival, checkpoints, replies }))
+        let said = model_call::replies_of(self.0, run_id, u32::MAX)?;
+        asked_model.extend(said.iter().map(|(seq, _)| *seq));
+        replies.extend(said);
+        Ok(Some(RunRecord { row, arrival, checkpoints, replies, asked_model }))
     }
 
     pub fn run_counts(&self) -> Result<Vec<(RunStatus, u64)>> {
@@ -127,6 +134,7 @@ fn replies_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<Vec<
                 input_hash: row.get(2)?,
                 ordinal: row.get(3)?,
                 reply: json(row, 4)?,
+                call: None,
             },
         ))
     })

@@ -1,0 +1,200 @@
+//! The model behind the use cases: whether there is one, what it costs, whether its budget is gone.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use serde::Serialize;
+
+use super::App;
+use crate::{
+    graph::{Consultant, IN_USE},
+    llm::{Budget, Desk, Inquiry, Llm, Question, Wire, prompt::prioritise, quote::Message},
+    model::{
+        Instant,
+        llm::{Allowance, LlmSettings, ModelCall, Outcome, Provider, Spent},
+    },
+    store::{
+        Write,
+        value::{CostRow, NewModelCall},
+    },
+};
+
+/// What was spent on the model, by day, node and rule.
+#[derive(Debug, Serialize)]
+pub struct Cost {
+    pub provider: Provider,
+    pub model: String,
+    /// Local date.
+    pub today: String,
+    pub spent_today: Spent,
+    pub budget: Allowance,
+    /// Whether money is counted at all.
+    pub priced: bool,
+    /// Since when today's budget turns questions away.
+    pub gone_since: Option<Instant>,
+    pub rows: Vec<CostRow>,
+}
+
+/// The model as `doctor` found it.
+#[derive(Debug, Serialize)]
+pub struct ModelHealth {
+    pub provider: Provider,
+    pub model: String,
+    pub outcome: Outcome,
+    pub note: String,
+    pub took_ms: u64,
+    pub spent: Spent,
+    pub gone_since: Option<Instant>,
+    pub guidelines_warning: Option<String>,
+}
+
+impl App {
+    /// Whoever answers the nodes' questions to a model; none when there is none.
+    pub(super) async fn consultant(&self) -> anyhow::Result<Option<Arc<Consultant>>> {
+        let Some(settings) = &self.config.llm else { return Ok(None) };
+        self.count_lost(settings).await?;
+        let wire = Wire::new(settings).context("the model cannot be reached: [llm]")?;
+        Ok(Some(Arc::new(self.consult(settings, Arc::new(wire))?)))
+    }
+
+    fn consult(&self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<Consultant> {
+        let today = self.today();
+        let spent = self.store.read_now(|reader| reader.model_spent_on(&today))?;
+        let desk = Desk::new(llm, settings, Budget::new(settings.budget, &today, spent));
+        Ok(Consultant::new(desk, self.home.guidelines_file(), self.config.me.time_zone))
+    }
+
+    /// After a crash: what may have been spent unseen counts as spent.
+    async fn count_lost(&self, settings: &LlmSettings) -> anyhow::Result<()> {
+        let in_use = self.store.read(|reader| reader.setting(IN_USE)).await?;
+        if in_use.is_none_or(|mark| mark.is_empty()) {
+            return Ok(());
+        }
+        let mut call = self.own_call(settings, Outcome::Lost);
+        call.spent = Desk::lost(settings);
+        call.note = format!("the program ended while up to {} questions were under way", settings.at_once);
+        self.record_own("crash", call).await?;
+        self.store.write(Write::Setting { name: IN_USE.into(), value: String::new() }).await?;
+        Ok(())
+    }
+
+    fn own_call(&self, settings: &LlmSettings, outcome: Outcome) -> ModelCall {
+        ModelCall {
+            about: String::new(),
+            day: self.today(),
+            provider: settings.provider,
+            model: settings.model.clone(),
+            prompt: String::new(),
+            version: String::new(),
+            guidelines: String::new(),
+            outcome,
+            note: String::new(),
+            requests: 0,
+            spent: Spent::default(),
+            took_ms: 0,
+        }
+    }
+
+    async fn record_own(&self, node: &str, call: ModelCall) -> anyhow::Result<()> {
+        let new = NewModelCall {
+            run: None,
+            node: node.to_owned(),
+            input_hash: String::new(),
+            ordinal: 0,
+            reply: serde_json::Value::Null,
+            call,
+            at: self.clock.now(),
+        };
+        self.store.write(Write::HearModel(Box::new(new))).await?;
+        Ok(())
+    }
+
+    fn today(&self) -> String {
+        self.clock.now().day_in(self.config.me.time_zone)
+    }
+
+    /// One tiny question, to see whether anybody answers.
+    pub(super) async fn model_health(&self) -> anyhow::Result<Option<ModelHealth>> {
+        let Some(settings) = &self.config.llm else { return Ok(None) };
+        let wire = Wire::new(settings).context("the model cannot be reached: [llm]")?;
+        let consultant = self.consult(settings, Arc::new(wire))?;
+        let (inquiry, today) = (tiny()?, self.today());
+        let question =
+            Question { inquiry: &inquiry, guidelines: "", about: "doctor", before: Spent::default(), day: &today };
+        let (_, call) = consultant.desk.ask(&question).await;
+        let gone_since = self.store.read_now(|reader| reader.model_budget_gone(&today))?;
+        let health = ModelHealth {
+            provider: call.provider,
+            model: call.model.clone(),
+            outcome: call.outcome,
+            note: call.note.clone(),
+            took_ms: call.took_ms,
+            spent: call.spent,
+            gone_since,
+            guidelines_warning: crate::rules::guidelines::load(&self.home.guidelines_file()).warning,
+        };
+        if call.outcome.was_asked() {
+            self.record_own("doctor", call).await?;
+        }
+        Ok(Some(health))
+    }
+
+    /// None when there is no model and never was.
+    pub async fn cost(&self, days: u32) -> anyhow::Result<Option<Cost>> {
+        let today = self.today();
+        let since = self.clock.now().plus(-chrono::Duration::days(days.saturating_sub(1).into()));
+        let (day, since) = (today.clone(), since.day_in(self.config.me.time_zone));
+        let read = self.store.read(move |reader| {
+            Ok((reader.model_spent_on(&day)?, reader.model_budget_gone(&day)?, reader.model_costs(&since)?))
+        });
+        let (spent_today, gone_since, rows) = read.await?;
+        let settings = self.config.llm.as_ref();
+        if settings.is_none() && rows.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Cost {
+            provider: settings.map_or(Provider::Off, |settings| settings.provider),
+            model: settings.map(|settings| settings.model.clone()).unwrap_or_default(),
+            today,
+            spent_today,
+            budget: settings.map(|settings| settings.budget).unwrap_or_default(),
+            priced: settings.is_some_and(|settings| settings.price.is_known()),
+            gone_since,
+            rows,
+        }))
+    }
+
+    /// What every door says when the model is on and cannot be used.
+    pub fn model_note(&self) -> Option<String> {
+        self.config.llm.as_ref()?;
+        let today = self.today();
+        let (gone, last) =
+            self.store.read_now(|reader| Ok((reader.model_budget_gone(&today)?, reader.model_last()?))).ok()?;
+        if let Some(since) = gone {
+            return Some(format!(
+                "The model's budget for {today} is gone since {since}; rules go on alone. See `adjutant cost`."
+            ));
+        }
+        let (outcome, note) = last?;
+        let failing = matches!(outcome, Outcome::Unreachable | Outcome::Late | Outcome::Denied);
+        failing.then(|| format!("The model did not answer ({note}); rules go on alone. See `adjutant doctor`."))
+    }
+}
+
+/// The smallest question there is, with nothing of the person's in it.
+fn tiny() -> anyhow::Result<Inquiry> {
+    let message = Message {
+        handle: "M0".into(),
+        from: "P1".into(),
+        sent: None,
+        subject: String::new(),
+        text: "Whenever you find the time.".into(),
+    };
+    let data = prioritise::Data {
+        people: Vec::new(),
+        message,
+        objective: "Check that a model answers".into(),
+        deadline: String::new(),
+    };
+    data.inquiry().context("the question cannot be written down")
+}

@@ -1,0 +1,64 @@
+//! Putting a node's question to the model: with the guidelines before it, on the budget of what it is about.
+
+use std::path::PathBuf;
+
+use chrono_tz::Tz;
+use tokio::sync::OnceCell;
+
+use super::answer::Asker;
+use crate::{
+    llm::{Desk, Heard, Inquiry, Question},
+    model::{Instant, llm::ModelCall},
+    rules::guidelines,
+    store::{Store, Write},
+};
+
+/// Set while questions may be under way whose cost is in no record. Found at a start, it says that the last one crashed.
+pub const IN_USE: &str = "model_in_use";
+
+pub struct Consultant {
+    pub desk: Desk,
+    pub guidelines: PathBuf,
+    pub time_zone: Tz,
+    marked: OnceCell<()>,
+}
+
+impl Consultant {
+    pub fn new(desk: Desk, guidelines: PathBuf, time_zone: Tz) -> Self {
+        Self { desk, guidelines, time_zone, marked: OnceCell::new() }
+    }
+
+    pub(super) async fn ask(
+        &self,
+        store: &Store,
+        asker: Asker<'_>,
+        inquiry: &Inquiry,
+    ) -> anyhow::Result<(Heard, ModelCall)> {
+        self.marked.get_or_try_init(|| self.mark(store, "1")).await?;
+        // A mail's own run has no task yet.
+        let about = asker.state.task.as_ref().map_or(asker.head.run_id.to_string(), |task| task.task_id.to_string());
+        let before = store.read_now(|reader| reader.model_spent_about(&about))?;
+        let guidelines = guidelines::load(&self.guidelines);
+        let day = self.day(asker.now);
+        let question =
+            Question { inquiry, guidelines: &guidelines.text, about: &about, before, day: &day };
+        Ok(self.desk.ask(&question).await)
+    }
+
+    pub fn day(&self, now: Instant) -> String {
+        now.day_in(self.time_zone)
+    }
+
+    async fn mark(&self, store: &Store, value: &str) -> anyhow::Result<()> {
+        store.write(Write::Setting { name: IN_USE.into(), value: value.into() }).await?;
+        Ok(())
+    }
+
+    /// At an orderly end: everything that was spent is in the record.
+    pub async fn close(&self, store: &Store) -> anyhow::Result<()> {
+        if self.marked.initialized() && self.desk.is_settled() {
+            self.mark(store, "").await?;
+        }
+        Ok(())
+    }
+}

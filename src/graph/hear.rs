@@ -1,0 +1,49 @@
+//! What a model said is on the disk before anybody uses it: a run that dies after this hears the same again.
+
+use serde_json::Value;
+
+use super::{drive::DISK_PAUSE, engine::Inner, ticket::Ticket};
+use crate::{
+    model::{Instant, llm::ModelCall},
+    store::{
+        Write,
+        value::{NewModelCall, RecordedReply},
+    },
+};
+
+impl Inner {
+    /// Records a reply with its cost in a row of its own. One that nobody was asked for costs nothing and goes with the
+    /// checkpoint like any other.
+    pub(super) async fn hear(
+        &self,
+        ticket: &mut Ticket,
+        (input_hash, ordinal): (String, u32),
+        value: Value,
+        call: Box<ModelCall>,
+        at: Instant,
+    ) -> anyhow::Result<Value> {
+        let node = ticket.node;
+        if !call.outcome.was_asked() {
+            let reply = RecordedReply { node, input_hash, ordinal, reply: value.clone(), call: Some(call) };
+            ticket.unsaved.push(reply);
+            return Ok(value);
+        }
+        let new = NewModelCall {
+            run: Some((ticket.run_id(), ticket.seq + 1)),
+            node: node.to_string(),
+            input_hash,
+            ordinal,
+            reply: value.clone(),
+            call: *call,
+            at,
+        };
+        loop {
+            match self.store.write(Write::HearModel(Box::new(new.clone()))).await {
+                Ok(_) => return Ok(value),
+                // Not asked again for want of room: it was paid for.
+                Err(error) if error.is_passing() && !self.stop.is_cancelled() => tokio::time::sleep(DISK_PAUSE).await,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}

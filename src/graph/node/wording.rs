@@ -1,0 +1,171 @@
+//! What nodes ask a model for, and what they make of its words. Without words everything is as it was.
+//!
+//! Which tasks there are, their facts, their class and their end are decided before a model is asked, and stay.
+
+use serde_json::Value;
+
+use crate::{
+    graph::entry::{Call, Entry, Step},
+    llm::{
+        Heard, Inquiry,
+        prompt::{draft_reply, generate_response, plan_step, prioritise},
+        quote::{Cast, Message},
+    },
+    model::{Change, Mail, Me, Subtask, Task},
+    tool::{Registry, ThreadMail, Words},
+};
+
+/// In a task's context: who worded what.
+const WORDED_BY: &str = "worded_by";
+const DEADLINE_BY: &str = "deadline_by";
+const MODEL: &str = "model";
+/// Of the conversation beside the mail at hand.
+const MOST_EARLIER: usize = 6;
+const LONGEST_LINE: usize = 300;
+
+fn ask(inquiry: Option<Inquiry>) -> Option<Step> {
+    inquiry.map(|inquiry| Step::ask(Call::Model { inquiry: Box::new(inquiry) }))
+}
+
+fn opened(step: &Step) -> impl Iterator<Item = &Task> {
+    step.changes.iter().filter_map(|change| match change {
+        Change::OpenTask { task, .. } => Some(task.as_ref()),
+        _ => None,
+    })
+}
+
+fn handle(nth: usize) -> String {
+    format!("T{}", nth + 1)
+}
+
+/// Better words for the tasks this step opens; none when it opens none.
+pub(super) fn ask_for_plan(step: &Step, mail: &Mail, me: &Me, language: &str) -> Option<Step> {
+    let cast = Cast::of(mail, me);
+    let tasks: Vec<_> = opened(step)
+        .enumerate()
+        .map(|(nth, task)| plan_step::TaskShown {
+            handle: handle(nth),
+            objective: cast.mask(&task.objective, LONGEST_LINE),
+            deadline: task.context.deadline.clone().unwrap_or_default(),
+            steps: task.subtasks.iter().map(|subtask| subtask.step.clone()).collect(),
+        })
+        .collect();
+    if tasks.is_empty() {
+        return None;
+    }
+    let data =
+        plan_step::Data { language: language.to_owned(), people: cast.people(), message: cast.message(mail), tasks };
+    ask(data.inquiry())
+}
+
+/// The same step with better words, in the tasks and in the runs that will work them.
+pub(super) fn with_plan(mut step: Step, heard: &Heard, tools: &Registry) -> Step {
+    let Some(answer) = heard.answer::<plan_step::Answer>() else { return step };
+    let tasks = step.changes.iter_mut().filter_map(|change| match change {
+        Change::OpenTask { task, .. } => Some(task.as_mut()),
+        _ => None,
+    });
+    for (nth, task) in tasks.enumerate() {
+        let Some(worded) = answer.tasks.iter().find(|worded| worded.task == handle(nth)) else { continue };
+        reword(task, worded, tools);
+        let run = step.runs.iter_mut().find(|run| run.task_id == Some(task.task_id));
+        if let Some(run) = run {
+            run.state.task = Some(task.clone());
+        }
+    }
+    step
+}
+
+fn reword(task: &mut Task, worded: &plan_step::Worded, tools: &Registry) {
+    let objective = worded.objective.trim();
+    if objective != task.objective {
+        objective.clone_into(&mut task.objective);
+        task.context.more.insert(WORDED_BY.into(), Value::from(MODEL));
+    }
+    // Shown, not ranked by: the facts keep what was read.
+    if task.context.deadline.is_none() && !worded.deadline.is_empty() {
+        task.context.deadline = Some(worded.deadline.clone());
+        task.context.more.insert(DEADLINE_BY.into(), Value::from(MODEL));
+    }
+    // Only beside a step of the person's, for a task whose steps are all the agent's ends with them.
+    let person = task.subtasks.iter().position(|subtask| tools.get(&subtask.step).is_none());
+    let Some(person) = person else { return };
+    for extra in &worded.steps {
+        if !task.subtasks.iter().any(|subtask| subtask.step == extra.step()) {
+            task.subtasks.insert(person, Subtask { step: extra.step().to_owned(), done: false });
+            task.assigned_agent = Some(Task::TOOLING_AGENT.to_owned());
+        }
+    }
+}
+
+pub(super) fn ask_for_urgency(mail: &Mail, me: &Me, task: &Task) -> Option<Step> {
+    let cast = Cast::of(mail, me);
+    let data = prioritise::Data {
+        people: cast.people(),
+        message: cast.message(mail),
+        objective: cast.mask(&task.objective, LONGEST_LINE),
+        deadline: task.context.deadline.clone().unwrap_or_default(),
+    };
+    ask(data.inquiry())
+}
+
+pub(super) fn ask_for_draft(
+    entry: &Entry<'_>,
+    mail: &Mail,
+    me: &Me,
+    task: &Task,
+    (thread, style): (&[ThreadMail], &[String]),
+) -> Option<Step> {
+    let cast = Cast::of(mail, me);
+    let mut messages = vec![cast.message(mail)];
+    let earlier = thread.iter().filter(|other| !mail.text.trim().starts_with(other.text.trim())).take(MOST_EARLIER);
+    messages.extend(earlier.enumerate().map(|(nth, other)| Message {
+        handle: format!("M{}", nth + 1),
+        from: cast.mask(&other.from, LONGEST_LINE),
+        sent: other.at,
+        subject: String::new(),
+        text: cast.mask(&other.text, LONGEST_LINE),
+    }));
+    let asked = task.context.more.get("evidence").and_then(Value::as_str).unwrap_or_default();
+    let data = draft_reply::Data {
+        language: language(entry),
+        people: cast.people(),
+        messages,
+        objective: cast.mask(&task.objective, LONGEST_LINE),
+        asked: cast.mask(asked, LONGEST_LINE),
+        style: style.iter().map(|text| cast.mask(text, usize::MAX)).collect(),
+        related: related(entry, &cast),
+        times_follow: task.tool_output.as_ref().is_some_and(|output| output.contains_key("propose_time_slots")),
+    };
+    ask(data.inquiry())
+}
+
+/// The words for a draft, if the model had any.
+pub(super) fn words(heard: &Heard) -> Option<Words> {
+    let answer = heard.answer::<draft_reply::Answer>()?;
+    (answer.action == draft_reply::Wish::Reply).then(|| Words {
+        greeting: answer.greeting.trim().to_owned(),
+        text: answer.text.trim().to_owned(),
+        closing: answer.closing.trim().to_owned(),
+    })
+}
+
+pub(super) fn ask_for_summary(entry: &Entry<'_>, mail: &Mail, me: &Me, task: &Task) -> Option<Step> {
+    let cast = Cast::of(mail, me);
+    let data = generate_response::Data {
+        language: language(entry),
+        people: cast.people(),
+        message: cast.message(mail),
+        objective: cast.mask(&task.objective, LONGEST_LINE),
+        related: related(entry, &cast),
+    };
+    ask(data.inquiry())
+}
+
+fn language(entry: &Entry<'_>) -> String {
+    entry.state.facts.as_ref().map(|facts| facts.language.clone()).unwrap_or_default()
+}
+
+fn related(entry: &Entry<'_>, cast: &Cast) -> Vec<String> {
+    entry.state.context_docs.iter().map(|doc| cast.mask(&doc.title, LONGEST_LINE)).collect()
+}

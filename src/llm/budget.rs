@@ -1,0 +1,146 @@
+//! What may be spent: reserved in memory before a question, settled after it. The record of questions is the truth a
+//! later start reads.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+use crate::model::llm::{Allowance, Outcome, Spent};
+
+pub struct Budget {
+    allowance: Allowance,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    day: String,
+    /// Today, settled.
+    spent: Spent,
+    reserved: Spent,
+    /// Of questions under way, by what they are about.
+    about: HashMap<String, Spent>,
+}
+
+/// The worst a question can cost, put aside until it is known. Dropped unsettled, all of it counts as spent.
+pub(super) struct Reservation<'a> {
+    budget: &'a Budget,
+    about: String,
+    day: String,
+    worst: Spent,
+    settled: Option<Spent>,
+}
+
+impl Budget {
+    /// `spent` is what the record says of `day`.
+    pub fn new(allowance: Allowance, day: &str, spent: Spent) -> Self {
+        let state = State { day: day.to_owned(), spent, ..State::default() };
+        Self { allowance, state: Mutex::new(state) }
+    }
+
+    /// `before` is what the record says was spent on `about`.
+    pub(super) fn reserve(
+        &self,
+        day: &str,
+        about: &str,
+        before: Spent,
+        worst: Spent,
+    ) -> Result<Reservation<'_>, Outcome> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.day != day {
+            // What is under way was reserved yesterday and is settled there.
+            day.clone_into(&mut state.day);
+            (state.spent, state.reserved) = (Spent::default(), Spent::default());
+        }
+        if !self.allowance.day.allows(state.spent.plus(state.reserved).plus(worst)) {
+            return Err(Outcome::DayBudget);
+        }
+        let under_way = state.about.get(about).copied().unwrap_or_default();
+        if !self.allowance.task.allows(before.plus(under_way).plus(worst)) {
+            return Err(Outcome::TaskBudget);
+        }
+        state.reserved = state.reserved.plus(worst);
+        state.about.insert(about.to_owned(), under_way.plus(worst));
+        let (about, day) = (about.to_owned(), day.to_owned());
+        Ok(Reservation { budget: self, about, day, worst, settled: None })
+    }
+
+    /// Nothing is under way.
+    pub(super) fn is_settled(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).about.is_empty()
+    }
+}
+
+impl Reservation<'_> {
+    pub(super) fn settle(mut self, spent: Spent) {
+        self.settled = Some(spent);
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        let mut state = self.budget.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.day == self.day {
+            state.reserved = state.reserved.minus(self.worst);
+            state.spent = state.spent.plus(self.settled.unwrap_or(self.worst));
+        }
+        let left = state.about.get(&self.about).copied().unwrap_or_default().minus(self.worst);
+        if left == Spent::default() {
+            state.about.remove(&self.about);
+        } else {
+            state.about.insert(self.about.clone(), left);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::llm::Limit;
+
+    fn tokens(count: u64) -> Spent {
+        Spent { tokens_in: count, ..Spent::default() }
+    }
+
+    fn budget(day: u64, task: u64) -> Budget {
+        let limit = |most| Limit { tokens: Some(most), micros: None };
+        Budget::new(Allowance { day: limit(day), task: limit(task) }, "monday", tokens(10))
+    }
+
+    #[test]
+    fn what_is_under_way_counts_at_its_worst() {
+        let budget = budget(100, 1000);
+        let one = budget.reserve("monday", "a", Spent::default(), tokens(60)).ok().unwrap();
+        assert_eq!(budget.reserve("monday", "b", Spent::default(), tokens(40)).err(), Some(Outcome::DayBudget));
+        one.settle(tokens(5));
+        let two = budget.reserve("monday", "b", Spent::default(), tokens(80)).ok().unwrap();
+        drop(two);
+        assert_eq!(
+            budget.reserve("monday", "c", Spent::default(), tokens(6)).err(),
+            Some(Outcome::DayBudget),
+            "one that nobody settled counts whole"
+        );
+        assert!(budget.is_settled());
+    }
+
+    #[test]
+    fn a_new_day_has_a_budget_of_its_own() {
+        let budget = budget(100, 1000);
+        let late = budget.reserve("monday", "a", Spent::default(), tokens(90)).ok().unwrap();
+        let early = budget.reserve("tuesday", "b", Spent::default(), tokens(100)).ok().unwrap();
+        late.settle(tokens(90));
+        early.settle(tokens(1));
+        assert!(budget.reserve("tuesday", "c", Spent::default(), tokens(99)).is_ok());
+    }
+
+    #[test]
+    fn a_task_has_its_own_limit() {
+        let budget = budget(1000, 50);
+        assert_eq!(budget.reserve("monday", "a", tokens(30), tokens(21)).err(), Some(Outcome::TaskBudget));
+        let held = budget.reserve("monday", "a", tokens(30), tokens(15)).ok().unwrap();
+        assert_eq!(budget.reserve("monday", "a", tokens(30), tokens(15)).err(), Some(Outcome::TaskBudget));
+        assert!(budget.reserve("monday", "b", tokens(30), tokens(15)).is_ok());
+        drop(held);
+    }
+}

@@ -1,0 +1,152 @@
+//! plan_step: better words for the tasks that were found. Which tasks there are is not asked.
+
+use chrono::NaiveDate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Answers, Inquiry, Prompt};
+use crate::llm::{
+    quote::{Message, Person},
+    speech,
+};
+
+const LONGEST_OBJECTIVE: usize = 160;
+/// Deadlines further off than this are misread.
+const FURTHEST_DAYS: i64 = 730;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Data {
+    pub language: String,
+    pub people: Vec<Person>,
+    pub message: Message,
+    pub tasks: Vec<TaskShown>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskShown {
+    /// `T1`, `T2` …
+    pub handle: String,
+    pub objective: String,
+    #[serde(default)]
+    pub deadline: String,
+    pub steps: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    pub tasks: Vec<Worded>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Worded {
+    pub task: String,
+    pub objective: String,
+    /// `YYYY-MM-DD`, or empty.
+    pub deadline: String,
+    pub steps: Vec<Extra>,
+}
+
+/// What may be prepared beside the template's steps: nothing that leaves the house.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Extra {
+    DraftReply,
+    SummariseThread,
+}
+
+impl Extra {
+    /// The name of its tool.
+    pub const fn step(self) -> &'static str {
+        match self {
+            Self::DraftReply => "draft_reply",
+            Self::SummariseThread => "summarise_thread",
+        }
+    }
+}
+
+impl Data {
+    pub fn inquiry(&self) -> Option<Inquiry> {
+        Inquiry::new(Prompt::PlanStep, self)
+    }
+}
+
+impl Answers for Answer {
+    type Data = Data;
+
+    fn check(&self, data: &Data) -> Result<(), String> {
+        let known: Vec<&str> = data.tasks.iter().map(|task| task.handle.as_str()).collect();
+        let mut named: Vec<&str> = self.tasks.iter().map(|task| task.task.as_str()).collect();
+        named.sort_unstable();
+        named.dedup();
+        if named.len() != self.tasks.len() || named.len() != known.len() || !named.iter().all(|name| known.contains(name))
+        {
+            return Err("each task of the data must be answered once, by its handle".into());
+        }
+        self.tasks.iter().try_for_each(|task| {
+            speech::check_line(&task.objective, LONGEST_OBJECTIVE)?;
+            deadline(&task.deadline, data)
+        })
+    }
+}
+
+fn deadline(text: &str, data: &Data) -> Result<(), String> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").map_err(|_| "a deadline is YYYY-MM-DD or empty")?;
+    let sent = data.message.sent.map(|sent| sent.utc().date_naive());
+    let fits = sent.is_some_and(|sent| day >= sent && (day - sent).num_days() <= FURTHEST_DAYS);
+    if fits { Ok(()) } else { Err("a deadline lies after the mail and within two years".into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn inquiry() -> Inquiry {
+        let message = Message {
+            handle: "M0".into(),
+            from: "P1".into(),
+            sent: "2026-11-16T08:00:00Z".parse().ok(),
+            subject: String::new(),
+            text: "By 20 November, please.".into(),
+        };
+        let shown = |handle: &str| TaskShown {
+            handle: handle.into(),
+            objective: "Send Tom the numbers".into(),
+            deadline: String::new(),
+            steps: vec!["do_the_work".into()],
+        };
+        let data = Data { language: "en".into(), people: vec![], message, tasks: vec![shown("T1"), shown("T2")] };
+        data.inquiry().unwrap()
+    }
+
+    fn worded(task: &str, objective: &str, deadline: &str) -> serde_json::Value {
+        json!({ "task": task, "objective": objective, "deadline": deadline, "steps": [] })
+    }
+
+    #[test]
+    fn the_tasks_are_those_that_were_found() {
+        let check = |tasks: &[serde_json::Value]| inquiry().check(&json!({ "tasks": tasks }).to_string());
+        let (one, two) = (worded("T1", "Send Tom the numbers", ""), worded("T2", "Call Tom", "2026-11-20"));
+        assert!(check(&[one.clone(), two.clone()]).is_ok());
+        for tasks in [
+            vec![one.clone()],
+            vec![one.clone(), one.clone()],
+            vec![one.clone(), two.clone(), worded("T3", "Pay Eve", "")],
+            vec![one.clone(), worded("T9", "Pay Eve", "")],
+            vec![one.clone(), worded("T2", "Write to eve@evil.example", "")],
+            vec![one.clone(), worded("T2", "", "")],
+            vec![one.clone(), worded("T2", &"x ".repeat(200), "")],
+            vec![one.clone(), worded("T2", "Call Tom", "tomorrow")],
+            vec![one.clone(), worded("T2", "Call Tom", "2020-01-01")],
+            vec![one, json!({ "task": "T2", "objective": "x", "deadline": "", "steps": ["send_mail"] })],
+        ] {
+            assert!(check(&tasks).is_err(), "{tasks:?}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What a model is shown: people and messages as handles, mail as quoted data without addresses or links.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Address, Instant, Mail, Me};
+
+/// Of the mail at hand, in characters.
+const LONGEST_TEXT: usize = 4_000;
+const LONGEST_SUBJECT: usize = 200;
+const LONGEST_NAME: usize = 60;
+/// More people than this are a crowd.
+const MOST_PEOPLE: usize = 12;
+
+static SECRET: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?P<address>[^\s<>()\[\],;:@]+@[^\s<>()\[\],;:@]+)|[A-Za-z][A-Za-z0-9+.-]*://\S+|\bwww\.\S+|\b[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*\.\p{L}{2,}(?:/\S*)?",
+    )
+    .ok()
+});
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Person {
+    /// `P0` is the person the program works for, `P1` whoever wrote.
+    pub handle: String,
+    pub name: String,
+    #[serde(rename = "is")]
+    pub role: String,
+}
+
+/// A message, quoted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// `M0` is the mail at hand.
+    pub handle: String,
+    pub from: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<Instant>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub subject: String,
+    pub text: String,
+}
+
+/// The people of one mail, by handle.
+pub struct Cast {
+    people: Vec<(Vec<String>, String, &'static str)>,
+}
+
+impl Cast {
+    pub fn of(mail: &Mail, me: &Me) -> Self {
+        let own = me.names.first().cloned().unwrap_or_default();
+        let mut people = vec![(me.addresses.clone(), own, "the person you work for")];
+        for (nth, address) in mail.people().enumerate() {
+            let known = people.iter().any(|(addresses, ..)| addresses.contains(&address.addr));
+            if known || address.addr.is_empty() || people.len() >= MOST_PEOPLE {
+                continue;
+            }
+            let role = if nth == 0 { "wrote M0" } else { "also received M0" };
+            people.push((vec![address.addr.clone()], name_of(address), role));
+        }
+        Self { people }
+    }
+
+    pub fn people(&self) -> Vec<Person> {
+        let person = |(nth, (_, name, role)): (usize, &(Vec<String>, String, &'static str))| Person {
+            handle: format!("P{nth}"),
+            name: self.mask(name, LONGEST_NAME),
+            role: (*role).to_owned(),
+        };
+        self.people.iter().enumerate().map(person).collect()
+    }
+
+    /// The handle of an address, if it is one of the cast.
+    fn handle(&self, addr: &str) -> Option<String> {
+        let addr = addr.to_lowercase();
+        let nth = self.people.iter().position(|(addresses, ..)| addresses.contains(&addr))?;
+        Some(format!("P{nth}"))
+    }
+
+    pub fn message(&self, mail: &Mail) -> Message {
+        Message {
+            handle: "M0".into(),
+            from: self.handle(&mail.from.addr).unwrap_or_else(|| "unknown".into()),
+            sent: mail.date,
+            subject: self.mask(&mail.subject, LONGEST_SUBJECT),
+            text: self.mask(&mail.text, LONGEST_TEXT),
+        }
+    }
+
+    /// Text without addresses and links, cut to a length.
+    pub fn mask(&self, text: &str, longest: usize) -> String {
+        let short: String = text.chars().take(longest).collect();
+        let Some(secret) = SECRET.as_ref() else { return String::new() };
+        let shown = |found: &Captures<'_>| match found.name("address") {
+            Some(address) => self.handle(address.as_str().trim_matches('.')).unwrap_or_else(|| "[address]".into()),
+            None => "[link]".into(),
+        };
+        secret.replace_all(&short, shown).into_owned()
+    }
+}
+
+fn name_of(address: &Address) -> String {
+    address.name.clone().filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "unnamed".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{NaiveTime, Weekday};
+
+    use super::*;
+
+    fn me() -> Me {
+        Me {
+            names: vec!["Alex Green".into()],
+            addresses: vec!["you@home.example".into(), "alex@work.example".into()],
+            time_zone: chrono_tz::UTC,
+            work_start: NaiveTime::MIN,
+            work_end: NaiveTime::MIN,
+            work_days: vec![Weekday::Mon],
+            signature: String::new(),
+            languages: vec![],
+        }
+    }
+
+    fn address(name: &str, addr: &str) -> Address {
+        Address { name: Some(name.into()), addr: addr.into() }
+    }
+
+    #[test]
+    fn no_address_and_no_link_is_shown() {
+        let mail = Mail {
+            from: address("Tom <eve@evil.example>", "tom@bakerand.example"),
+            to: vec![address("Alex", "alex@work.example"), address("Dana", "dana@work.example")],
+            subject: "see https://evil.example/?q=1".into(),
+            text: "Ask Dana@work.example or eve@evil.example, www.evil.example or pay.evil.example/now. Thanks.".into(),
+            ..Mail::default()
+        };
+        let cast = Cast::of(&mail, &me());
+        let shown = serde_json::to_string(&(cast.people(), cast.message(&mail))).unwrap();
+        assert!(!shown.contains('@') && !shown.contains("evil"), "{shown}");
+        assert!(shown.contains("Ask P2 or [address], [link] or [link]"), "{shown}");
+        assert_eq!(cast.people().iter().map(|p| p.handle.as_str()).collect::<Vec<_>>(), ["P0", "P1", "P2"]);
+    }
+
+    #[test]
+    fn a_long_mail_is_cut_between_characters() {
+        let mail = Mail { text: "א".repeat(LONGEST_TEXT + 5), ..Mail::default() };
+        assert_eq!(Cast::of(&mail, &me()).message(&mail).text.chars().count(), LONGEST_TEXT);
+    }
+}

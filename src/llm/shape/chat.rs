@@ -1,0 +1,46 @@
+//! `POST /chat/completions`: OpenAI, Gemini, Ollama, llama.cpp and most others.
+
+use serde_json::{Value, json};
+
+use super::{CUT_OFF, count, turns};
+use crate::{
+    llm::{Failure, Raw, Request},
+    model::llm::Provider,
+};
+
+pub(super) fn encode(provider: Provider, model: &str, request: &Request) -> Value {
+    let mut messages = vec![json!({ "role": "system", "content": request.system })];
+    messages.extend(turns(request));
+    let mut body = json!({ "model": model, "messages": messages, "stream": false });
+    if let Value::Object(fields) = &mut body {
+        // Newer models of OpenAI know only the first name, and no temperature but their own.
+        match provider {
+            Provider::OpenAi => fields.insert("max_completion_tokens".into(), request.max_tokens.into()),
+            _ => fields.insert("max_tokens".into(), request.max_tokens.into()),
+        };
+        if matches!(provider, Provider::Ollama | Provider::Compatible) {
+            fields.insert("temperature".into(), 0.into());
+        }
+        if request.native_schema {
+            let schema = json!({ "name": request.schema_name, "strict": true, "schema": request.schema });
+            fields.insert("response_format".into(), json!({ "type": "json_schema", "json_schema": schema }));
+        }
+    }
+    body
+}
+
+pub(super) fn decode(body: &Value) -> Result<Raw, Failure> {
+    let tokens = count(body, "/usage/prompt_tokens").zip(count(body, "/usage/completion_tokens"));
+    let finish = body.pointer("/choices/0/finish_reason").and_then(Value::as_str);
+    let refusal = body.pointer("/choices/0/message/refusal").and_then(Value::as_str);
+    if refusal.is_some_and(|words| !words.is_empty()) || finish == Some("content_filter") {
+        return Err(Failure::Refused { tokens });
+    }
+    if finish == Some("length") {
+        return Err(Failure::Garbled(CUT_OFF.into()));
+    }
+    match body.pointer("/choices/0/message/content").and_then(Value::as_str) {
+        Some(text) => Ok(Raw { text: text.to_owned(), tokens }),
+        None => Err(Failure::Garbled("the answer holds no message".into())),
+    }
+}

@@ -1,0 +1,37 @@
+//! `POST /messages`: Anthropic.
+
+use serde_json::{Value, json};
+
+use super::{CUT_OFF, count, turns};
+use crate::llm::{Failure, Raw, Request};
+
+pub(super) fn encode(model: &str, request: &Request) -> Value {
+    let mut body = json!({
+        "model": model,
+        "max_tokens": request.max_tokens,
+        "system": request.system,
+        "messages": turns(request),
+    });
+    if let Value::Object(fields) = &mut body
+        && request.native_schema
+    {
+        let format = json!({ "type": "json_schema", "schema": request.schema });
+        fields.insert("output_config".into(), json!({ "format": format }));
+    }
+    body
+}
+
+pub(super) fn decode(body: &Value) -> Result<Raw, Failure> {
+    let tokens = count(body, "/usage/input_tokens").zip(count(body, "/usage/output_tokens"));
+    match body.get("stop_reason").and_then(Value::as_str) {
+        Some("refusal") => return Err(Failure::Refused { tokens }),
+        Some("max_tokens" | "model_context_window_exceeded") => return Err(Failure::Garbled(CUT_OFF.into())),
+        _ => {}
+    }
+    let parts = body.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let text: String = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
+    if parts.is_empty() {
+        return Err(Failure::Garbled("the answer holds no message".into()));
+    }
+    Ok(Raw { text, tokens })
+}

@@ -1,0 +1,126 @@
+//! The two shapes providers speak: pure functions from a request to a body, and from a body to what was said.
+
+mod chat;
+mod messages;
+
+use serde_json::Value;
+
+use super::{Failure, Raw, Request};
+use crate::model::llm::Provider;
+
+/// An answer that was cut off is half an answer.
+const CUT_OFF: &str = "the answer was cut off";
+
+/// Where the request goes, after the base address.
+pub(super) const fn path(provider: Provider) -> &'static str {
+    match provider {
+        Provider::Anthropic => "/messages",
+        _ => "/chat/completions",
+    }
+}
+
+/// The header that carries the key, with what stands before it.
+pub(super) const fn key_header(provider: Provider) -> (&'static str, &'static str) {
+    match provider {
+        Provider::Anthropic => ("x-api-key", ""),
+        _ => ("authorization", "Bearer "),
+    }
+}
+
+pub(super) fn encode(provider: Provider, model: &str, request: &Request) -> Value {
+    match provider {
+        Provider::Anthropic => messages::encode(model, request),
+        _ => chat::encode(provider, model, request),
+    }
+}
+
+pub(super) fn decode(provider: Provider, body: &Value) -> Result<Raw, Failure> {
+    match provider {
+        Provider::Anthropic => messages::decode(body),
+        _ => chat::decode(body),
+    }
+}
+
+/// The turns of the conversation after the system's words: the question, and what was wrong with the first answer.
+fn turns(request: &Request) -> Vec<Value> {
+    let turn = |role: &str, content: &str| serde_json::json!({ "role": role, "content": content });
+    let mut turns = vec![turn("user", &request.user)];
+    if let Some((said, problem)) = &request.repair {
+        if !said.is_empty() {
+            turns.push(turn("assistant", said));
+        }
+        let again = format!("That cannot be used: {problem}. Answer again, with the JSON object alone.");
+        turns.push(turn("user", &again));
+    }
+    turns
+}
+
+fn count(body: &Value, place: &str) -> Option<u64> {
+    body.pointer(place).and_then(Value::as_u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn request() -> Request {
+        Request {
+            system: "be brief".into(),
+            user: "data".into(),
+            repair: None,
+            schema_name: "prioritise",
+            schema: json!({ "type": "object" }),
+            native_schema: true,
+            max_tokens: 64,
+        }
+    }
+
+    #[test]
+    fn each_provider_gets_its_own_names() {
+        let openai = encode(Provider::OpenAi, "m", &request());
+        assert_eq!(openai["max_completion_tokens"], 64);
+        assert_eq!(openai["temperature"], Value::Null);
+        assert_eq!(openai["response_format"]["json_schema"]["schema"]["type"], "object");
+        let local = encode(Provider::Compatible, "m", &Request { native_schema: false, ..request() });
+        assert_eq!((local["max_tokens"].as_u64(), &local["response_format"]), (Some(64), &Value::Null));
+        let anthropic = encode(Provider::Anthropic, "m", &request());
+        assert_eq!(anthropic["system"], "be brief");
+        assert_eq!(anthropic["output_config"]["format"]["type"], "json_schema");
+        assert_eq!(anthropic["messages"].as_array().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_repair_shows_what_was_said() {
+        let again = Request { repair: Some(("prose".into(), "no JSON".into())), ..request() };
+        let turns = encode(Provider::Compatible, "m", &again)["messages"].as_array().unwrap().clone();
+        let roles: Vec<_> = turns.iter().map(|turn| turn["role"].as_str().unwrap()).collect();
+        assert_eq!(roles, ["system", "user", "assistant", "user"]);
+    }
+
+    #[test]
+    fn bodies_are_read_without_belief() {
+        let said = |text: &str| json!({ "choices": [{ "message": { "content": text }, "finish_reason": "stop" }], "usage": { "prompt_tokens": 9, "completion_tokens": 2 } });
+        assert_eq!(
+            decode(Provider::OpenAi, &said("x")),
+            Ok(Raw { text: "x".into(), tokens: Some((9, 2)) })
+        );
+        for (body, garbled) in [
+            (json!({}), true),
+            (json!([1, 2]), true),
+            (json!({ "choices": [] }), true),
+            (json!({ "choices": [{ "message": { "content": 7 } }] }), true),
+            (json!({ "choices": [{ "message": { "content": "{" }, "finish_reason": "length" }] }), true),
+            (json!({ "choices": [{ "message": { "refusal": "I will not" } }] }), false),
+        ] {
+            let failure = decode(Provider::Gemini, &body).unwrap_err();
+            assert_eq!(matches!(failure, Failure::Garbled(_)), garbled, "{body}");
+        }
+        let claude = json!({ "content": [{ "type": "text", "text": "{}" }], "stop_reason": "end_turn", "usage": { "input_tokens": 3, "output_tokens": 1 } });
+        assert_eq!(decode(Provider::Anthropic, &claude), Ok(Raw { text: "{}".into(), tokens: Some((3, 1)) }));
+        let refused = json!({ "content": [], "stop_reason": "refusal" });
+        assert_eq!(decode(Provider::Anthropic, &refused), Err(Failure::Refused { tokens: None }));
+        assert!(decode(Provider::Anthropic, &json!({ "content": 1 })).is_err());
+    }
+}

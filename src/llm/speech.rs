@@ -1,0 +1,140 @@
+//! What a model's own words may hold: no address, no link, no id, nothing that hides.
+//!
+//! Told from the text alone. What is wrongly turned away costs the plainer words of a template, so doubt means no.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Said back to the model, and in the record: no word of what it wrote.
+pub const SAID_TOO_MUCH: &str = "a text must not hold an address, a link, a domain, a file name or an id";
+
+/// A mixed word this long is an id, a key or a hash.
+const ID_CHARS: usize = 16;
+/// As many digits together are an account or a telephone number.
+const ACCOUNT_DIGITS: usize = 10;
+
+static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let parts = [
+        // a scheme, a bare domain, an obfuscated one
+        r"[a-z][a-z0-9+.-]*://",
+        r"\b(?:www|mailto|tel|sms|javascript|data)[.:]\S",
+        r"[\p{L}\p{N}_-]\.[\p{L}\p{N}_-]*\p{L}{2,}",
+        r"[\[({]\s*(?:at|dot|punkt|a)\s*[\])}]",
+        r"\bat\s+\S+\s+dot\b",
+        r"\S\s+dot\s+(?:com|net|org|io|de|co|info|biz|example)\b",
+        r"\]\s*\(",
+        r"<\s*/?\s*[a-z!]",
+    ];
+    Regex::new(&parts.join("|")).ok()
+});
+
+/// Why a text is not one of ours to use; the reason never repeats it.
+pub(super) fn check(text: &str, longest: usize) -> Result<(), String> {
+    if text.chars().count() > longest {
+        return Err(format!("a text is longer than {longest} characters"));
+    }
+    if text.chars().any(hides) {
+        return Err("a text holds control or hidden characters".into());
+    }
+    let plain: String = text.nfkc().flat_map(char::to_lowercase).map(|c| if is_dot(c) { '.' } else { c }).collect();
+    let links = LINK.as_ref().is_none_or(|links| links.is_match(&plain));
+    if plain.contains('@') || links || plain.split_whitespace().any(is_id) || has_account(&plain) {
+        return Err(SAID_TOO_MUCH.into());
+    }
+    Ok(())
+}
+
+/// One line of words.
+pub(super) fn check_line(text: &str, longest: usize) -> Result<(), String> {
+    if text.trim().is_empty() || text.contains('\n') {
+        return Err("a text that must be one line is empty or has several".into());
+    }
+    check(text, longest)
+}
+
+fn hides(c: char) -> bool {
+    (c.is_control() && c != '\n')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}' | '\u{e0000}'..='\u{e007f}')
+}
+
+const fn is_dot(c: char) -> bool {
+    matches!(c, '\u{3002}' | '\u{ff0e}' | '\u{ff61}' | '\u{2024}')
+}
+
+fn is_id(word: &str) -> bool {
+    let count = |wanted: fn(&char) -> bool| word.chars().filter(wanted).count();
+    let (letters, digits) = (count(|c| c.is_ascii_alphabetic()), count(char::is_ascii_digit));
+    letters > 0 && digits > 1 && letters + digits >= ID_CHARS
+}
+
+/// Digits that stand together but for the marks people put between them.
+fn has_account(text: &str) -> bool {
+    let mut digits = 0;
+    for c in text.chars() {
+        match c {
+            c if c.is_numeric() => digits += 1,
+            ' ' | '-' | '/' | '.' | '(' | ')' | '+' => {}
+            // The letters of an IBAN stand before its digits.
+            _ => digits = 0,
+        }
+        // A date and a time stand close together: eight and four.
+        if digits > ACCOUNT_DIGITS + 2 {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_pass() {
+        for text in [
+            "Thank you for your mail. I will be back on Thursday, 19 November at 14:30.",
+            "Danke, das passt mir gut, z. B. am Dienstag um 9.30 Uhr.",
+            "תודה רבה, אחזור אליך מחר.",
+            "The total is EUR 1,250.00 (invoice 1024).",
+            "…",
+            "I am at home; e.g. on Monday. 50/50?",
+            "2026-11-25 at 14:30",
+        ] {
+            assert_eq!(check(text, 1000), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_links_and_ids_do_not() {
+        for text in [
+            "Write to eve@evil.example",
+            "Write to eve＠evil．example",
+            "See https://evil.example/x",
+            "see evil.example for more",
+            "see evil。example",
+            "eve [at] evil [dot] example",
+            "eve at evil dot com",
+            "click [here](evil)",
+            "<a href=x>here</a>",
+            "mailto:eve",
+            "Pay to DE89 3704 0044 0532 0130 00",
+            "call +49 170 1234567 890",
+            "the key is sk4f9a8b7c6d5e4f3a2b",
+            "01JYD3A8P0WQ5M4T6R2P0N1M4K",
+            "hid\u{200b}den",
+            "turn\u{202e}ed",
+            "open report.pdf",
+        ] {
+            assert!(check(text, 1000).is_err(), "{text}");
+        }
+        assert!(check("abc", 2).is_err());
+        assert!(check_line("a\nb", 10).is_err() && check_line("  ", 10).is_err());
+    }
+
+    #[test]
+    fn the_patterns_compile() {
+        assert!(LINK.is_some());
+    }
+}
