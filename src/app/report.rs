@@ -102,7 +102,16 @@ impl App {
             self.store.read(move |reader| Ok((reader.open_items()?, reader.tasks_after(since)?))).await?;
         let waiting_for_you = items.len();
         let Tally { entered, duplicates, unreadable, .. } = tally;
-        Ok(Report { entered, duplicates, unreadable, tasks, outcomes, waiting_for_you, troubles, model_note: self.model_note() })
+        Ok(Report {
+            entered,
+            duplicates,
+            unreadable,
+            tasks,
+            outcomes,
+            waiting_for_you,
+            troubles,
+            model_note: self.model_note(),
+        })
     }
 
     /// What became of the mails after the mark, oldest first.

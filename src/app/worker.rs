@@ -291,7 +291,10 @@ impl Worker {
         if let Some(model) = &self.model
             && let Err(error) = model.close(&self.app.store).await
         {
-            tracing::warn!(error = format!("{error:#}"), "what the model cost is counted at its worst at the next start");
+            tracing::warn!(
+                error = format!("{error:#}"),
+                "what the model cost is counted at its worst at the next start"
+            );
         }
         self.stop.cancel();
     }

@@ -74,7 +74,9 @@ fn base_url(provider: Provider, given: &str, has_key: bool) -> Result<String, St
         Some(("https", host)) if !host.is_empty() => {}
         Some(("http", host)) if is_loopback(host) || (!has_key && !host.is_empty()) => {}
         Some(("http", _)) => {
-            return Err(format!("llm.base_url: '{url}' would send the key in the clear; use https, or a server on this machine"));
+            return Err(format!(
+                "llm.base_url: '{url}' would send the key in the clear; use https, or a server on this machine"
+            ));
         }
         _ => return Err(format!("llm.base_url is '{url}'; expected an address {example}")),
     }

@@ -188,7 +188,8 @@ impl Library {
         let mut mails = self.store.read_now(|reader| reader.sent_mails(&head.account, SENT_MAILS))?;
         mails.retain(|mail| !mail.text.trim().is_empty());
         mails.sort_by_key(|mail| !mail.to.iter().any(|to| to.addr == person));
-        let texts = mails.into_iter().take(STYLE_MAILS).map(|mail| mail.text.trim().chars().take(STYLE_CHARS).collect());
+        let texts =
+            mails.into_iter().take(STYLE_MAILS).map(|mail| mail.text.trim().chars().take(STYLE_CHARS).collect());
         to_value(&texts.collect::<Vec<String>>())
     }
 

@@ -40,8 +40,7 @@ impl Consultant {
         let before = store.read_now(|reader| reader.model_spent_about(&about))?;
         let guidelines = guidelines::load(&self.guidelines);
         let day = self.day(asker.now);
-        let question =
-            Question { inquiry, guidelines: &guidelines.text, about: &about, before, day: &day };
+        let question = Question { inquiry, guidelines: &guidelines.text, about: &about, before, day: &day };
         Ok(self.desk.ask(&question).await)
     }
 

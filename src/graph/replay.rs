@@ -79,8 +79,14 @@ fn again(
         replies.push((call, value));
     }
     loop {
-        let entry =
-            Entry { run: &ticket.head, state: &ticket.state, mail, replies: &replies, model, now: checkpoint.entered_at };
+        let entry = Entry {
+            run: &ticket.head,
+            state: &ticket.state,
+            mail,
+            replies: &replies,
+            model,
+            now: checkpoint.entered_at,
+        };
         let step = nodes.get(checkpoint.node).enter(&entry)?;
         if step.calls.is_empty() || replies.len() > CALLS_PER_VISIT {
             return Ok(step);

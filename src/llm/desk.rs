@@ -17,7 +17,7 @@ const ROUNDS: u32 = 2;
 /// Of a bad answer that is shown back.
 const SHOWN_BACK: usize = 1_000;
 /// A question is never larger than this; after a crash each one that may have been under way counts as so many tokens.
-pub const MOST_REQUEST_BYTES: u64 = 64 * 1024;
+const MOST_REQUEST_BYTES: u64 = 64 * 1024;
 
 pub struct Desk {
     llm: Arc<dyn Llm>,
@@ -196,7 +196,9 @@ impl Desk {
         match asked {
             Ok(super::Raw { tokens: Some((input, output)), .. })
             | Err(Failure::Refused { tokens: Some((input, output)) }) => self.price.of(*input, *output),
-            Ok(_) | Err(Failure::Refused { .. } | Failure::Garbled(_) | Failure::Unreachable { read: true, .. }) => most,
+            Ok(_) | Err(Failure::Refused { .. } | Failure::Garbled(_) | Failure::Unreachable { read: true, .. }) => {
+                most
+            }
             Err(Failure::Unreachable { .. } | Failure::Denied(..) | Failure::Unfit(_)) => Spent::default(),
         }
     }

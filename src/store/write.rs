@@ -6,10 +6,13 @@ use super::{
     error::{Result, StoreError},
     prepare::Prepared,
     session::Session,
-    table::{account, approval, decision, item, ledger, model_call, outbox, reminder, request, run, search, setting, task_edit},
+    table::{
+        account, approval, decision, item, ledger, model_call, outbox, reminder, request, run, search, setting,
+        task_edit,
+    },
     value::{
-        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewModelCall, NewRun, Rejudged, Rerank,
-        TaskEdit,
+        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewModelCall, NewRun,
+        Rejudged, Rerank, TaskEdit,
     },
 };
 use crate::model::{AccountId, AccountMode, ActionId, Instant, ItemId, RunId, RunStatus, TaskId};

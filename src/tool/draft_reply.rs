@@ -45,8 +45,7 @@ impl Tool for DraftReply {
         if let (Value::Object(fields), Origin::Model) = (&mut output, origin) {
             fields.insert(WORDED_BY.into(), json!(origin));
         }
-        let arguments =
-            [(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)];
+        let arguments = [(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)];
         Ok(Outcome::wish(Effect::Draft { message }, output, &arguments))
     }
 }

@@ -220,7 +220,8 @@ fn every_commit_and_every_call_has_a_place_to_die() {
         }
     }
     for call in failpoint::CALLS {
-        let named = code.contains(&format!("around(\"{call}\"")) || code.contains(&format!("pass(\"{call}\", \"after\")"));
+        let named =
+            code.contains(&format!("around(\"{call}\"")) || code.contains(&format!("pass(\"{call}\", \"after\")"));
         assert!(named, "{call} is listed and not in the code");
     }
     for part in code.split("around(\"").skip(1) {

@@ -202,7 +202,8 @@ async fn a_call_without_an_answer_parks_the_run() {
                 inner: Arc::clone(&rig.answer),
                 first: |state: &RunState, call: &Call| {
                     let bad = state.task.as_ref().is_some_and(|task| task.source.contains("bad"));
-                    (bad && matches!(call, Call::Rank { .. })).then(|| -> Reply<'static> { Box::pin(std::future::pending()) })
+                    (bad && matches!(call, Call::Rank { .. }))
+                        .then(|| -> Reply<'static> { Box::pin(std::future::pending()) })
                 },
             });
         })

@@ -65,6 +65,7 @@ impl House {
     }
 
     fn build(kind: Kind, clock: Clock) -> Self {
+        adjutant::tls::install();
         let house = Self { folder: tempfile::tempdir().unwrap(), clock };
         App::init(house.root()).unwrap();
         house.policy("");

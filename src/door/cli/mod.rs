@@ -111,7 +111,11 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
 fn warn_of_model(app: &App, command: &Command) -> io::Result<()> {
     let elsewhere = matches!(
         command,
-        Command::Tasks { .. } | Command::Mail { .. } | Command::Why { .. } | Command::Hitl { .. } | Command::Runs { .. }
+        Command::Tasks { .. }
+            | Command::Mail { .. }
+            | Command::Why { .. }
+            | Command::Hitl { .. }
+            | Command::Runs { .. }
     );
     match app.model_note().filter(|_| elsewhere) {
         Some(note) => io::Write::write_fmt(&mut io::stderr().lock(), format_args!("{note}\n")),

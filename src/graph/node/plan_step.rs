@@ -47,9 +47,7 @@ impl Node for PlanStep {
         let step = self.decide(entry, mail, &known, &reading);
         match entry.heard(Prompt::PlanStep)? {
             Some(heard) => Ok(wording::with_plan(step, &heard, &self.tools)),
-            None if entry.model => {
-                Ok(wording::ask_for_plan(&step, mail, &self.me, &reading.language).unwrap_or(step))
-            }
+            None if entry.model => Ok(wording::ask_for_plan(&step, mail, &self.me, &reading.language).unwrap_or(step)),
             None => Ok(step),
         }
     }

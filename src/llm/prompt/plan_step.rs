@@ -80,7 +80,9 @@ impl Answers for Answer {
         let mut named: Vec<&str> = self.tasks.iter().map(|task| task.task.as_str()).collect();
         named.sort_unstable();
         named.dedup();
-        if named.len() != self.tasks.len() || named.len() != known.len() || !named.iter().all(|name| known.contains(name))
+        if named.len() != self.tasks.len()
+            || named.len() != known.len()
+            || !named.iter().all(|name| known.contains(name))
         {
             return Err("each task of the data must be answered once, by its handle".into());
         }

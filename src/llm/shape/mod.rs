@@ -102,10 +102,7 @@ mod tests {
     #[test]
     fn bodies_are_read_without_belief() {
         let said = |text: &str| json!({ "choices": [{ "message": { "content": text }, "finish_reason": "stop" }], "usage": { "prompt_tokens": 9, "completion_tokens": 2 } });
-        assert_eq!(
-            decode(Provider::OpenAi, &said("x")),
-            Ok(Raw { text: "x".into(), tokens: Some((9, 2)) })
-        );
+        assert_eq!(decode(Provider::OpenAi, &said("x")), Ok(Raw { text: "x".into(), tokens: Some((9, 2)) }));
         for (body, garbled) in [
             (json!({}), true),
             (json!([1, 2]), true),

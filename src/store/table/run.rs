@@ -52,7 +52,12 @@ fn record(connection: &Connection, point: &Checkpoint, text: &CheckpointText) ->
         let sql = "INSERT INTO reply (run_id, node, input_hash, ordinal, seq, reply) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
         let RecordedReply { node, input_hash, ordinal, call, .. } = reply;
         if let Some(call) = call {
-            let asked = model_call::Asked { run: Some((&text.run_id, point.seq)), node: node.as_str(), input_hash, ordinal: *ordinal };
+            let asked = model_call::Asked {
+                run: Some((&text.run_id, point.seq)),
+                node: node.as_str(),
+                input_hash,
+                ordinal: *ordinal,
+            };
             model_call::put(connection, &asked, encoded, call, &text.at)?;
             continue;
         }

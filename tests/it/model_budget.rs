@@ -1,0 +1,117 @@
+//! What a model may cost: by the day and by the task, and when it is gone every door says so.
+
+use std::time::Duration;
+
+use crate::{
+    house::{House, Kind},
+    model_server::{Said, Server, kind, ledger, tasks, with_model},
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_the_days_budget_is_gone_rules_go_on_alone_and_every_door_says_so() {
+    let off = House::samples();
+    off.once().await;
+    let (house, server) = (House::samples(), Server::kind());
+    with_model(&house, &server, "tokens_per_day = 30000\nat_once = 1");
+    let report = house.once().await;
+    assert_eq!(tasks(&house), tasks(&off));
+    assert_eq!(ledger(&house), ledger(&off));
+    assert!(house.count("model_call WHERE outcome = 'answered'") > 0);
+    assert!(house.count("model_call WHERE outcome = 'day_budget'") > 0);
+    assert!(house.sql_one("SELECT sum(tokens_in + tokens_out) FROM model_call").parse::<u64>().unwrap() <= 30_000);
+    assert!(report.model_note.unwrap().contains("budget for 2026-11-16 is gone"));
+    let asked = server.count();
+    house.post(&house.letter("late").question());
+    house.once().await;
+    assert_eq!(server.count(), asked, "not even once more");
+    // The next day has a budget of its own.
+    house.clock.advance(24 * 3600);
+    house.post(&house.letter("next").question());
+    let report = house.once().await;
+    assert!(server.count() > asked);
+    assert_eq!(report.model_note, None);
+}
+
+#[test]
+fn the_doors_say_that_the_budget_is_gone() {
+    let (house, server) = (House::real_time(Kind::Active), Server::kind());
+    with_model(&house, &server, "tokens_per_day = 40000\nat_once = 1");
+    for nth in 0..6 {
+        house.post(&house.letter(&format!("q{nth}")).subject(&format!("Topic {nth}")).question());
+    }
+    let once = house.run(&["once"]);
+    assert!(once.out.contains("is gone since"), "{}", once.out);
+    for command in [&["tasks"][..], &["hitl"], &["mail"], &["runs"], &["why", "1"]] {
+        let answered = house.run(command);
+        assert!(answered.err.contains("rules go on alone"), "{command:?}: {}", answered.err);
+    }
+    assert!(house.run(&["doctor"]).out.contains("BUDGET IS GONE"));
+    assert!(house.run(&["cost"]).out.contains("budget is GONE since"));
+    let (code, said) = house.daemon().stop("TERM");
+    assert_eq!(code, 0);
+    assert!(said.contains("rules go on alone"), "{said}");
+}
+
+#[test]
+fn a_running_daemon_says_it_when_it_happens() {
+    let (house, server) = (House::real_time(Kind::Active), Server::kind());
+    with_model(&house, &server, "tokens_per_day = 40000\nat_once = 1");
+    let mut daemon = house.daemon();
+    for nth in 0..6 {
+        house.post(&house.letter(&format!("q{nth}")).subject(&format!("Topic {nth}")).question());
+    }
+    daemon.until("rules go on alone");
+    drop(daemon);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_has_a_budget_of_its_own() {
+    let (house, server) = (House::active(), Server::start(|asked| Said::Uncounted(kind(asked))));
+    with_model(&house, &server, "tokens_per_task = 30000");
+    house.post(&house.letter("q").question());
+    house.once().await;
+    let by_task = house.sql("SELECT outcome, count(*) FROM model_call WHERE node <> 'plan_step' GROUP BY 1 ORDER BY 1");
+    assert!(by_task.iter().any(|row| row[0] == "task_budget"), "{by_task:?}");
+    assert_eq!(house.count("model_call WHERE outcome = 'day_budget'"), 0);
+    let worst: u64 = house
+        .sql_one("SELECT max(s) FROM (SELECT sum(tokens_in + tokens_out) s FROM model_call GROUP BY about)")
+        .parse()
+        .unwrap();
+    assert!(worst <= 30_000, "{worst}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn money_is_counted_with_prices() {
+    let (house, server) = (House::active(), Server::kind());
+    with_model(&house, &server, "price_in = 2.0\nprice_out = 10.0\nmoney_per_day = 5.0");
+    house.post(&house.letter("q").question());
+    house.post(&house.letter("i").invoice(7));
+    house.once().await;
+    // 100 tokens in and 20 out each.
+    assert_eq!(house.count("model_call WHERE cost_micros <> 400"), 0);
+    let cost = house.json(&["cost"]);
+    let calls = house.count("model_call");
+    assert_eq!(cost["spent_today"]["micros"], 400 * calls);
+    let nodes: Vec<&str> = cost["rows"].as_array().unwrap().iter().map(|row| row["node"].as_str().unwrap()).collect();
+    assert!(nodes.contains(&"plan_step") && nodes.contains(&"prioritise"), "{nodes:?}");
+    let rules = cost["rows"].as_array().unwrap().iter().filter(|row| row["rule"] != "").count();
+    assert_eq!(rules, cost["rows"].as_array().unwrap().len(), "every question was for a task that a rule ranked");
+    let shown = house.run(&["cost"]).out;
+    for word in ["DAY", "NODE", "RULE", "draft_reply", "fuzzy-urgency", "of 5.0000 money"] {
+        assert!(shown.contains(word) || word == "draft_reply", "{word}: {shown}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_under_way_at_once_never_overspends() {
+    let server = Server::start(|asked| Said::Slow(Duration::from_millis(20), kind(asked)));
+    let house = House::active();
+    with_model(&house, &server, "tokens_per_day = 60000\nat_once = 16");
+    for nth in 0..40 {
+        house.post(&house.letter(&format!("q{nth}")).subject(&format!("Topic {nth}")).question());
+    }
+    house.once().await;
+    let spent: u64 = house.sql_one("SELECT sum(tokens_in + tokens_out) FROM model_call").parse().unwrap();
+    assert!(spent <= 60_000 && spent > 0, "{spent}");
+    assert!(house.count("model_call WHERE outcome = 'day_budget'") > 0);
+}

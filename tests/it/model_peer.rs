@@ -1,0 +1,140 @@
+//! A real model server: llama.cpp with a very small model. It proves the wire (chat, schemas, errors), never the meaning.
+//!
+//! `IT_PEER=long` works a mail with it (`make crash`).
+
+use std::{
+    io::{BufRead as _, BufReader},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use adjutant::{
+    llm::{Failure, Llm as _, Request, Wire},
+    model::llm::{Allowance, LlmSettings, Price, Provider},
+};
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+/// Ends with its standard input, which is ours.
+struct Peer {
+    child: Child,
+    url: String,
+}
+
+impl Peer {
+    fn start() -> Self {
+        let cache = std::env::var("XDG_CACHE_HOME").map(PathBuf::from);
+        let cache = cache.unwrap_or_else(|_| PathBuf::from(std::env::var("HOME").unwrap()).join(".cache"));
+        let folder = cache.join("adjutant/peers/model");
+        assert!(folder.is_dir(), "the model server of the tests is missing: `make peers` fetches it");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/peer_model.py");
+        let mut child = Command::new("python3")
+            .arg(script)
+            .arg(&folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("python3");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let url = lines.find_map(|line| line.ok().filter(|line| line.starts_with("http"))).expect("it never listened");
+        Self { child, url: format!("{url}/v1") }
+    }
+
+    fn settings(&self) -> LlmSettings {
+        LlmSettings {
+            provider: Provider::Compatible,
+            model: "smollm2".into(),
+            base_url: self.url.clone(),
+            key: None,
+            deadline: Duration::from_secs(300),
+            at_once: 1,
+            budget: Allowance::default(),
+            price: Price::default(),
+        }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn request(user: &str, schema: Value) -> Request {
+    Request {
+        system: "Answer in JSON.".into(),
+        user: user.into(),
+        repair: None,
+        schema_name: "prioritise",
+        schema,
+        native_schema: true,
+        max_tokens: 60,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_real_server_speaks_chat_schemas_and_errors() {
+    adjutant::tls::install();
+    let peer = Peer::start();
+    let wire = Wire::new(&peer.settings()).unwrap();
+    let schema = json!({
+        "type": "object", "additionalProperties": false, "required": ["urgent"],
+        "properties": { "urgent": { "type": "boolean" } },
+    });
+    let raw = wire.ask(&request("Is the house on fire?", schema.clone())).await.unwrap();
+    let said: Value = serde_json::from_str(&raw.text).unwrap_or_else(|error| panic!("{error}: {}", raw.text));
+    assert!(said["urgent"].is_boolean(), "the schema is kept by the server: {said}");
+    let (tokens_in, tokens_out) = raw.tokens.unwrap();
+    assert!(tokens_in > 5 && tokens_out > 2, "{tokens_in} {tokens_out}");
+    // The repair is a conversation.
+    let again = Request { repair: Some((raw.text, "it must be true".into())), ..request("Is it?", schema.clone()) };
+    assert!(wire.ask(&again).await.is_ok());
+    // An answer cut off by its limit of tokens, a schema nobody can keep, a wrong path.
+    let short = Request { max_tokens: 1, ..request("Is it?", schema) };
+    assert!(matches!(wire.ask(&short).await, Err(Failure::Garbled(_))));
+    let unfit = wire.ask(&request("x", json!({ "type": "surprise" }))).await;
+    assert!(matches!(unfit, Err(Failure::Unfit(400))), "{unfit:?}");
+    let elsewhere = LlmSettings { base_url: format!("{}/nowhere", peer.url), ..peer.settings() };
+    let lost = Wire::new(&elsewhere).unwrap().ask(&request("x", json!({ "type": "object" }))).await;
+    assert!(matches!(lost, Err(Failure::Denied(404, _))), "{lost:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn our_own_schemas_are_taken_by_a_real_server() {
+    adjutant::tls::install();
+    let peer = Peer::start();
+    let wire = Wire::new(&peer.settings()).unwrap();
+    for prompt in adjutant::llm::Prompt::ALL {
+        let asked = Request { max_tokens: 8, ..request("Go.", prompt.schema().clone()) };
+        match wire.ask(&asked).await {
+            Ok(_) | Err(Failure::Garbled(_)) => {}
+            Err(other) => panic!("{prompt}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mail_is_worked_with_a_real_server() {
+    if std::env::var("IT_PEER").as_deref() != Ok("long") {
+        println!("the long one: IT_PEER=long");
+        return;
+    }
+    let peer = Peer::start();
+    let house = House::active();
+    let config = house.read("adjutant.toml");
+    let keys = format!(
+        "provider = \"compatible\"\nmodel = \"smollm2\"\nbase_url = \"{}\"\ntimeout_seconds = 600\nat_once = 1\n",
+        peer.url
+    );
+    house.write("adjutant.toml", &format!("{config}\n[llm]\n{keys}"));
+    house.post(&house.letter("q").question());
+    house.once().await;
+    println!("{:?}", house.sql("SELECT node, outcome, note, requests, tokens_in, tokens_out, took_ms FROM model_call"));
+    assert_eq!(house.count("tasks"), 1);
+    assert_eq!(house.count("model_call WHERE outcome IN ('unreachable', 'late', 'denied')"), 0);
+    assert!(house.count("model_call WHERE outcome IN ('answered', 'repaired')") > 0);
+}

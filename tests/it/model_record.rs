@@ -1,0 +1,149 @@
+//! What a model said is on the disk before it is used: heard again after a kill, never asked for on a replay.
+
+use std::process::Stdio;
+
+use adjutant::model::NodeName;
+use serde_json::json;
+
+use crate::{
+    house::{House, Kind},
+    model_server::{Said, Server, kind, with_model},
+};
+
+/// Says something else each time.
+fn fickle() -> Server {
+    Server::start(|asked| match asked.prompt.as_str() {
+        "plan_step" => Said::Answer(json!({ "tasks": [
+            { "task": "T1", "objective": format!("Answer Tom, wording {}", asked.nth), "deadline": "", "steps": [] },
+        ] })),
+        "prioritise" => Said::Answer(json!({ "urgency": f64::from(u8::try_from(asked.nth % 10).unwrap()) / 10.0 })),
+        _ => Said::Answer(kind(asked)),
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_makes_no_calls_with_the_model_on_or_off() {
+    let (house, server) = (House::samples(), Server::kind());
+    with_model(&house, &server, "");
+    house.once().await;
+    let asked = server.count();
+    let before = house.dump();
+    for turned_off in [false, true] {
+        if turned_off {
+            let config = house.read("adjutant.toml").replace("provider = \"compatible\"", "provider = \"off\"");
+            house.write("adjutant.toml", &config);
+        }
+        let app = house.app().await;
+        for run in app.runs(None, 1000).await.unwrap() {
+            let replay = app.replay(&run.run_id.to_string()).await.unwrap();
+            assert!(replay.identical, "{} {:?}: {:?}", run.run_id, run.kind, replay.checkpoints);
+            assert_eq!(replay.calls_made, 0);
+        }
+    }
+    assert_eq!(server.count(), asked, "nobody was asked");
+    assert_eq!(house.dump(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_without_a_model_replays_with_one() {
+    let house = House::samples();
+    house.once().await;
+    let server = Server::kind();
+    with_model(&house, &server, "");
+    let app = house.app().await;
+    for run in app.runs(None, 1000).await.unwrap() {
+        assert!(app.replay(&run.run_id.to_string()).await.unwrap().identical, "{}", run.run_id);
+    }
+    assert_eq!(server.count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_asks_again_from_its_node_only() {
+    let (house, server) = (House::active(), fickle());
+    with_model(&house, &server, "");
+    house.post(&house.letter("q").question());
+    house.once().await;
+    let run = house.sql_one("SELECT run_id FROM run WHERE kind = 'task'");
+    for (from, expected) in [
+        (NodeName::Prioritise, vec!["draft_reply", "generate_response", "prioritise"]),
+        (NodeName::RetrieveContext, vec!["draft_reply", "generate_response"]),
+        (NodeName::ExecuteTool, vec!["draft_reply", "generate_response"]),
+    ] {
+        let before = server.count();
+        house.clock.advance(1);
+        let app = house.app().await;
+        let fork = app.fork(&run, from).await.unwrap();
+        app.let_runs_finish().await.unwrap();
+        let mut asked: Vec<String> = server.asked().split_off(before).into_iter().map(|asked| asked.prompt).collect();
+        asked.sort();
+        // The run was parked by its sending, so the fork may end before it sums up.
+        let parked = house.sql_one(&format!("SELECT status FROM run WHERE run_id = '{fork}'")) == "parked";
+        let expected: Vec<&str> = expected.into_iter().filter(|name| !parked || *name != "generate_response").collect();
+        assert_eq!(asked, expected, "from {from}");
+        assert!(app.replay(&fork.to_string()).await.unwrap().identical, "from {from}");
+    }
+    assert!(house.sent().is_empty());
+}
+
+/// Dies at the place while one mail is worked; what was said is then in the record, or was not asked for.
+fn dies_at(place: &str) -> (House, Server) {
+    let (house, server) = (House::real_time(Kind::Active), fickle());
+    with_model(&house, &server, "");
+    house.post(&house.letter("q").question());
+    let mut once = house.command(&["once"]);
+    let status = once.env("FAILPOINT", place).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+    assert!(status.code().is_none(), "{place} was never passed");
+    (house, server)
+}
+
+#[test]
+fn a_killed_run_hears_the_same_answer_again() {
+    // The nth time: plan_step, prioritise, draft_reply, generate_response or the park before it.
+    for nth in 1..=3 {
+        let (house, server) = dies_at(&format!("commit.hear_model.after:{nth}"));
+        let said =
+            house.sql("SELECT node, input_hash, reply FROM model_call WHERE run_id IS NOT NULL ORDER BY call_id");
+        assert_eq!((said.len(), server.count()), (nth, nth));
+        assert_eq!(house.run(&["once"]).code, 0);
+        let prompts: Vec<String> = server.asked().into_iter().map(|asked| asked.prompt).collect();
+        let mut unique = prompts.clone();
+        unique.dedup();
+        assert_eq!(prompts, unique, "nothing was asked twice");
+        let now = house.sql("SELECT node, input_hash, reply FROM model_call WHERE run_id IS NOT NULL ORDER BY call_id");
+        assert_eq!(now[..nth], said[..], "what was said stands");
+        let objective = house.sql_one("SELECT objective FROM tasks");
+        assert_eq!(objective, "Answer Tom, wording 0");
+        assert_eq!(house.count("tasks"), 1);
+        assert_eq!(house.run(&["doctor"]).code, 0);
+    }
+}
+
+#[test]
+fn killed_before_it_is_stored_it_is_asked_again_and_counted_at_its_worst() {
+    for place in ["model.ask.before", "model.ask.after", "commit.hear_model.before"] {
+        let (house, _server) = dies_at(place);
+        assert_eq!(house.count("model_call"), 0, "{place}");
+        assert_eq!(house.run(&["once"]).code, 0);
+        assert_eq!(house.count("tasks"), 1, "{place}");
+        let lost = house.sql("SELECT outcome, tokens_in > 100000 FROM model_call WHERE node = 'crash'");
+        assert_eq!(lost, [["lost", "1"]], "{place}");
+        // An orderly end leaves nothing to count.
+        assert_eq!(house.run(&["once"]).code, 0);
+        assert_eq!(house.count("model_call WHERE node = 'crash'"), 1, "{place}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn prompts_and_guidelines_are_versioned_in_the_run_record() {
+    let (house, server) = (House::active(), Server::kind());
+    with_model(&house, &server, "");
+    house.post(&house.letter("q").question());
+    house.once().await;
+    let run = house.sql_one("SELECT run_id FROM run WHERE kind = 'task'");
+    let shown = house.json(&["runs", "show", &run]);
+    let call = &shown["model_calls"][0];
+    assert_eq!((call["prompt"].as_str(), call["outcome"].as_str()), (Some("prioritise"), Some("answered")));
+    assert_eq!(call["version"].as_str().map(str::len), Some(12));
+    assert_eq!(call["guidelines"].as_str().map(str::len), Some(12));
+    assert!(house.run(&["runs", "show", &run]).out.contains("prompt draft_reply"));
+}

@@ -1,0 +1,165 @@
+//! With a model: the objective reads better, urgency is scored, drafts are worded, and all of it is on record.
+
+use serde_json::json;
+
+use crate::{
+    house::House,
+    model_server::{Said, Server, kind, ledger, tasks, with_model},
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_samples_are_worded_and_the_tasks_are_the_same() {
+    let off = House::samples();
+    off.once().await;
+    let (on, server) = (House::samples(), Server::kind());
+    with_model(&on, &server, "");
+    on.once().await;
+    assert_eq!(tasks(&on), tasks(&off));
+    assert_eq!(ledger(&on), ledger(&off));
+    assert!(on.count("tasks WHERE objective LIKE 'Kindly: %'") > 10);
+    assert_eq!(on.count("task_facts WHERE objective LIKE 'Kindly%'"), 0, "rules match what was read");
+    assert_eq!(on.count("task_facts f JOIN tasks t USING (task_id) WHERE f.urgency_origin <> 'model'"), 0);
+    assert!(on.count("tasks WHERE result_summary LIKE '% About: Somebody%'") > 5);
+    assert!(on.count("tasks WHERE json_extract(tool_output, '$.draft_reply.worded_by') = 'model'") > 0);
+    assert_eq!(off.count("model_call"), 0);
+    assert_eq!(
+        on.count("model_call WHERE outcome <> 'answered'"),
+        0,
+        "{:?}",
+        on.sql("SELECT node, outcome, note FROM model_call WHERE outcome <> 'answered'")
+    );
+    assert_eq!(on.count("model_call") as usize, server.count());
+    on.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_model_sees_handles_guidelines_first_and_no_address() {
+    let (house, server) = (House::samples(), Server::kind());
+    house.write("guidelines.txt", "- Sound like a sailor.\n");
+    with_model(&house, &server, "");
+    house.once().await;
+    let asked = server.asked();
+    assert!(asked.len() > 30, "{}", asked.len());
+    for question in &asked {
+        assert!(question.system.starts_with("- Sound like a sailor."), "{}", question.prompt);
+        let shown = question.data.to_string();
+        assert!(!shown.contains('@') && !shown.contains("://"), "{}: {shown}", question.prompt);
+        assert!(!shown.contains("01J") && !shown.contains("Message-ID"), "{shown}");
+    }
+    let drafts: Vec<_> = asked.iter().filter(|question| question.prompt == "draft_reply").collect();
+    assert!(
+        drafts.iter().any(|draft| !draft.data["style"].as_array().unwrap().is_empty()),
+        "the samples hold sent mail"
+    );
+    assert!(drafts.iter().any(|draft| draft.data["language"] == "he"), "and one in Hebrew");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_holds_the_models_words_between_ours() {
+    let (house, server) = (House::active(), Server::kind());
+    with_model(&house, &server, "");
+    house.post(&house.letter("q").question());
+    house.post(&house.letter("m").body("Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n"));
+    house.once().await;
+    let drafts: Vec<String> = house
+        .sql("SELECT json_extract(tool_output, '$.draft_reply.draft') FROM tasks ORDER BY source")
+        .into_iter()
+        .flatten()
+        .collect();
+    assert!(
+        drafts[0].starts_with("Dear friend,\n\nThank you, that suits me well. I will be there.\n\n- "),
+        "{drafts:?}"
+    );
+    assert!(drafts[0].contains("(UTC+00:00)"), "the times are ours: {drafts:?}");
+    assert!(drafts[1].ends_with("Warm regards,\nAlex Green\n"), "{drafts:?}");
+    // What would be sent waits for a yes.
+    assert!(house.sent().is_empty());
+    assert_eq!(house.count("outbox WHERE step = 'send_reply' AND state = 'parked'"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_of_a_model_never_use_the_allow_list() {
+    let letter = |house: &House| house.letter("q").question().verified();
+    let (house, server) = (House::active(), Server::kind());
+    house.policy("allow: [tom@bakerand.example]");
+    with_model(&house, &server, "");
+    house.post(&letter(&house));
+    house.once().await;
+    assert_eq!(
+        house.sql("SELECT state, class FROM outbox WHERE step = 'send_reply'"),
+        [["parked", "R2"]],
+        "shown first, whoever is on the list"
+    );
+    assert!(house.sent().is_empty());
+    // The person's own words to the same address do use it.
+    let written = house.run(&["tasks", "reply", "1", "On", "Thursday."]);
+    assert_eq!(written.code, 0, "{}", written.err);
+    assert_eq!(house.count("outbox WHERE step = 'send_reply' AND state IN ('saved', 'sent')"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn urgency_is_all_a_model_says_about_a_level() {
+    let level = |urgency: f64| async move {
+        let house = House::active();
+        let server = Server::start(move |asked| match asked.prompt.as_str() {
+            "prioritise" => Said::Answer(json!({ "urgency": urgency })),
+            _ => Said::Answer(kind(asked)),
+        });
+        with_model(&house, &server, "");
+        house.post(&house.letter("q").question());
+        house.once().await;
+        let why = house.run(&["why", "1"]);
+        assert!(why.out.contains(&format!("urgency {urgency:.2} (model)")), "{}", why.out);
+        house.sql_one("SELECT priority FROM tasks")
+    };
+    assert_eq!(level(0.95).await, "high", "the fuzzy-urgency rule of the shipped rules");
+    assert_eq!(level(1.0).await, "high", "no urgency makes a task critical");
+    assert_eq!(level(0.1).await, "low");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn extra_steps_and_a_deadline_are_shown_and_decide_nothing() {
+    let house = House::active();
+    let server = Server::start(|asked| match asked.prompt.as_str() {
+        "plan_step" => Said::Answer(json!({ "tasks": [
+            { "task": "T1", "objective": "Write the project summary for Tom", "deadline": "2026-11-25", "steps": ["draft_reply"] },
+        ] })),
+        _ => Said::Answer(kind(asked)),
+    });
+    with_model(&house, &server, "");
+    house.post(&house.letter("r").body("Hello Alex,\n\nPlease write the project summary.\n\nTom\n"));
+    house.once().await;
+    let row = house.sql("SELECT objective, json_extract(context, '$.deadline'), json_extract(context, '$.deadline_by'), json_extract(subtasks, '$[0].step'), status FROM tasks");
+    assert_eq!(row, [["Write the project summary for Tom", "2026-11-25", "model", "draft_reply", "IN_PROGRESS"]]);
+    assert_eq!(house.sql("SELECT due_at FROM task_facts"), [["∅"]], "rules do not rank by it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bad_answer_is_repaired_once() {
+    let house = House::active();
+    let server =
+        Server::start(
+            |asked| if asked.repair { Said::Answer(kind(asked)) } else { Said::Text("Sure! Here you go.".into()) },
+        );
+    with_model(&house, &server, "");
+    house.post(&house.letter("q").question());
+    house.once().await;
+    assert_eq!(house.count("model_call WHERE outcome = 'repaired' AND requests = 2"), 4);
+    assert_eq!(server.count(), 8);
+    assert!(house.sql_one("SELECT objective FROM tasks").starts_with("Kindly: "));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_schemas_is_asked_without() {
+    let house = House::active();
+    let server = Server::start(|asked| match asked.prompt.as_str() {
+        "without schema" if asked.data.get("deadline").is_some() => Said::Answer(json!({ "urgency": 0.5 })),
+        "without schema" => Said::Text("{}".into()),
+        _ => Said::Status(400, vec![]),
+    });
+    with_model(&house, &server, "");
+    house.post(&house.letter("q").question());
+    house.once().await;
+    assert_eq!(house.count("model_call WHERE node = 'prioritise' AND outcome = 'repaired'"), 1);
+    assert_eq!(house.count("model_call WHERE node = 'plan_step' AND outcome = 'malformed'"), 1);
+}
