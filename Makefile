@@ -12,7 +12,7 @@ DATA ?= ../shared/data
 # With numpy and scipy what was learned is cross-validated too.
 PYTHON ?= python3
 
-.PHONY: help need build run once hitl doctor test fmt lint docs check crash bench bench-long eval train stats clean
+.PHONY: help need build run once hitl doctor peers test fmt lint docs check crash bench bench-long eval train stats clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -38,7 +38,10 @@ hitl: build ## what waits for you: decide with single keys
 doctor: build ## is everything accounted for, whole and in order?
 	@$(ADJUTANT) --home $(HOME_DIR) doctor
 
-test: need ## every test
+peers: ## the servers the tests talk to, fetched once
+	@scripts/peer_model.sh
+
+test: need peers ## every test
 	@if command -v cargo-nextest >/dev/null; then cargo nextest run --locked --no-fail-fast; else cargo test --locked --lib --bins --tests; fi
 	cargo test --locked --doc
 
@@ -53,7 +56,7 @@ docs: need ## the documentation builds, and its links lead somewhere
 
 check: fmt lint docs test stats ## what CI runs
 
-crash: need ## the long campaigns: kills, places to die, tampering, forgeries, an attacker (an hour)
+crash: need peers ## the long campaigns: kills, places to die, tampering, forgeries, an attacker (an hour)
 	IT_KILLS=100 cargo nextest run --locked -E 'test(crash::)' --no-capture
 	IT_PLACES=1000 IT_MAILS=200 cargo nextest run --locked -E 'test(dying_at_every_place)' --no-capture
 	IT_KILLS=2000 IT_MAILS=40 cargo nextest run --locked -E 'test(killed_at_random_while_it_sends)' --no-capture
@@ -62,6 +65,8 @@ crash: need ## the long campaigns: kills, places to die, tampering, forgeries, a
 	IT_CASES=10000 cargo nextest run --locked -E 'test(tampering::)' --no-capture
 	IT_CASES=200 cargo nextest run --locked -E 'test(many_doors_at_once)' --no-capture
 	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery)' --no-capture
+	IT_CASES=1000 cargo nextest run --locked -E 'test(malformed_replies) | test(injected_mails)' --no-capture
+	IT_PEER=long cargo nextest run --locked -E 'test(worked_with_a_real_server)' --no-capture
 
 bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench engine
@@ -69,6 +74,7 @@ bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench start
 	cargo bench --locked --bench growth
 	cargo bench --locked --bench trust
+	cargo bench --locked --bench llm
 
 bench-long: need ## growth up to a million stored tasks
 	BENCH_LONG=1 cargo bench --locked --bench growth

@@ -53,7 +53,9 @@ pub struct Facts {
 impl Facts {
     /// Takes in what a follow-up says. Nothing in here lowers what was known.
     pub fn absorb(&mut self, later: &Facts) {
-        self.urgency = self.urgency.max(later.urgency);
+        if later.urgency > self.urgency {
+            (self.urgency, self.urgency_origin) = (later.urgency, later.urgency_origin);
+        }
         self.due_at = match (self.due_at, later.due_at) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),

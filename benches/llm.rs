@@ -1,0 +1,114 @@
+//! What the model's layer costs beside the model: composing, reserving, checking, and with it the row on the disk.
+//!
+//! `cargo bench --bench llm`. The goal stands beside each number; the ratio is how much of it is used.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench that cannot go on should stop loudly")]
+
+use std::{sync::Arc, time::Instant};
+
+use adjutant::{
+    llm::{
+        Asking, Budget, Desk, Llm, Question, Raw, Request,
+        prompt::plan_step,
+        quote::{Message, Person},
+    },
+    model::llm::{Allowance, Limit, LlmSettings, Price, Provider, Spent},
+    store::{Store, Write, value::NewModelCall},
+};
+use serde_json::json;
+
+const GOAL_US: f64 = 1_000.0;
+const CALLS: usize = 2_000;
+
+/// Answers at once.
+struct Instantly(String);
+
+impl Llm for Instantly {
+    fn ask<'a>(&'a self, _request: &'a Request) -> Asking<'a> {
+        Box::pin(async { Ok(Raw { text: self.0.clone(), tokens: Some((1_000, 50)) }) })
+    }
+}
+
+fn settings() -> LlmSettings {
+    let limit = Limit { tokens: Some(u64::MAX), micros: Some(u64::MAX) };
+    LlmSettings {
+        provider: Provider::Compatible,
+        model: "bench".into(),
+        base_url: String::new(),
+        key: None,
+        deadline: std::time::Duration::from_secs(30),
+        at_once: 4,
+        budget: Allowance { day: limit, task: limit },
+        price: Price { input: 0.1, output: 0.4 },
+    }
+}
+
+/// As large as a question gets: a long mail, several people and tasks.
+fn data() -> plan_step::Data {
+    let person =
+        |nth: usize| Person { handle: format!("P{nth}"), name: format!("Person {nth}"), role: "wrote M0".into() };
+    let message = Message {
+        handle: "M0".into(),
+        from: "P1".into(),
+        sent: "2026-11-16T08:00:00Z".parse().ok(),
+        subject: "Numbers for the project".into(),
+        text: "Could you send me the numbers for the project by Friday? ".repeat(70),
+    };
+    let task = |nth: usize| plan_step::TaskShown {
+        handle: format!("T{nth}"),
+        objective: format!("Send the numbers for project {nth}"),
+        deadline: String::new(),
+        steps: vec!["remind".into(), "do_the_work".into()],
+    };
+    plan_step::Data {
+        language: "en".into(),
+        people: (0..8).map(person).collect(),
+        message,
+        tasks: (1..4).map(task).collect(),
+    }
+}
+
+fn line(what: &str, us: f64) {
+    println!("{what:<44} {us:>8.0} µs per call   goal {GOAL_US:>6.0} µs   ratio {:.3}", us / GOAL_US);
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let tasks: Vec<_> = (1..4)
+            .map(|nth| json!({ "task": format!("T{nth}"), "objective": format!("Send Tom the numbers for project {nth}"), "deadline": "2026-11-20", "steps": ["draft_reply"] }))
+            .collect();
+        let llm = Arc::new(Instantly(json!({ "tasks": tasks }).to_string()));
+        let desk = Desk::new(llm, &settings(), Budget::new(settings().budget, "2026-11-16", Spent::default()));
+        let guidelines = "- be brief\n".repeat(300);
+        let begun = Instant::now();
+        let mut last = None;
+        for _ in 0..CALLS {
+            let inquiry = data().inquiry().unwrap();
+            let question = Question { inquiry: &inquiry, guidelines: &guidelines, about: "task", before: Spent::default(), day: "2026-11-16" };
+            let (heard, call) = desk.ask(&question).await;
+            assert!(heard.answer.is_some(), "{heard:?}");
+            last = Some((heard, call));
+        }
+        line("the layer alone (compose, reserve, check)", begun.elapsed().as_secs_f64() * 1e6 / CALLS as f64);
+
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("tasks.db"), folder.path()).unwrap();
+        let (heard, call) = last.unwrap();
+        let recorded = CALLS / 4;
+        let begun = Instant::now();
+        for nth in 0..recorded {
+            let new = NewModelCall {
+                run: None,
+                node: "bench".into(),
+                input_hash: nth.to_string(),
+                ordinal: 0,
+                reply: serde_json::to_value(&heard).unwrap(),
+                call: call.clone(),
+                at: "2026-11-16T08:00:00Z".parse().unwrap(),
+            };
+            store.write(Write::HearModel(Box::new(new))).await.unwrap();
+        }
+        line("its row on the disk, one alone (an fsync)", begun.elapsed().as_secs_f64() * 1e6 / recorded as f64);
+    });
+}
