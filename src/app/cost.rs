@@ -70,16 +70,23 @@ impl App {
         if in_use.is_none_or(|mark| mark.is_empty()) {
             return Ok(());
         }
-        let mut call = self.own_call(settings, Outcome::Lost);
-        call.spent = Desk::lost(settings);
-        call.note = format!("the program ended while up to {} questions were under way", settings.at_once);
-        self.record_own("crash", call).await?;
+        let note = format!("the program ended while up to {} questions were under way", settings.at_once);
+        self.record_lost(settings, Desk::lost(settings), note).await?;
         self.store.write(Write::Setting { name: IN_USE.into(), value: String::new() }).await?;
         Ok(())
     }
 
-    fn own_call(&self, settings: &LlmSettings, outcome: Outcome) -> ModelCall {
-        ModelCall {
+    /// At an orderly end: what was given up in the middle is counted at its worst, and nothing else is in doubt.
+    pub(super) async fn dismiss(&self, model: &Consultant) -> anyhow::Result<()> {
+        let lost = model.desk.take_unrecorded();
+        if let Some(settings) = self.config.llm.as_ref().filter(|_| lost != Spent::default()) {
+            self.record_lost(settings, lost, "given up in the middle at an orderly end".into()).await?;
+        }
+        model.close(&self.store).await
+    }
+
+    async fn record_lost(&self, settings: &LlmSettings, spent: Spent, note: String) -> anyhow::Result<()> {
+        let call = ModelCall {
             about: String::new(),
             day: self.today(),
             provider: settings.provider,
@@ -87,12 +94,13 @@ impl App {
             prompt: String::new(),
             version: String::new(),
             guidelines: String::new(),
-            outcome,
-            note: String::new(),
+            outcome: Outcome::Lost,
+            note,
             requests: 0,
-            spent: Spent::default(),
+            spent,
             took_ms: 0,
-        }
+        };
+        self.record_own("stopped", call).await
     }
 
     async fn record_own(&self, node: &str, call: ModelCall) -> anyhow::Result<()> {

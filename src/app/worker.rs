@@ -289,7 +289,7 @@ impl Worker {
     pub async fn stop(self) {
         self.engine.stop().await;
         if let Some(model) = &self.model
-            && let Err(error) = model.close(&self.app.store).await
+            && let Err(error) = self.app.dismiss(model).await
         {
             tracing::warn!(
                 error = format!("{error:#}"),

@@ -223,9 +223,13 @@ impl Inner {
                 let answer = self.answer.answer(asker, call);
                 let limit = self.limits.call_timeout;
                 let answered = match call {
-                    // An effect that is cut off in the middle is one in doubt; the outbox has limits of its own. So has a
-                    // model, which may be a slow one.
-                    Call::Effect { .. } | Call::Model { .. } => answer.await,
+                    // An effect that is cut off in the middle is one in doubt; the outbox has limits of its own.
+                    Call::Effect { .. } => answer.await,
+                    // A model may be slow and has its own limits too; whoever stops does not wait for it.
+                    Call::Model { .. } => tokio::select! {
+                        answered = answer => answered,
+                        () = self.stop.cancelled() => Err(StoreError::Stopped.into()),
+                    },
                     _ => tokio::time::timeout(limit, answer)
                         .await
                         .map_err(|_| anyhow!("no answer within {limit:?}"))

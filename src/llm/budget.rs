@@ -19,6 +19,8 @@ struct State {
     /// Today, settled.
     spent: Spent,
     reserved: Spent,
+    /// Of questions that were given up in the middle: in no record yet.
+    unrecorded: Spent,
     /// Of questions under way, by what they are about.
     about: HashMap<String, Spent>,
 }
@@ -66,6 +68,11 @@ impl Budget {
         Ok(Reservation { budget: self, about, day, worst, settled: None })
     }
 
+    /// What was given up in the middle since this was last asked, at its worst. For whoever records it.
+    pub(super) fn take_unrecorded(&self) -> Spent {
+        std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).unrecorded)
+    }
+
     /// Nothing is under way.
     pub(super) fn is_settled(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).about.is_empty()
@@ -81,6 +88,9 @@ impl Reservation<'_> {
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         let mut state = self.budget.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.settled.is_none() {
+            state.unrecorded = state.unrecorded.plus(self.worst);
+        }
         if state.day == self.day {
             state.reserved = state.reserved.minus(self.worst);
             state.spent = state.spent.plus(self.settled.unwrap_or(self.worst));
@@ -122,6 +132,7 @@ mod tests {
             "one that nobody settled counts whole"
         );
         assert!(budget.is_settled());
+        assert_eq!((budget.take_unrecorded(), budget.take_unrecorded()), (tokens(80), Spent::default()));
     }
 
     #[test]

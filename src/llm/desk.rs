@@ -17,7 +17,7 @@ const ROUNDS: u32 = 2;
 /// Of a bad answer that is shown back.
 const SHOWN_BACK: usize = 1_000;
 /// A question is never larger than this; after a crash each one that may have been under way counts as so many tokens.
-const MOST_REQUEST_BYTES: u64 = 64 * 1024;
+const MOST_REQUEST_BYTES: u64 = 32 * 1024;
 
 pub struct Desk {
     llm: Arc<dyn Llm>,
@@ -210,6 +210,11 @@ impl Desk {
             Outcome::Denied => self.rest.failed(&end.note, None, true),
             Outcome::Resting | Outcome::DayBudget | Outcome::TaskBudget | Outcome::Lost => {}
         }
+    }
+
+    /// What questions that were given up in the middle can have cost, once.
+    pub fn take_unrecorded(&self) -> Spent {
+        self.budget.take_unrecorded()
     }
 
     /// Nothing is under way whose cost nobody knows.

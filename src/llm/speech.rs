@@ -12,8 +12,8 @@ pub const SAID_TOO_MUCH: &str = "a text must not hold an address, a link, a doma
 
 /// A mixed word this long is an id, a key or a hash.
 const ID_CHARS: usize = 16;
-/// As many digits together are an account or a telephone number.
-const ACCOUNT_DIGITS: usize = 10;
+/// As many digits together are an account or a telephone number; a date with its year and an hour are ten.
+const ACCOUNT_DIGITS: usize = 11;
 
 static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let parts = [
@@ -21,7 +21,7 @@ static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"[a-z][a-z0-9+.-]*://",
         r"\b(?:www|mailto|tel|sms|javascript|data)[.:]\S",
         r"[\p{L}\p{N}_-]\.[\p{L}\p{N}_-]*\p{L}{2,}",
-        r"[\[({]\s*(?:at|dot|punkt|a)\s*[\])}]",
+        r"[\[({]\s*(?:at|dot|punkt)\s*[\])}]",
         r"\bat\s+\S+\s+dot\b",
         r"\S\s+dot\s+(?:com|net|org|io|de|co|info|biz|example)\b",
         r"\]\s*\(",
@@ -71,16 +71,17 @@ fn is_id(word: &str) -> bool {
 
 /// Digits that stand together but for the marks people put between them.
 fn has_account(text: &str) -> bool {
-    let mut digits = 0;
+    let (mut digits, mut apart) = (0, false);
     for c in text.chars() {
+        let mark = matches!(c, ' ' | '-' | '/' | '.' | '(' | ')' | '+');
         match c {
             c if c.is_numeric() => digits += 1,
-            ' ' | '-' | '/' | '.' | '(' | ')' | '+' => {}
-            // The letters of an IBAN stand before its digits.
+            // Two marks in a row stand between numbers, as in a span of dates.
+            _ if mark && !apart => {}
             _ => digits = 0,
         }
-        // A date and a time stand close together: eight and four.
-        if digits > ACCOUNT_DIGITS + 2 {
+        apart = mark;
+        if digits >= ACCOUNT_DIGITS {
             return true;
         }
     }
@@ -100,7 +101,8 @@ mod tests {
             "The total is EUR 1,250.00 (invoice 1024).",
             "…",
             "I am at home; e.g. on Monday. 50/50?",
-            "2026-11-25 at 14:30",
+            "2026-11-25 14:30",
+            "from 25.11.2026 - 30.11.2026 I am (a) away and (b) busy",
         ] {
             assert_eq!(check(text, 1000), Ok(()), "{text}");
         }

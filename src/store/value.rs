@@ -1,16 +1,17 @@
 //! The plain values the store takes and gives. No transaction, no closure, no rusqlite type among them.
 
+mod model_call;
+
 use std::{collections::BTreeSet, sync::Arc};
 
+pub use model_call::{CostRow, ModelCallRow, NewModelCall};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Change, Direction, Door, Facts, Instant, ItemId, ItemKind, ItemState,
     Mail, MailId, MailState, Move, NodeName, OutboxState, Priority, Reflection, RiskClass, RunId, RunKind, RunState,
-    RunStatus, Task, TaskId, UserId,
-    llm::{ModelCall, Spent},
-    words::words,
+    RunStatus, Task, TaskId, UserId, llm::ModelCall, words::words,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -96,20 +97,6 @@ pub struct RecordedReply {
     pub reply: Value,
     /// A model said it; what the asking was.
     pub call: Option<Box<ModelCall>>,
-}
-
-/// One question to a model with its reply, stored in one row.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewModelCall {
-    /// The run and the checkpoint it is for; none for a question of our own.
-    pub run: Option<(RunId, u32)>,
-    /// The node that asked, or `doctor`.
-    pub node: String,
-    pub input_hash: String,
-    pub ordinal: u32,
-    pub reply: Value,
-    pub call: ModelCall,
-    pub at: Instant,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -511,26 +498,4 @@ pub struct AuditWalk {
     pub lines: i64,
     /// The first thing that does not fit.
     pub problem: Option<String>,
-}
-
-/// A question to a model, as the record shows it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ModelCallRow {
-    pub seq: u32,
-    pub node: String,
-    #[serde(flatten)]
-    pub call: ModelCall,
-}
-
-/// What a day, a node and a rule cost together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct CostRow {
-    pub day: String,
-    pub node: String,
-    /// Of the task it was for, as it stands now; empty without one.
-    pub rule: String,
-    pub calls: u64,
-    /// With an answer that was used.
-    pub answered: u64,
-    pub spent: Spent,
 }

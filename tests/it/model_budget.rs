@@ -72,17 +72,18 @@ fn a_running_daemon_says_it_when_it_happens() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_has_a_budget_of_its_own() {
     let (house, server) = (House::active(), dear());
-    with_model(&house, &server, "tokens_per_task = 24000");
+    with_model(&house, &server, "tokens_per_task = 16000");
     house.post(&house.letter("q").question());
     house.once().await;
     let by_task = house.sql("SELECT outcome, count(*) FROM model_call WHERE node <> 'plan_step' GROUP BY 1 ORDER BY 1");
-    assert!(by_task.iter().any(|row| row[0] == "task_budget"), "{by_task:?}");
+    let spent = house.sql("SELECT node, outcome, tokens_in, tokens_out FROM model_call");
+    assert!(by_task.iter().any(|row| row[0] == "task_budget"), "{by_task:?} {spent:?}");
     assert_eq!(house.count("model_call WHERE outcome = 'day_budget'"), 0);
     let worst: u64 = house
         .sql_one("SELECT max(s) FROM (SELECT sum(tokens_in + tokens_out) s FROM model_call GROUP BY about)")
         .parse()
         .unwrap();
-    assert!(worst <= 24_000, "{worst}");
+    assert!(worst <= 16_000, "{worst}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

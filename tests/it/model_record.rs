@@ -125,12 +125,28 @@ fn killed_before_it_is_stored_it_is_asked_again_and_counted_at_its_worst() {
         assert_eq!(house.count("model_call"), 0, "{place}");
         assert_eq!(house.run(&["once"]).code, 0);
         assert_eq!(house.count("tasks"), 1, "{place}");
-        let lost = house.sql("SELECT outcome, tokens_in > 100000 FROM model_call WHERE node = 'crash'");
+        let lost = house.sql("SELECT outcome, tokens_in > 100000 FROM model_call WHERE node = 'stopped'");
         assert_eq!(lost, [["lost", "1"]], "{place}");
         // An orderly end leaves nothing to count.
         assert_eq!(house.run(&["once"]).code, 0);
-        assert_eq!(house.count("model_call WHERE node = 'crash'"), 1, "{place}");
+        assert_eq!(house.count("model_call WHERE node = 'stopped'"), 1, "{place}");
     }
+}
+
+#[test]
+fn stopping_does_not_wait_for_a_model_and_counts_what_it_gave_up() {
+    let (house, server) = (House::real_time(Kind::Active), Server::start(|_| Said::Hang));
+    with_model(&house, &server, "timeout_seconds = 600");
+    let daemon = house.daemon();
+    house.post(&house.letter("q").question());
+    crate::house::eventually("it asks", || (server.count() > 0).then_some(()));
+    let begun = std::time::Instant::now();
+    assert_eq!(daemon.stop("TERM").0, 0);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(15), "{:?}", begun.elapsed());
+    let lost = house.sql("SELECT outcome, tokens_in BETWEEN 1000 AND 60000 FROM model_call");
+    assert_eq!(lost, [["lost", "1"]], "one question, not all there could be");
+    assert_eq!(house.sql_one("SELECT value FROM setting WHERE name = 'model_in_use'"), "");
+    assert_eq!(house.count("run WHERE status = 'running'"), 1, "it goes on at the next start");
 }
 
 #[tokio::test(flavor = "multi_thread")]
