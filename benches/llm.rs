@@ -105,6 +105,7 @@ fn main() {
                 ordinal: 0,
                 reply: serde_json::to_value(&heard).unwrap(),
                 call: call.clone(),
+                with: Vec::new(),
                 at: "2026-11-16T08:00:00Z".parse().unwrap(),
             };
             store.write(Write::HearModel(Box::new(new))).await.unwrap();

@@ -111,6 +111,7 @@ impl App {
             ordinal: 0,
             reply: serde_json::Value::Null,
             call,
+            with: Vec::new(),
             at: self.clock.now(),
         };
         self.store.write(Write::HearModel(Box::new(new))).await?;

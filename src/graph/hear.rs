@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{drive::DISK_PAUSE, engine::Inner, ticket::Ticket};
+use super::{drive::DISK_PAUSE, engine::Inner, entry::Call, ticket::Ticket};
 use crate::{
     model::{Instant, llm::ModelCall},
     store::{
@@ -28,6 +28,9 @@ impl Inner {
             ticket.unsaved.push(reply);
             return Ok(value);
         }
+        // The task is read anew after a kill; whatever else was looked up for the question stands.
+        let task = ticket.task_id.map(|task_id| Call::Task { task_id }.hash());
+        let with = ticket.unsaved.iter().filter(|known| Some(&known.input_hash) != task.as_ref()).cloned().collect();
         let new = NewModelCall {
             run: Some((ticket.run_id(), ticket.seq + 1)),
             node: node.to_string(),
@@ -35,6 +38,7 @@ impl Inner {
             ordinal,
             reply: value.clone(),
             call: *call,
+            with,
             at,
         };
         loop {

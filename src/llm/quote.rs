@@ -44,38 +44,42 @@ pub struct Message {
 }
 
 /// The people of one mail, by handle.
-pub struct Cast {
-    people: Vec<(Vec<String>, String, &'static str)>,
+pub struct Cast(Vec<Known>);
+
+struct Known {
+    addresses: Vec<String>,
+    name: String,
+    role: &'static str,
 }
 
 impl Cast {
     pub fn of(mail: &Mail, me: &Me) -> Self {
         let own = me.names.first().cloned().unwrap_or_default();
-        let mut people = vec![(me.addresses.clone(), own, "the person you work for")];
+        let person = Known { addresses: me.addresses.clone(), name: own, role: "the person you work for" };
+        let mut cast = Self(vec![person]);
         for (nth, address) in mail.people().enumerate() {
-            let known = people.iter().any(|(addresses, ..)| addresses.contains(&address.addr));
-            if known || address.addr.is_empty() || people.len() >= MOST_PEOPLE {
+            if address.addr.is_empty() || cast.handle(&address.addr).is_some() || cast.0.len() >= MOST_PEOPLE {
                 continue;
             }
             let role = if nth == 0 { "wrote M0" } else { "also received M0" };
-            people.push((vec![address.addr.clone()], name_of(address), role));
+            cast.0.push(Known { addresses: vec![address.addr.clone()], name: name_of(address), role });
         }
-        Self { people }
+        cast
     }
 
     pub fn people(&self) -> Vec<Person> {
-        let person = |(nth, (_, name, role)): (usize, &(Vec<String>, String, &'static str))| Person {
+        let person = |(nth, known): (usize, &Known)| Person {
             handle: format!("P{nth}"),
-            name: self.mask(name, LONGEST_NAME),
-            role: (*role).to_owned(),
+            name: self.mask(&known.name, LONGEST_NAME),
+            role: known.role.to_owned(),
         };
-        self.people.iter().enumerate().map(person).collect()
+        self.0.iter().enumerate().map(person).collect()
     }
 
     /// The handle of an address, if it is one of the cast.
     fn handle(&self, addr: &str) -> Option<String> {
         let addr = addr.to_lowercase();
-        let nth = self.people.iter().position(|(addresses, ..)| addresses.contains(&addr))?;
+        let nth = self.0.iter().position(|known| known.addresses.contains(&addr))?;
         Some(format!("P{nth}"))
     }
 

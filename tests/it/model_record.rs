@@ -119,6 +119,16 @@ fn a_killed_run_hears_the_same_answer_again() {
 }
 
 #[test]
+fn what_arrives_after_a_kill_does_not_change_the_question() {
+    let (house, server) = dies_at("commit.hear_model.after:3");
+    house.post(&house.letter("later").answers("q").body("Hello Alex,\n\nand bring the ladder, please.\n\nTom\n"));
+    assert_eq!(house.run(&["once"]).code, 0);
+    let drafts = server.asked().into_iter().filter(|asked| asked.prompt == "draft_reply");
+    assert_eq!(drafts.filter(|draft| draft.data.to_string().contains("keys")).count(), 1, "not asked again");
+    assert_eq!(house.count("model_call WHERE prompt = 'draft_reply'"), 1);
+}
+
+#[test]
 fn killed_before_it_is_stored_it_is_asked_again_and_counted_at_its_worst() {
     for place in ["model.ask.before", "model.ask.after", "commit.hear_model.before"] {
         let (house, _server) = dies_at(place);

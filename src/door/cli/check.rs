@@ -131,8 +131,9 @@ fn print_health(screen: Screen, health: &Health) -> std::io::Result<()> {
         None => screen.line(&format!("rules    version {}", health.rules_version))?,
         Some(problem) => screen.line(&format!("rules    BROKEN; the last good set is in force\n{problem}"))?,
     }
-    if let Some(model) = &health.model {
-        print_model(screen, model)?;
+    match &health.model {
+        Some(model) => print_model(screen, model)?,
+        None => screen.line("model    none; rules alone")?,
     }
     screen.line(&format!("sqlite   {}", health.sqlite))?;
     screen.line(&format!(

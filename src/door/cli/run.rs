@@ -82,7 +82,8 @@ pub(super) async fn once(app: &App, screen: Screen) -> anyhow::Result<()> {
 
 fn print_answer(screen: Screen, report: &Value) -> io::Result<()> {
     let count = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or_default();
-    for trouble in report.get("troubles").and_then(Value::as_array).into_iter().flatten() {
+    let troubles = report.get("troubles").and_then(Value::as_array).into_iter().flatten();
+    for trouble in troubles.chain(report.get("model_note")) {
         screen.line(&shown(trouble.as_str().unwrap_or_default(), 300))?;
     }
     let (entered, duplicates, unreadable) = (count("entered"), count("duplicates"), count("unreadable"));

@@ -1,6 +1,6 @@
 //! execute_tool: one of the agent's steps per visit. Effects are judged, planned in the outbox and waited for.
 
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
@@ -75,8 +75,8 @@ impl ExecuteTool {
             return Ok(Step::ask(Call::Thread { thread }));
         }
         let words = match self.words(entry, task, worded, thread.as_deref().unwrap_or_default())? {
-            Ok(words) => words,
-            Err(asking) => return Ok(asking),
+            ControlFlow::Continue(words) => words,
+            ControlFlow::Break(asking) => return Ok(asking),
         };
         let facts = entry.state.facts.as_ref().context("the task has no facts")?;
         let action_id = action_id(entry, task, tool.name());
@@ -113,15 +113,16 @@ impl ExecuteTool {
         task: &Task,
         wanted: bool,
         thread: &[ThreadMail],
-    ) -> anyhow::Result<Result<Option<Words>, Step>> {
-        let Some(mail) = entry.mail.filter(|_| wanted) else { return Ok(Ok(None)) };
+    ) -> anyhow::Result<ControlFlow<Step, Option<Words>>> {
+        let Some(mail) = entry.mail.filter(|_| wanted) else { return Ok(ControlFlow::Continue(None)) };
         if let Some(heard) = entry.heard(Prompt::DraftReply)? {
-            return Ok(Ok(wording::words(&heard)));
+            return Ok(ControlFlow::Continue(wording::words(&heard)));
         }
         let Some(style) = entry.reply::<Vec<String>>(|call| matches!(call, Call::Style { .. }))? else {
-            return Ok(Err(Step::ask(Call::Style { person: mail.from.addr.clone() })));
+            return Ok(ControlFlow::Break(Step::ask(Call::Style { person: mail.from.addr.clone() })));
         };
-        Ok(wording::ask_for_draft(entry, mail, &self.me, task, (thread, &style)).map_or(Ok(None), Err))
+        let asking = wording::ask_for_draft(entry, mail, &self.me, task, (thread, &style));
+        Ok(asking.map_or(ControlFlow::Continue(None), ControlFlow::Break))
     }
 }
 

@@ -28,7 +28,12 @@ pub(in crate::store) fn hear(connection: &Connection, new: &NewModelCall) -> Res
     let run = run.as_ref().map(|(run_id, seq)| (run_id.as_str(), *seq));
     let asked = Asked { run, node: &new.node, input_hash: &new.input_hash, ordinal: new.ordinal };
     let reply = serde_json::to_string(&new.reply).context("encoding a reply")?;
-    put(connection, &asked, &reply, &new.call, &new.at.to_string())
+    put(connection, &asked, &reply, &new.call, &new.at.to_string())?;
+    let Some((run_id, seq)) = run else { return Ok(()) };
+    new.with.iter().try_for_each(|known| {
+        let text = serde_json::to_string(&known.reply).context("encoding a reply")?;
+        super::run::record_reply(connection, (run_id, seq), known, &text)
+    })
 }
 
 pub(super) fn put(connection: &Connection, asked: &Asked<'_>, reply: &str, call: &ModelCall, at: &str) -> Result<()> {

@@ -49,22 +49,31 @@ pub(in crate::store) fn open(connection: &Connection, new: &NewRun, state: &str,
 
 fn record(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
     for (reply, encoded) in point.replies.iter().zip(&text.replies) {
-        let sql = "INSERT INTO reply (run_id, node, input_hash, ordinal, seq, reply) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
-        let RecordedReply { node, input_hash, ordinal, call, .. } = reply;
-        if let Some(call) = call {
-            let asked = model_call::Asked {
-                run: Some((&text.run_id, point.seq)),
-                node: node.as_str(),
-                input_hash,
-                ordinal: *ordinal,
-            };
-            model_call::put(connection, &asked, encoded, call, &text.at)?;
-            continue;
+        match &reply.call {
+            Some(call) => {
+                let asked = model_call::Asked {
+                    run: Some((&text.run_id, point.seq)),
+                    node: reply.node.as_str(),
+                    input_hash: &reply.input_hash,
+                    ordinal: reply.ordinal,
+                };
+                model_call::put(connection, &asked, encoded, call, &text.at)?;
+            }
+            None => record_reply(connection, (&text.run_id, point.seq), reply, encoded)?,
         }
-        let values = (&text.run_id, node.as_str(), input_hash, ordinal, point.seq, encoded);
-        execute(connection, sql, values, "recording a reply")?;
     }
     Ok(())
+}
+
+pub(super) fn record_reply(
+    connection: &Connection,
+    (run_id, seq): (&str, u32),
+    reply: &RecordedReply,
+    encoded: &str,
+) -> Result<()> {
+    let sql = "INSERT INTO reply (run_id, node, input_hash, ordinal, seq, reply) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
+    let values = (run_id, reply.node.as_str(), &reply.input_hash, reply.ordinal, seq, encoded);
+    execute(connection, sql, values, "recording a reply").map(drop)
 }
 
 pub(in crate::store) fn checkpoint(session: &Session, point: &Checkpoint, text: &CheckpointText) -> Result<()> {

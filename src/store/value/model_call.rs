@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::RecordedReply;
 use crate::model::{
     Instant, RunId,
     llm::{ModelCall, Spent},
@@ -19,6 +20,8 @@ pub struct NewModelCall {
     pub ordinal: u32,
     pub reply: Value,
     pub call: ModelCall,
+    /// What else the question was made of, so that after a kill it is the same question.
+    pub with: Vec<RecordedReply>,
     pub at: Instant,
 }
 
