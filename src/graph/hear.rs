@@ -30,7 +30,8 @@ impl Inner {
         }
         // The task is read anew after a kill; whatever else was looked up for the question stands.
         let task = ticket.task_id.map(|task_id| Call::Task { task_id }.hash());
-        let with = ticket.unsaved.iter().filter(|known| Some(&known.input_hash) != task.as_ref()).cloned().collect();
+        let with =
+            ticket.unsaved.iter().filter(|known| known.call.is_none() && Some(&known.input_hash) != task.as_ref());
         let new = NewModelCall {
             run: Some((ticket.run_id(), ticket.seq + 1)),
             node: node.to_string(),
@@ -38,7 +39,7 @@ impl Inner {
             ordinal,
             reply: value.clone(),
             call: *call,
-            with,
+            with: with.cloned().collect(),
             at,
         };
         loop {
