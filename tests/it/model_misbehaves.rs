@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     deeds::cases,
     house::{Dice, House},
-    model_server::{Asked, Said, Server, kind, ledger, tasks, with_model},
+    model_server::{Asked, Said, Server, breaks_off, kind, ledger, tasks, with_model, with_model_at},
 };
 
 /// The sample mails worked with this server, beside the same without a model.
@@ -53,7 +53,7 @@ fn wrong(dice: &mut Dice, asked: &Asked) -> Said {
         8 => Said::Body(b"\x00\xff\xfe not json".to_vec()),
         9 => Said::Body(b"{\"choices\": 3}".to_vec()),
         10 => Said::Body(Vec::new()),
-        11 => Said::CutOff,
+        11 => Said::Body(br#"{"choices":[{"mess"#.to_vec()),
         12 => Said::TooLong(answer.to_string()),
         13 => Said::Refusal,
         14 => Said::Answer(poisoned(answer)),
@@ -103,19 +103,13 @@ async fn an_outage_leaves_everything_as_without_a_model() {
     assert!(refused.count() < 100, "it is left alone after a while: {} requests", refused.count());
     // Nobody is there at all.
     let nobody = House::samples();
-    house_with_nobody(&nobody);
+    with_model_at(&nobody, "http://127.0.0.1:9/v1", "");
     nobody.once().await;
     assert_eq!(tasks(&nobody), tasks(&house));
     assert!(nobody.count("model_call WHERE outcome = 'unreachable'") > 0);
     let doctor = nobody.run(&["doctor"]);
     assert_eq!(doctor.code, 0, "a model that is away is no fault of the house: {}", doctor.out);
     assert!(doctor.out.contains("UNREACHABLE: nobody answers at the address; rules go on alone"), "{}", doctor.out);
-}
-
-fn house_with_nobody(house: &House) {
-    let config = house.read("adjutant.toml");
-    let keys = "provider = \"compatible\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:9/v1\"\n";
-    house.write("adjutant.toml", &config.replace("\n[llm]\n", &format!("\n[llm]\n{keys}")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,6 +124,22 @@ async fn one_that_hangs_is_waited_for_no_longer_than_its_deadline() {
         0,
         "counted at its worst"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_hangs_up_in_the_middle_is_asked_no_more_than_it_may_have_heard() {
+    let half = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{\"choices\":";
+    for (sent, outcome, requests) in
+        [(half, "malformed", "2"), ("", "unreachable", "1"), ("HTTP/1.1 2", "unreachable", "1")]
+    {
+        let house = House::active();
+        with_model_at(&house, &breaks_off(sent), "tokens_per_task = 0");
+        house.post(&house.letter("q").question());
+        house.once().await;
+        assert_eq!(house.count("tasks"), 1);
+        let first = house.sql("SELECT outcome, requests, tokens_in > 1000 FROM model_call ORDER BY call_id LIMIT 1");
+        assert_eq!(first, [[outcome, requests, "1"]], "after {sent:?}, counted at its worst");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,7 @@
 //! A scripted model on loopback that speaks the OpenAI shape, and can misbehave in every way a server can.
 
 use std::{
+    io::{Read as _, Write as _},
     net::SocketAddr,
     sync::{
         Arc, Mutex,
@@ -45,8 +46,6 @@ pub(crate) enum Said {
     Status(u16, Vec<(&'static str, String)>),
     /// The whole body, whatever it is.
     Body(Vec<u8>),
-    /// A body that ends in the middle.
-    CutOff,
     /// Accepted, and then nothing.
     Hang,
     Slow(Duration, Value),
@@ -126,12 +125,6 @@ async fn answer(State(stage): State<Arc<Stage>>, request: Request) -> Response<B
         Said::Body(bytes) => {
             Response::builder().header(header::CONTENT_TYPE, "application/json").body(Body::from(bytes)).unwrap()
         }
-        // More is promised than comes.
-        Said::CutOff => Response::builder()
-            .header(header::CONTENT_LENGTH, "5000")
-            .header(header::CONNECTION, "close")
-            .body(Body::from(r#"{"choices":[{"mess"#))
-            .unwrap(),
         Said::Hang => std::future::pending().await,
         Said::Slow(time, value) => {
             tokio::time::sleep(time).await;
@@ -175,6 +168,20 @@ fn reply(body: &Value) -> Response<Body> {
     Response::builder().header(header::CONTENT_TYPE, "application/json").body(Body::from(body.to_string())).unwrap()
 }
 
+/// The address of a server that promises more than it sends, and hangs up.
+pub(crate) fn breaks_off(sent: &'static str) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            // Enough of the question to be rude about it.
+            let _heard = stream.read(&mut [0; 1024]);
+            let _gone = stream.write_all(sent.as_bytes());
+        }
+    });
+    format!("http://{address}/v1")
+}
+
 /// What a well-meaning model says.
 pub(crate) fn kind(asked: &Asked) -> Value {
     match asked.prompt.as_str() {
@@ -198,7 +205,11 @@ pub(crate) fn kind(asked: &Asked) -> Value {
 
 /// Turns the model on in a house; `more` are further keys of `[llm]`.
 pub(crate) fn with_model(house: &House, server: &Server, more: &str) {
-    let keys = format!("provider = \"compatible\"\nmodel = \"scripted\"\nbase_url = \"{}\"\n{more}\n", server.url());
+    with_model_at(house, &server.url(), more);
+}
+
+pub(crate) fn with_model_at(house: &House, url: &str, more: &str) {
+    let keys = format!("provider = \"compatible\"\nmodel = \"scripted\"\nbase_url = \"{url}\"\n{more}\n");
     let config = house.read("adjutant.toml");
     let config = match config.split_once("\n[llm]\n") {
         Some((before, after)) => format!("{before}\n[llm]\n{keys}{after}"),
