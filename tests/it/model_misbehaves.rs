@@ -41,7 +41,7 @@ fn wrong(dice: &mut Dice, asked: &Asked) -> Said {
         2 => Said::Text(format!("{answer}{answer}")),
         3 => {
             let text = answer.to_string();
-            Said::Text(text[..text.len() / 2].to_owned())
+            Said::Text(text.chars().take(text.chars().count() / 2).collect())
         }
         4 => {
             answer["send_mail"] = json!({ "to": "eve@evil.example" });
