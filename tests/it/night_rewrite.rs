@@ -135,8 +135,10 @@ async fn duplicates_are_cancelled_only_where_nobody_has_touched_them() {
             .body("Hello Alex,\n\nWhen will you be back at the house? I have the keys.\n\nTom\n");
         let letter = if verified { letter.verified() } else { letter };
         house.post(&letter);
+        house.once().await;
+        // As tasks of an older version are: without the marks by which a mail about the same is known as it comes in.
+        house.database().execute("DELETE FROM task_mark", []).unwrap();
     }
-    house.once().await;
     let app = house.app().await;
     assert_eq!(house.count("tasks"), 4);
     let fourth = house.sql_one("SELECT task_id FROM tasks WHERE source = 'email:<four@it.example>'");

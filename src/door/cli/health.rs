@@ -1,0 +1,131 @@
+//! What `doctor` prints.
+
+use std::io;
+
+use comfy_table::Cell;
+
+use super::screen::{Screen, shown};
+use crate::{
+    app::{AccountHealth, Health, ModelHealth},
+    audit::Verified,
+    model::{AccountCondition, Instant, llm::Outcome},
+};
+
+pub(super) fn print_health(screen: Screen, health: &Health) -> io::Result<()> {
+    print_accounts(screen, health)?;
+    print_counts(screen, health)?;
+    print_parts(screen, health)
+}
+
+fn print_accounts(screen: Screen, health: &Health) -> io::Result<()> {
+    let line = |account: &AccountHealth| {
+        let polled = account.last_poll.map_or_else(|| "never".to_owned(), |at| at.to_string());
+        vec![
+            Cell::new(&account.account),
+            Cell::new(&account.kind),
+            Cell::new(account.mode),
+            Cell::new(polled),
+            Cell::new(account.mails),
+            Cell::new(account.notes.join("; ")),
+        ]
+    };
+    screen.table(
+        &["account", "kind", "mode", "last poll", "mails", "notes"],
+        health.accounts.iter().map(line).collect(),
+    )?;
+    let conditions = health.accounts.iter().filter_map(|account| Some((account, account.condition.as_ref()?)));
+    for (account, condition) in conditions {
+        screen.line(&condition_line(condition, account.last_poll, health.unaccounted))?;
+    }
+    Ok(())
+}
+
+fn print_counts(screen: Screen, health: &Health) -> io::Result<()> {
+    let count = |rows: &[(String, u64)]| {
+        rows.iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(state, count)| format!("{count} {state}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let words = |rows: Vec<(String, u64)>| {
+        if rows.iter().all(|(_, count)| *count == 0) { "none".to_owned() } else { count(&rows) }
+    };
+    screen.line(&format!(
+        "mail     {} unaccounted; {}",
+        health.unaccounted,
+        words(health.mails.iter().map(|(state, n)| (state.to_string(), *n)).collect())
+    ))?;
+    screen.line(&format!(
+        "tasks    {}; {} illegal transitions",
+        words(health.tasks.iter().map(|(state, n)| (state.to_string(), *n)).collect()),
+        health.illegal_transitions
+    ))?;
+    screen
+        .line(&format!("runs     {}", words(health.runs.iter().map(|(state, n)| (state.to_string(), *n)).collect())))?;
+    screen.line(&format!("effects  {}", words(health.effects.clone())))?;
+    screen.line(&format!("people   {} items wait for you", health.waiting_for_you))?;
+    for waits in &health.set_aside {
+        screen.line(&format!("waits    {waits}"))?;
+    }
+    if health.paused {
+        screen.line("effects  PAUSED: nothing is done until `adjutant resume`")?;
+    }
+    Ok(())
+}
+
+fn print_parts(screen: Screen, health: &Health) -> io::Result<()> {
+    screen.line(&audit_line(&health.audit))?;
+    if let Some(problem) = &health.policy_broken {
+        screen.line(&format!("policy   BROKEN; nobody is on the allow-list, default caps hold\n{problem}"))?;
+    }
+    match &health.rules_broken {
+        None => screen.line(&format!("rules    version {}", health.rules_version))?,
+        Some(problem) => screen.line(&format!("rules    BROKEN; the last good set is in force\n{problem}"))?,
+    }
+    screen.line(&format!("memory   {}", super::memory::sentence(&health.memory)))?;
+    match &health.model {
+        Some(model) => print_model(screen, model)?,
+        None => screen.line("model    none; rules alone")?,
+    }
+    let last = health.last_night.as_deref().unwrap_or("none yet");
+    let next = health.next_night.map_or_else(|| "never".to_owned(), |at| at.to_string());
+    screen.line(&format!("night    last {last}, next {next}"))?;
+    screen.line(&format!("sqlite   {}", health.sqlite))?;
+    screen.line(&format!(
+        "worker   {}",
+        health.worker.as_deref().map_or_else(|| "none running".to_owned(), |pid| format!("process {pid}"))
+    ))
+}
+
+fn condition_line(condition: &AccountCondition, last_sync: Option<Instant>, unaccounted: u64) -> String {
+    let AccountCondition { account, quota_used, quota, missed, backlog, .. } = condition;
+    let signed_in = if condition.signed_in { "signed in" } else { "NOT SIGNED IN" };
+    let synced = last_sync.map_or_else(|| "never".to_owned(), |at| at.to_string());
+    let lag = condition.lag_seconds.map_or_else(|| "none yet".to_owned(), |seconds| format!("{seconds} s"));
+    let left = if *backlog > 0 { format!(", {backlog} older mails to read") } else { String::new() };
+    let problem =
+        if condition.problem.is_empty() { String::new() } else { format!("\n         {}", condition.problem) };
+    format!(
+        "{account:<8} {signed_in}; last sync {synced}, lag {lag}{left}; quota {quota_used} of {quota} units in the last minute; gap {missed} found by listing again, {unaccounted} unaccounted{problem}"
+    )
+}
+
+fn print_model(screen: Screen, model: &ModelHealth) -> io::Result<()> {
+    let what = match model.outcome {
+        Outcome::Answered | Outcome::Repaired => format!("answers, {} ms", model.took_ms),
+        outcome => format!("{}: {}; rules go on alone", outcome.as_str().to_uppercase(), model.note),
+    };
+    screen.line(&format!("model    {} {}: {what}", model.provider, shown(&model.model, 60)))?;
+    if let Some(since) = model.gone_since {
+        screen.line(&format!("model    today's BUDGET IS GONE since {since}; rules go on alone"))?;
+    }
+    model.guidelines_warning.iter().try_for_each(|warning| screen.line(&format!("model    {warning}")))
+}
+
+pub(super) fn audit_line(audit: &Verified) -> String {
+    match &audit.problem {
+        None => format!("audit    {} lines, chain whole, {} anchors", audit.lines, audit.anchors),
+        Some(problem) => format!("audit    BROKEN: {problem}"),
+    }
+}
