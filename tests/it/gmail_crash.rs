@@ -97,6 +97,10 @@ fn dying_at_every_place_on_gmail_loses_nothing_and_sends_nothing_twice() {
         let home = street.fill(mails);
         let house = &home.house;
         let nth = 1 + dice.below(3);
+        if place.starts_with("mailbox.probe") {
+            // What is looked for first is what died while it was put there.
+            dies(house, "mailbox.apply.after");
+        }
         died += usize::from(dies(house, &format!("{place}:{nth}")));
         assert_eq!(house.run(&["once"]).code, 0, "after {place}");
         approve_all(house);
