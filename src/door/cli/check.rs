@@ -127,7 +127,7 @@ fn print_health(screen: Screen, health: &Health) -> std::io::Result<()> {
         None => screen.line(&format!("rules    version {}", health.rules_version))?,
         Some(problem) => screen.line(&format!("rules    BROKEN; the last good set is in force\n{problem}"))?,
     }
-    screen.line(&format!("memory   {}", super::memory::sentence(&health.memory)))?;
+    screen.line(&format!("memory   {}: {}", health.memory.place, super::memory::sentence(&health.memory)))?;
     screen.line(&format!("sqlite   {}", health.sqlite))?;
     screen.line(&format!(
         "worker   {}",
