@@ -137,7 +137,7 @@ fn point_id(snippet: &Snippet) -> String {
     let Snippet { doc, number, account, .. } = snippet;
     let name = match doc.split_once(':') {
         Some(("task", task_id)) => format!("{task_id}/{number}"),
-        // A mail's number is the account's own.
+        // The number of a mail says nothing without its account.
         _ => format!("{account}/{doc}/{number}"),
     };
     Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string()
