@@ -59,7 +59,7 @@ impl Server {
             }
             other => other.to_string(),
         };
-        let why: String = why.lines().next().unwrap_or_default().chars().take(200).collect();
+        let why = plainly(&why);
         if is_away(&error) {
             MemoryError::Away { what: self.what(), why }
         } else {
@@ -137,7 +137,7 @@ fn point_id(snippet: &Snippet) -> String {
     let Snippet { doc, number, account, .. } = snippet;
     let name = match doc.split_once(':') {
         Some(("task", task_id)) => format!("{task_id}/{number}"),
-        // A mail's number is the account's own.
+        // The number of a mail says nothing without its account.
         _ => format!("{account}/{doc}/{number}"),
     };
     Uuid::new_v5(&NAMESPACE, name.as_bytes()).to_string()
@@ -205,6 +205,12 @@ impl Vectors for Server {
     }
 }
 
+/// A failed connection is told as a nest of values; the system's own words are in the middle of it.
+fn plainly(why: &str) -> String {
+    let inner = why.rsplit_once("message: \"").and_then(|(_, rest)| rest.split_once('"')).map(|(words, _)| words);
+    inner.unwrap_or(why).lines().next().unwrap_or_default().chars().take(200).collect()
+}
+
 /// Not there, or not in time. A connection that breaks half-way is told as cancelled or unknown.
 fn is_away(error: &QdrantError) -> bool {
     // By number, as the protocol has them: the crate that names them is not ours to use.
@@ -219,5 +225,33 @@ fn is_away(error: &QdrantError) -> bool {
             passing.contains(&i32::from(status.code())) || status.message().starts_with("Failed to connect")
         }
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_connection_is_told_in_the_systems_words() {
+        let nest = r#"Failed to connect to http://h/: Error(ConnectError("tcp", Os { code: 111, kind: ConnectionRefused, message: "Connection refused" }))"#;
+        assert_eq!(plainly(nest), "Connection refused");
+        assert_eq!(plainly("Not found: Collection `x`\nand more"), "Not found: Collection `x`");
+    }
+
+    #[test]
+    fn a_points_id_is_that_of_its_task_and_number() {
+        let snippet = |doc: &str, number, account: &str| Snippet {
+            doc: doc.into(),
+            number,
+            account: account.into(),
+            vector: Vec::new(),
+        };
+        let task = |number| point_id(&snippet("task:01JY4Z7Q8X9W3V5T6R2P0N1M4K", number, "work"));
+        assert_eq!(task(0), point_id(&snippet("task:01JY4Z7Q8X9W3V5T6R2P0N1M4K", 0, "elsewhere")));
+        assert_ne!(task(0), task(1));
+        // A mail's number counts within its installation, so its account is part of it.
+        assert_ne!(point_id(&snippet("mail:1", 0, "work")), point_id(&snippet("mail:1", 0, "home")));
+        assert_eq!(Uuid::parse_str(&task(0)).unwrap().get_version_num(), 5);
     }
 }

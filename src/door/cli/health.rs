@@ -83,7 +83,7 @@ fn print_parts(screen: Screen, health: &Health) -> io::Result<()> {
         None => screen.line(&format!("rules    version {}", health.rules_version))?,
         Some(problem) => screen.line(&format!("rules    BROKEN; the last good set is in force\n{problem}"))?,
     }
-    screen.line(&format!("memory   {}", super::memory::sentence(&health.memory)))?;
+    screen.line(&format!("memory   {}: {}", health.memory.place, super::memory::sentence(&health.memory)))?;
     match &health.model {
         Some(model) => print_model(screen, model)?,
         None => screen.line("model    none; rules alone")?,

@@ -34,10 +34,10 @@ async fn rebuild(app: &App, screen: Screen) -> anyhow::Result<Status> {
 
 /// How it is, in one line.
 pub(super) fn sentence(status: &Status) -> String {
-    let Status { place, documents, due, vectors, trouble, foreign, .. } = status;
+    let Status { documents, due, vectors, trouble, foreign, .. } = status;
     let held = vectors.map_or_else(String::new, |vectors| format!(", {vectors} vectors"));
     let due = if *due == 0 { "complete".to_owned() } else { format!("{due} not yet learned") };
-    let mut sentence = format!("{place}: {documents} documents{held}, {due}");
+    let mut sentence = format!("{documents} documents{held}, {due}");
     if let Some(trouble) = trouble {
         sentence.push_str(&format!("; AWAY: {trouble}"));
     }
