@@ -22,7 +22,8 @@ fn main() -> anyhow::Result<()> {
     let home = Home::at(folder.path().to_owned());
     let runtime = kit::runtime()?;
     let now = desk::now()?;
-    let open = || App::open(home.clone(), Config::load(&home)?, Clock::stopped_at(now));
+    let config = Config::load(&home)?;
+    let open = || App::open(home.clone(), config.clone(), Clock::stopped_at(now));
     drop(runtime.block_on(open())?);
     fill(&Connection::open(home.database())?)?;
     let other = folder.path().join("other.yml");

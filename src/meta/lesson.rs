@@ -32,34 +32,31 @@ pub struct Lesson {
     pub bulk: bool,
 }
 
-/// The person's last word on each task and mail. What was typed in by hand teaches nothing about mail.
+/// The person's last word on each task and mail, measured from where the program had it. What was typed in by hand
+/// teaches nothing about mail.
 pub fn lessons(rows: Vec<LessonRow>, zone: Tz) -> Vec<Lesson> {
-    let mut last: HashMap<(Option<TaskId>, Option<MailId>), Lesson> = HashMap::new();
+    let mut last: HashMap<(Option<TaskId>, Option<MailId>), (String, Lesson)> = HashMap::new();
     for row in rows {
         let about = match row.correction.kind {
             CorrectionKind::Priority => (row.correction.task_id, None),
             _ => (None, row.correction.mail_id),
         };
-        let first = last.get(&about).map(|lesson| lesson.up);
-        if let Some(mut lesson) = lesson(row, zone) {
-            // A second word on the same task is measured from where the program had it.
-            if let (Some(up), Wish::Task(_)) = (first, lesson.wish) {
-                lesson.up = up;
-            }
-            last.insert(about, lesson);
+        let from = last.get(&about).map_or_else(|| row.correction.from.clone(), |(from, _)| from.clone());
+        if let Some(lesson) = lesson(row, &from, zone) {
+            last.insert(about, (from, lesson));
         }
     }
-    let mut lessons: Vec<Lesson> = last.into_values().collect();
+    let mut lessons: Vec<Lesson> = last.into_values().map(|(_, lesson)| lesson).collect();
     lessons.sort_by_key(|lesson| lesson.id);
     lessons
 }
 
-fn lesson(row: LessonRow, zone: Tz) -> Option<Lesson> {
+fn lesson(row: LessonRow, from: &str, zone: Tz) -> Option<Lesson> {
     let LessonRow { correction, facts, born_at, bulk } = row;
     correction.mail_id?;
     let (wish, up) = match correction.kind {
         CorrectionKind::Priority => {
-            let (from, to) = (correction.from.parse::<Priority>().ok()?, correction.to.parse::<Priority>().ok()?);
+            let (from, to) = (from.parse::<Priority>().ok()?, correction.to.parse::<Priority>().ok()?);
             (Wish::Level(to), to > from)
         }
         CorrectionKind::NotATask => (Wish::Task(false), false),

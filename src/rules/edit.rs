@@ -222,7 +222,7 @@ mod tests {
 
     fn outside(text: &str) -> (String, String) {
         let range = learned_range(text).unwrap();
-        (text[..range.start].to_owned(), text[range.end..].to_owned())
+        (text.get(..range.start).unwrap().to_owned(), text.get(range.end..).unwrap().to_owned())
     }
 
     #[test]
