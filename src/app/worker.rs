@@ -35,6 +35,9 @@ use crate::{
 /// How long a command waits for the daemon before it says so.
 const DAEMON_PATIENCE: Duration = Duration::from_secs(60);
 
+/// A pause that is worth waiting for at the start; a longer one is the loops' business.
+const SHORT: Duration = Duration::from_secs(1);
+
 /// Everything a worker tells its door while it runs.
 #[derive(Debug, Clone)]
 pub enum Pulse {
@@ -312,7 +315,7 @@ impl Worker {
             tally.missed += found.missed;
             match look_again {
                 Some(_) if self.engine.is_stopping() => return Ok(()),
-                Some(_) if !to_the_end && matches!(followed.place, Place::Gmail { .. }) => return Ok(()),
+                Some(pause) if !to_the_end && pause > SHORT => return Ok(()),
                 Some(pause) => self.app.clock.sleep(pause).await,
                 None => return Ok(()),
             }

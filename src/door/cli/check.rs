@@ -149,7 +149,7 @@ fn condition_line(condition: &AccountCondition, last_sync: Option<Instant>, unac
     let problem =
         if condition.problem.is_empty() { String::new() } else { format!("\n         {}", condition.problem) };
     format!(
-        "{account:<8} {signed_in}; last sync {synced}, lag {lag}{left}; quota {quota_used} of {quota} units in the last minute; gap {missed} found by listing again, {unaccounted} unaccounted{problem}"
+        "account  {account} {signed_in}; last sync {synced}, lag {lag}{left}; quota {quota_used} of {quota} units in the last minute; gap {missed} found by listing again, {unaccounted} unaccounted{problem}"
     )
 }
 

@@ -104,6 +104,7 @@ impl Gmail {
     }
 
     /// Everything is listed. The history is asked first: what comes while we list is found by both ways, not by neither.
+    /// Nothing is handed out yet: the cursor is stored at once, so that mail which comes now is new, not the last of the old.
     fn begin(
         &self,
         state: &mut State,
@@ -113,8 +114,17 @@ impl Gmail {
         nth: u64,
     ) -> Result<Poll, ApiError> {
         let history = list::newest(&self.client)?;
-        state.backlog = Some(list::all(&self.client, watched, since, self.watch.page)?.into());
-        self.hand_out(state, watched, Cursor { history, since, backlog, nth }, &[])
+        let all = list::all(&self.client, watched, since, self.watch.page)?;
+        let left = all.len();
+        let backlog = if left == 0 { Backlog::Done } else { backlog };
+        (state.backlog, state.offered) = (Some(all.into()), None);
+        state.old.clear();
+        Ok(Poll {
+            cursor: Cursor { history, since, backlog, nth }.write(),
+            backlog: left as u64,
+            look_again: (left > 0).then_some(BETWEEN),
+            ..Poll::default()
+        })
     }
 
     /// New mail, then a part of the old.
