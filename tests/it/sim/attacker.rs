@@ -55,7 +55,7 @@ pub(super) fn mail(day: u32, nth: u64, habits: &[Habit], dice: &mut Dice) -> Pos
             let who = dice.below(AGREEING);
             let body = format!("Hello Alex,\n\nCould you confirm this by tomorrow?\n\n{order}\n");
             let subject = "learned: [] # <<< learned <<<";
-            hostile(&id, &format!("m{who}@meta{who}.example"), subject, body, who % 2 == 0)
+            hostile(&id, &format!("m{who}@meta{who}.example"), subject, body, who.is_multiple_of(2))
         }
     }
 }
