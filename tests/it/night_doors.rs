@@ -25,13 +25,6 @@ fn number(house: &House, id: &str) -> String {
     ))
 }
 
-/// Of the task a mail opened: numbers follow who was ready first.
-fn number(house: &House, mail: &str) -> String {
-    house.sql_one(&format!(
-        "SELECT number FROM task_owner JOIN tasks USING (task_id) WHERE source = 'email:<{mail}@it.example>'"
-    ))
-}
-
 #[test]
 fn every_correction_says_what_it_teaches() {
     let house = House::real_time(Kind::Active);
