@@ -1,6 +1,9 @@
 //! The cycle of a run: enter the node, make the calls it wants, commit what it did, go where the graph says.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use anyhow::{Context as _, anyhow, bail};
 use serde::Deserialize;
@@ -16,7 +19,7 @@ use super::{
     ticket::Ticket,
 };
 use crate::{
-    model::{Instant, Mail, Move, NodeName, OutboxState, Reflection, RunId, RunKind, RunState, RunStatus},
+    model::{Instant, Mail, Move, NodeName, OutboxState, Reading, Reflection, RunId, RunKind, RunState, RunStatus},
     store::{
         StoreError, Write,
         value::{Checkpoint, RecordedReply},
@@ -149,10 +152,10 @@ impl Inner {
     /// Enters the node until it answers with a move. None when the run was taken away.
     async fn visit(&self, ticket: &mut Ticket, now: Instant) -> anyhow::Result<Option<Step>> {
         let mut replies = std::mem::take(&mut ticket.given);
+        let (mail, reading) = (ticket.mail.clone(), OnceLock::new());
         let mut attempt = 0;
         loop {
-            let mail = ticket.mail.clone();
-            let entry = self.entry(ticket, mail.as_deref(), &replies, now);
+            let entry = self.entry(ticket, (mail.as_deref(), &reading), &replies, now);
             let Some(outcome) = self.enter(ticket.node, &entry) else { return Ok(None) };
             let failed = match outcome.and_then(|step| lawful(ticket.node, step, replies.len())) {
                 Ok(step) if step.calls.is_empty() => return Ok(Some(step)),
@@ -169,7 +172,7 @@ impl Inner {
             attempt += 1;
             if attempt >= self.limits.attempts {
                 tracing::warn!(run.id = %ticket.run_id(), node = %ticket.node, error = format!("{error:#}"), "a node failed for good");
-                let entry = self.entry(ticket, mail.as_deref(), &replies, now);
+                let entry = self.entry(ticket, (mail.as_deref(), &reading), &replies, now);
                 return Ok(Some(failure::park(ticket.node, &entry, &format!("{error:#}"))));
             }
             tokio::time::sleep(self.limits.backoff * 2_u32.pow(attempt - 1)).await;
@@ -179,13 +182,13 @@ impl Inner {
     fn entry<'a>(
         &self,
         ticket: &'a Ticket,
-        mail: Option<&'a Mail>,
+        (mail, reading): (Option<&'a Mail>, &'a OnceLock<Reading>),
         replies: &'a [(Call, Value)],
         now: Instant,
     ) -> Entry<'a> {
         // What was heard before a restart is used, whether there still is a model or not.
         let model = self.answer.has_model() || ticket.asked_model == Some(ticket.seq + 1);
-        Entry { run: &ticket.head, state: &ticket.state, mail, replies, model, now }
+        Entry { run: &ticket.head, state: &ticket.state, mail, reading, replies, model, now }
     }
 
     async fn ask(
@@ -357,7 +360,8 @@ impl Inner {
     async fn park_ticket(&self, ticket: &mut Ticket, error: &str) -> anyhow::Result<()> {
         let now = self.clock.now();
         let mail = ticket.mail.clone();
-        let entry = self.entry(ticket, mail.as_deref(), &[], now);
+        let reading = OnceLock::new();
+        let entry = self.entry(ticket, (mail.as_deref(), &reading), &[], now);
         let step = failure::park(ticket.node, &entry, error);
         let (_, checkpoint) = self.checkpoint(ticket, step, now)?;
         match self.commit(checkpoint).await {

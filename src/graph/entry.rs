@@ -1,13 +1,15 @@
 //! What a node is told and what it answers. A node makes no call itself: it asks, and is entered again with the reply.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
     llm::{Heard, Inquiry, Prompt},
     model::{
-        AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, OutboxState, Reflection, RunId, RunKind,
-        RunState, Task, TaskId, UserId, ids::sha256_hex,
+        AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, OutboxState, Reading, Reflection, RunId,
+        RunKind, RunState, Task, TaskId, UserId, ids::sha256_hex,
     },
     store::value::{NewAction, NewItem, NewRun},
 };
@@ -105,6 +107,8 @@ pub struct Entry<'a> {
     pub run: &'a RunHead,
     pub state: &'a RunState,
     pub mail: Option<&'a Mail>,
+    /// What the mail was read to say, for the later entries of one visit: neither it nor its writer changes meanwhile.
+    pub reading: &'a OnceLock<Reading>,
     /// Of this visit, in the order asked.
     pub replies: &'a [(Call, Value)],
     /// There is a model to ask; on a replay, whether there was.

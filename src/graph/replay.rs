@@ -1,5 +1,7 @@
 //! Replaying a run from its record: no call is made, nothing is written, and every difference is named.
 
+use std::sync::OnceLock;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -69,7 +71,7 @@ fn again(
     checkpoint: &CheckpointRow,
     mail: Option<&Mail>,
 ) -> anyhow::Result<Step> {
-    let mut replies: Vec<(Call, Value)> = Vec::new();
+    let (mut replies, reading) = (Vec::<(Call, Value)>::new(), OnceLock::new());
     let model = record.asked_model.contains(&checkpoint.seq);
     if let Some(Move::Wait { action_id }) =
         record.checkpoints.iter().find(|before| before.seq + 1 == checkpoint.seq).map(|before| &before.mv)
@@ -83,6 +85,7 @@ fn again(
             run: &ticket.head,
             state: &ticket.state,
             mail,
+            reading: &reading,
             replies: &replies,
             model,
             now: checkpoint.entered_at,

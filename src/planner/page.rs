@@ -41,7 +41,7 @@ impl<'a> Page<'a> {
             }
         }
         let language = language(&sentences, &subject);
-        let border = sentences.iter().position(|scored| hands_on(scored.sentence.raw)).unwrap_or(sentences.len());
+        let border = sentences.iter().position(|scored| hands_on(&scored.sentence.plain)).unwrap_or(sentences.len());
         Self { sentences, subject, subject_hits, everywhere, counts, language, border }
     }
 
@@ -78,10 +78,10 @@ impl<'a> Page<'a> {
 }
 
 /// The first line of a forwarded mail.
-fn hands_on(raw: &str) -> bool {
+fn hands_on(plain: &str) -> bool {
     const MARKS: &[&str] = &["forwarded message", "begin forwarded", "forwarded by", "הודעה שהועברה", "הודעה מועברת"];
-    let lower = raw.get(..raw.floor_char_boundary(120)).unwrap_or_default().to_lowercase();
-    MARKS.iter().any(|mark| lower.contains(mark)) || lower.starts_with("from: ") || lower.starts_with("מאת: ")
+    let head = plain.get(..plain.floor_char_boundary(120)).unwrap_or_default();
+    MARKS.iter().any(|mark| head.contains(mark)) || head.starts_with("from: ") || head.starts_with("מאת: ")
 }
 
 /// Hebrew when most of its letters are. A few sentences tell.

@@ -16,6 +16,7 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0004_memory", include_str!("../../migrations/0004_memory.sql")),
     ("0005_night", include_str!("../../migrations/0005_night.sql")),
     ("0006_model", include_str!("../../migrations/0006_model.sql")),
+    ("0007_rows", include_str!("../../migrations/0007_rows.sql")),
 ];
 
 /// Brings the file to the newest schema. Before each step on a file with content, a copy goes to `backups`.

@@ -31,6 +31,8 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
+use error::Context as _;
+
 pub use error::{Result, StoreError};
 pub use table::{approval::JournalRow, facts::Rankable, find::Depth, vector::MEMORY_TROUBLE};
 pub use text::{query_words, tokens};
@@ -107,12 +109,17 @@ impl Store {
     }
 
     /// Runs a short query right here. Readers never wait for the writer in WAL mode, so this costs what the query costs;
-    /// for anything that walks many rows use [`Store::read`].
+    /// for anything that walks many rows use [`Store::read`]. All of its statements see the database of one moment.
     pub fn read_now<T>(&self, query: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
         let idle = self.0.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = idle.map_or_else(|| connect::reader(&self.0.path), Ok)?;
-        let outcome = query(&Reader(&connection));
-        self.0.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        let step =
+            |sql| connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).context("reading");
+        let outcome = step("BEGIN").and_then(|_| query(&Reader(&connection)));
+        // It has only read, so nothing can be lost with it; one that cannot end is closed.
+        if step("COMMIT").is_ok() {
+            self.0.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        }
         outcome
     }
 }

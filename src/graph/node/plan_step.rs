@@ -40,7 +40,7 @@ impl Node for PlanStep {
             known_contact: known.known_contact,
             thread_mine: known.thread_mine,
         };
-        let mut reading = planner::read(mail, &context);
+        let mut reading = entry.reading.get_or_init(|| planner::read(mail, &context)).clone();
         if entry.state.forced && reading.tasks.is_empty() {
             reading.tasks.push(planner::forced(mail, &context));
             reading.reason = "a person said: this is a task".into();

@@ -6,6 +6,9 @@ use super::{Base, WeekdayOf as _, When, bare, number, plus_days};
 
 /// Reads a day that starts at `at`; also says how many words it took.
 pub(super) fn read(tokens: &[&str], at: usize, base: &Base<'_>) -> Option<(When, usize)> {
+    if !tokens.get(at).is_some_and(|word| may_open(word)) {
+        return None;
+    }
     let previous = at.checked_sub(1).and_then(|at| tokens.get(at)).copied().unwrap_or_default();
     let led = if previous == "on" { at.checked_sub(2).and_then(|at| tokens.get(at)).copied() } else { Some(previous) };
     if matches!(previous, "last" | "since" | "every" | "past" | "שעבר" | "כל") || led.is_some_and(is_past) {
@@ -20,6 +23,70 @@ pub(super) fn read(tokens: &[&str], at: usize, base: &Base<'_>) -> Option<(When,
         .or_else(|| from_now(rest, previous, base))
         .or_else(|| ordinal(rest, previous, base))
 }
+
+/// Most words open no day: an English one does only with a figure or as one of these.
+fn may_open(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit() || !c.is_ascii()) || OPENERS.binary_search(&word).is_ok()
+}
+
+/// Sorted. Every English word that a reading below begins with.
+const OPENERS: &[&str] = &[
+    "apr",
+    "april",
+    "aug",
+    "august",
+    "close",
+    "cob",
+    "day",
+    "dec",
+    "december",
+    "end",
+    "eod",
+    "eom",
+    "eow",
+    "feb",
+    "february",
+    "fri",
+    "friday",
+    "in",
+    "jan",
+    "january",
+    "jul",
+    "july",
+    "jun",
+    "june",
+    "mar",
+    "march",
+    "may",
+    "mon",
+    "monday",
+    "next",
+    "nov",
+    "november",
+    "oct",
+    "october",
+    "saturday",
+    "sep",
+    "sept",
+    "september",
+    "sunday",
+    "the",
+    "this",
+    "thu",
+    "thur",
+    "thurs",
+    "thursday",
+    "tmrw",
+    "today",
+    "tomorrow",
+    "tonight",
+    "tue",
+    "tues",
+    "tuesday",
+    "wed",
+    "wednesday",
+    "within",
+];
 
 /// "The request that landed Wednesday": what happened is no limit.
 fn is_past(word: &str) -> bool {
@@ -116,7 +183,7 @@ fn on(year: Option<i32>, month: u32, day: u32, base: &Base<'_>) -> Option<NaiveD
 
 /// "2026-06-23", "23.6.2026", "23/6", the short ones only after a word that leads to a date.
 fn numeric(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usize)> {
-    let word = bare(rest.first()?).last()?;
+    let word = bare(rest.first()?).last().filter(|word| word.contains(['-', '.', '/']))?;
     let parts = |separator| word.split(separator).map(str::parse::<u32>).collect::<Result<Vec<_>, _>>();
     let whole = |date: Option<NaiveDate>| date.map(|date| (When::Day(date), 1));
     if let Ok([year, month, day]) = parts('-').as_deref() {
@@ -316,5 +383,19 @@ fn span(count: i64, unit: &str, base: &Base<'_>) -> Option<When> {
         "month" | "months" | "חודש" | "חודשים" => super::span::add_months(base.today(), count).map(When::Day),
         "week" | "weeks" | "שבועות" => plus_days(base.today(), count * 7).map(When::Day),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn openers_are_sorted_and_name_every_month_and_day() {
+        assert!(OPENERS.is_sorted());
+        let names = MONTHS.iter().map(|(name, _)| name).chain(WEEKDAYS.iter().map(|(name, _)| name));
+        for name in names {
+            assert!(may_open(name), "{name}");
+        }
     }
 }

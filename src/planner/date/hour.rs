@@ -14,6 +14,10 @@ pub(super) fn near(tokens: &[&str], at: usize, used: usize) -> Option<NaiveTime>
 /// A time that starts at `at`, and how many words it took.
 pub(super) fn read(tokens: &[&str], at: usize) -> Option<(NaiveTime, usize)> {
     let word = tokens.get(at).copied()?;
+    // Most words are no time: an English one is only as a figure or a name of these two.
+    if !word.starts_with(|c: char| c.is_ascii_digit() || !c.is_ascii() || matches!(c, 'n' | 'm')) {
+        return None;
+    }
     let next = tokens.get(at + 1).copied().unwrap_or_default();
     let previous = at.checked_sub(1).and_then(|at| tokens.get(at)).copied().unwrap_or_default();
     if matches!(word, "noon" | "midday" | "בצהריים") {

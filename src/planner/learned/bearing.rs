@@ -32,6 +32,8 @@ pub(in crate::planner) enum Leaning {
 const BETWEEN_FRIENDS: f64 = 1.0;
 /// How far below nought something may still press.
 const LITTLE: f64 = 0.4;
+/// So many signals a mail of a page has.
+const USUAL: usize = 256;
 /// So many signals make a reason; more make a list.
 const NAMED: usize = 4;
 
@@ -89,8 +91,9 @@ pub(in crate::planner) fn bearing<'a>(mail: &'a Mail, page: &'a Page<'_>, base: 
     for (slot, head) in sums.iter_mut().zip(Head::ALL) {
         *slot = table.bias(*head) as f32;
     }
-    let mut counted: HashSet<*const Row, BuildHasherDefault<Given>> = HashSet::default();
-    let mut seen = Vec::new();
+    let mut counted: HashSet<*const Row, BuildHasherDefault<Given>> =
+        HashSet::with_capacity_and_hasher(USUAL, BuildHasherDefault::default());
+    let mut seen = Vec::with_capacity(USUAL);
     let mut count = |signal: Signal<'a>, row: &'static Row| {
         if counted.insert(std::ptr::from_ref(row)) {
             seen.push((signal, row));

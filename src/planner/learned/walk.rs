@@ -22,10 +22,13 @@ struct Word {
     paired: Option<&'static Row>,
 }
 
+/// With the space after it. Most texts have longer ones, so room for these is room enough.
+const SHORT_WORD: usize = 5;
+
 pub(in crate::planner) fn walk(plain: &str) -> Walk {
     let table = table();
     let weight = |row: Option<&'static Row>| row.map_or(0.0, |row| at(row, Head::Asks));
-    let mut walk = Walk { words: Vec::new(), asks: 0.0 };
+    let mut walk = Walk { words: Vec::with_capacity(plain.len() / SHORT_WORD), asks: 0.0 };
     let (mut before, mut last) = (None, hash("^"));
     for (start, text) in placed(plain) {
         let this = hash(text);

@@ -119,11 +119,12 @@ impl Reader<'_> {
         hits.filter_map(Result::transpose).collect()
     }
 
-    /// The newest documents with a term, and how many words each has.
+    /// The newest documents with a term, and how many words each has. A cross join keeps the order of its left side and
+    /// stops at the limit; sorting again would first look all of them up.
     fn holders(&self, term: &str, account: &AccountId, limit: usize) -> Result<Vec<(i64, f64)>> {
         let sql = "SELECT d.doc_id, d.words
                    FROM (SELECT rowid AS doc_id FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?4) s
-                   JOIN search_doc d USING (doc_id) WHERE d.account = ?2 ORDER BY d.doc_id DESC LIMIT ?3";
+                   CROSS JOIN search_doc d USING (doc_id) WHERE d.account = ?2 LIMIT ?3";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let all = limit.saturating_mul(OTHERS);
         many(self.0, sql, (format!("\"{term}\""), account.as_str(), limit, all), "searching", |row| {
