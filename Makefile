@@ -12,8 +12,7 @@ DATA ?= ../shared/data
 # With numpy and scipy what was learned is cross-validated too.
 PYTHON ?= python3
 
-.PHONY: help need build run once hitl doctor peers test test-live fmt lint docs check crash bench bench-long eval train stats clean
-.PHONY: help need build run once hitl doctor test night fmt lint docs check crash bench bench-long eval train stats clean
+.PHONY: help need build run once hitl doctor peers test test-live night fmt lint docs check crash bench bench-long eval train stats clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -82,8 +81,6 @@ crash: need peers ## the long campaigns: kills, places to die, tampering, forger
 	IT_CASES=300 cargo nextest run --locked -E 'test(gmail_schedules)' --no-capture
 	IT_MAILS=1000 cargo nextest run --locked -E 'test(gmail_quota)' --no-capture
 	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery) | test(fuzzed_edits)' --no-capture
-	IT_CASES=1 cargo nextest run --locked -E 'test(killed_at_each_step)' --no-capture
-	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery)' --no-capture
 	IT_CASES=2000 cargo nextest run --locked -E 'test(memory_contract::)' --no-capture
 	IT_CASES=1 cargo nextest run --locked -E 'test(killed_at_each_step) | test(night_calendar)' --no-capture
 

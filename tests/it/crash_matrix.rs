@@ -72,7 +72,7 @@ pub(crate) fn dies(house: &House, place: &str) -> bool {
 }
 
 /// What people do in between, each command dying at the place if it comes by. How often one did.
-fn meddle(house: &House, place: &str) -> usize {
+pub(crate) fn meddle(house: &House, place: &str) -> usize {
     fs::write(house.home().queue().join("a stranger"), "x").unwrap();
     let policy = house.read("rules/policy.yml");
     house.write("rules/policy.yml", &format!("{policy}# another version\n"));

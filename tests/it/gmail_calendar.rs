@@ -1,7 +1,7 @@
 //! The calendar beside a Gmail account: no time is proposed at which the person is busy, an approved invitation stands
 //! in it once, and so does an approved answer.
 
-use adjutant::{source::gmail, store::value::Verdict};
+use adjutant::{model::Instant, source::gmail, store::value::Verdict};
 use serde_json::{Value, json};
 
 use crate::{
@@ -28,6 +28,36 @@ async fn invited(google: &Google) -> House {
 fn output(house: &House, step: &str) -> Value {
     let output: Value = serde_json::from_str(&house.sql_one("SELECT tool_output FROM tasks")).unwrap();
     output[step].clone()
+}
+
+/// Somebody invites the person to a meeting two days after `now`: the mail, and the event as Gmail enters it on its own.
+pub(crate) fn kick_off(google: &Google, address: &str, now: Instant) {
+    let you = google.person(address);
+    let day = |days| (now.utc() + chrono::Duration::days(days)).date_naive();
+    let (from, to) = (format!("{}T10:00:00Z", day(2)), format!("{}T11:00:00Z", day(2)));
+    let attendees = json!([{ "email": "lena@studio.example", "organizer": true }, { "email": address, "self": true }]);
+    let event = json!({ "summary": "Website kick-off", "start": { "dateTime": from }, "end": { "dateTime": to }, "attendees": attendees });
+    you.is_invited("kickoff-1@studio.example", event);
+    let mail = include_str!("../../samples/11-invitation.eml")
+        .replace("mx.samples.example", "mx.home.example")
+        .replace("you@home.example", address)
+        .replace("{{date:-1d 09:30}}", &format!("{} 09:30:00 +0000", day(-1).format("%a, %d %b %Y")))
+        .replace("{{ics:-1d 09:30}}", &day(-1).format("%Y%m%dT093000Z").to_string())
+        .replace("{{ics:+2d 10:00}}", &day(2).format("%Y%m%dT100000Z").to_string())
+        .replace("{{ics:+2d 11:00}}", &day(2).format("%Y%m%dT110000Z").to_string());
+    you.receives(mail.replace('\n', "\r\n"));
+}
+
+/// The answer was sent once, and stands in the calendar.
+pub(crate) fn must_have_accepted(google: &Google, address: &str) {
+    let you = google.person(address);
+    let sent = you.sent();
+    assert_eq!(sent.len(), 1);
+    assert!(sent[0].text().contains("METHOD:REPLY") && sent[0].text().contains("PARTSTAT=ACCEPTED"));
+    let events = you.events();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0]["attendees"][1]["responseStatus"], "accepted", "{events:?}");
+    assert_eq!(events[0]["attendees"].as_array().unwrap().len(), 2);
 }
 
 async fn approve(house: &House) {
@@ -125,28 +155,10 @@ async fn an_event_is_entered_once_whatever_the_network_does() {
 async fn an_approved_answer_stands_in_the_calendar() {
     let google = Google::start();
     let house = active(&google).await;
-    let you = google.person(YOU);
-    let uid = "kickoff-1@studio.example";
-    let attendees = json!([{ "email": "lena@studio.example", "organizer": true }, { "email": YOU, "self": true }]);
-    let (from, to) = ("2026-11-18T10:00:00Z", "2026-11-18T11:00:00Z");
-    let event = json!({ "summary": "Website kick-off", "start": { "dateTime": from }, "end": { "dateTime": to }, "attendees": attendees });
-    you.is_invited(uid, event);
-    let mail = include_str!("../../samples/11-invitation.eml")
-        .replace("mx.samples.example", "mx.home.example")
-        .replace("{{date:-1d 09:30}}", "Sun, 15 Nov 2026 09:30:00 +0000")
-        .replace("{{ics:-1d 09:30}}", "20261115T093000Z")
-        .replace("{{ics:+2d 10:00}}", "20261118T100000Z")
-        .replace("{{ics:+2d 11:00}}", "20261118T110000Z");
-    you.receives(mail.replace('\n', "\r\n"));
+    kick_off(&google, YOU, house.clock.now());
     house.once().await;
     approve(&house).await;
-    let sent = you.sent();
-    assert_eq!(sent.len(), 1);
-    assert!(sent[0].text().contains("METHOD:REPLY") && sent[0].text().contains("PARTSTAT=ACCEPTED"));
-    let events = you.events();
-    assert_eq!(events.len(), 1);
-    assert_eq!(events[0]["attendees"][1]["responseStatus"], "accepted", "{events:?}");
-    assert_eq!(events[0]["attendees"].as_array().unwrap().len(), 2);
+    must_have_accepted(&google, YOU);
     let result = house.sql_one("SELECT result FROM outbox WHERE step = 'answer_invitation'");
     assert_eq!(result, "accepted by Gmail; the calendar knows your answer");
 }

@@ -8,7 +8,8 @@ use std::{process::Stdio, time::Duration};
 use adjutant::clock::Clock;
 
 use crate::{
-    crash_matrix::{approve_all, check, dies, knob, letters, places},
+    crash_matrix::{approve_all, check, dies, knob, letters, meddle, places},
+    gmail_calendar::{kick_off, must_have_accepted},
     gmail_house::{signed_in_at, turn_on},
     google::{Fault, Google, Trouble},
     house::{Dice, House, eventually},
@@ -26,8 +27,8 @@ impl Street {
         Self { google: Google::with_people(&people), next: 0 }
     }
 
-    /// Mails that bring out every part: invitations to send, drafts, labels, reminders, noise.
-    fn fill(&mut self, mails: usize) -> Home<'_> {
+    /// Signed in and trusted to act; its mailbox is empty.
+    fn open(&mut self) -> Home<'_> {
         let address = address(self.next);
         self.next += 1;
         let more = format!("trusted_servers = [\"mx.home.example\"]\n\n[me]\naddresses = [\"{address}\"]\n");
@@ -35,10 +36,16 @@ impl Street {
         house.policy("approvals: { grace_seconds: 0 }");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(turn_on(&house));
-        for letter in letters(&house, mails) {
-            self.google.person(&address).receives(letter.text().replace('\n', "\r\n"));
+        Home { google: &self.google, house, address, mails: 0 }
+    }
+
+    /// Mails that bring out every part: invitations to send, drafts, labels, reminders, noise.
+    fn fill(&mut self, mails: usize) -> Home<'_> {
+        let home = self.open();
+        for letter in letters(&home.house, mails) {
+            home.google.person(&home.address).receives(letter.text().replace('\n', "\r\n"));
         }
-        Home { google: &self.google, house, address, mails }
+        Home { mails, ..home }
     }
 }
 
@@ -101,7 +108,12 @@ fn dying_at_every_place_on_gmail_loses_nothing_and_sends_nothing_twice() {
             // What is looked for first is what died while it was put there.
             dies(house, "mailbox.apply.after");
         }
+        if place.starts_with("token.") {
+            home.google.expires_tokens();
+        }
         died += usize::from(dies(house, &format!("{place}:{nth}")));
+        assert_eq!(house.run(&["once"]).code, 0, "after {place}");
+        died += meddle(house, place);
         assert_eq!(house.run(&["once"]).code, 0, "after {place}");
         approve_all(house);
         if place.starts_with("mailbox.find") {
@@ -118,6 +130,21 @@ fn dying_at_every_place_on_gmail_loses_nothing_and_sends_nothing_twice() {
         }
     }
     println!("{wanted} of {} places, {mails} mails each: died {died} times; never came by {spared:?}", all.len());
+}
+
+#[test]
+fn dying_while_an_invitation_is_answered_answers_it_once() {
+    let places = ["mailbox.send.before", "mailbox.send.after", "calendar.patch.before", "calendar.patch.after"];
+    let mut street = Street::of(places.len());
+    for place in places {
+        let home = street.open();
+        kick_off(home.google, &home.address, home.house.clock.now());
+        assert_eq!(home.house.run(&["once"]).code, 0);
+        approve_all(&home.house);
+        assert!(dies(&home.house, place), "{place} is not passed");
+        home.finish();
+        must_have_accepted(home.google, &home.address);
+    }
 }
 
 #[test]
