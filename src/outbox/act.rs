@@ -23,6 +23,15 @@ pub(super) struct Later {
 pub(super) type Attempt = std::result::Result<End, Later>;
 
 impl Later {
+    /// What passes by itself; anything else comes back.
+    pub(super) fn of(error: SourceError) -> std::result::Result<Self, SourceError> {
+        match error {
+            SourceError::RateLimited { after } => Ok(Self { why: "the mailbox's limit is reached".into(), after }),
+            SourceError::Later { problem, after } => Ok(Self { why: problem, after }),
+            error => Err(error),
+        }
+    }
+
     pub(super) fn carried(self, now: Instant) -> Carried {
         let after = chrono::Duration::from_std(self.after).unwrap_or(LOOK_BACK).max(LOOK_AGAIN);
         Carried::NotNow { reason: format!("waits: {}", self.why), until: now.plus(after) }
@@ -105,14 +114,11 @@ impl End {
         let found = if first { Ok(None) } else { failpoint::around("mailbox.probe", || mailbox.probe(approved)) };
         let done = found
             .and_then(|found| found.map_or_else(|| failpoint::around("mailbox.apply", || mailbox.apply(approved)), Ok));
-        match done {
+        match done.map_err(Later::of) {
             Ok(applied) => Ok(Self { handle: applied.handle, ..Self::of(OutboxState::Applied, &applied.result) }),
-            Err(SourceError::RateLimited { after }) => {
-                Err(Later { why: "the mailbox's limit is reached".into(), after })
-            }
-            Err(SourceError::Later { problem, after }) => Err(Later { why: problem, after }),
-            Err(SourceError::Auth { problem }) => Err(Later { why: problem, after: SIGN_IN }),
-            Err(error) => {
+            Err(Ok(later)) => Err(later),
+            Err(Err(SourceError::Auth { problem })) => Err(Later { why: problem, after: SIGN_IN }),
+            Err(Err(error)) => {
                 let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
                 Ok(Self::of(OutboxState::Failed, &format!("{error}{cause}")))
             }

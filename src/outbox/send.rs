@@ -76,10 +76,7 @@ impl Outbox {
         let (settling, settled_action) = (Arc::clone(&mailbox), Arc::clone(&approved));
         let sent = blocking(move || failpoint::around("mailbox.send", || mailbox.send(&approved, &draft))).await;
         match sent {
-            Ok(departure) => {
-                let end = settled(left(departure), settling, settled_action).await;
-                self.end(&sending, end, now).await
-            }
+            Ok(departure) => self.settle(&sending, left(departure), settling, settled_action, now).await,
             Err(error) => self.not_sent(&sending, error, now).await,
         }
     }
@@ -119,13 +116,10 @@ impl Outbox {
             found.map_err(|error| SendError::Unsure(error.to_string()))
         });
         match found.await.unwrap_or_else(|error| Trace::Unsure(error.to_string())) {
-            Trace::Left(departure) => {
-                let end = match self.departed(row, now) {
-                    Ok(approved) => settled(left(departure), mailbox, Arc::from(approved)).await,
-                    Err(why) => beside(left(departure), &format!("{NOT_SETTLED}: {why}")),
-                };
-                self.end(row, end, now).await
-            }
+            Trace::Left(departure) => match self.departed(row, now) {
+                Ok(approved) => self.settle(row, left(departure), mailbox, Arc::from(approved), now).await,
+                Err(why) => self.end(row, beside(left(departure), &format!("{NOT_SETTLED}: {why}")), now).await,
+            },
             Trace::Draft(applied) => {
                 let mv = Self::mv(row, OutboxState::Drafted, &applied.result, now);
                 self.put(ActionMove { handle: applied.handle, ..mv }).await.map(|()| None)
@@ -136,6 +130,33 @@ impl Outbox {
             }
             Trace::Unsure(why) => self.still_unsure(row, &why, now).await,
         }
+    }
+
+    /// The end of a message that has left, after what goes with it. Should the program die in between, or the mailbox ask
+    /// for patience, the message is looked for again and found, and what goes with it is done then.
+    async fn settle(
+        &self,
+        row: &Pending,
+        end: End,
+        mailbox: Arc<dyn Mailbox>,
+        approved: Arc<ApprovedAction>,
+        now: Instant,
+    ) -> store::Result<Option<Carried>> {
+        let told =
+            tokio::task::spawn_blocking(move || failpoint::around("mailbox.settle", || mailbox.settle(&approved)));
+        let end = match told.await.map(|told| told.map_err(Later::of)) {
+            Ok(Ok(None)) => end,
+            Ok(Ok(Some(told))) => beside(end, &told),
+            Ok(Err(Ok(later))) if !row.is_long_in_doubt(now) => {
+                self.write(row, OutboxState::Unknown, &format!("sent; what goes with it waits: {}", later.why), now)
+                    .await?;
+                return Ok(Some(later.carried(now)));
+            }
+            Ok(Err(Ok(Later { why, .. }))) => beside(end, &format!("{NOT_SETTLED}: {why}")),
+            Ok(Err(Err(error))) => beside(end, &format!("{NOT_SETTLED}: {error}")),
+            Err(_) => beside(end, &format!("{NOT_SETTLED}: the mailbox panicked")),
+        };
+        self.end(row, end, now).await
     }
 
     /// The yes that a message has left under, as far as it allows what goes with it now.
@@ -157,7 +178,7 @@ impl Outbox {
     }
 
     async fn still_unsure(&self, row: &Pending, why: &str, now: Instant) -> store::Result<Option<Carried>> {
-        if row.doubt_since.is_some_and(|since| since.plus(DOUBT) <= now) {
+        if row.is_long_in_doubt(now) {
             let why = format!("nobody knows whether it was sent: {why}");
             return self.end(row, End::of(OutboxState::NeedsHuman, &why), now).await;
         }
@@ -170,6 +191,10 @@ impl Outbox {
 }
 
 impl Pending {
+    fn is_long_in_doubt(&self, now: Instant) -> bool {
+        self.doubt_since.is_some_and(|since| since.plus(DOUBT) <= now)
+    }
+
     /// The same row one move later.
     fn at(&self, state: OutboxState) -> Self {
         Self {
@@ -199,19 +224,6 @@ fn left(departure: Departure) -> End {
         Departure::Saved(applied) => (OutboxState::Saved, applied),
     };
     End { handle, ..End::of(state, &result) }
-}
-
-/// The end of a message that has left, after what goes with it: should the program die in between, both are looked for.
-async fn settled(end: End, mailbox: Arc<dyn Mailbox>, approved: Arc<ApprovedAction>) -> End {
-    let told = blocking(move || {
-        let told = failpoint::around("mailbox.settle", || mailbox.settle(&approved));
-        told.map_err(|error| SendError::Unsure(error.to_string()))
-    });
-    match told.await {
-        Ok(None) => end,
-        Ok(Some(told)) => beside(end, &told),
-        Err(error) => beside(end, &format!("{NOT_SETTLED}: {error}")),
-    }
 }
 
 fn beside(end: End, told: &str) -> End {

@@ -17,7 +17,9 @@ use super::{
         Rejudged, Rerank, TaskEdit,
     },
 };
-use crate::model::{AccountCondition, AccountId, AccountMode, ActionId, Instant, ItemId, RunId, RunStatus, TaskId};
+use crate::model::{
+    AccountCondition, AccountId, AccountMode, ActionId, Instant, ItemId, MailId, RunId, RunStatus, TaskId,
+};
 
 #[derive(Debug, Clone)]
 pub enum Write {
@@ -247,11 +249,11 @@ pub enum Receipt {
 }
 
 impl Write {
-    /// Where most of it lands, for those who write many at once.
-    pub(super) fn place(&self) -> Option<RunId> {
+    /// Which of those that are written at once comes first: as their mails came, so that tasks are numbered like them.
+    pub(super) fn place(&self) -> Option<(Option<MailId>, RunId)> {
         match self {
-            Write::Checkpoint(point) => Some(point.run_id),
-            Write::OpenRun(new, _) => Some(new.run_id),
+            Write::Checkpoint(point) => Some((point.mail_id, point.run_id)),
+            Write::OpenRun(new, _) => Some((new.state.mail_id, new.run_id)),
             _ => None,
         }
     }

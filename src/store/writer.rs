@@ -37,7 +37,7 @@ pub(super) fn run(session: Session, orders: &Receiver<Order>, counted: &AtomicUs
             waiting.push(first);
         }
         let mut batch = gather(std::mem::take(&mut waiting), orders, in_flight, cost);
-        // All are asked at once, so any order will do: neighbours in the tables one after the other.
+        // All are asked at once, so any order will do.
         batch.sort_by_key(|order| order.write.place());
         let begun = Instant::now();
         let outcomes = commit(&session, &batch);

@@ -152,6 +152,31 @@ async fn an_event_is_entered_once_whatever_the_network_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_goes_with_a_message_is_done_once_there_is_a_way() {
+    for (method, path, trouble) in [
+        ("POST", "/events", Trouble::ErrorBefore(503)),
+        ("POST", "/events", Trouble::TooMany(40)),
+        ("POST", "/trash", Trouble::TooMany(40)),
+    ] {
+        let google = Google::start();
+        let house = invited(&google).await;
+        house.once().await;
+        assert_eq!(google.person(YOU).drafts().len(), 1);
+        google.breaks(Fault::on(method, path, trouble).times(9));
+        approve(&house).await;
+        let row = "SELECT state || ': ' || result FROM outbox WHERE step = 'send_calendar_invite'";
+        let waiting = house.sql_one(row);
+        assert!(waiting.starts_with("unknown: sent; what goes with it waits"), "{trouble:?}: {waiting}");
+        google.mends();
+        house.clock.advance(120);
+        house.once().await;
+        assert_eq!(house.sql_one(row), "sent: accepted by Gmail; its event is in the calendar", "{trouble:?}");
+        let you = google.person(YOU);
+        assert_eq!((you.events().len(), you.sent().len(), you.drafts().len()), (1, 1, 0), "{path} {trouble:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_approved_answer_stands_in_the_calendar() {
     let google = Google::start();
     let house = active(&google).await;

@@ -185,8 +185,12 @@ impl Mailbox for Postbox {
         let action = approved.action();
         let Effect::Send { kind, message, replaces } = &action.effect else { return Ok(None) };
         if let Some(replaced) = replaces {
-            // Failing that it simply stays.
-            drop(self.retire(action, replaced));
+            match self.retire(action, replaced).map_err(|error| passing(error, None)) {
+                Err(later @ (SourceError::RateLimited { .. } | SourceError::Later { .. })) => return Err(later),
+                // It simply stays.
+                Err(error) => tracing::warn!(%error, "the draft that was replaced could not be thrown away"),
+                Ok(()) => {}
+            }
         }
         let Some(calendar) = &self.calendar else { return Ok(None) };
         let told = match kind {
