@@ -110,8 +110,19 @@ pub(super) fn find(plain: &str, base: &Base<'_>) -> Option<Due> {
 
 /// Most sentences hold neither a figure nor a word of time, and need not be read for one. Hebrew is always read.
 fn may_name_a_time(plain: &str) -> bool {
-    plain.bytes().any(|byte| byte.is_ascii_digit() || !byte.is_ascii())
+    !plain.is_ascii()
+        || plain.split(|c: char| !is_of_figure(c)).any(may_be_time)
         || plain.split(|c: char| !c.is_ascii_alphabetic()).any(|word| TIME_WORDS.binary_search(&word).is_ok())
+}
+
+fn is_of_figure(c: char) -> bool {
+    c.is_ascii_digit() || matches!(c, '-' | '.' | '/' | ':')
+}
+
+/// A year alone is no day.
+fn may_be_time(figure: &str) -> bool {
+    let bare = figure.trim_matches(|c: char| !c.is_ascii_digit());
+    !bare.is_empty() && (bare.len() != 4 || bare.contains(|c: char| !c.is_ascii_digit()))
 }
 
 /// Every English word without which a time said in words is none; sorted.
@@ -365,6 +376,23 @@ pub(super) mod tests {
             ("תוך שבוע", Some("2026-06-23")),
         ] {
             check(text, expected);
+        }
+    }
+
+    #[test]
+    fn only_what_may_name_a_time_is_read() {
+        for (plain, may) in [
+            ("as it was in 2019.", false),
+            ("room 1204, then", false),
+            ("it costs 12", true),
+            ("at 5:30", true),
+            ("on 2026-06-23", true),
+            ("by 23/6", true),
+            ("in june 2027", true),
+            ("nothing of the sort", false),
+            ("מחר", true),
+        ] {
+            assert_eq!(may_name_a_time(plain), may, "{plain}");
         }
     }
 
