@@ -29,26 +29,37 @@ const BEFORE_SLEEP: Duration = Duration::from_micros(80);
 
 pub(super) fn run(session: Session, orders: &Receiver<Order>, counted: &AtomicUsize) {
     let mut waiting = Vec::new();
-    let mut in_flight = 1;
-    let mut cost = Duration::ZERO;
+    let mut habit = Habit { in_flight: 1, cost: Duration::ZERO };
     loop {
         if waiting.is_empty() {
             let Some(first) = next(orders) else { break };
             waiting.push(first);
         }
-        let mut batch = gather(std::mem::take(&mut waiting), orders, in_flight, cost);
-        // All are asked at once, so any order will do.
-        batch.sort_by_key(|order| order.write.place());
         let begun = Instant::now();
-        let outcomes = commit(&session, &batch);
-        cost = begun.elapsed();
+        let mut batch = Batch { orders: std::mem::take(&mut waiting), idle: Duration::ZERO };
+        let outcomes = commit(&session, &mut batch, orders, habit);
+        habit.cost = begun.elapsed().saturating_sub(batch.idle);
         // Who asks now, before the batch is answered, is in flight beside it.
         waiting.extend(orders.try_iter().take(LARGEST_BATCH));
-        in_flight = batch.len() + waiting.len();
-        counted.store(in_flight, Ordering::Relaxed);
-        Answers::new(batch.into_iter().zip(outcomes)).give();
+        habit.in_flight = batch.orders.len() + waiting.len();
+        counted.store(habit.in_flight, Ordering::Relaxed);
+        Answers::new(batch.orders.into_iter().zip(outcomes)).give();
     }
     session.close();
+}
+
+/// What the last commit was like; the next will be much like it.
+#[derive(Clone, Copy)]
+struct Habit {
+    in_flight: usize,
+    cost: Duration,
+}
+
+/// Those that share a commit.
+struct Batch {
+    orders: Vec<Order>,
+    /// How long nobody came.
+    idle: Duration,
 }
 
 /// Looks for the next order a moment before it sleeps: an asker that was just answered often asks at once, and waking a
@@ -65,51 +76,53 @@ fn next(orders: &Receiver<Order>) -> Option<Order> {
     }
 }
 
-/// As many as were in flight a moment ago are about to ask again, and sharing a commit with them costs less than
-/// another one. So they are waited for, while they keep coming and at most half as long as a commit takes.
-fn gather(mut batch: Vec<Order>, orders: &Receiver<Order>, in_flight: usize, cost: Duration) -> Vec<Order> {
-    let begun = Instant::now();
-    let mut last = begun;
-    while batch.len() < LARGEST_BATCH {
-        match orders.try_recv() {
-            Ok(order) => {
-                batch.push(order);
-                last = Instant::now();
+impl Batch {
+    /// Takes in who is there, and says where they begin. As many as were in flight a moment ago are about to ask again,
+    /// and sharing a commit with them costs less than another one: they are waited for while they keep coming, at most
+    /// half as long as a commit takes.
+    fn more(&mut self, orders: &Receiver<Order>, habit: Habit) -> Option<usize> {
+        let (begun, before) = (Instant::now(), self.orders.len());
+        loop {
+            self.orders.extend(orders.try_iter().take(LARGEST_BATCH.saturating_sub(before)));
+            if self.orders.len() > before {
+                self.idle += begun.elapsed();
+                return Some(before);
             }
-            Err(TryRecvError::Disconnected) => break,
-            Err(TryRecvError::Empty) if batch.len() >= in_flight => break,
-            Err(TryRecvError::Empty) => {
-                if last.elapsed() >= GAP || begun.elapsed() * 2 >= cost {
-                    break;
-                }
-                std::thread::yield_now();
+            let idle = begun.elapsed();
+            if before >= habit.in_flight.min(LARGEST_BATCH) || idle >= GAP || (self.idle + idle) * 2 >= habit.cost {
+                self.idle += idle;
+                return None;
             }
+            std::thread::yield_now();
         }
     }
-    batch
 }
 
 /// One outcome for each order; when the commit itself fails, the same for all.
-fn commit(session: &Session, batch: &[Order]) -> Vec<Result<Receipt>> {
-    transact(session, batch).unwrap_or_else(|error| {
+fn commit(session: &Session, batch: &mut Batch, orders: &Receiver<Order>, habit: Habit) -> Vec<Result<Receipt>> {
+    transact(session, batch, orders, habit).unwrap_or_else(|error| {
         session.forget();
         if !session.is_autocommit() {
             drop(session.execute_batch("ROLLBACK"));
         }
-        batch.iter().map(|_| Err(error.share())).collect()
+        batch.orders.iter().map(|_| Err(error.share())).collect()
     })
 }
 
 /// Nearly always every request of a batch is fine, and savepoints would only cost: each one journals pages and makes the
 /// full-text index write out what it has gathered. So a batch is tried without; if one is refused, all of it is taken
 /// back and done again with a savepoint for each, and the refused one fails alone.
-fn transact(session: &Session, batch: &[Order]) -> Result<Vec<Result<Receipt>>> {
+fn transact(
+    session: &Session,
+    batch: &mut Batch,
+    orders: &Receiver<Order>,
+    habit: Habit,
+) -> Result<Vec<Result<Receipt>>> {
     execute(session, "BEGIN IMMEDIATE")?;
-    let receipts = batch.iter().map(|order| guarded(session, order).ok()).collect::<Option<Vec<_>>>();
-    if let Some(receipts) = receipts
+    if let Some(receipts) = perform_all(session, batch, orders, habit)
         && session.settle().is_ok()
     {
-        commit_all(session, batch)?;
+        commit_all(session, &batch.orders)?;
         return Ok(receipts.into_iter().map(Ok).collect());
     }
     session.forget();
@@ -117,9 +130,25 @@ fn transact(session: &Session, batch: &[Order]) -> Result<Vec<Result<Receipt>>> 
         execute(session, "ROLLBACK")?;
     }
     execute(session, "BEGIN IMMEDIATE")?;
-    let outcomes = batch.iter().map(|order| attempt(session, order)).collect::<Result<Vec<_>>>()?;
-    commit_all(session, batch)?;
+    let outcomes = batch.orders.iter().map(|order| attempt(session, order)).collect::<Result<Vec<_>>>()?;
+    commit_all(session, &batch.orders)?;
     Ok(outcomes)
+}
+
+/// Performs those that wait, and while others are still on their way, those that have come. None once one is refused.
+fn perform_all(session: &Session, batch: &mut Batch, orders: &Receiver<Order>, habit: Habit) -> Option<Vec<Receipt>> {
+    let mut receipts = Vec::new();
+    let mut begin = Some(0);
+    while let Some(begin_at) = begin {
+        let fresh = batch.orders.get_mut(begin_at..)?;
+        // All are asked at once, so any order will do.
+        fresh.sort_by_key(|order| order.write.place());
+        for order in fresh {
+            receipts.push(guarded(session, order).ok()?);
+        }
+        begin = batch.more(orders, habit);
+    }
+    Some(receipts)
 }
 
 fn commit_all(session: &Session, batch: &[Order]) -> Result<()> {
