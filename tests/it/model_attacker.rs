@@ -147,6 +147,13 @@ async fn the_sample_mails_with_an_attacker_for_a_model() {
     house.must_be_sound().await;
 }
 
+/// What is to be done, whichever mail said it first: of two about one invoice, the one that was read first opens the task.
+fn wishes(house: &House) -> Vec<Vec<String>> {
+    let mut wishes: Vec<Vec<String>> = tasks(house).into_iter().map(|row| row[1..].to_vec()).collect();
+    wishes.sort();
+    wishes
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn injected_mails_with_an_attacker_for_a_model() {
     let mails = cases(80) as u64;
@@ -169,7 +176,7 @@ async fn injected_mails_with_an_attacker_for_a_model() {
         }
         house.once().await;
         off.once().await;
-        assert_eq!(tasks(&house), tasks(&off));
+        assert_eq!(wishes(&house), wishes(&off));
         wished += nothing_risky(&house);
         tasks_with += house.count("tasks");
         worded += house.count("model_call WHERE outcome IN ('answered', 'repaired')");
