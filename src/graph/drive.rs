@@ -112,6 +112,11 @@ impl Inner {
             ticket.take(TaskNow::deserialize(&value)?);
             let terminal = ticket.state.task.as_ref().is_some_and(|task| task.status.is_terminal());
             if terminal && ticket.head.kind != RunKind::Rank {
+                // What has begun is brought to its end, or nobody would ever know it.
+                if let Some(action_id) = ticket.waiting {
+                    ticket.fresh_action = None;
+                    self.reply(ticket, &Call::Effect { action_id }, now).await?;
+                }
                 let end = Write::EndRun {
                     run_id: ticket.run_id(),
                     status: RunStatus::Overtaken,

@@ -37,13 +37,13 @@ struct Loaded {
 
 impl Embedded {
     pub fn new(store: Store, dimension: usize) -> Self {
-        let loaded = Loaded { index: Index::new(dimension), last: 0, broken: Vec::new() };
+        let loaded = Loaded::nothing(dimension);
         Self { store, dimension, loaded: Arc::new(RwLock::new(loaded)) }
     }
 
     /// Reads what is stored, so that nobody waits for it later.
     pub fn load(&self) -> Result<()> {
-        Ok(self.store.read_now(|reader| self.catch_up(reader))?)
+        Ok(self.store.read_now(|reader| self.catch_up(reader).map(drop))?)
     }
 
     /// Rows that are no vectors, told once. Their documents are to be learned anew.
@@ -58,35 +58,44 @@ impl Embedded {
         Ok(docs.into_iter().flatten().collect())
     }
 
-    fn catch_up(&self, reader: &Reader<'_>) -> Result<(), crate::store::StoreError> {
+    /// Loads what this reader sees and is not loaded yet. The newest it sees: others may see more.
+    fn catch_up(&self, reader: &Reader<'_>) -> Result<i64, crate::store::StoreError> {
         let last = self.loaded.read().unwrap_or_else(PoisonError::into_inner).last;
-        if reader.newest_vector()? <= last {
-            return Ok(());
+        let newest = reader.newest_vector()?;
+        if newest > last {
+            let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
+            let last = loaded.last;
+            reader.vectors_after(last, |row| loaded.take(self.dimension, row))?;
         }
+        Ok(newest)
+    }
+
+    /// All of it anew; nobody meets it empty.
+    fn reload(&self, reader: &Reader<'_>) -> Result<(), crate::store::StoreError> {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
-        let last = loaded.last;
-        reader.vectors_after(last, |row| loaded.take(self.dimension, row))
+        *loaded = Loaded::nothing(self.dimension);
+        reader.vectors_after(0, |row| loaded.take(self.dimension, row))
     }
 
     fn look(&self, query: &[f32], filter: &Filter, k: usize) -> Result<Vec<Near>> {
         let found = self.store.read_now(|reader| {
-            self.catch_up(reader)?;
-            let (found, gone) = self.nearest(reader, query, filter, k)?;
+            let newest = self.catch_up(reader)?;
+            let (found, gone) = self.nearest(reader, newest, query, filter, k)?;
             if gone == 0 || (found.len() == k && gone <= k) {
                 return Ok(found);
             }
             // Too much of what was loaded is not there any more.
-            self.forget_loaded();
-            self.catch_up(reader)?;
-            Ok(self.nearest(reader, query, filter, k)?.0)
+            self.reload(reader)?;
+            Ok(self.nearest(reader, newest, query, filter, k)?.0)
         })?;
         Ok(found)
     }
 
-    /// The documents, and how many rows were gone.
+    /// The documents, and how many rows were gone. What is newer than this reader is not there for it yet.
     fn nearest(
         &self,
         reader: &Reader<'_>,
+        newest: i64,
         query: &[f32],
         filter: &Filter,
         k: usize,
@@ -103,7 +112,7 @@ impl Embedded {
             match reader.vector_doc(vector_id)? {
                 Some(row) if found.iter().any(|near| near.doc == row.doc) => {}
                 Some(row) => found.push(Near { doc: row.doc, number: row.number, score: score.clamp(-1.0, 1.0) }),
-                None => gone += 1,
+                None => gone += usize::from(vector_id <= newest),
             }
         }
         Ok((found, gone))
@@ -111,7 +120,7 @@ impl Embedded {
 
     fn forget_loaded(&self) {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
-        *loaded = Loaded { index: Index::new(self.dimension), last: 0, broken: Vec::new() };
+        *loaded = Loaded::nothing(self.dimension);
     }
 
     /// Each document's pieces, by the numbers the store knows the documents by.
@@ -133,6 +142,10 @@ impl Embedded {
 }
 
 impl Loaded {
+    fn nothing(dimension: usize) -> Self {
+        Self { index: Index::new(dimension), last: 0, broken: Vec::new() }
+    }
+
     fn take(&mut self, dimension: usize, row: VectorRow<'_>) {
         self.last = row.vector_id;
         match (decode(row.bytes, dimension), row.kind.parse::<DocKind>()) {

@@ -19,6 +19,8 @@ words! {
         Drafting = "drafting",
         Drafted = "drafted",
         Sending = "sending",
+        /// It has left; what goes with it is still to be done.
+        Settling = "settling",
         Sent = "sent",
         Unknown = "unknown",
         Probe = "probe",

@@ -1,7 +1,8 @@
 //! Carrying effects out: a row is judged again, done, and its end is written. Never done twice, never done unjudged.
 //!
 //! `planned → parked | ready → drafting → drafted → sending → sent`, or `unknown → probe → …`; `held` is the grace after
-//! a yes. `sending` is on the disk before the first byte leaves; what is in doubt is looked for, not repeated.
+//! a yes. `sending` is on the disk before the first byte leaves; what is in doubt is looked for, not repeated. In
+//! `settling` a message has left for certain, and what goes with it waits for its chance.
 
 mod act;
 mod caps;
@@ -96,6 +97,8 @@ struct Pending {
     first: bool,
     mode: AccountMode,
     paused: bool,
+    /// Its task has ended, by a person's word: nothing more is begun for it.
+    over: bool,
     phishing: bool,
     approval: Option<Approval>,
     /// The mail that caused it, where the asker did not have it.
@@ -214,6 +217,7 @@ impl Outbox {
             }
             OutboxState::Unknown => self.write(row, OutboxState::Probe, &row.result, now).await.map(|()| None),
             OutboxState::Probe => self.look(row, now).await,
+            OutboxState::Settling => self.settle(row, End::left(row), None, now).await,
             OutboxState::Ready | OutboxState::Drafted => self.attempt(row, mail, now, moved).await,
             ended => Ok(Some(Carried::Ended(ended, row.result.clone()))),
         }
@@ -229,6 +233,9 @@ impl Outbox {
     ) -> Result<Option<Carried>> {
         if row.paused {
             return Ok(Some(Carried::NotNow { reason: "effects are paused".into(), until: now.plus(LOOK_AGAIN) }));
+        }
+        if row.over {
+            return self.end(row, End::of(OutboxState::Void, "the task has ended"), now).await;
         }
         if !row.intact {
             return self.end(row, End::of(OutboxState::Void, "its stored bytes do not match their digest"), now).await;
@@ -369,6 +376,7 @@ impl Outbox {
                 doubt_since: row.doubt_since,
                 mode: account.map_or(AccountMode::Observe, |account| account.mode),
                 paused: reader.is_paused()?,
+                over: task.as_ref().is_some_and(|task| task.task.status.is_terminal()),
                 phishing: task.is_some_and(|task| task.task.context.has_warning("phishing")),
                 action: row.action,
             })
@@ -392,6 +400,7 @@ impl Outbox {
             first: true,
             mode: account.map_or(AccountMode::Observe, |account| account.mode),
             paused,
+            over: false,
             phishing: false,
             approval: None,
             mail: None,

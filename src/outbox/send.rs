@@ -18,6 +18,8 @@ use crate::{
 
 /// After this long in doubt a person is asked.
 const DOUBT: Duration = Duration::minutes(15);
+/// After this long, what goes with a message is given up.
+const SETTLING: Duration = Duration::hours(24);
 /// The calendar, say, does not know what the message says.
 const NOT_SETTLED: &str = "what goes with it was not done";
 /// Between two looks for a message in doubt.
@@ -72,11 +74,10 @@ impl Outbox {
         }
         self.write(row, OutboxState::Sending, "sending", now).await?;
         let sending = row.at(OutboxState::Sending);
-        let draft = draft.to_owned();
-        let (settling, settled_action) = (Arc::clone(&mailbox), Arc::clone(&approved));
-        let sent = blocking(move || failpoint::around("mailbox.send", || mailbox.send(&approved, &draft))).await;
+        let (draft, letting_go) = (draft.to_owned(), Arc::clone(&approved));
+        let sent = blocking(move || failpoint::around("mailbox.send", || mailbox.send(&letting_go, &draft))).await;
         match sent {
-            Ok(departure) => self.settle(&sending, left(departure), settling, settled_action, now).await,
+            Ok(departure) => self.settle(&sending, left(departure), Some(approved), now).await,
             Err(error) => self.not_sent(&sending, error, now).await,
         }
     }
@@ -110,16 +111,12 @@ impl Outbox {
             return self.still_unsure(row, NO_MAILBOX, now).await;
         };
         let (action, draft) = (row.action.clone(), row.handle.clone());
-        let looking = Arc::clone(&mailbox);
         let found = blocking(move || {
-            let found = failpoint::around("mailbox.find", || looking.find(&action, &draft));
+            let found = failpoint::around("mailbox.find", || mailbox.find(&action, &draft));
             found.map_err(|error| SendError::Unsure(error.to_string()))
         });
         match found.await.unwrap_or_else(|error| Trace::Unsure(error.to_string())) {
-            Trace::Left(departure) => match self.departed(row, now) {
-                Ok(approved) => self.settle(row, left(departure), mailbox, Arc::from(approved), now).await,
-                Err(why) => self.end(row, beside(left(departure), &format!("{NOT_SETTLED}: {why}")), now).await,
-            },
+            Trace::Left(departure) => self.settle(row, left(departure), None, now).await,
             Trace::Draft(applied) => {
                 let mv = Self::mv(row, OutboxState::Drafted, &applied.result, now);
                 self.put(ActionMove { handle: applied.handle, ..mv }).await.map(|()| None)
@@ -132,36 +129,72 @@ impl Outbox {
         }
     }
 
-    /// The end of a message that has left, after what goes with it. Should the program die in between, or the mailbox ask
-    /// for patience, the message is looked for again and found, and what goes with it is done then.
-    async fn settle(
+    /// The end of a message that has left, after what goes with it. Should the program die before that, the message is
+    /// looked for and found; when the mailbox asks for patience, that it has left is written down and the rest is done
+    /// later. Whatever becomes of the rest, it was sent. `approved` is the yes, where the asker has it at hand.
+    pub(super) async fn settle(
         &self,
         row: &Pending,
         end: End,
-        mailbox: Arc<dyn Mailbox>,
-        approved: Arc<ApprovedAction>,
+        approved: Option<Arc<ApprovedAction>>,
         now: Instant,
     ) -> store::Result<Option<Carried>> {
+        let not_done = |end: End, why: &str| beside(end, &format!("{NOT_SETTLED}: {why}"));
+        let Some(mailbox) = self.mailbox(&row.action.account) else {
+            return self.end(row, not_done(end, NO_MAILBOX), now).await;
+        };
+        if row.paused && approved.is_none() {
+            return self
+                .settle_later(
+                    row,
+                    end,
+                    Later { why: "effects are paused".into(), after: std::time::Duration::ZERO },
+                    now,
+                )
+                .await;
+        }
+        let approved = match approved.map_or_else(|| self.departed(row, now).map(Arc::from), Ok) {
+            Ok(approved) => approved,
+            Err(why) => return self.end(row, not_done(end, why), now).await,
+        };
         let told =
             tokio::task::spawn_blocking(move || failpoint::around("mailbox.settle", || mailbox.settle(&approved)));
         let end = match told.await.map(|told| told.map_err(Later::of)) {
             Ok(Ok(None)) => end,
             Ok(Ok(Some(told))) => beside(end, &told),
-            Ok(Err(Ok(later))) if !row.is_long_in_doubt(now) => {
-                self.write(row, OutboxState::Unknown, &format!("sent; what goes with it waits: {}", later.why), now)
-                    .await?;
-                return Ok(Some(later.carried(now)));
+            Ok(Err(Ok(later))) if !row.is_in_doubt_for(SETTLING, now) => {
+                return self.settle_later(row, end, later, now).await;
             }
-            Ok(Err(Ok(Later { why, .. }))) => beside(end, &format!("{NOT_SETTLED}: {why}")),
-            Ok(Err(Err(error))) => beside(end, &format!("{NOT_SETTLED}: {error}")),
-            Err(_) => beside(end, &format!("{NOT_SETTLED}: the mailbox panicked")),
+            Ok(Err(Ok(Later { why, .. }))) => not_done(end, &why),
+            Ok(Err(Err(error))) => not_done(end, &error.to_string()),
+            Err(_) => not_done(end, "the mailbox panicked"),
         };
         self.end(row, end, now).await
     }
 
+    /// What was only saved has nothing that goes with it.
+    async fn settle_later(
+        &self,
+        row: &Pending,
+        end: End,
+        later: Later,
+        now: Instant,
+    ) -> store::Result<Option<Carried>> {
+        if end.state != OutboxState::Sent {
+            return self.end(row, beside(end, &format!("{NOT_SETTLED}: {}", later.why)), now).await;
+        }
+        if row.state != OutboxState::Settling {
+            let mv = Self::mv(row, OutboxState::Settling, &end.result, now);
+            self.put(ActionMove { handle: end.handle, ..mv }).await?;
+        }
+        let pause = Duration::from_std(later.after).unwrap_or(LOOK_FOR_IT).max(LOOK_FOR_IT);
+        let reason = format!("sent; what goes with it waits: {}", later.why);
+        Ok(Some(Carried::NotNow { reason, until: now.plus(pause) }))
+    }
+
     /// The yes that a message has left under, as far as it allows what goes with it now.
     fn departed(&self, row: &Pending, now: Instant) -> Result<Box<ApprovedAction>, &'static str> {
-        if row.paused || row.mode != AccountMode::Active {
+        if row.mode != AccountMode::Active {
             return Err("the account is not to be touched now");
         }
         if !row.intact {
@@ -178,7 +211,7 @@ impl Outbox {
     }
 
     async fn still_unsure(&self, row: &Pending, why: &str, now: Instant) -> store::Result<Option<Carried>> {
-        if row.is_long_in_doubt(now) {
+        if row.is_in_doubt_for(DOUBT, now) {
             let why = format!("nobody knows whether it was sent: {why}");
             return self.end(row, End::of(OutboxState::NeedsHuman, &why), now).await;
         }
@@ -191,8 +224,8 @@ impl Outbox {
 }
 
 impl Pending {
-    fn is_long_in_doubt(&self, now: Instant) -> bool {
-        self.doubt_since.is_some_and(|since| since.plus(DOUBT) <= now)
+    fn is_in_doubt_for(&self, time: Duration, now: Instant) -> bool {
+        self.doubt_since.is_some_and(|since| since.plus(time) <= now)
     }
 
     /// The same row one move later.
@@ -210,10 +243,18 @@ impl Pending {
             first: false,
             mode: self.mode,
             paused: self.paused,
+            over: self.over,
             phishing: self.phishing,
             approval: None,
             mail: None,
         }
+    }
+}
+
+impl End {
+    /// Of a message that is known to have left.
+    pub(super) fn left(row: &Pending) -> Self {
+        Self { handle: row.handle.clone(), ..Self::of(OutboxState::Sent, &row.result) }
     }
 }
 

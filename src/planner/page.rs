@@ -100,3 +100,22 @@ fn own_names(me: &Me) -> Vec<String> {
     let parts = plain.iter().flat_map(|name| words(name)).filter(|word| word.chars().count() >= 2);
     parts.map(str::to_owned).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_what_was_handed_on_begins() {
+        for (raw, begins) in [
+            ("---------- Forwarded message ---------", true),
+            ("From: Anna <anna@acme.example>", true),
+            ("From:\tAnna <anna@acme.example>", true),
+            ("הודעה שהועברה", true),
+            ("From Anna I heard nothing.", false),
+            ("It was forwarded to Tom.", false),
+        ] {
+            assert_eq!(hands_on(&plain(raw)), begins, "{raw}");
+        }
+    }
+}

@@ -17,6 +17,7 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0005_night", include_str!("../../migrations/0005_night.sql")),
     ("0006_model", include_str!("../../migrations/0006_model.sql")),
     ("0007_rows", include_str!("../../migrations/0007_rows.sql")),
+    ("0008_settling", include_str!("../../migrations/0008_settling.sql")),
 ];
 
 /// Brings the file to the newest schema. Before each step on a file with content, a copy goes to `backups`.
@@ -136,22 +137,53 @@ mod tests {
 
     #[test]
     fn every_statement_of_every_migration_can_be_the_last() {
-        let (_, sql) = MIGRATIONS[0];
-        let cuts = sql.match_indices(";\n").count();
-        assert!(cuts > 40, "{cuts} statements");
-        for cut in (0..cuts).step_by(7) {
-            let folder = tempfile::tempdir().unwrap();
-            {
+        for (nth, (name, sql)) in MIGRATIONS.iter().enumerate() {
+            let ends: Vec<usize> = sql.match_indices(";\n").map(|(at, _)| at + 2).collect();
+            assert!(!ends.is_empty(), "{name}");
+            for end in ends.iter().step_by(ends.len().div_ceil(8)) {
+                let folder = tempfile::tempdir().unwrap();
+                {
+                    let connection = open(folder.path());
+                    migrate(&connection, &MIGRATIONS[..nth], folder.path()).unwrap();
+                    connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
+                    // A cut inside a trigger is no statement: SQLite says so, and the transaction is dropped all the same.
+                    drop(connection.execute_batch(sql.get(..*end).unwrap()));
+                    // Dropped here as a kill would: nothing was committed.
+                }
                 let connection = open(folder.path());
-                connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
-                let end = sql.match_indices(";\n").nth(cut).unwrap().0 + 2;
-                // A cut inside a trigger is no statement: SQLite says so, and the transaction is dropped all the same.
-                drop(connection.execute_batch(sql.get(..end).unwrap()));
-                // Dropped here as a kill would: nothing was committed.
+                migrate(&connection, MIGRATIONS, folder.path()).unwrap();
+                assert_eq!(version(&connection).unwrap() as usize, MIGRATIONS.len(), "{name}");
             }
-            let connection = open(folder.path());
-            migrate(&connection, MIGRATIONS, folder.path()).unwrap();
-            assert_eq!(version(&connection).unwrap() as usize, MIGRATIONS.len());
         }
+    }
+
+    #[test]
+    fn rows_that_move_to_other_tables_are_the_same_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = open(folder.path());
+        connection.execute_batch("PRAGMA foreign_keys = ON").unwrap();
+        migrate(&connection, &MIGRATIONS[..6], folder.path()).unwrap();
+        let rows = "INSERT INTO run (run_id, account, user_id, kind, schema, status, reason, node, seq, created_at, updated_at)
+                    VALUES ('r1', 'work', 'me', 'mail', 1, 'running', '', 'plan_step', 2, 't', 't');
+             INSERT INTO run_input VALUES ('r1', '{}');
+             INSERT INTO checkpoint VALUES ('r1', 1, 'plan_step', '\"next\"', 'prioritise', '[]', 't'), ('r1', 2, 'prioritise', '\"next\"', NULL, '[1]', 'u');
+             INSERT INTO reply VALUES ('r1', 'plan_step', 'h', 0, 1, '{}'), ('r1', 'plan_step', 'h', 1, 1, 'null');";
+        connection.execute_batch(rows).unwrap();
+        let all = |table: &str| {
+            let sql = format!(
+                "SELECT group_concat(row, ';') FROM (SELECT concat_ws(',', {table}.*) AS row FROM {table} ORDER BY 1)"
+            );
+            let columns = "SELECT group_concat(name) FROM pragma_table_info(?1)";
+            let columns: String = connection.query_row(columns, [table], |row| row.get(0)).unwrap();
+            let sql = sql.replace(&format!("{table}.*"), &columns);
+            connection.query_row(&sql, [], |row| row.get::<_, String>(0)).unwrap()
+        };
+        let tables = ["run", "run_input", "checkpoint", "reply"];
+        let before = tables.map(all);
+        migrate(&connection, MIGRATIONS, folder.path()).unwrap();
+        assert_eq!(tables.map(all), before);
+        assert!(before.iter().all(|rows| rows.contains("r1")), "{before:?}");
+        let orphan = connection.execute_batch("INSERT INTO checkpoint VALUES ('r2', 1, 'n', 'm', NULL, '[]', 't')");
+        assert!(orphan.is_err(), "a checkpoint still needs its run");
     }
 }

@@ -249,7 +249,7 @@ pub enum Receipt {
 }
 
 impl Write {
-    /// Which of those that are written at once comes first: as their mails came, so that tasks are numbered like them.
+    /// Which of those that are written at once comes first: as their mails came, so that their tasks are numbered alike.
     pub(super) fn place(&self) -> Option<(Option<MailId>, RunId)> {
         match self {
             Write::Checkpoint(point) => Some((point.mail_id, point.run_id)),

@@ -1,6 +1,11 @@
 //! The calendar beside a Gmail account: no time is proposed at which the person is busy, an approved invitation stands
 //! in it once, and so does an approved answer.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use adjutant::{model::Instant, source::gmail, store::value::Verdict};
 use serde_json::{Value, json};
 
@@ -151,29 +156,66 @@ async fn an_event_is_entered_once_whatever_the_network_does() {
     }
 }
 
+const INVITATION: &str = "SELECT state || ': ' || result FROM outbox WHERE step = 'send_calendar_invite'";
+const SETTLED: &str = "sent: accepted by Gmail; its event is in the calendar";
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_goes_with_a_message_is_done_once_there_is_a_way() {
-    for (method, path, trouble) in [
-        ("POST", "/events", Trouble::ErrorBefore(503)),
-        ("POST", "/events", Trouble::TooMany(40)),
-        ("POST", "/trash", Trouble::TooMany(40)),
+    for (path, trouble, (events, drafts)) in [
+        ("/events", Trouble::ErrorBefore(503), (0, 0)),
+        ("/events", Trouble::TooMany(40), (0, 0)),
+        ("/trash", Trouble::TooMany(40), (1, 1)),
     ] {
         let google = Google::start();
         let house = invited(&google).await;
         house.once().await;
         assert_eq!(google.person(YOU).drafts().len(), 1);
-        google.breaks(Fault::on(method, path, trouble).times(9));
+        google.breaks(Fault::on("POST", path, trouble).times(9));
         approve(&house).await;
-        let row = "SELECT state || ': ' || result FROM outbox WHERE step = 'send_calendar_invite'";
-        let waiting = house.sql_one(row);
-        assert!(waiting.starts_with("unknown: sent; what goes with it waits"), "{trouble:?}: {waiting}");
+        assert_eq!(house.sql_one(INVITATION), "settling: accepted by Gmail", "{path} {trouble:?}");
+        let you = google.person(YOU);
+        assert_eq!((you.events().len(), you.sent().len()), (events, 1), "{path} {trouble:?}");
+        // Too many calls stop all calls.
+        assert!(you.drafts().len() == drafts || trouble == Trouble::TooMany(40), "{path} {trouble:?}");
+        let shown = house.run(&["tasks", "show", "1"]).out;
+        assert!(shown.contains("sent; what goes with it is still to be done"), "{shown}");
         google.mends();
         house.clock.advance(120);
         house.once().await;
-        assert_eq!(house.sql_one(row), "sent: accepted by Gmail; its event is in the calendar", "{trouble:?}");
-        let you = google.person(YOU);
+        assert_eq!(house.sql_one(INVITATION), SETTLED, "{path} {trouble:?}");
         assert_eq!((you.events().len(), you.sent().len(), you.drafts().len()), (1, 1, 0), "{path} {trouble:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_left_is_never_in_doubt_again_however_long_google_is_away() {
+    let google = Google::start();
+    let house = invited(&google).await;
+    house.once().await;
+    let gone = Arc::new(AtomicBool::new(false));
+    let left = Arc::clone(&gone);
+    google.guards(move |_, path| {
+        let silent = left.load(Ordering::Relaxed).then_some(Trouble::ErrorBefore(503));
+        left.fetch_or(path.contains("/drafts/send"), Ordering::Relaxed);
+        silent
+    });
+    approve(&house).await;
+    for _ in 0..4 {
+        house.clock.advance(20 * 60);
+        house.once().await;
+        assert_eq!(house.sql_one(INVITATION), "settling: accepted by Gmail");
+    }
+    // The person sees it among the sent and calls it done.
+    assert_eq!(house.run(&["tasks", "done", "1"]).code, 0);
+    house.clock.advance(60);
+    house.once().await;
+    assert_eq!(house.count("run WHERE status = 'running'"), 1, "it is still to be settled");
+    google.guards(|_, _| None);
+    house.clock.advance(600);
+    house.once().await;
+    assert_eq!(house.sql_one(INVITATION), SETTLED);
+    assert_eq!((google.person(YOU).events().len(), google.person(YOU).sent().len()), (1, 1));
+    house.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -147,9 +147,10 @@ async fn the_sample_mails_with_an_attacker_for_a_model() {
     house.must_be_sound().await;
 }
 
-/// What is to be done, whichever mail said it first: of two about one invoice, the one that was read first opens the task.
+/// What is to be done and who said so; of two mails about one invoice, the one that was read first opens the task.
 fn wishes(house: &House) -> Vec<Vec<String>> {
-    let mut wishes: Vec<Vec<String>> = tasks(house).into_iter().map(|row| row[1..].to_vec()).collect();
+    let told = |row: Vec<String>| if row[2] == "invoice" { row[1..].to_vec() } else { row };
+    let mut wishes: Vec<Vec<String>> = tasks(house).into_iter().map(told).collect();
     wishes.sort();
     wishes
 }

@@ -64,7 +64,7 @@ pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Res
     let row = get(connection, mv.action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {}", mv.action_id)))?;
     let sql =
         "UPDATE outbox SET state = ?3, result = ?4, handle = CASE WHEN ?5 = '' THEN handle ELSE ?5 END, updated_at = ?6,
-                doubt_since = CASE WHEN ?3 = 'unknown' THEN coalesce(doubt_since, ?6) WHEN ?3 = 'probe' THEN doubt_since END
+                doubt_since = CASE WHEN ?3 IN ('unknown', 'settling') THEN coalesce(doubt_since, ?6) WHEN ?3 = 'probe' THEN doubt_since END
                WHERE action_id = ?1 AND state = ?2";
     let values =
         (mv.action_id.to_string(), mv.from.as_str(), mv.to.as_str(), &mv.result, &mv.handle, mv.at.to_string());

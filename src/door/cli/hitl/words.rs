@@ -23,6 +23,7 @@ pub(in crate::door::cli) fn effect_words(row: &OutboxRow, zone: Tz) -> String {
         }
         OutboxState::Ready => "about to be done".into(),
         OutboxState::Drafting | OutboxState::Drafted | OutboxState::Sending => "on its way".into(),
+        OutboxState::Settling => "sent; what goes with it is still to be done".into(),
         OutboxState::Sent => "sent".into(),
         OutboxState::Unknown | OutboxState::Probe => "nobody knows yet whether it was sent; being looked for".into(),
         OutboxState::NeedsHuman => and("nobody knows whether it was sent; look, and say sent or retry"),

@@ -184,20 +184,19 @@ impl Mailbox for Postbox {
     fn settle(&self, approved: &ApprovedAction) -> Result<Option<String>, SourceError> {
         let action = approved.action();
         let Effect::Send { kind, message, replaces } = &action.effect else { return Ok(None) };
-        if let Some(replaced) = replaces {
-            match self.retire(action, replaced).map_err(|error| passing(error, None)) {
-                Err(later @ (SourceError::RateLimited { .. } | SourceError::Later { .. })) => return Err(later),
-                // It simply stays.
-                Err(error) => tracing::warn!(%error, "the draft that was replaced could not be thrown away"),
-                Ok(()) => {}
-            }
-        }
-        let Some(calendar) = &self.calendar else { return Ok(None) };
-        let told = match kind {
-            SendKind::Invite => calendar.enter(action.action_id, message).map(Some),
-            SendKind::Answer => calendar.answer(message).map(Some),
-            SendKind::Reply | SendKind::New | SendKind::Forward => Ok(None),
+        let told = match (&self.calendar, kind) {
+            (Some(calendar), SendKind::Invite) => calendar.enter(action.action_id, message).map(Some),
+            (Some(calendar), SendKind::Answer) => calendar.answer(message).map(Some),
+            _ => Ok(None),
         };
+        // Neither waits for the other.
+        let retired = replaces.as_ref().map_or(Ok(()), |replaced| self.retire(action, replaced));
+        match retired.map_err(|error| passing(error, None)) {
+            Err(later @ (SourceError::RateLimited { .. } | SourceError::Later { .. })) => return Err(later),
+            // It simply stays.
+            Err(error) => tracing::warn!(%error, "the draft that was replaced could not be thrown away"),
+            Ok(()) => {}
+        }
         told.map_err(|error| passing(error, None))
     }
 
