@@ -64,7 +64,7 @@ docs: need ## the documentation builds, and its links lead somewhere
 
 check: fmt lint docs test stats ## what CI runs
 
-crash: need peers ## the long campaigns: kills, places to die, tampering, forgeries, an attacker (an hour)
+crash: need peers ## the long campaigns: kills, places to die, tampering, forgeries, an attacker (some hours)
 	IT_KILLS=100 cargo nextest run --locked -E 'test(/^crash::/)' --no-capture
 	IT_PLACES=1000 IT_MAILS=200 cargo nextest run --locked -E 'test(dying_at_every_place_loses)' --no-capture
 	IT_KILLS=2000 IT_MAILS=40 cargo nextest run --locked -E 'test(killed_at_random_while_it_sends)' --no-capture
