@@ -129,7 +129,7 @@ fn ways(table: &mut Table, words: &[String], count: usize, goal: f64) -> anyhow:
         table.value(&format!("{size}: resident bytes of a vector"), each, "bytes", Goal::AtMost(250.0))?;
     }
 
-    let filter = Filter { account: AccountId::from("asked"), kind: Some(DocKind::Task) };
+    let filter = Filter { kind: Some(DocKind::Task), ..Filter::account(&AccountId::from("asked")) };
     let shipped = |question: &[f32]| ids(&index.nearest(question, &filter, TOP));
     measure(table, &format!("{size}: signs, then levels (shipped)"), &questions, &right, Goal::AtMost(goal), shipped)?;
     let walk = |question: &[f32]| levels(&stored, question);
@@ -237,7 +237,7 @@ fn through_the_store(
         "ms",
         Goal::None,
     )?;
-    let filter = Filter { account: AccountId::from("asked"), kind: Some(DocKind::Task) };
+    let filter = Filter { kind: Some(DocKind::Task), ..Filter::account(&AccountId::from("asked")) };
     let ask = |question: &[f32]| {
         let found = runtime.block_on(vectors.top_k(question, &filter, TOP)).unwrap_or_default();
         found.iter().filter_map(|near| near.doc.strip_prefix("task:")?.parse().ok()).collect::<Vec<i64>>()

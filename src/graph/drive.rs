@@ -289,7 +289,7 @@ impl Inner {
         if let Place::Node(node) = place {
             runs.iter_mut().for_each(|run| run.node = node);
         }
-        let task = state.task.clone().zip(ticket.revision).map(|(task, revision)| (Box::new(task), revision));
+        let task = ticket.revision.and_then(|revision| Some((Box::new(state.task.clone()?), revision)));
         let checkpoint = Checkpoint {
             run_id: ticket.run_id(),
             account: ticket.head.account.clone(),

@@ -106,7 +106,7 @@ impl Embedded {
         };
         let (mut found, mut gone) = (Vec::<Near>::new(), 0);
         for Candidate { vector_id, score } in candidates {
-            if found.len() == k {
+            if found.len() == k || score < filter.least {
                 break;
             }
             match reader.vector_doc(vector_id)? {

@@ -74,7 +74,9 @@ impl Index {
         }
         let closely = LEAST_CLOSELY.max(rows / ONE_IN).max(most);
         let mut found = if rows <= closely {
-            blocks.iter().flat_map(|block| (0..block.ids.len()).filter_map(|row| block.score(row, query))).collect()
+            let whole = Whole::of(query);
+            let scores = |block: &&Block| block.scores(&whole);
+            blocks.iter().flat_map(scores).collect()
         } else {
             self.agreeing(&blocks, query, rows, closely)
         };
@@ -105,11 +107,11 @@ impl Index {
             sum >= closely
         });
         let most = most.unwrap_or(self.dimension);
-        let mut differing = differing.iter();
+        let (mut differing, query) = (differing.iter(), Whole::of(query));
         let mut found = Vec::with_capacity(sum);
         for block in blocks {
             let agrees =
-                |(row, bits): (usize, &u16)| (usize::from(*bits) <= most).then(|| block.score(row, query)).flatten();
+                |(row, bits): (usize, &u16)| (usize::from(*bits) <= most).then(|| block.score(row, &query)).flatten();
             found.extend(differing.by_ref().take(block.ids.len()).enumerate().filter_map(agrees));
         }
         found
@@ -153,9 +155,14 @@ impl Block {
         }
     }
 
-    fn score(&self, row: usize, query: &[f32]) -> Option<Candidate> {
-        let levels = self.levels.get(row * query.len()..(row + 1) * query.len())?;
-        let score = dot(query, levels) * self.scales.get(row)?;
+    fn scores(&self, query: &Whole) -> Vec<Candidate> {
+        (0..self.ids.len()).filter_map(|row| self.score(row, query)).collect()
+    }
+
+    fn score(&self, row: usize, query: &Whole) -> Option<Candidate> {
+        let length = query.levels.len();
+        let levels = self.levels.get(row * length..(row + 1) * length)?;
+        let score = query.dot(levels) * self.scales.get(row)?;
         Some(Candidate { vector_id: *self.ids.get(row)?, score })
     }
 }
@@ -171,17 +178,24 @@ fn differ(row: &[u64], signs: &[u64]) -> u16 {
     u16::try_from(bits).unwrap_or(u16::MAX)
 }
 
-/// Sums kept apart, so that they can be made side by side.
-fn dot(query: &[f32], levels: &[i8]) -> f32 {
-    const LANES: usize = 16;
-    let mut sums = [0.0_f32; LANES];
-    let (queries, rest) = query.as_chunks::<LANES>();
-    let (rows, rest_levels) = levels.as_chunks::<LANES>();
-    for (query, row) in queries.iter().zip(rows) {
-        for ((sum, value), level) in sums.iter_mut().zip(query).zip(row) {
-            *sum += value * f32::from(*level);
-        }
+/// A question in whole numbers, which are multiplied and added several at once where fractions are not.
+struct Whole {
+    levels: Vec<i16>,
+    scale: f32,
+}
+
+impl Whole {
+    /// As fine as a sum over all dimensions allows: far finer than the levels it is compared with.
+    fn of(query: &[f32]) -> Self {
+        let room = i32::MAX as f32 / (f32::from(i8::MAX) + 1.0) / query.len().max(1) as f32;
+        let top = room.min(f32::from(i16::MAX));
+        let largest = query.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+        let scale = if largest > 0.0 { largest / top } else { 1.0 };
+        Self { levels: query.iter().map(|value| (value / scale) as i16).collect(), scale }
     }
-    let rest: f32 = rest.iter().zip(rest_levels).map(|(value, level)| value * f32::from(*level)).sum();
-    sums.iter().sum::<f32>() + rest
+
+    fn dot(&self, levels: &[i8]) -> f32 {
+        let products = self.levels.iter().zip(levels).map(|(value, level)| i32::from(*value) * i32::from(*level));
+        products.sum::<i32>() as f32 * self.scale
+    }
 }

@@ -4,7 +4,7 @@
 use super::{
     Memory,
     fusion::{self, Finds, Found},
-    words::Near,
+    words::{Filter, Near},
 };
 use crate::{
     model::{AccountId, Instant},
@@ -69,6 +69,11 @@ impl Scope {
         least_cosine_alone: 0.45,
         least_share: 0.34,
     };
+
+    /// What is too far in any case need not be looked up.
+    fn filter(&self, account: &AccountId) -> Filter {
+        Filter { least: self.least_cosine.min(self.least_cosine_alone), ..Filter::account(account) }
+    }
 }
 
 /// What was found, and why not by meaning when it was not.
@@ -81,7 +86,7 @@ pub struct Recalled {
 impl Memory {
     pub async fn recall(&self, question: &Question<'_>) -> Result<Recalled> {
         let scope = question.scope;
-        let (near, trouble) = match self.search_dense(question.account, question.text, scope.candidates).await {
+        let (near, trouble) = match self.nearest(&scope.filter(question.account), question.text, scope.candidates).await {
             Ok(near) => (near, None),
             Err(error) => (Vec::new(), Some(error.to_string())),
         };

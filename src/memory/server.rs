@@ -123,7 +123,7 @@ impl Server {
             .with_payload(true);
         let answer = self.client.query(question).await?;
         let mut found: Vec<Near> = Vec::new();
-        for near in answer.result.iter().filter_map(near) {
+        for near in answer.result.iter().filter_map(near).filter(|near| near.score >= filter.least) {
             if found.len() < k && !found.iter().any(|known| known.doc == near.doc) {
                 found.push(near);
             }

@@ -55,16 +55,19 @@ pub struct Snippet {
 }
 
 /// Whose memory is asked. There is no way to ask across accounts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
     pub account: AccountId,
     /// None: tasks and mails.
     pub kind: Option<DocKind>,
+    /// What is farther than this cosine is not looked up.
+    pub least: f32,
 }
 
 impl Filter {
+    /// Everything an account has.
     pub fn account(account: &AccountId) -> Self {
-        Self { account: account.clone(), kind: None }
+        Self { account: account.clone(), kind: None, least: -1.0 }
     }
 }
 

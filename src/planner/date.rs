@@ -9,6 +9,8 @@ mod span;
 mod term;
 mod whole;
 
+use std::sync::LazyLock;
+
 use chrono::{DateTime, Duration, NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _, Weekday};
 use chrono_tz::Tz;
 
@@ -111,8 +113,22 @@ pub(super) fn find(plain: &str, base: &Base<'_>) -> Option<Due> {
 /// Most sentences hold neither a figure nor a word of time, and need not be read for one. Hebrew is always read.
 fn may_name_a_time(plain: &str) -> bool {
     !plain.is_ascii()
-        || plain.split(|c: char| !is_of_figure(c)).any(may_be_time)
-        || plain.split(|c: char| !c.is_ascii_alphabetic()).any(|word| TIME_WORDS.binary_search(&word).is_ok())
+        || (plain.contains(|c: char| c.is_ascii_digit()) && plain.split(|c: char| !is_of_figure(c)).any(may_be_time))
+        || plain.as_bytes().split(|byte| !byte.is_ascii_alphabetic()).any(is_time_word)
+}
+
+fn is_time_word(word: &[u8]) -> bool {
+    /// For each first letter, the lengths of the words of time that start with it, a bit each: few other words share both.
+    static LENGTHS: LazyLock<[u32; 26]> = LazyLock::new(|| {
+        std::array::from_fn(|letter| {
+            let starts = |word: &&&str| word.bytes().next().is_some_and(|first| usize::from(first - b'a') == letter);
+            TIME_WORDS.iter().filter(starts).fold(0, |lengths, word| lengths | 1 << word.len())
+        })
+    });
+    let of_letter = |first: &u8| LENGTHS.get(usize::from(first.wrapping_sub(b'a'))).copied().unwrap_or_default();
+    let lengths = word.first().map_or(0, of_letter);
+    let fits = u32::try_from(word.len()).ok().and_then(|length| lengths.checked_shr(length)).unwrap_or_default() & 1 == 1;
+    fits && TIME_WORDS.binary_search_by(|known| known.as_bytes().cmp(word)).is_ok()
 }
 
 fn is_of_figure(c: char) -> bool {

@@ -99,7 +99,7 @@ impl Expected {
 fn filters() -> Vec<Filter> {
     let kinds = [None, Some(DocKind::Task), Some(DocKind::Mail)];
     let accounts = [WORK, LOCAL, "nobody"];
-    let filter = |account: &str, kind| Filter { account: AccountId::from(account), kind };
+    let filter = |account: &str, kind| Filter { kind, ..Filter::account(&AccountId::from(account)) };
     accounts.iter().flat_map(|account| kinds.map(|kind| filter(account, kind))).collect()
 }
 

@@ -114,18 +114,16 @@ pub(in crate::planner) fn terms(plain: &str) -> impl Iterator<Item = &str> {
 
 /// The words with where they start.
 pub(super) fn placed(plain: &str) -> impl Iterator<Item = (usize, &str)> {
-    let letter = |c: char| c.is_alphanumeric() || c == '\'';
-    let mark = |c: char| matches!(c, '?' | '!' | '$' | '%');
     let mut rest = plain;
     std::iter::from_fn(move || {
         loop {
-            rest = rest.get(span(rest, |c| !letter(c) && !mark(c))..).filter(|rest| !rest.is_empty())?;
-            let (word, after) = rest.split_at_checked(span(rest, letter).max(1))?;
+            rest = rest.get(span(rest, Sort::Space)..).filter(|rest| !rest.is_empty())?;
+            let (word, after) = rest.split_at_checked(span(rest, Sort::Letter).max(1))?;
             let (start, bare) = (plain.len() - rest.len(), word.trim_start_matches('\''));
             rest = after;
             let start = start + word.len() - bare.len();
             let word = bare.trim_end_matches('\'');
-            if word.starts_with(|c: char| c.is_ascii_digit()) {
+            if word.as_bytes().first().is_some_and(u8::is_ascii_digit) {
                 return Some((start, NUMBER));
             }
             if !word.is_empty() && word.len() <= LONGEST_WORD {
@@ -135,13 +133,40 @@ pub(super) fn placed(plain: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// How many bytes of characters like this stand at the head. Almost all are ASCII, and not decoded.
-fn span(text: &str, like: impl Fn(char) -> bool) -> usize {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Letter,
+    /// A word by itself.
+    Mark,
+    Space,
+}
+
+impl Sort {
+    const fn of_ascii(byte: u8) -> Self {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'\'' => Self::Letter,
+            b'?' | b'!' | b'$' | b'%' => Self::Mark,
+            _ => Self::Space,
+        }
+    }
+
+    fn of(c: char) -> Self {
+        if c.is_alphanumeric() { Self::Letter } else { Self::Space }
+    }
+}
+
+/// How many bytes of characters of this sort stand at the head. Almost all are ASCII, and not decoded.
+fn span(text: &str, sort: Sort) -> usize {
     let mut at = 0;
     while let Some(byte) = text.as_bytes().get(at) {
-        let c =
-            if byte.is_ascii() { Some(char::from(*byte)) } else { text.get(at..).and_then(|text| text.chars().next()) };
-        match c.filter(|c| like(*c)) {
+        if byte.is_ascii() {
+            if Sort::of_ascii(*byte) != sort {
+                break;
+            }
+            at += 1;
+            continue;
+        }
+        match text.get(at..).and_then(|text| text.chars().next()).filter(|c| Sort::of(*c) == sort) {
             Some(c) => at += c.len_utf8(),
             None => break,
         }

@@ -52,6 +52,11 @@ impl Hasher for Given {
     fn write_u64(&mut self, value: u64) {
         self.0 = value;
     }
+
+    /// Of a row's place: the table below it is filled from the upper bits too.
+    fn write_usize(&mut self, value: usize) {
+        self.0 = (value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
 }
 
 /// One number per head.
