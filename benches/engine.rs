@@ -160,7 +160,7 @@ fn trivial_nodes() -> Nodes {
         prioritise: Box::new(Trivial(|_| (ranked(), Move::Next))),
         retrieve_context: Box::new(Trivial(|_| (recalled(), Move::Next))),
         execute_tool: Box::new(Trivial(|state| {
-            let begun = state.task.as_ref().is_some_and(Task::all_steps_done);
+            let begun = state.task.as_ref().is_some_and(|task| task.all_steps_done());
             if begun { (worked(), Move::Next) } else { (step_done(), Move::Again) }
         })),
         generate_response: Box::new(Trivial(|_| (summed_up(), Move::Done))),
@@ -236,7 +236,7 @@ fn state() -> RunState {
         tool_output: None,
         result_summary: None,
     };
-    RunState { task: Some(task), ..RunState::default() }
+    RunState { task: Some(Arc::new(task)), ..RunState::default() }
 }
 
 /// The loop: one connection, one thread, rows made beforehand.

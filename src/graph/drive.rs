@@ -19,7 +19,7 @@ use super::{
     ticket::Ticket,
 };
 use crate::{
-    model::{Instant, Mail, Move, NodeName, OutboxState, Reading, Reflection, RunId, RunKind, RunState, RunStatus},
+    model::{Instant, Mail, Move, NodeName, OutboxState, Reading, Reflection, RunId, RunKind, RunStatus},
     store::{
         StoreError, Write,
         value::{Checkpoint, RecordedReply},
@@ -43,21 +43,22 @@ enum Committed {
 impl Inner {
     /// Drives a run to its end, or to where it must be left. The runs it opened come back to be launched.
     pub(super) async fn drive(self: &Arc<Self>, mut ticket: Ticket) -> Vec<Ticket> {
+        let run_id = ticket.run_id();
         match self.cycle(&mut ticket).await {
             Ok(children) => children,
             // The process is ending: nothing is wrong with the run, which goes on at the next start.
             Err(error) if is_stopped(&error) => Vec::new(),
             Err(error) if error.is::<NotNow>() => {
                 if let Some(not_now) = error.downcast_ref() {
-                    self.set_aside(ticket.run_id(), not_now).await;
+                    self.set_aside(run_id, not_now).await;
                 }
                 Vec::new()
             }
             Err(error) => {
                 let node = ticket.node;
-                tracing::error!(run.id = %ticket.run_id(), node = %node, error = format!("{error:#}"), "a run could not go on");
-                if let Err(error) = self.park_ticket(&mut ticket, &format!("{error:#}")).await {
-                    tracing::error!(run.id = %ticket.run_id(), error = format!("{error:#}"), "a run could not be parked");
+                tracing::error!(run.id = %run_id, node = %node, error = format!("{error:#}"), "a run could not go on");
+                if let Err(error) = self.park(run_id, &format!("{error:#}")).await {
+                    tracing::error!(run.id = %run_id, error = format!("{error:#}"), "a run could not be parked");
                 }
                 Vec::new()
             }
@@ -72,11 +73,12 @@ impl Inner {
             }
             let now = self.clock.now();
             let Some(step) = self.visit(ticket, now).await? else { return Ok(children) };
-            let (state, checkpoint) = self.checkpoint(ticket, step, now)?;
+            let checkpoint = self.checkpoint(ticket, step, now)?;
             match self.commit(Arc::clone(&checkpoint)).await? {
                 Committed::Stop => return Ok(children),
                 Committed::Overtaken => {
-                    ticket.revision = None;
+                    let Some(read) = self.load(ticket.run_id()).await? else { return Ok(children) };
+                    *ticket = read;
                     continue;
                 }
                 Committed::Stored => {}
@@ -89,7 +91,6 @@ impl Inner {
                 return Ok(children);
             }
             ticket.seq += 1;
-            ticket.state = state;
             ticket.node = checkpoint.next.context("the run has nowhere to go")?;
             if checkpoint.changes.iter().any(|change| change.writes().starts_with("task."))
                 && let Some(revision) = &mut ticket.revision
@@ -265,12 +266,12 @@ impl Inner {
         Ok(value)
     }
 
-    /// What the step changes, as a value to store, and the state after it.
-    fn checkpoint(&self, ticket: &mut Ticket, step: Step, now: Instant) -> anyhow::Result<(RunState, Arc<Checkpoint>)> {
+    /// What the step changes, as a value to store. The ticket is ahead of the store until it is: a run whose checkpoint is
+    /// refused is read anew.
+    fn checkpoint(&self, ticket: &mut Ticket, step: Step, now: Instant) -> anyhow::Result<Arc<Checkpoint>> {
         let mv = step.next.context("the node named no move")?;
-        let mut state = ticket.state.clone();
         for change in &step.changes {
-            state.apply(change, now)?;
+            ticket.state.apply(change, now)?;
         }
         let place = self.shape.leads(ticket.node, Outcome::from(&mv));
         let place = place.with_context(|| format!("{} has no way on '{}'", ticket.node, mv.word()))?;
@@ -289,7 +290,7 @@ impl Inner {
         if let Place::Node(node) = place {
             runs.iter_mut().for_each(|run| run.node = node);
         }
-        let task = ticket.revision.and_then(|revision| Some((Box::new(state.task.clone()?), revision)));
+        let task = ticket.state.task.clone().zip(ticket.revision);
         let checkpoint = Checkpoint {
             run_id: ticket.run_id(),
             account: ticket.head.account.clone(),
@@ -311,7 +312,7 @@ impl Inner {
             end,
             fork: ticket.head.fork,
         };
-        Ok((state, Arc::new(checkpoint)))
+        Ok(Arc::new(checkpoint))
     }
 
     /// A line to learn from is poorer without them, never missing.
@@ -362,36 +363,31 @@ impl Inner {
     }
 
     /// Ends a run that cannot go on, with an item for a person.
-    async fn park_ticket(&self, ticket: &mut Ticket, error: &str) -> anyhow::Result<()> {
+    async fn park(&self, run_id: RunId, error: &str) -> anyhow::Result<()> {
+        let Some(mut ticket) = self.load(run_id).await? else { return Ok(()) };
         let now = self.clock.now();
+        if let Some(task_id) = ticket.task_id.filter(|_| !ticket.head.fork) {
+            let value = self.reply(&mut ticket, &Call::Task { task_id }, now).await?;
+            ticket.take(TaskNow::deserialize(&value)?);
+        }
         let mail = ticket.mail.clone();
         let reading = OnceLock::new();
-        let entry = self.entry(ticket, (mail.as_deref(), &reading), &[], now);
+        let entry = self.entry(&ticket, (mail.as_deref(), &reading), &[], now);
         let step = failure::park(ticket.node, &entry, error);
-        let (_, checkpoint) = self.checkpoint(ticket, step, now)?;
+        let checkpoint = self.checkpoint(&mut ticket, step, now)?;
         match self.commit(checkpoint).await {
             Ok(Committed::Stored | Committed::Stop) => Ok(()),
             Ok(Committed::Overtaken) | Err(_) => {
-                let end = Write::EndRun {
-                    run_id: ticket.run_id(),
-                    status: RunStatus::Parked,
-                    reason: error.to_owned(),
-                    at: now,
-                };
+                let end = Write::EndRun { run_id, status: RunStatus::Parked, reason: error.to_owned(), at: now };
                 self.store.write(end).await.map(drop).map_err(Into::into)
             }
         }
     }
 
     pub(super) async fn park_overdue(&self, run_id: RunId, node: NodeName) -> anyhow::Result<()> {
-        let Some(mut ticket) = self.load(run_id).await? else { return Ok(()) };
-        if let Some(task_id) = ticket.task_id {
-            let value = self.reply(&mut ticket, &Call::Task { task_id }, self.clock.now()).await?;
-            ticket.take(TaskNow::deserialize(&value)?);
-        }
         let reason = format!("{node} took longer than {:?}", self.limits.node_timeout);
         tracing::error!(run.id = %run_id, node = %node, "{reason}");
-        self.park_ticket(&mut ticket, &reason).await
+        self.park(run_id, &reason).await
     }
 }
 

@@ -196,7 +196,7 @@ impl Ticket {
     }
 
     pub(super) fn take(&mut self, now: TaskNow) {
-        self.state.task = Some(now.task);
+        self.state.task = Some(Arc::new(now.task));
         self.state.facts = Some(now.facts);
         self.state.hand_ranked = now.hand_ranked;
         self.revision = Some(now.revision);

@@ -86,7 +86,8 @@ pub struct Recalled {
 impl Memory {
     pub async fn recall(&self, question: &Question<'_>) -> Result<Recalled> {
         let scope = question.scope;
-        let (near, trouble) = match self.nearest(&scope.filter(question.account), question.text, scope.candidates).await {
+        let (near, trouble) = match self.nearest(&scope.filter(question.account), question.text, scope.candidates).await
+        {
             Ok(near) => (near, None),
             Err(error) => (Vec::new(), Some(error.to_string())),
         };

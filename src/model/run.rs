@@ -103,7 +103,8 @@ pub struct RunState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mail_key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task: Option<Task>,
+    /// Shared with the checkpoint that stores it.
+    pub task: Option<Arc<Task>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<Facts>,
     /// The rule that decided the priority.
@@ -250,7 +251,7 @@ impl RunState {
     }
 
     fn touch(&mut self, at: super::Instant) -> Result<&mut Task, BadChange> {
-        let task = self.task.as_mut().ok_or(BadChange::NoTask)?;
+        let task = Arc::make_mut(self.task.as_mut().ok_or(BadChange::NoTask)?);
         task.last_updated = at;
         Ok(task)
     }

@@ -127,7 +127,8 @@ fn is_time_word(word: &[u8]) -> bool {
     });
     let of_letter = |first: &u8| LENGTHS.get(usize::from(first.wrapping_sub(b'a'))).copied().unwrap_or_default();
     let lengths = word.first().map_or(0, of_letter);
-    let fits = u32::try_from(word.len()).ok().and_then(|length| lengths.checked_shr(length)).unwrap_or_default() & 1 == 1;
+    let fits =
+        u32::try_from(word.len()).ok().and_then(|length| lengths.checked_shr(length)).unwrap_or_default() & 1 == 1;
     fits && TIME_WORDS.binary_search_by(|known| known.as_bytes().cmp(word)).is_ok()
 }
 

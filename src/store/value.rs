@@ -148,7 +148,7 @@ pub struct Checkpoint {
     pub changes: Vec<Change>,
     pub replies: Vec<RecordedReply>,
     /// The task after the changes and the revision it was read at; none for a mail's run.
-    pub task: Option<(Box<Task>, i64)>,
+    pub task: Option<(Arc<Task>, i64)>,
     pub action: Option<NewAction>,
     /// The end of the effect the run waited for.
     pub moved: Option<Box<ActionMove>>,

@@ -88,7 +88,7 @@ async fn a_task_has_a_budget_of_its_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn money_is_counted_with_prices() {
-    let (house, server) = (House::active(), Server::kind());
+    let (house, server) = (House::real_time(Kind::Active), Server::kind());
     with_model(&house, &server, "price_in = 2.0\nprice_out = 10.0\nmoney_per_day = 5.0");
     house.post(&house.letter("q").question());
     house.post(&house.letter("i").invoice(7));

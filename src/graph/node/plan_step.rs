@@ -239,7 +239,7 @@ fn task_run(entry: &Entry<'_>, known: &Acquaintance, task: &Task, facts: &Facts)
         state: RunState {
             mail_id: entry.state.mail_id,
             mail_key: Some(known.source_key.clone()),
-            task: Some(task.clone()),
+            task: Some(Arc::new(task.clone())),
             facts: Some(facts.clone()),
             ..RunState::default()
         },

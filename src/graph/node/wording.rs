@@ -2,6 +2,8 @@
 //!
 //! Which tasks there are, their facts, their class and their end are decided before a model is asked, and stay.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::{
@@ -70,7 +72,7 @@ pub(super) fn with_plan(mut step: Step, heard: &Heard, tools: &Registry) -> Step
         reword(task, worded, tools);
         let run = step.runs.iter_mut().find(|run| run.task_id == Some(task.task_id));
         if let Some(run) = run {
-            run.state.task = Some(task.clone());
+            run.state.task = Some(Arc::new(task.clone()));
         }
     }
     step

@@ -1,5 +1,7 @@
 //! A person's word on an item. Used once: the row is claimed by a single conditional update.
 
+use std::sync::Arc;
+
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -325,7 +327,7 @@ fn new_run(
                 .map(|mail_id| ledger::entry(connection, mail_id))
                 .transpose()?
                 .map(|entry| entry.source_key),
-            task: Some(row.task.clone()),
+            task: Some(Arc::new(row.task.clone())),
             facts: super::facts::of_task(connection, row.task.task_id)?,
             rule: Some(row.rule.clone()),
             generation,
