@@ -117,19 +117,20 @@ fn may_name_a_time(plain: &str) -> bool {
         || plain.as_bytes().split(|byte| !byte.is_ascii_alphabetic()).any(is_time_word)
 }
 
+/// Whether it is a word of time, by its first letters: every word of every mail is asked, and a longer one that begins
+/// alike is only read for nothing.
 fn is_time_word(word: &[u8]) -> bool {
-    /// For each first letter, the lengths of the words of time that start with it, a bit each: few other words share both.
-    static LENGTHS: LazyLock<[u32; 26]> = LazyLock::new(|| {
-        std::array::from_fn(|letter| {
-            let starts = |word: &&&str| word.bytes().next().is_some_and(|first| usize::from(first - b'a') == letter);
-            TIME_WORDS.iter().filter(starts).fold(0, |lengths, word| lengths | 1 << word.len())
-        })
+    static HEADS: LazyLock<Vec<u64>> = LazyLock::new(|| {
+        let mut heads: Vec<u64> = TIME_WORDS.iter().map(|word| head(word.as_bytes())).collect();
+        heads.sort_unstable();
+        heads
     });
-    let of_letter = |first: &u8| LENGTHS.get(usize::from(first.wrapping_sub(b'a'))).copied().unwrap_or_default();
-    let lengths = word.first().map_or(0, of_letter);
-    let fits =
-        u32::try_from(word.len()).ok().and_then(|length| lengths.checked_shr(length)).unwrap_or_default() & 1 == 1;
-    fits && TIME_WORDS.binary_search_by(|known| known.as_bytes().cmp(word)).is_ok()
+    HEADS.binary_search(&head(word)).is_ok()
+}
+
+/// Up to eight letters as one number.
+fn head(word: &[u8]) -> u64 {
+    word.iter().take(8).fold(0, |head, letter| head << 8 | u64::from(*letter))
 }
 
 fn is_of_figure(c: char) -> bool {
