@@ -66,6 +66,8 @@ pub struct App {
     pub memory: Memory,
     pub tools: Arc<Registry>,
     pub user: UserId,
+    /// One night at a time: the schedule and a request may come together.
+    night: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl App {
@@ -80,6 +82,7 @@ impl App {
             memory,
             tools: Arc::new(Registry::shipped()),
             user: UserId::from(ME),
+            night: Arc::default(),
         };
         app.open_accounts().await?;
         Ok(app)

@@ -10,6 +10,7 @@ use super::{
 use crate::{
     model::{Facts, Instant, Priority, TaskId},
     rules::{Edit, RuleSet},
+    store::night::PastTask,
 };
 
 /// This share of the past may change by one night's edits, or [`MOST_CHANGED`] tasks.
@@ -128,6 +129,11 @@ fn flips(material: &Material, candidate: &Candidate, before: &RuleSet, after: &R
     let mut cases = Vec::new();
     for task in material.replayed() {
         let (old, new) = (before.judge(&task.facts, task.created_at), after.judge(&task.facts, task.created_at));
+        let (from, to) = (old.level, new.level);
+        if task.hand_ranked && silenced(material, candidate, task, before, after) {
+            let why = "you set its level, and it would be no task any more".into();
+            cases.push(Case { task_id: task.task_id, number: task.number, from, to, why });
+        }
         if old.level == new.level {
             continue;
         }
@@ -136,7 +142,6 @@ fn flips(material: &Material, candidate: &Candidate, before: &RuleSet, after: &R
             && !superseded(material, candidate, &task.facts, task.task_id);
         if said || old.locked {
             let why = if said { "you set this level" } else { "a locked rule gave it" };
-            let (from, to) = (old.level, new.level);
             cases.push(Case { task_id: task.task_id, number: task.number, from, to, why: why.into() });
         }
     }
@@ -144,12 +149,21 @@ fn flips(material: &Material, candidate: &Candidate, before: &RuleSet, after: &R
     cases
 }
 
-/// The person has thought otherwise since: every word the edit rests on is newer than the one on this task.
+/// Its mail would open no task any more, and the person has not said so since they set its level.
+fn silenced(material: &Material, candidate: &Candidate, task: &PastTask, before: &RuleSet, after: &RuleSet) -> bool {
+    let silent = |rules: &RuleSet| rules.taught(&task.facts, task.created_at).is_some_and(|taught| !taught.opens);
+    let older = material.said_at.get(&task.task_id).is_some_and(|at| *at < candidate.since);
+    !silent(before) && silent(after) && !older
+}
+
+/// The person has thought otherwise since: every word the edit rests on is newer than the one on this task, and some of
+/// them are about the same sender.
 fn superseded(material: &Material, candidate: &Candidate, facts: &Facts, task_id: TaskId) -> bool {
     candidate.reach.covers(facts)
         && material.said_at.get(&task_id).is_some_and(|at| *at < candidate.since)
-        && material
-            .lessons
-            .iter()
-            .any(|lesson| candidate.evidence.contains(&lesson.id) && matches!(lesson.wish, Wish::Level(_)))
+        && material.lessons.iter().any(|lesson| {
+            candidate.evidence.contains(&lesson.id)
+                && matches!(lesson.wish, Wish::Level(_))
+                && lesson.facts.sender == facts.sender
+        })
 }

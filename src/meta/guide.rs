@@ -19,6 +19,18 @@ const MUCH: usize = 5;
 /// Of the replies, so many of five must show the same.
 const OF_FIVE: usize = 3;
 
+/// How a person's word against the line of a domain is remembered.
+pub fn key(domain: &str) -> String {
+    format!("guideline:{domain}")
+}
+
+/// The domains of the lines between the marks.
+pub fn domains(text: &str) -> Vec<&str> {
+    let Some((head, tail)) = around(text) else { return Vec::new() };
+    let lines = text.get(head.len()..text.len() - tail.len()).unwrap_or_default().lines();
+    lines.filter_map(|line| line.strip_prefix("- Replies to ")?.split(' ').next()).collect()
+}
+
 /// What the replies to each domain teach.
 pub fn lines(deeds: &[ReplyDeed]) -> Vec<String> {
     let mut by_domain: BTreeMap<&str, Vec<&ReplyDeed>> = BTreeMap::new();
@@ -97,7 +109,8 @@ mod tests {
     use super::*;
 
     fn deed(domain: &str, before: usize, after: Option<usize>) -> ReplyDeed {
-        ReplyDeed { domain: domain.into(), words_before: before, words_after: after, rejected: after.is_none() }
+        let at = chrono::DateTime::UNIX_EPOCH.into();
+        ReplyDeed { domain: domain.into(), words_before: before, words_after: after, rejected: after.is_none(), at }
     }
 
     #[test]

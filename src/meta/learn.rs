@@ -68,9 +68,27 @@ pub(super) fn act(wish: Wish, up: bool) -> Act {
     }
 }
 
-/// Anyone at a domain, with a word, or in a crowd of machines: wider than the one who was corrected.
-const fn is_wide(reach: &Reach) -> bool {
-    matches!(reach, Reach::Domain(_) | Reach::Word(_) | Reach::Template(..))
+/// Anyone at a domain, with a word, in a crowd of machines, or who writes the name of a list: wider than the one who was
+/// corrected.
+pub(super) const fn is_wide(reach: &Reach) -> bool {
+    is_shared(reach)
+}
+
+/// How many must have been corrected alike before others are judged by it.
+pub(super) const fn least_senders(reach: &Reach) -> usize {
+    match reach {
+        Reach::Domain(_) | Reach::Template(..) => 2,
+        Reach::Word(_) => 3,
+        Reach::Sender(_) | Reach::ListId(_) => 1,
+    }
+}
+
+/// Anyone can write a word into a subject or the name of a list, and many share a domain: that makes nothing critical.
+pub(super) fn bounded(reach: &Reach, act: Act) -> Act {
+    match act {
+        Act::Set(Priority::Critical) if is_wide(reach) => Act::Set(Priority::High),
+        act => act,
+    }
 }
 
 /// Several senders may be within reach, so each of them is looked at.
@@ -101,7 +119,7 @@ pub(super) fn candidates(material: &Material, rules: &RuleSet) -> Vec<Candidate>
         if let Some(group) = best.or_else(|| fit.first())
             && seen.insert(group.entry().name())
         {
-            found.push(group.candidate());
+            found.push(group.candidate(material));
         }
     }
     found.sort_by_key(|candidate| candidate.until);
@@ -149,12 +167,8 @@ impl<'a> Group<'a> {
     }
 
     pub(super) fn is_enough(&self) -> bool {
-        let wide = match self.reach {
-            Reach::Domain(_) | Reach::Template(..) => self.senders().len() >= 2,
-            Reach::Word(_) => self.senders().len() >= 3,
-            _ => true,
-        };
-        wide && self.fresh
+        self.senders().len() >= least_senders(&self.reach)
+            && self.fresh
             && self.support.len() >= MIN_CORRECTIONS
             && self.days() >= MIN_DAYS
             && self.against * MOST_AGAINST <= self.support.len()
@@ -197,21 +211,19 @@ impl<'a> Group<'a> {
     }
 
     pub(super) fn entry(&self) -> Entry {
-        let act = match act(self.wish, self.up) {
-            // Anyone can write a word into a subject, and many share a domain.
-            Act::Set(Priority::Critical) if is_wide(&self.reach) => Act::Set(Priority::High),
-            act => act,
-        };
-        Entry { reach: self.reach.clone(), act }
+        Entry { reach: self.reach.clone(), act: bounded(&self.reach, act(self.wish, self.up)) }
     }
 
-    /// Lowering anyone but a bulk sender is for the person to say.
-    pub(super) fn is_asked(&self) -> bool {
-        let bulk = self.support.iter().all(|lesson| lesson.bulk) && !is_wide(&self.reach);
+    /// Lowering anyone but a bulk sender is for the person to say. Someone who also writes by hand is none.
+    pub(super) fn is_asked(&self, material: &Material) -> bool {
+        let within = || material.mails.iter().filter(|mail| self.reach.covers(&mail.facts));
+        let bulk = !is_wide(&self.reach)
+            && self.support.iter().all(|lesson| lesson.bulk)
+            && within().all(|mail| mail.bulk && !mail.facts.known_contact);
         matches!(self.entry().act, Act::Cap(_) | Act::Task(false)) && !bulk
     }
 
-    fn candidate(&self) -> Candidate {
+    fn candidate(&self, material: &Material) -> Candidate {
         let evidence: Vec<i64> = self.support.iter().map(|lesson| lesson.id).collect();
         let at = |pick: fn(Option<Instant>, Instant) -> Option<Instant>| {
             self.support.iter().fold(None, |best, lesson| pick(best, lesson.at))
@@ -225,7 +237,7 @@ impl<'a> Group<'a> {
             evidence,
             since: since.unwrap_or(Instant::from(chrono::DateTime::UNIX_EPOCH)),
             until: until.unwrap_or(Instant::from(chrono::DateTime::UNIX_EPOCH)),
-            asked: self.is_asked(),
+            asked: self.is_asked(material),
         }
     }
 }

@@ -19,7 +19,7 @@ pub use learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS};
 pub use lesson::{Lesson, Wish, lessons};
 pub use outlook::{Outlook, outlook};
 pub use schedule::{Due, Schedule};
-pub(crate) use study::approved;
+pub(crate) use study::{Approved, approved};
 pub use study::{Findings, Kept, Material, Tested, study};
 
 /// Lessons, and entries nothing has matched, are forgotten after this.

@@ -43,8 +43,11 @@ fn of(material: &Material, rules: &RuleSet, lesson: &Lesson) -> Outlook {
             "the sender is not verified, and nothing is learned about a name anyone can write".into(),
         );
     };
-    let coming =
-        super::learn::candidates(material, rules).into_iter().find(|candidate| candidate.evidence.contains(&lesson.id));
+    // As the night does it: what keeps being overruled goes before anything new.
+    let overruled = super::overrule::candidates(material, rules).into_iter();
+    let coming = overruled
+        .chain(super::learn::candidates(material, rules))
+        .find(|candidate| candidate.evidence.contains(&lesson.id));
     if let Some(candidate) = coming {
         return Outlook::Tonight { rule: candidate.edit.words(), asked: candidate.asked };
     }
@@ -55,7 +58,7 @@ fn of(material: &Material, rules: &RuleSet, lesson: &Lesson) -> Outlook {
     if more == 0 {
         return Outlook::Nothing(format!("you have also said otherwise about {}", group.entry().reach.words()));
     }
-    Outlook::Missing { more, another_day, rule, asked: group.is_asked() }
+    Outlook::Missing { more, another_day, rule, asked: group.is_asked(material) }
 }
 
 impl fmt::Display for Outlook {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     MEMORY_DAYS,
-    learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS, why},
+    learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS, bounded, is_wide, least_senders, why},
     lesson::{Lesson, Wish},
     study::{Kept, Material},
 };
@@ -29,7 +29,9 @@ fn overruled(material: &Material, rules: &RuleSet, kept: &Kept) -> Option<Candid
         .filter(|lesson| lesson.at > kept.made_at && speaks_against(lesson, rules, kept))
         .collect();
     let days = against.iter().map(|lesson| lesson.day.as_str()).collect::<BTreeSet<_>>().len();
-    if against.len() < MIN_CORRECTIONS || days < MIN_DAYS {
+    // What several taught, one alone does not unteach.
+    let senders = against.iter().map(|lesson| lesson.facts.sender.as_str()).collect::<BTreeSet<_>>().len();
+    if against.len() < MIN_CORRECTIONS || days < MIN_DAYS || senders < least_senders(&kept.entry.reach) {
         return None;
     }
     let why = format!("overruled: {}", why(&against));
@@ -48,7 +50,7 @@ fn overruled(material: &Material, rules: &RuleSet, kept: &Kept) -> Option<Candid
         evidence: against.iter().map(|lesson| lesson.id).collect(),
         since: times().min()?,
         until: times().max()?,
-        asked: lowers_a_cap && !against.iter().all(|lesson| lesson.bulk),
+        asked: lowers_a_cap && (is_wide(&kept.entry.reach) || !against.iter().all(|lesson| lesson.bulk)),
     })
 }
 
@@ -89,7 +91,7 @@ fn changed(kept: &Kept, level: Priority, why: String) -> Option<Edit> {
         Act::Cap(_) => Act::Cap(level),
         Act::Task(_) => return None,
     };
-    let entry = Entry { reach: kept.entry.reach.clone(), act };
+    let entry = Entry { reach: kept.entry.reach.clone(), act: bounded(&kept.entry.reach, act) };
     Some(Edit::Change { name: kept.name.clone(), entry, why })
 }
 

@@ -95,6 +95,13 @@ impl Material {
         rows.extend(reader.task_lessons(since)?);
         let said = rows.iter().filter(|row| row.correction.kind == CorrectionKind::Priority);
         let said_at = said.filter_map(|row| Some((row.correction.task_id?, row.correction.at))).collect();
+        let mut unlearned: Unlearned = reader.unlearned()?.into_iter().collect();
+        let kept: Vec<Kept> = reader.learned_entries()?.into_iter().filter_map(kept).collect();
+        // Taking an entry out of the file is a word like a rollback, and counts from now on.
+        let gone = taken_out(&kept, &rules);
+        unlearned.extend(gone.iter().map(|kept| (kept.entry.reach.key(), now)));
+        let mut replies = reader.reply_deeds(since)?;
+        replies.retain(|deed| unlearned.get(&guide::key(&deed.domain)).is_none_or(|since| deed.at > *since));
         Ok(Self {
             now,
             zone,
@@ -104,10 +111,10 @@ impl Material {
             said_at,
             tasks: reader.past_tasks(Some(since))?,
             mails: reader.past_mails(since)?,
-            kept: reader.learned_entries()?.into_iter().filter_map(kept).collect(),
-            unlearned: reader.unlearned()?.into_iter().collect(),
+            kept,
+            unlearned,
             asked: reader.proposals()?,
-            replies: reader.reply_deeds(since)?,
+            replies,
         })
     }
 
@@ -138,6 +145,12 @@ impl Material {
     }
 }
 
+/// Entries of ours that are not in the file any more. From a file that does not parse nothing was taken out.
+fn taken_out<'k>(kept: &'k [Kept], rules: &str) -> Vec<&'k Kept> {
+    let Ok(rules) = parse(rules) else { return Vec::new() };
+    kept.iter().filter(|kept| !rules.learned().contains(&kept.name.as_str())).collect()
+}
+
 fn kept(row: LearnedRow) -> Option<Kept> {
     let entry = serde_json::from_value(row.entry).ok()?;
     Some(Kept { name: row.name, entry, made_at: row.made_at, last_hit: row.last_hit })
@@ -148,8 +161,8 @@ pub fn study(material: &Material) -> Result<Findings, Unfit> {
     let first = parse(&material.rules)?;
     let mut desk =
         Desk { material, first: first.clone(), now: first, text: material.rules.clone(), found: Findings::default() };
-    let taken_out = material.kept.iter().filter(|kept| !desk.first.learned().contains(&kept.name.as_str()));
-    desk.found.taken_out = taken_out.map(|kept| kept.name.clone()).collect();
+    let gone = taken_out(&material.kept, &material.rules);
+    desk.found.taken_out = gone.iter().map(|kept| kept.name.clone()).collect();
     let overruled = overrule::candidates(material, &desk.first);
     let touched: Vec<Reach> = overruled.iter().map(|candidate| candidate.reach.clone()).collect();
     let learned = learn::candidates(material, &desk.first).into_iter().filter(|new| !touched.contains(&new.reach));
@@ -165,6 +178,10 @@ pub fn study(material: &Material) -> Result<Findings, Unfit> {
 }
 
 fn parse(text: &str) -> Result<RuleSet, Unfit> {
+    // It would pass for a set without rules.
+    if text.trim().is_empty() {
+        return Err(Unfit::Missing);
+    }
     RuleSet::parse(FILE, text).map_err(|error| Unfit::Broken(Box::new(error)))
 }
 
@@ -212,13 +229,24 @@ fn tested(candidate: Candidate, trial: Trial) -> Tested {
 
 impl Material {
     fn hits(&self, kept: &Kept) -> (String, u64, Option<Instant>) {
-        let mails = self.mails.iter().filter(|mail| kept.entry.reach.covers(&mail.facts));
+        let since = |mail: &&PastMail| mail.arrived_at >= kept.made_at;
+        let mails = self.mails.iter().filter(since).filter(|mail| kept.entry.reach.covers(&mail.facts));
         (kept.name.clone(), mails.count() as u64, self.last_hit(kept))
     }
 }
 
-/// A question that was said yes to, as the edit it asks for.
-pub(crate) fn approved(rows: &[ProposalRow]) -> Vec<(ItemId, Tested)> {
+/// A question that was said yes to: the edit it asks for, and the night that asked.
+pub(crate) struct Approved {
+    pub(crate) item_id: ItemId,
+    pub(crate) tested: Tested,
+    pub(crate) run_id: String,
+}
+
+pub(crate) fn approved(rows: &[ProposalRow]) -> Vec<Approved> {
     let yes = rows.iter().filter(|row| row.decision == "approve" && !row.settled);
-    yes.filter_map(|row| Some((row.item_id, serde_json::from_value(row.edit.clone()).ok()?))).collect()
+    let read = |row: &ProposalRow| {
+        let tested = serde_json::from_value(row.edit.clone()).ok()?;
+        Some(Approved { item_id: row.item_id, tested, run_id: row.run_id.clone() })
+    };
+    yes.filter_map(read).collect()
 }

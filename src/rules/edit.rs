@@ -4,11 +4,13 @@
 //! read again and must say exactly what was meant. Where an edit in place does not come out so, or there is nothing to
 //! edit yet, the part is written anew.
 
-use std::str::FromStr as _;
+use std::{collections::BTreeMap, str::FromStr as _};
 
 use yaml_edit::{Document, Sequence};
 
-use super::{BEGIN_MARK, END_MARK, Edit, RuleSet, RulesError, learned::learned_range, limits::MAX_LEARNED};
+use super::{
+    BEGIN_MARK, END_MARK, Edit, RuleSet, RulesError, learned::learned_range, limits::MAX_LEARNED, lint::shape,
+};
 
 /// What an empty learned part looks like.
 const EMPTY: &str = "learned: []\n";
@@ -18,6 +20,8 @@ const EMPTY: &str = "learned: []\n";
 pub enum Unfit {
     #[error("the rules file is broken, so nothing is learned into it: {0}")]
     Broken(Box<RulesError>),
+    #[error("the rules file is gone or empty, so nothing is learned into it")]
+    Missing,
     #[error("the edits would break the rules file: {0}")]
     Breaks(Box<RulesError>),
     #[error("'{0}' cannot be written into a rules file safely")]
@@ -48,9 +52,10 @@ pub fn apply(file_name: &str, text: &str, edits: &[Edit]) -> Result<String, Unfi
     Ok(text)
 }
 
-/// The names of the learned entries after the edits, in order.
-fn meant(before: &RuleSet, edits: &[Edit]) -> Result<Vec<String>, Unfit> {
+/// What every rule and entry says after the edits, by name.
+fn meant(before: &RuleSet, edits: &[Edit]) -> Result<BTreeMap<String, String>, Unfit> {
     let mut names: Vec<String> = before.learned().into_iter().map(str::to_owned).collect();
+    let mut meanings = meanings(before);
     for edit in edits {
         if let Some(entry) = edit.entry().filter(|entry| !entry.reach.is_plain()) {
             return Err(Unfit::NotPlain(entry.reach.words()));
@@ -63,14 +68,45 @@ fn meant(before: &RuleSet, edits: &[Edit]) -> Result<Vec<String>, Unfit> {
                 return Err(Unfit::Taken(name));
             }
             (Edit::Add { .. }, None) if names.len() >= MAX_LEARNED => return Err(Unfit::Full),
-            (Edit::Add { .. }, None) => names.push(name),
+            (Edit::Add { .. }, None) => names.push(name.clone()),
             (_, None) => return Err(Unfit::NoSuchEntry(name)),
             (Edit::Change { .. }, Some(_)) => {}
             (Edit::Retire { .. }, Some(at)) => drop(names.remove(at)),
         }
+        meanings.remove(&name);
+        meanings.extend(alone(edit)?);
     }
-    names.sort();
-    Ok(names)
+    Ok(meanings)
+}
+
+/// What the entry of an edit says in a file of its own; nothing when it goes.
+fn alone(edit: &Edit) -> Result<BTreeMap<String, String>, Unfit> {
+    let Some(entry) = edit.entry() else { return Ok(BTreeMap::new()) };
+    let text = with_learned("", Some(&format!("learned:\n{}", item(&entry.yaml(&edit.name(), edit.why())))));
+    let rules = RuleSet::parse("the entry", &text).map_err(|error| Unfit::Breaks(Box::new(error)))?;
+    Ok(meanings(&rules))
+}
+
+/// Conditions and outcomes, hand-written and learned; not where they stand or why.
+fn meanings(rules: &RuleSet) -> BTreeMap<String, String> {
+    let said = rules.rules.iter().map(|rule| {
+        let says = format!("{} {:?} {}", shape(&rule.condition), rule.outcome, rule.learned);
+        (rule.name.clone(), says)
+    });
+    let taught = rules.teachings.iter().map(|teaching| {
+        let says = format!("{} opens {}", shape(&teaching.condition), teaching.opens);
+        (teaching.name.clone(), says)
+    });
+    said.chain(taught).collect()
+}
+
+/// The text with another learned part, or an empty one.
+pub fn with_learned(text: &str, part: Option<&str>) -> String {
+    let whole = with_marks(text);
+    match learned_range(&whole) {
+        Some(range) => spliced(&whole, &range, part.unwrap_or(EMPTY)),
+        None => whole,
+    }
 }
 
 /// A file of a person who took the marks out gets them back, at its end.
@@ -87,21 +123,14 @@ fn spliced(whole: &str, range: &std::ops::Range<usize>, part: &str) -> String {
     format!("{head}{part}{tail}")
 }
 
-/// Read again: the hand-written rules are what they were, and the learned entries are those that were meant.
-fn says(file_name: &str, text: &str, before: &RuleSet, meant: &[String]) -> Result<(), Unfit> {
+/// Read again: every rule and entry says what was meant, in the order a person gave the hand-written ones.
+fn says(file_name: &str, text: &str, before: &RuleSet, meant: &BTreeMap<String, String>) -> Result<(), Unfit> {
     let after = RuleSet::parse(file_name, text).map_err(|error| Unfit::Breaks(Box::new(error)))?;
-    let mut learned: Vec<&str> = after.learned();
-    learned.sort_unstable();
     let own = |rules: &RuleSet| -> Vec<String> {
-        rules
-            .rules
-            .iter()
-            .filter(|rule| !rule.learned)
-            .map(|rule| format!("{:?}", (&rule.name, rule.outcome)))
-            .collect()
+        rules.rules.iter().filter(|rule| !rule.learned).map(|rule| rule.name.clone()).collect()
     };
     let same = own(before) == own(&after) && before.default == after.default;
-    if same && learned == meant { Ok(()) } else { Err(Unfit::NotAsMeant) }
+    if same && meanings(&after) == *meant { Ok(()) } else { Err(Unfit::NotAsMeant) }
 }
 
 /// The part edited in place; none when there is no block of entries to edit.

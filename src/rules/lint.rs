@@ -133,7 +133,7 @@ fn contradicts(rule: &Rule, earlier: &Rule) -> Option<String> {
 }
 
 /// Two conditions with the same text ask the same.
-fn shape(condition: &Condition) -> String {
+pub(super) fn shape(condition: &Condition) -> String {
     let all = |parts: &[Condition]| {
         let mut parts: Vec<String> = parts.iter().map(shape).collect();
         parts.sort_unstable();

@@ -29,7 +29,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-pub use edit::{Unfit, apply};
+pub use edit::{Unfit, apply, with_learned};
 pub(crate) use entry::subject_words;
 pub use entry::{Act, Edit, Entry, Reach};
 pub use error::{Position, RulesError};

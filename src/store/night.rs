@@ -67,6 +67,8 @@ pub struct PastMail {
     pub opened: bool,
     /// A person said something about it.
     pub corrected: bool,
+    /// Sent to many or by a machine, by its headers.
+    pub bulk: bool,
     pub facts: Facts,
 }
 
@@ -193,4 +195,6 @@ pub struct ReplyDeed {
     /// None: it was not sent.
     pub words_after: Option<usize>,
     pub rejected: bool,
+    /// When it was first written.
+    pub at: Instant,
 }

@@ -91,6 +91,68 @@ async fn what_a_person_wrote_since_stays_in_a_rollback() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn each_rollback_goes_one_night_further_back() {
+    let house = House::active();
+    let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
+    app.reflect().await.unwrap();
+    let one = rules(&house);
+    let app = taught(&house, "bob@mill.example", Priority::High, &[]).await;
+    app.reflect().await.unwrap();
+    assert!(rules(&house).contains("bob@mill.example"), "{}", rules(&house));
+    let own = |text: &str| text.replace("default: low", "default: med");
+    house.write("rules/priority.yml", &own(&rules(&house)));
+    for expected in [&one, BUILT_IN] {
+        app.rollback(None).await.unwrap();
+        assert_eq!(rules(&house), own(expected));
+    }
+    assert!(app.rollback(None).await.is_err(), "there is nothing before the first");
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entry_taken_out_by_hand_is_not_learned_again() {
+    let house = House::active();
+    let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
+    app.reflect().await.unwrap();
+    house.write("rules/priority.yml", BUILT_IN);
+    for _ in 0..2 {
+        house.clock.advance(24 * 3600);
+        app.reflect().await.unwrap();
+        assert_eq!(rules(&house), BUILT_IN);
+    }
+    assert!(app.rules_history().await.unwrap()[0].row.why.contains("you took out"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_gone_or_broken_teaches_and_ranks_nothing() {
+    let house = House::active();
+    let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
+    app.reflect().await.unwrap();
+    let learned = rules(&house);
+    let entries = app.learned_entries().await.unwrap();
+    let levels = || house.sql("SELECT task_id, priority FROM tasks ORDER BY task_id");
+    let before = levels();
+    let path = house.root().join("rules/priority.yml");
+    for text in [None, Some(""), Some("default: [\n")] {
+        match text {
+            Some(text) => fs::write(&path, text).unwrap(),
+            None => fs::remove_file(&path).unwrap(),
+        }
+        house.clock.advance(24 * 3600);
+        app.reflect().await.unwrap();
+        assert_eq!(fs::read_to_string(&path).ok().as_deref(), text, "nothing is written into it");
+        assert_eq!(app.learned_entries().await.unwrap(), entries, "{text:?}");
+        assert_eq!(levels(), before, "{text:?}");
+    }
+    // Back, and nothing is forgotten.
+    house.write("rules/priority.yml", &learned);
+    house.clock.advance(24 * 3600);
+    app.reflect().await.unwrap();
+    assert_eq!(rules(&house), learned);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_cap_is_asked_for_and_adopted_after_a_yes() {
     let house = House::active();
     let app = taught(&house, "ivo@lunch.example", Priority::Low, &[]).await;
@@ -111,7 +173,7 @@ async fn a_cap_is_asked_for_and_adopted_after_a_yes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_no_is_remembered_and_a_bulk_sender_is_capped_unasked() {
+async fn a_no_is_remembered() {
     let house = House::active();
     let app = taught(&house, "ivo@lunch.example", Priority::Low, &[]).await;
     app.reflect().await.unwrap();

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::rewrite::{Draft, Rewritten};
 use crate::{
     app::App,
-    meta::{Tested, approved, outlook},
+    meta::{Approved, Tested, approved, outlook},
     model::{ItemId, ItemKind, RunId},
     rules::{RuleSet, apply},
     store::{
@@ -54,14 +54,15 @@ impl App {
         self.settle_intents().await?;
         let mut adopted = 0;
         // Read again: another may have had the turn before.
-        for (item_id, tested) in approved(&self.store.read(|reader| reader.proposals()).await?) {
-            adopted += usize::from(self.adopt(item_id, tested).await?);
+        for yes in approved(&self.store.read(|reader| reader.proposals()).await?) {
+            adopted += usize::from(self.adopt(yes).await?);
         }
-        self.rerank_if_new(&self.rules().rules).await?;
+        self.rerank_by_the_file().await?;
         Ok(adopted)
     }
 
-    async fn adopt(&self, item_id: ItemId, tested: Tested) -> anyhow::Result<bool> {
+    async fn adopt(&self, yes: Approved) -> anyhow::Result<bool> {
+        let Approved { item_id, tested, run_id } = yes;
         let was = self.files()?;
         let mut files = was.clone();
         match apply("rules/priority.yml", &was.rules, std::slice::from_ref(&tested.edit)) {
@@ -72,7 +73,7 @@ impl App {
                 return Ok(false);
             }
         }
-        let draft = Draft::of_approval(files, item_id, tested, "", self.clock.now());
+        let draft = Draft::of_approval(files, item_id, tested, &run_id, self.clock.now());
         // Changed meanwhile: the next look adopts it.
         Ok(matches!(self.rewrite(&was, draft).await?, Rewritten::Version(_)))
     }

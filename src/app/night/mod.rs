@@ -76,6 +76,7 @@ impl App {
 
     /// The nightly job, unless it was done today. Belongs to the worker.
     pub async fn reflect(&self) -> anyhow::Result<Reflected> {
+        let _one = self.night.lock().await;
         let now = self.clock.now();
         let date = self.schedule()?.date(now);
         let known = date.clone();
@@ -93,6 +94,7 @@ impl App {
 
     /// Does the night that is due, or goes on with one that was cut off. None when there is nothing to do yet.
     pub async fn night_if_due(&self) -> anyhow::Result<Option<NightReport>> {
+        let _one = self.night.lock().await;
         let now = self.clock.now();
         let schedule = self.schedule()?;
         let (seen, unfinished) =
@@ -153,6 +155,7 @@ impl App {
         let Night { date, scheduled_at, run_id, missed } = night;
         let begin = BeginNight { date: date.clone(), scheduled_at, run_id, missed, at: self.clock.now() };
         self.store.write(Write::BeginNight(Box::new(begin))).await?;
+        self.reflections().mend(&self.store).await?;
         let (findings, version) = self.learn(run_id).await?;
         let duplicates = self.cancel_twins().await?;
         let account = self.store.read(|reader| reader.any_account()).await?;
@@ -168,14 +171,34 @@ impl App {
             at: self.clock.now(),
         };
         self.store.write(Write::EndNight(Box::new(end))).await?;
-        let reranked = self.rerank_if_new(&self.rules().rules).await?;
+        let reranked = self.rerank_by_the_file().await?;
         Ok(NightReport { date, run_id, findings, duplicates, version, reranked })
+    }
+
+    /// A file that does not count ranks nothing: whoever follows it has its last good set.
+    pub(super) async fn rerank_by_the_file(&self) -> anyhow::Result<usize> {
+        let current = self.rules();
+        if current.broken.is_some() { Ok(0) } else { self.rerank_if_new(&current.rules).await }
+    }
+
+    /// What a night that was cut off had written already: it does not study twice.
+    async fn learned_by(&self, run_id: RunId) -> anyhow::Result<Option<(Findings, i64)>> {
+        let rows = self.store.read(|reader| reader.rules_versions()).await?;
+        let Some(row) = rows.into_iter().find(|row| row.who == "night" && row.run_id == run_id.to_string()) else {
+            return Ok(None);
+        };
+        let adopted = serde_json::from_value(row.edits.get("edits").cloned().unwrap_or_default()).unwrap_or_default();
+        let (rules, guidelines) = (row.rules, row.guidelines);
+        Ok(Some((Findings { adopted, rules, guidelines, ..Findings::default() }, row.version)))
     }
 
     /// Studies, and writes what passed. Starts over when a person edits a file meanwhile.
     async fn learn(&self, run_id: RunId) -> anyhow::Result<(Findings, Option<i64>)> {
         let _turn = self.rules_turn().await?;
         self.settle_intents().await?;
+        if let Some((findings, version)) = self.learned_by(run_id).await? {
+            return Ok((findings, Some(version)));
+        }
         for _ in 0..MOST_TRIES {
             let material = self.material().await?;
             let (rules, guidelines) = (material.rules.clone(), material.guidelines.clone());

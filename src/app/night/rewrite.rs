@@ -1,6 +1,8 @@
 //! Replacing the rules: intended in the database, done on the disk, kept in the database. A kill anywhere in between is
 //! found out by the next one to come by.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::files::Files;
@@ -8,7 +10,7 @@ use crate::{
     app::App,
     meta::{Findings, Material, Tested},
     model::{Instant, ItemId, RunId},
-    rules::{Edit, Replaced, replace},
+    rules::{Edit, Replaced, read_file, replace},
     store::{
         Receipt, Write,
         night::{KeepVersion, LearnedRow, NewVersion, VersionRow},
@@ -22,6 +24,8 @@ pub(super) struct Draft {
     pub(super) run_id: String,
     pub(super) why: String,
     pub(super) edits: Vec<Tested>,
+    /// A rollback's goal.
+    pub(super) back_to: Option<i64>,
     pub(super) keep: KeepVersion,
 }
 
@@ -42,8 +46,9 @@ impl Draft {
             files: Files { rules: findings.rules.clone(), guidelines: findings.guidelines.clone() },
             who: "night",
             run_id: run_id.to_string(),
-            why: summary(&findings.adopted),
+            why: summary(&findings.adopted, &findings.taken_out),
             edits: findings.adopted.clone(),
+            back_to: None,
             keep,
         }
     }
@@ -51,12 +56,15 @@ impl Draft {
     pub(super) fn of_approval(files: Files, item_id: ItemId, tested: Tested, run_id: &str, at: Instant) -> Self {
         let edits = vec![tested];
         let keep = KeepVersion { settles: Some(item_id), ..remembered(&edits, run_id, at) };
-        let why = format!("you approved: {}", summary(&edits));
-        Self { files, who: "approval", run_id: run_id.to_owned(), why, edits, keep }
+        let why = format!("you approved: {}", summary(&edits, &[]));
+        Self { files, who: "approval", run_id: run_id.to_owned(), why, edits, back_to: None, keep }
     }
 }
 
-fn summary(edits: &[Tested]) -> String {
+fn summary(edits: &[Tested], taken_out: &[String]) -> String {
+    if edits.is_empty() && !taken_out.is_empty() {
+        return format!("you took out: {}", taken_out.join(", "));
+    }
     if edits.is_empty() {
         return "guidelines".into();
     }
@@ -93,7 +101,7 @@ fn remembered(edits: &[Tested], run_id: &str, at: Instant) -> KeepVersion {
 impl App {
     /// The caller has the turn. `was` is what the draft was made from.
     pub(super) async fn rewrite(&self, was: &Files, draft: Draft) -> anyhow::Result<Rewritten> {
-        let Draft { files, who, run_id, why, edits, keep } = draft;
+        let Draft { files, who, run_id, why, edits, back_to, keep } = draft;
         let remembers = !keep.retired.is_empty() || keep.settles.is_some();
         if files == *was && !remembers {
             return Ok(Rewritten::Nothing);
@@ -106,7 +114,7 @@ impl App {
             why,
             rules: files.rules.clone(),
             guidelines: files.guidelines.clone(),
-            edits: json!({ "edits": edits, "keep": kept_value(&keep) }),
+            edits: json!({ "edits": edits, "keep": kept_value(&keep), "back_to": back_to }),
             at: now,
         };
         let Receipt::Number(version) = self.store.write(Write::IntendRules(Box::new(new))).await? else {
@@ -117,8 +125,13 @@ impl App {
             (self.home.guidelines_file(), &was.guidelines, &files.guidelines),
             (self.home.rules_file(), &was.rules, &files.rules),
         ];
-        for (path, old, new) in changes.into_iter().filter(|(_, old, new)| old != new) {
-            if replace(&path, old, new)? == Replaced::ChangedMeanwhile {
+        for (nth, (path, old, new)) in changes.iter().enumerate() {
+            // A file that stays is looked at too: what is remembered is about these bytes.
+            let done = if old == new { same(path, old)? } else { replace(path, old, new)? };
+            if done == Replaced::ChangedMeanwhile {
+                for (path, old, new) in changes.iter().take(nth).filter(|(_, old, new)| old != new) {
+                    replace(path, new, old)?;
+                }
                 self.store.write(Write::DropIntent { version }).await?;
                 return Ok(Rewritten::ChangedMeanwhile);
             }
@@ -173,6 +186,10 @@ impl App {
         }
         Ok(())
     }
+}
+
+fn same(path: &Path, bytes: &str) -> std::io::Result<Replaced> {
+    Ok(if read_file(path)? == bytes { Replaced::Yes } else { Replaced::ChangedMeanwhile })
 }
 
 fn kept_value(keep: &KeepVersion) -> Value {

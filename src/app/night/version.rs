@@ -12,7 +12,8 @@ use super::{
 use crate::{
     app::{App, NotFound},
     meta::guide,
-    rules::{RuleSet, learned_range},
+    model::Instant,
+    rules::{RuleSet, learned_range, with_learned},
     store::night::{KeepVersion, LearnedRow, VersionRow},
 };
 
@@ -69,26 +70,40 @@ impl App {
         let was = self.files()?;
         let target = match version {
             Some(number) => find(&rows, number)?,
-            None => rows
-                .iter()
-                .find(|row| row.rules != was.rules || row.guidelines != was.guidelines)
+            None => before(&rows, &was)
                 .ok_or_else(|| NotFound("there is no earlier version; `adjutant rules history` shows them".into()))?,
         };
-        let files = Files {
-            rules: with_learned_part(&was.rules, &target.rules),
-            guidelines: with_guidelines(&was.guidelines, &target.guidelines),
-        };
+        let files = composed(&was, target);
         ensure!(files != was, "the rules are what version {} had; nothing was changed", target.version);
         let after = RuleSet::parse("rules/priority.yml", &files.rules)?;
         let known = self.store.read(|reader| reader.learned_entries()).await?;
-        let keep = forgotten(&rows, &known, &after);
-        let why = format!("back to version {}", target.version);
-        let draft = Draft { files, who: "rollback", run_id: String::new(), why, edits: Vec::new(), keep };
+        let mut keep = forgotten(&rows, &known, &after, self.clock.now());
+        let (lines, left) = (guide::domains(&was.guidelines), guide::domains(&files.guidelines));
+        let gone = lines.into_iter().filter(|domain| !left.contains(domain));
+        keep.unlearned.extend(gone.map(|domain| (guide::key(domain), "rolled back".to_owned())));
+        let (why, back_to) = (format!("back to version {}", target.version), Some(target.version));
+        let draft = Draft { files, who: "rollback", run_id: String::new(), why, edits: Vec::new(), back_to, keep };
         let Rewritten::Version(made) = self.rewrite(&was, draft).await? else {
             anyhow::bail!("the rules were edited meanwhile; nothing was changed, try again")
         };
-        self.rerank_if_new(&self.rules().rules).await?;
+        self.rerank_by_the_file().await?;
         Ok(made)
+    }
+}
+
+/// The version before what counts now. After a rollback that is the one before its goal: each further one goes further back.
+fn before<'r>(rows: &'r [VersionRow], was: &Files) -> Option<&'r VersionRow> {
+    let now = rows.iter().find(|row| composed(was, row) == *was);
+    let now = now.map(|row| row.edits.get("back_to").and_then(serde_json::Value::as_i64).unwrap_or(row.version));
+    let older = rows.iter().filter(|row| now.is_none_or(|now| row.version < now));
+    older.into_iter().find(|row| composed(was, row) != *was)
+}
+
+/// The files with what a version had learned. What a person wrote outside the marks stays.
+fn composed(was: &Files, target: &VersionRow) -> Files {
+    Files {
+        rules: with_learned_part(&was.rules, &target.rules),
+        guidelines: with_guidelines(&was.guidelines, &target.guidelines),
     }
 }
 
@@ -98,7 +113,7 @@ fn find(rows: &[VersionRow], number: i64) -> anyhow::Result<&VersionRow> {
 }
 
 /// Entries that go are a person's word against them; entries that come back come with where they came from.
-fn forgotten(rows: &[VersionRow], known: &[LearnedRow], after: &RuleSet) -> KeepVersion {
+fn forgotten(rows: &[VersionRow], known: &[LearnedRow], after: &RuleSet, now: Instant) -> KeepVersion {
     let names: BTreeSet<&str> = after.learned().into_iter().collect();
     let gone = known.iter().filter(|row| !names.contains(row.name.as_str()));
     let mut keep = KeepVersion::default();
@@ -111,25 +126,32 @@ fn forgotten(rows: &[VersionRow], known: &[LearnedRow], after: &RuleSet) -> Keep
     let missing = |name: &&&str| !known.iter().any(|row| row.name == ***name);
     for name in names.iter().filter(missing) {
         let source = rows.iter().flat_map(learned_in).find(|row| row.name == **name);
-        keep.learned.extend(source);
+        // Wanted from now on, whatever spoke against it before.
+        keep.learned.extend(source.map(|row| LearnedRow { made_at: now, ..row }));
     }
     keep
 }
 
 /// The target's bytes where a person has changed nothing since; else the person's file with the target's learned part.
 fn with_learned_part(now: &str, target: &str) -> String {
-    let (Some(here), Some(there)) = (learned_range(now), learned_range(target)) else { return target.to_owned() };
-    let part = target.get(there).unwrap_or_default();
-    let (head, tail) = (now.get(..here.start).unwrap_or_default(), now.get(here.end..).unwrap_or_default());
-    format!("{head}{part}{tail}")
+    let marked = |text: &str| learned_range(text).is_some();
+    let mendable = !now.trim().is_empty() && RuleSet::parse("rules/priority.yml", now).is_ok();
+    // Of a broken file nothing can be kept but a copy; it is a version of its own by then.
+    if !mendable || with_learned(now, None) == with_learned(target, None) {
+        return target.to_owned();
+    }
+    let part = learned_range(target).and_then(|range| target.get(range));
+    if part.is_none() && !marked(now) { now.to_owned() } else { with_learned(now, part) }
 }
 
 fn with_guidelines(now: &str, target: &str) -> String {
-    let (Some((head, tail)), Some((before, after))) = (guide::around(now), guide::around(target)) else {
+    let without = |text: &str| guide::rewritten(text, &[]);
+    if without(now) == without(target) {
         return target.to_owned();
-    };
-    let part = target.get(before.len()..target.len() - after.len()).unwrap_or_default();
-    format!("{head}{part}{tail}")
+    }
+    let part = guide::around(target).and_then(|(head, tail)| target.get(head.len()..target.len() - tail.len()));
+    let lines: Vec<String> = part.unwrap_or_default().lines().map(str::to_owned).collect();
+    guide::rewritten(now, &lines)
 }
 
 /// Lines that left and lines that came, with what stands around them left out.
@@ -155,9 +177,18 @@ mod tests {
     #[test]
     fn a_rollback_is_the_old_bytes_where_nobody_else_wrote() {
         let text = |part: &str, own: &str| format!("default: {own}\n# >>> learned\n{part}# <<< learned\n# end");
-        let (old, new) = (text("learned: []\n", "low"), text("learned:\n  - x\n", "low"));
+        let part = "learned:\n  - name: x\n    when: { kind: { is: bulk } }\n    cap: low\n";
+        let (old, new) = (text("learned: []\n", "low"), text(part, "low"));
         assert_eq!(with_learned_part(&new, &old), old);
-        assert_eq!(with_learned_part(&text("learned:\n  - x\n", "med"), &old), text("learned: []\n", "med"));
+        assert_eq!(with_learned_part(&text(part, "med"), &old), text("learned: []\n", "med"));
+        // A file from before there were marks.
+        let bare = "default: low\n";
+        assert_eq!(with_learned_part(&with_learned(bare, Some(part)), bare), bare);
+        let edited = with_learned("default: med\n", Some(part));
+        assert_eq!(with_learned_part(&edited, bare), with_learned("default: med\n", None));
+        assert_eq!(with_learned_part("default: med\n", bare), "default: med\n");
+        // Of a broken or missing one there is only the way back.
+        assert_eq!((with_learned_part("", &old), with_learned_part("default: [\n", &old)), (old.clone(), old.clone()));
         assert_eq!(
             with_guidelines("a\n# >>> learned\n- x\n# <<< learned\nb", "a\n# >>> learned\n# <<< learned\nb"),
             "a\n# >>> learned\n# <<< learned\nb"

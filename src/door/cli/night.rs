@@ -152,8 +152,14 @@ pub(super) async fn reflect(app: &App, screen: Screen, dry_run: bool) -> anyhow:
             }
             let answer = app.ask("reflect").await?;
             screen.answer(&answer, |screen| {
-                let count = |key: &str| answer.get(key).and_then(Value::as_array).map_or(0, Vec::len);
                 let date = answer.get("date").and_then(Value::as_str).unwrap_or_default();
+                // A night that was held before comes as its row.
+                if answer.get("state").is_some() {
+                    return screen.line(&format!(
+                        "The night of {date} was held already; `adjutant rules history` tells what it did."
+                    ));
+                }
+                let count = |key: &str| answer.get(key).and_then(Value::as_array).map_or(0, Vec::len);
                 screen.line(&format!(
                     "The night of {date}: {} learned, {} asked, {} kept as proposals.",
                     count("adopted"),

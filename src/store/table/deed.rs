@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{json, many, one};
+use super::{json, many, one, parsed};
 use crate::{
     model::{Deeds, Instant, RunId, TaskId},
     store::{Reader, error::Result, night::ReplyDeed},
@@ -15,7 +15,7 @@ impl Reader<'_> {
                      (SELECT json_extract(last.action, '$.effect.message.body') FROM outbox last
                       WHERE last.task_id = first.task_id AND last.step = first.step AND last.state IN ('sent', 'saved')
                       ORDER BY last.generation DESC LIMIT 1),
-                     EXISTS (SELECT 1 FROM correction c WHERE c.task_id = first.task_id AND c.kind = 'reject')
+                     EXISTS (SELECT 1 FROM correction c WHERE c.task_id = first.task_id AND c.kind = 'reject'), first.created_at
                    FROM outbox first JOIN task_facts f USING (task_id)
                    WHERE first.generation = (SELECT min(generation) FROM outbox o WHERE o.task_id = first.task_id AND o.step = first.step)
                      AND first.step LIKE 'send%' AND f.sender_verified AND first.created_at >= ?1 ORDER BY first.action_id";
@@ -25,14 +25,17 @@ impl Reader<'_> {
                 row.get::<_, Option<String>>(1)?,
                 row.get::<_, Option<String>>(2)?,
                 row.get::<_, bool>(3)?,
+                parsed::<Instant>(row, 4)?,
             ))
         })?;
-        let ended = rows.into_iter().filter(|(_, _, last, rejected)| last.is_some() || *rejected);
-        let deed = |(domain, first, last, rejected): (String, Option<String>, Option<String>, bool)| ReplyDeed {
+        let ended = rows.into_iter().filter(|(_, _, last, rejected, _)| last.is_some() || *rejected);
+        type Row = (String, Option<String>, Option<String>, bool, Instant);
+        let deed = |(domain, first, last, rejected, at): Row| ReplyDeed {
             domain,
             words_before: count(first.as_deref()),
             words_after: last.as_deref().map(|text| count(Some(text))),
             rejected: rejected && last.is_none(),
+            at,
         };
         Ok(ended.map(deed).collect())
     }

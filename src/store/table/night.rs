@@ -108,7 +108,8 @@ pub(in crate::store) fn keep(connection: &Connection, kept: &KeepVersion, at: In
     if let Some(item_id) = kept.settles {
         settle(connection, item_id, "adopted", at)?;
     }
-    let sql = "DELETE FROM rules_version WHERE version <= (SELECT max(version) FROM rules_version) - ?1";
+    let sql = "DELETE FROM rules_version WHERE live = 1 AND version NOT IN
+               (SELECT version FROM rules_version WHERE live = 1 ORDER BY version DESC LIMIT ?1)";
     execute(connection, sql, [VERSIONS], "forgetting old versions").map(drop)
 }
 
@@ -305,8 +306,9 @@ impl Reader<'_> {
     pub fn past_mails(&self, since: Instant) -> Result<Vec<PastMail>> {
         let sql = format!(
             "SELECT l.mail_id, l.arrived_at, l.state = 'task',
-                    EXISTS (SELECT 1 FROM correction c WHERE c.mail_id = l.mail_id AND c.kind IN ('not_a_task', 'make_task')), {}
-             FROM ledger l JOIN mail_facts f USING (mail_id) JOIN account a ON a.account = l.account
+                    EXISTS (SELECT 1 FROM correction c WHERE c.mail_id = l.mail_id AND c.kind IN ('not_a_task', 'make_task')),
+                    coalesce(json_extract(m.body, '$.bulk_header'), json_extract(m.body, '$.list_id')) IS NOT NULL, {}
+             FROM ledger l JOIN mail_facts f USING (mail_id) JOIN mail m USING (mail_id) JOIN account a ON a.account = l.account
              WHERE l.arrived_at >= ?1 AND l.direction = 'in' AND a.mode <> 'retired' AND l.state IN ('task', 'no_task') ORDER BY l.mail_id",
             facts::columns("f")
         );
@@ -316,7 +318,8 @@ impl Reader<'_> {
                 arrived_at: parsed(row, 1)?,
                 opened: row.get(2)?,
                 corrected: row.get(3)?,
-                facts: facts::facts(row, 4)?,
+                bulk: row.get(4)?,
+                facts: facts::facts(row, 5)?,
             })
         })
     }
