@@ -13,6 +13,8 @@ mod outlook;
 mod overrule;
 mod schedule;
 mod study;
+#[cfg(test)]
+mod tests;
 
 pub use gate::{Case, Trial};
 pub use learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS};

@@ -11,7 +11,7 @@ use crate::{
     rules::{RuleSet, apply},
     store::{
         Write,
-        night::{CorrectionRow, Question},
+        night::{CorrectionKind, CorrectionRow, Question},
         value::NewItem,
     },
 };
@@ -87,14 +87,22 @@ impl App {
         let fresh = self.store.read(move |reader| reader.corrections(Some(now.plus(-Duration::minutes(1))))).await?;
         self.reflections().append_corrections(&fresh);
         let about: Vec<i64> = fresh.iter().rev().filter(|row| what(row)).map(|row| row.correction).collect();
-        if about.is_empty() {
-            return Ok(None);
-        }
+        let Some(newest) = fresh.iter().rev().find(|row| what(row)).map(|row| row.kind) else { return Ok(None) };
         let material = self.material().await?;
         let told = tokio::task::spawn_blocking(move || {
             let rules = RuleSet::parse("rules/priority.yml", &material.rules).ok()?;
             about.iter().find_map(|id| outlook(&material, &rules, *id)).map(|outlook| outlook.to_string())
         });
-        Ok(told.await?)
+        Ok(told.await?.or_else(|| Some(no_rule(newest).to_owned())))
+    }
+}
+
+/// What teaches no rule is noted all the same.
+const fn no_rule(kind: CorrectionKind) -> &'static str {
+    match kind {
+        CorrectionKind::Edit | CorrectionKind::Reject | CorrectionKind::Respond => {
+            "noted; what you change in replies teaches the guidelines, no rule"
+        }
+        _ => "noted for this one; it teaches no rule",
     }
 }

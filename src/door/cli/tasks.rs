@@ -12,7 +12,10 @@ use super::{
 use crate::{
     app::{App, NewTask, TaskDetail, next_step},
     model::Instant,
-    store::value::{FollowUp, TaskRow, TaskWish},
+    store::{
+        night::CorrectionKind,
+        value::{FollowUp, TaskRow, TaskWish},
+    },
 };
 
 pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksCommand>) -> anyhow::Result<()> {
@@ -60,7 +63,9 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
             changed(screen, &app.edit_task(&task, TaskWish::Snooze(until), "").await?, "snoozed")
         }
         TasksCommand::Undo { task } => {
-            changed(screen, &app.edit_task(&task, TaskWish::Reopen, "taken back").await?, "open again")
+            let row = app.edit_task(&task, TaskWish::Reopen, "taken back").await?;
+            let teaches = app.taught_by(|correction| correction.kind == CorrectionKind::Undo).await?;
+            changed_and_taught(screen, &row, "open again", teaches)
         }
         TasksCommand::Invoices { csv } => invoices(app, screen, csv).await,
     }

@@ -17,7 +17,10 @@ use super::{
 use crate::{
     app::{App, ItemDetail, Said},
     model::{ActionId, ItemId, OutboxState},
-    store::value::Verdict,
+    store::{
+        night::{CorrectionKind, CorrectionRow},
+        value::Verdict,
+    },
 };
 
 /// All that can be are approved; the others are named, and the command fails.
@@ -106,11 +109,14 @@ async fn report(app: &App, screen: Screen, ids: &[ItemId], verdict: Verdict) -> 
         details.push(app.item_detail(&id.to_string()).await?);
     }
     let paused = app.is_paused().await?;
+    let corrects = |row: &CorrectionRow| matches!(row.kind, CorrectionKind::Reject | CorrectionKind::Respond);
+    let teaches = if verdict == Verdict::Approve { None } else { app.taught_by(corrects).await? };
     screen.answer(&details, |screen| {
         if paused {
             screen.line(PAUSED)?;
         }
-        details.iter().try_for_each(|detail| screen.line(&came_of(app, detail, verdict, alone)))
+        details.iter().try_for_each(|detail| screen.line(&came_of(app, detail, verdict, alone)))?;
+        teaches.iter().try_for_each(|words| screen.line(words))
     })
 }
 

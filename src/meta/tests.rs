@@ -1,0 +1,212 @@
+//! What may be learned, unlearned and asked, case by case.
+
+use std::collections::HashMap;
+
+use chrono::Duration;
+
+use super::{Kept, Lesson, Material, Wish, study};
+use crate::{
+    model::{Addressed, Facts, Instant, MailId, Priority, Status, TaskId, UrgencyOrigin},
+    rules::{Act, BUILT_IN, Edit, Entry, Reach, apply},
+    store::night::{PastMail, PastTask},
+};
+
+fn now() -> Instant {
+    "2026-06-23T03:15:00Z".parse().unwrap()
+}
+
+fn days_ago(days: i64) -> Instant {
+    now().plus(-Duration::days(days))
+}
+
+fn facts(sender: &str, subject: &str) -> Facts {
+    Facts {
+        sender: sender.into(),
+        sender_domain: sender.rsplit('@').next().unwrap().into(),
+        sender_verified: true,
+        known_contact: false,
+        addressed: Addressed::To,
+        list_id: None,
+        subject: subject.into(),
+        objective: "Send the keys".into(),
+        kind: "request".into(),
+        language: "en".into(),
+        amount: None,
+        due_at: None,
+        urgency: 0.2,
+        urgency_origin: UrgencyOrigin::BuiltIn,
+        attachment: false,
+        thread_mine: false,
+        account: "work".into(),
+    }
+}
+
+/// A past in which nothing was said yet.
+struct Past(Material);
+
+impl Past {
+    fn new() -> Self {
+        Self(Material {
+            now: now(),
+            zone: chrono_tz::UTC,
+            rules: BUILT_IN.to_owned(),
+            guidelines: String::new(),
+            lessons: Vec::new(),
+            said_at: HashMap::new(),
+            tasks: Vec::new(),
+            mails: Vec::new(),
+            kept: Vec::new(),
+            unlearned: HashMap::new(),
+            asked: Vec::new(),
+            replies: Vec::new(),
+        })
+    }
+
+    fn mail(mut self, facts: &Facts, days: i64, bulk: bool) -> Self {
+        let mail_id = MailId(i64::try_from(self.0.mails.len()).unwrap() + 1);
+        let facts = facts.clone();
+        self.0.mails.push(PastMail {
+            mail_id,
+            arrived_at: days_ago(days),
+            opened: true,
+            corrected: false,
+            bulk,
+            facts,
+        });
+        self
+    }
+
+    /// A mail that was corrected.
+    fn said(mut self, facts: &Facts, wish: Wish, up: bool, days: i64, bulk: bool) -> Self {
+        let id = i64::try_from(self.0.lessons.len()).unwrap() + 1;
+        let (born_at, at) = (days_ago(days), days_ago(days).plus(Duration::hours(1)));
+        let day = at.to_string().get(..10).unwrap().to_owned();
+        self.0.lessons.push(Lesson { id, wish, up, facts: facts.clone(), born_at, at, day, bulk });
+        self.mail(facts, days, bulk)
+    }
+
+    fn task(mut self, facts: &Facts, level: Priority, days: i64, hand_ranked: bool) -> Self {
+        let task_id = TaskId::derive(days_ago(days), &[&self.0.tasks.len().to_string()]);
+        if hand_ranked {
+            self.0.said_at.insert(task_id, days_ago(days).plus(Duration::hours(2)));
+        }
+        self.0.tasks.push(PastTask {
+            task_id,
+            number: None,
+            created_at: days_ago(days),
+            status: Status::Ready,
+            priority: level,
+            hand_ranked,
+            facts: facts.clone(),
+        });
+        self
+    }
+
+    fn knows(mut self, entry: Entry, days: i64) -> Self {
+        let edit = Edit::Add { entry: entry.clone(), why: "you said so".into() };
+        self.0.rules = apply("f", &self.0.rules, std::slice::from_ref(&edit)).unwrap();
+        self.0.kept.push(Kept { name: edit.name(), entry, made_at: days_ago(days), last_hit: None });
+        self
+    }
+
+    /// What is adopted and what is asked, in words.
+    fn check(&self, adopted: &[&str], asked: &[&str]) {
+        let found = study(&self.0).unwrap();
+        let words = |all: &[super::Tested]| all.iter().map(|tested| tested.words.clone()).collect::<Vec<_>>();
+        assert_eq!((words(&found.adopted), words(&found.questions)), (own(adopted), own(asked)), "{found:?}");
+    }
+}
+
+fn own(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+const LOW: Wish = Wish::Level(Priority::Low);
+const HIGH: Wish = Wish::Level(Priority::High);
+const NONE: Wish = Wish::Task(false);
+
+#[test]
+fn three_words_on_two_days_and_not_less() {
+    let ann = facts("ann@shop.example", "Keys");
+    let says = |days: &[i64]| days.iter().fold(Past::new(), |past, day| past.said(&ann, HIGH, true, *day, false));
+    says(&[3, 2]).check(&[], &[]);
+    says(&[2, 2, 2]).check(&[], &[]);
+    says(&[3, 3, 2]).check(&["mail from ann@shop.example is at least high"], &[]);
+    // What was said before it was taken back does not count.
+    let mut past = says(&[3, 3, 2]);
+    past.0.unlearned.insert(Reach::Sender("ann@shop.example".into()).key(), days_ago(1));
+    past.check(&[], &[]);
+    // Nor what a name says that nobody vouches for.
+    let stranger = Facts { sender_verified: false, ..ann };
+    [3, 3, 2].iter().fold(Past::new(), |past, day| past.said(&stranger, HIGH, true, *day, false)).check(&[], &[]);
+}
+
+#[test]
+fn only_who_writes_to_many_and_nothing_else_is_silenced_unasked() {
+    let news = facts("news@shop.example", "Offers");
+    let says = || [4, 3, 2].iter().fold(Past::new(), |past, day| past.said(&news, NONE, false, *day, true));
+    let rule = "mail from news@shop.example is no task";
+    says().check(&[rule], &[]);
+    says().mail(&news, 5, false).check(&[], &[rule]);
+    let known = Facts { known_contact: true, ..news.clone() };
+    says().mail(&known, 5, true).check(&[], &[rule]);
+    // Anyone can write the name of a list.
+    let post = |sender: &str| Facts { list_id: Some("club.example".into()), ..facts(sender, "Post") };
+    let past = [("a@x.example", 4), ("b@y.example", 3), ("c@z.example", 2)]
+        .iter()
+        .fold(Past::new(), |past, (sender, day)| past.said(&post(sender), NONE, false, *day, true));
+    let found = study(&past.0).unwrap();
+    assert!(found.adopted.is_empty() && found.questions.len() == 1, "{found:?}");
+}
+
+#[test]
+fn a_task_whose_level_a_person_set_is_not_made_none() {
+    let news = facts("news@shop.example", "Offers");
+    let past = [4, 3, 2].iter().fold(Past::new(), |past, day| past.said(&news, NONE, false, *day, true));
+    let past = past.task(&news, Priority::High, 2, true);
+    let found = study(&past.0).unwrap();
+    assert!(found.adopted.is_empty(), "{found:?}");
+    assert!(found.proposals.iter().any(|kept| kept.trial.reason.contains("whose level you set")), "{found:?}");
+}
+
+#[test]
+fn what_several_taught_one_alone_does_not_unteach() {
+    let word = Entry { reach: Reach::Word("standup".into()), act: Act::Set(Priority::Med) };
+    let about = |sender: &str| facts(sender, "Standup notes");
+    let says = |senders: [&str; 3]| {
+        let past = Past::new().knows(word.clone(), 20);
+        senders
+            .iter()
+            .zip([4, 3, 2])
+            .fold(past, |past, (sender, day)| past.said(&about(sender), LOW, false, day, false))
+    };
+    let retired = |past: &Past| study(&past.0).unwrap().adopted.iter().any(|edit| edit.words.contains("standup"));
+    assert!(!retired(&says(["eve@evil.example", "eve@evil.example", "eve@evil.example"])));
+    assert!(retired(&says(["a@x.example", "b@y.example", "c@z.example"])));
+}
+
+#[test]
+fn what_nothing_has_matched_for_sixty_days_goes() {
+    let entry = Entry { reach: Reach::Sender("ann@shop.example".into()), act: Act::Set(Priority::High) };
+    let gone = Past::new().knows(entry.clone(), 61);
+    assert!(study(&gone.0).unwrap().adopted.iter().any(|tested| matches!(tested.edit, Edit::Retire { .. })));
+    Past::new().knows(entry.clone(), 59).check(&[], &[]);
+    Past::new().knows(entry, 90).mail(&facts("ann@shop.example", "Keys"), 30, false).check(&[], &[]);
+}
+
+#[test]
+fn five_a_night_and_nothing_critical_for_a_crowd() {
+    let mut past = Past::new();
+    for nth in 0..8 {
+        let sender = facts(&format!("p{nth}@firm{nth}.example"), "Keys");
+        past = [4, 3, 2].iter().fold(past, |past, day| past.said(&sender, HIGH, true, *day, false));
+    }
+    assert_eq!(study(&past.0).unwrap().adopted.len(), 5);
+    let alarm = |nth: usize| facts(&format!("p{nth}@site{nth}.example"), "Outage");
+    let past = (0..3).fold(Past::new(), |past, nth| {
+        past.said(&alarm(nth), Wish::Level(Priority::Critical), true, 4 - i64::try_from(nth).unwrap(), false)
+    });
+    let found = study(&past.0).unwrap();
+    let acts: Vec<Act> = found.adopted.iter().filter_map(|tested| Some(tested.edit.entry()?.act)).collect();
+    assert!(!acts.contains(&Act::Set(Priority::Critical)), "{found:?}");
+}
