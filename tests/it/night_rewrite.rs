@@ -110,6 +110,20 @@ async fn each_rollback_goes_one_night_further_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn dates_that_were_missed_have_their_row_even_when_a_person_was_faster_today() {
+    let house = House::active();
+    let app = house.app().await;
+    assert!(app.night_if_due().await.unwrap().is_none(), "the first start has nothing to make up for");
+    house.clock.advance(3 * 24 * 3600);
+    app.reflect().await.unwrap();
+    assert!(app.night_if_due().await.unwrap().is_some());
+    let dates = house.sql("SELECT date, state FROM night ORDER BY date");
+    let expected = [["2026-11-17", "caught_up"], ["2026-11-18", "done"], ["2026-11-19", "done"]];
+    assert_eq!(dates, expected);
+    assert!(app.night_if_due().await.unwrap().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_entry_taken_out_by_hand_is_not_learned_again() {
     let house = House::active();
     let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;

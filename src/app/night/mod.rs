@@ -61,6 +61,11 @@ struct Night {
 }
 
 impl Night {
+    fn of(date: String, scheduled_at: Instant, missed: Vec<(String, Instant)>) -> Self {
+        let run_id = RunId::derive(scheduled_at, &["night", &date]);
+        Self { date, scheduled_at, run_id, missed }
+    }
+
     fn again(row: NightRow) -> Self {
         let NightRow { date, scheduled_at, run_id, .. } = row;
         Self { date, scheduled_at, run_id, missed: Vec::new() }
@@ -81,10 +86,7 @@ impl App {
         let date = self.schedule()?.date(now);
         let known = date.clone();
         let night = match self.store.read(move |reader| reader.night(&known)).await? {
-            None => {
-                let run_id = RunId::derive(now, &["night", &date]);
-                Night { date, scheduled_at: now, run_id, missed: Vec::new() }
-            }
+            None => Night::of(date, now, Vec::new()),
             // Cut off: it is taken up, not begun anew.
             Some(row) if row.state == "running" => Night::again(row),
             Some(row) => return Ok(Reflected::Before(Box::new(row))),
@@ -111,15 +113,23 @@ impl App {
             return Ok(Some(report));
         }
         let Some(Due::Now { date, scheduled_at, missed }) = schedule.due(last, now) else { return Ok(None) };
-        let run_id = RunId::derive(scheduled_at, &["night", &date]);
-        let report = match self.hold(Night { date, scheduled_at, run_id, missed }).await {
-            Ok(report) => Some(report),
-            // A person or a timer was faster.
-            Err(error) if matches!(error.downcast_ref(), Some(StoreError::Refused(_))) => None,
-            Err(error) => return Err(error),
-        };
+        let mut held = self.hold_unless_done(Night::of(date, scheduled_at, missed.clone())).await?;
+        // A person or a timer was faster today; the dates before have had nobody.
+        if held.is_none()
+            && let Some(((date, at), before)) = missed.split_last()
+        {
+            held = self.hold_unless_done(Night::of(date.clone(), *at, before.to_vec())).await?;
+        }
         self.seen(scheduled_at).await?;
-        Ok(report)
+        Ok(held)
+    }
+
+    async fn hold_unless_done(&self, night: Night) -> anyhow::Result<Option<NightReport>> {
+        match self.hold(night).await {
+            Ok(report) => Ok(Some(report)),
+            Err(error) if matches!(error.downcast_ref(), Some(StoreError::Refused(_))) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// When the next one is.
