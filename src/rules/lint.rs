@@ -34,8 +34,11 @@ impl RuleSet {
             let mut texts: Vec<String> = impossible(&rule.condition).into_iter().collect();
             texts.extend(self.idle(rule));
             let earlier = self.rules.iter().zip(&shapes).take(index);
-            let twins = earlier.filter(|(_, shape)| Some(*shape) == shapes.get(index)).map(|(twin, _)| twin);
-            texts.extend(twins.filter_map(|twin| shadow(rule, twin).or_else(|| contradicts(rule, twin))).take(1));
+            let mut told = earlier.filter_map(|(other, shape)| {
+                let same = Some(shape) == shapes.get(index);
+                shadow(rule, other, same).or_else(|| contradicts(rule, other).filter(|_| same))
+            });
+            texts.extend(told.next());
             warnings.extend(texts.into_iter().map(|text| Warning { at: rule.at, rule: rule.name.clone(), text }));
         }
         warnings
@@ -104,15 +107,48 @@ fn contradiction(parts: &[Condition]) -> Option<String> {
     })
 }
 
-/// Why a rule with the same condition as an earlier one never matters.
-fn shadow(rule: &Rule, earlier: &Rule) -> Option<String> {
+/// Why a rule never matters beside an earlier one that holds whenever it does.
+fn shadow(rule: &Rule, earlier: &Rule, same: bool) -> Option<String> {
     let (late, early) = (rule.outcome, earlier.outcome);
     let weaker = match (late.act, early.act) {
         (Act::Set, Act::Set) => late.level <= early.level && !late.stop && (early.lock || !late.lock),
         (Act::Cap, Act::Cap) => late.level >= early.level,
         _ => false,
     };
-    (early.stop || weaker).then(|| format!("never matters: {} has the same condition", earlier.name))
+    if !(early.stop || weaker) {
+        return None;
+    }
+    if same {
+        return Some(format!("never matters: {} has the same condition", earlier.name));
+    }
+    let covered = implies(&rule.condition, &earlier.condition) && (rule.uses_sender || !earlier.uses_sender);
+    covered.then(|| format!("never matters: {} matches whatever it matches", earlier.name))
+}
+
+/// Surely holds whenever the other does, as far as that is cheap to see.
+fn implies(narrow: &Condition, wide: &Condition) -> bool {
+    match (narrow, wide) {
+        (_, Condition::All(parts)) => parts.iter().all(|part| implies(narrow, part)),
+        (Condition::Any(parts), _) => parts.iter().all(|part| implies(part, wide)),
+        (_, Condition::Any(parts)) => parts.iter().any(|part| implies(narrow, part)),
+        (Condition::All(parts), _) => parts.iter().any(|part| implies(part, wide)),
+        (Condition::Test(narrow), Condition::Test(wide)) => narrows(narrow, wide),
+        _ => false,
+    }
+}
+
+fn narrows(narrow: &Test, wide: &Test) -> bool {
+    let domain = |address: &'_ str| address.rsplit_once('@').map(|(_, domain)| domain.to_owned());
+    let named = match (&narrow.check, narrow.field, wide.field) {
+        (Check::Is(text), Field::Sender, Field::SenderDomain) => domain(text),
+        (Check::Is(text), field, other) if field == other => Some(text.clone()),
+        _ => None,
+    };
+    match (named, &wide.check) {
+        (Some(named), Check::Is(text)) => named == *text,
+        (Some(named), Check::In(list)) => list.entries.contains(&named),
+        _ => narrow.field == wide.field && narrow.operator() == wide.operator() && narrow.expected() == wide.expected(),
+    }
 }
 
 /// Why a rule and an earlier one with the same condition cannot both have their way.
@@ -193,6 +229,21 @@ mod tests {
         check(&[&format!("{one}, set: low, stop: true"), &high], &["r1: never matters"]);
         check(&[&format!("{other}, cap: critical")], &["lowers nothing"]);
         check(&[&format!("{other}, set: low")], &["the default is low already"]);
+    }
+
+    #[test]
+    fn rules_that_a_wider_one_covers() {
+        let (domain, sender) =
+            ("when: { sender_domain: { is: shop.example } }", "when: { sender: { is: ann@shop.example } }");
+        let (high, med) = (format!("{domain}, set: high"), format!("{sender}, set: med"));
+        check(&[&high, &med], &["r1: never matters: r0 matches whatever it matches"]);
+        check(&[&med, &high], &[]);
+        check(&[&high, &format!("{sender}, cap: med")], &[]);
+        check(&[&high, "when: { sender: { is: ann@other.example } }, set: med"], &[]);
+        let stop = "when: { kind: { in: [bulk, fyi] } }, set: low, stop: true";
+        check(&[stop, "when: { kind: { is: bulk }, attachment: { is: true } }, set: high"], &["r1: never matters"]);
+        check(&[stop, "when: { any: [{ kind: { is: bulk } }, { kind: { is: spam } }] }, set: high"], &[]);
+        check(&["when: { not: { kind: { is: fyi } } }, set: high", "when: { kind: { is: bulk } }, set: med"], &[]);
     }
 
     #[test]
