@@ -50,8 +50,8 @@ test-live: build ## reads a real Gmail account; needs LIVE_CLIENT_FILE and LIVE_
 	@$(PYTHON) scripts/test_live.py $(ADJUTANT)
 
 night: need ## sixty simulated days, alone and attacked; draws docs/night.svg
-	IT_DAYS=60 IT_SEEDS=6 IT_CURVE=$(CURDIR)/docs/night.svg cargo nextest run --locked -E 'test(what_a_person_does_consistently)' --no-capture
-	IT_DAYS=60 IT_SEEDS=6 cargo nextest run --locked -E 'test(three_mails_in_ten)' --no-capture
+	IT_DAYS=60 IT_SEEDS=8 IT_CURVE=$(CURDIR)/docs/night.svg cargo nextest run --locked -E 'test(what_a_person_does_consistently)' --no-capture
+	IT_DAYS=60 IT_SEEDS=8 cargo nextest run --locked -E 'test(three_mails_in_ten)' --no-capture
 
 fmt: need ## is the code formatted?
 	cargo fmt --all --check

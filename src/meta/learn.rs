@@ -11,8 +11,9 @@ use super::{
     study::Material,
 };
 use crate::{
-    model::{Facts, Instant, Priority},
+    model::{Facts, Instant, Priority, Status},
     rules::{Act, Edit, Entry, Reach, RuleSet, subject_words},
+    store::night::PastTask,
 };
 
 /// How often a person must have said the same.
@@ -21,8 +22,8 @@ pub const MIN_CORRECTIONS: usize = 3;
 pub const MIN_DAYS: usize = 2;
 /// One word in four may say otherwise: people slip.
 const MOST_AGAINST: usize = 4;
-/// Of the tasks a shared raise would touch, one in eight may be someone's the person never corrected, and one in any case.
-const MOST_SILENT: usize = 8;
+/// Of the tasks a shared raise would touch, one in four may be someone's the person never corrected, and one in any case.
+const MOST_SILENT: usize = 4;
 
 /// An edit, and who says so.
 #[derive(Debug, Clone, PartialEq)]
@@ -204,7 +205,9 @@ impl<'a> Group<'a> {
             }
         };
         let other = |facts: &Facts| self.reach.covers(facts) && !senders.contains(facts.sender.as_str());
-        let tasks = material.tasks.iter().filter(|task| other(&task.facts) && !task.hand_ranked);
+        // One that was thrown away is nobody's any more: else a few strangers with a word would keep it from being learned.
+        let left = |task: &&PastTask| !task.hand_ranked && task.status != Status::Cancelled;
+        let tasks = material.tasks.iter().filter(|task| other(&task.facts)).filter(left);
         let mails = material.mails.iter().filter(|mail| other(&mail.facts) && !mail.corrected);
         let opened = mails.filter(|mail| matches!(entry.act, Act::Task(opens) if opens != mail.opened));
         tasks.filter(|task| touched(&task.facts, task.created_at)).count() + opened.count()

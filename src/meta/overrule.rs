@@ -9,8 +9,9 @@ use super::{
     study::{Kept, Material},
 };
 use crate::{
-    model::{Instant, Priority},
+    model::{Instant, Priority, Status},
     rules::{Act, Edit, Entry, RuleSet, apply},
+    store::night::PastTask,
 };
 
 /// Of the words against an entry, so many in five must agree on another level for it to be changed and not retired.
@@ -34,6 +35,10 @@ fn overruled(material: &Material, rules: &RuleSet, kept: &Kept) -> Option<Candid
     if against.len() < MIN_CORRECTIONS || days < MIN_DAYS || senders < least_senders(&kept.entry.reach) {
         return None;
     }
+    let since = against.iter().map(|lesson| lesson.at).min()?;
+    if is_wide(&kept.entry.reach) && material.left_to(kept, rules, since) >= against.len() {
+        return None;
+    }
     let why = format!("overruled: {}", why(&against));
     let retire = Edit::Retire { name: kept.name.clone(), why: why.clone() };
     let edit = match wanted(&against)
@@ -48,7 +53,7 @@ fn overruled(material: &Material, rules: &RuleSet, kept: &Kept) -> Option<Candid
         edit,
         reach: kept.entry.reach.clone(),
         evidence: against.iter().map(|lesson| lesson.id).collect(),
-        since: times().min()?,
+        since,
         until: times().max()?,
         asked: lowers_a_cap && (is_wide(&kept.entry.reach) || !against.iter().all(|lesson| lesson.bulk)),
     })
@@ -108,6 +113,18 @@ fn faded(material: &Material, kept: &Kept) -> Option<Candidate> {
 }
 
 impl Material {
+    /// Tasks an entry decided since then and the person left so: whoever leaves most of them wants it.
+    fn left_to(&self, kept: &Kept, rules: &RuleSet, since: Instant) -> usize {
+        let left = |task: &&PastTask| {
+            task.created_at >= since
+                && !task.hand_ranked
+                && task.status != Status::Cancelled
+                && kept.entry.reach.covers(&task.facts)
+        };
+        let tasks = self.tasks.iter().filter(left);
+        tasks.filter(|task| rules.judge(&task.facts, task.created_at).rule == kept.name).count()
+    }
+
     /// The rules without an entry.
     fn without(&self, retire: &Edit) -> Option<RuleSet> {
         let text = apply("priority.yml", &self.rules, std::slice::from_ref(retire)).ok()?;

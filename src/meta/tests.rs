@@ -186,6 +186,23 @@ fn what_several_taught_one_alone_does_not_unteach() {
 }
 
 #[test]
+fn an_entry_that_is_mostly_left_stands() {
+    let word = Entry { reach: Reach::Word("standup".into()), act: Act::Set(Priority::Med) };
+    let about = |sender: &str| facts(sender, "Standup notes");
+    let says = |left: usize| {
+        let past = Past::new().knows(word.clone(), 20);
+        let past = ["a@x.example", "b@y.example", "c@z.example"]
+            .iter()
+            .zip([4, 3, 2])
+            .fold(past, |past, (sender, day)| past.said(&about(sender), LOW, false, day, false));
+        let sender = |nth: usize| format!("p{nth}@firm{nth}.example");
+        (0..left).fold(past, |past, nth| past.task(&about(&sender(nth)), Priority::Med, 1, false))
+    };
+    let touched = |past: Past| study(&past.0).unwrap().adopted.iter().any(|edit| edit.words.contains("standup"));
+    assert!(touched(says(2)) && !touched(says(3)));
+}
+
+#[test]
 fn what_nothing_has_matched_for_sixty_days_goes() {
     let entry = Entry { reach: Reach::Sender("ann@shop.example".into()), act: Act::Set(Priority::High) };
     let gone = Past::new().knows(entry.clone(), 61);

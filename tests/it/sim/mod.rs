@@ -13,8 +13,9 @@ use crate::house::{Dice, House, Letter};
 
 pub(crate) use habits::habits;
 
-/// The seeds every claim is made for. The last three were drawn when the learner stood, and nothing was fitted to them.
-pub(crate) const SEEDS: [u64; 6] = [7, 1_907, 20_261_116, 42, 31_337, 271_828];
+/// The seeds every claim is made for. Three are older than the learner, three were drawn when it stood (the attacker of the
+/// fifth had 3 % of the honest mail changed, and led to two more guards), the last two after that.
+pub(crate) const SEEDS: [u64; 8] = [7, 1_907, 20_261_116, 42, 31_337, 271_828, 5_150, 99_991];
 pub(crate) const DAYS: u32 = 60;
 /// Out of a hundred wrong levels, so many are noticed and corrected.
 pub(crate) const NOTICES: u64 = 90;
