@@ -22,8 +22,8 @@ pub const MIN_CORRECTIONS: usize = 3;
 pub const MIN_DAYS: usize = 2;
 /// One word in four may say otherwise: people slip.
 const MOST_AGAINST: usize = 4;
-/// Of the tasks a shared raise would touch, one in four may be someone's the person never corrected, and one in any case.
-const MOST_SILENT: usize = 4;
+/// Of the tasks a shared raise would touch, one in eight may be someone's the person never corrected, and one in any case.
+const MOST_SILENT: usize = 8;
 
 /// An edit, and who says so.
 #[derive(Debug, Clone, PartialEq)]
