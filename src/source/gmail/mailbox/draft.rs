@@ -21,6 +21,8 @@ use crate::{
 pub(super) const ACTION_HEADER: &str = "X-Adjutant-Action";
 /// Drafts looked at for one of ours whose id was never heard; the newest come first.
 const MOST_DRAFTS: u32 = 50;
+/// Seconds that Google's clock may be behind ours.
+const CLOCKS_DIFFER: u64 = 60;
 const BIN: &str = "TRASH";
 /// Cannot be: it is a constant that is read as a type.
 const NO_TYPE: Error = Error::FieldClash("the type of a message");
@@ -98,7 +100,7 @@ impl Drafts {
 
     /// The draft of an action whose id was never heard. `thread` is the conversation it would be in.
     pub(super) fn look_up(&self, action_id: ActionId, thread: Option<&str>) -> Result<Option<Handle>, ApiError> {
-        let since = format!("after:{}", action_id.0.timestamp_ms() / 1000);
+        let since = since(action_id);
         let history = self.history()?;
         let listed = self.client.ask(price::LIST, async |hub, heard| {
             let call = hub.users().drafts_list(ME).q(&since).max_results(MOST_DRAFTS);
@@ -174,6 +176,11 @@ impl Drafts {
         })?;
         Ok(profile.history_id.unwrap_or_default())
     }
+}
+
+/// As a search says it: from a little before there was the action.
+pub(super) fn since(action_id: ActionId) -> String {
+    format!("after:{}", (action_id.0.timestamp_ms() / 1000).saturating_sub(CLOCKS_DIFFER))
 }
 
 fn handle(draft: Draft, history: u64) -> Option<Handle> {

@@ -57,6 +57,15 @@ impl Postbox {
         })
     }
 
+    /// A draft of an earlier try, if it is what it was then.
+    fn still(&self, known: Handle, message: &Composed) -> Result<Handle, SendError> {
+        match self.drafts.read(&known.draft).map_err(not_drafted)? {
+            Some(found) if found.is(&known) && found.says(message.mime.as_bytes()) => Ok(known),
+            Some(_) => Err(SendError::Edited),
+            None => Err(SendError::Later { why: "its draft is gone".into(), after: LOOK_AGAIN }),
+        }
+    }
+
     /// The draft that a message took the place of goes to the bin, unless somebody has changed it.
     fn retire(&self, action: &Action, replaced: &Replaced) -> Result<(), ApiError> {
         let thread = action.effect.message().map(|message| self.drafts.thread_of(action.mail_key.as_deref(), message));
@@ -126,19 +135,18 @@ impl Mailbox for Postbox {
 
     fn draft(&self, approved: &ApprovedAction) -> Result<Applied, SendError> {
         let (action, message) = outgoing(approved)?;
-        let drafted = |handle: Handle| Applied { handle: handle.to_string(), result: "draft in Gmail".into() };
-        // Whatever becomes of a draft, nothing has left: one that was stored unheard is found here the next time.
-        let made = self.drafts.thread_of(action.mail_key.as_deref(), message).and_then(|thread| {
-            match self.drafts.look_up(action.action_id, thread.as_deref())? {
-                Some(known) if self.unchanged(&known, message)? => Ok(known),
-                _ => self.drafts.create(message, thread),
+        // A try before this one may have stored it, and whoever has the mailbox open may have sent it since.
+        if self.sent.holds(action).map_err(not_drafted)? {
+            return Err(SendError::Unsure("it is among the sent mails".into()));
+        }
+        let handle = match self.drafts.look_up(action.action_id, None).map_err(not_drafted)? {
+            Some(known) => self.still(known, message)?,
+            None => {
+                let thread = self.drafts.thread_of(action.mail_key.as_deref(), message).map_err(not_drafted)?;
+                self.drafts.create(message, thread).map_err(not_drafted)?
             }
-        });
-        made.map(drafted).map_err(|error| match error {
-            ApiError::RateLimited { after } => SendError::Later { why: error.to_string(), after },
-            ApiError::Refused { .. } | ApiError::Conflict | ApiError::Gone => SendError::Refused(error.to_string()),
-            _ => SendError::Later { why: error.to_string(), after: LOOK_AGAIN },
-        })
+        };
+        Ok(Applied { handle: handle.to_string(), result: "draft in Gmail".into() })
     }
 
     fn send(&self, approved: &ApprovedAction, draft: &str) -> Result<Departure, SendError> {
@@ -241,6 +249,15 @@ fn passing(error: ApiError, key: Option<&str>) -> SourceError {
     match error {
         ApiError::Network { .. } => SourceError::Later { problem: error.to_string(), after: LOOK_AGAIN },
         error => error.about(key),
+    }
+}
+
+/// Whatever becomes of a draft, nothing has left: one that was stored unheard is found the next time.
+fn not_drafted(error: ApiError) -> SendError {
+    match error {
+        ApiError::RateLimited { after } => SendError::Later { why: error.to_string(), after },
+        ApiError::Refused { .. } | ApiError::Conflict | ApiError::Gone => SendError::Refused(error.to_string()),
+        _ => SendError::Later { why: error.to_string(), after: LOOK_AGAIN },
     }
 }
 

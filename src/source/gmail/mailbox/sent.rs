@@ -3,11 +3,11 @@
 use google_gmail1::api::History;
 
 use super::{
-    draft::{ACTION_HEADER, Drafts},
+    draft::{ACTION_HEADER, Drafts, since},
     handle::Handle,
 };
 use crate::{
-    model::Action,
+    model::{Action, ActionId},
     source::{
         gmail::client::{Client, ME, SCOPE, price},
         google::ApiError,
@@ -41,10 +41,21 @@ impl Sent {
             let what = format!("more than {MOST_SENT} mails were sent since; look for the {ACTION_HEADER} header");
             return Err(ApiError::Network { what, left: true });
         }
-        // The newest first: that is where it will be.
+        self.first_of(action.action_id, candidates)
+    }
+
+    /// Whether a message of this action is there before it has a handle. Should the person write very often to the
+    /// same address, the newest count: it cannot have been sent long ago.
+    pub(super) fn holds(&self, action: &Action) -> Result<bool, ApiError> {
+        let candidates = self.listed(action)?;
+        let old = candidates.len().saturating_sub(MOST_SENT);
+        Ok(self.first_of(action.action_id, candidates.into_iter().skip(old).collect())?.is_some())
+    }
+
+    /// The newest first: that is where it will be.
+    fn first_of(&self, action_id: ActionId, candidates: Vec<String>) -> Result<Option<String>, ApiError> {
         for id in candidates.into_iter().rev() {
-            let found = self.drafts.action_of(&id)?;
-            if found.is_some_and(|(found, _)| found == action.action_id) {
+            if self.drafts.action_of(&id)?.is_some_and(|(found, _)| found == action_id) {
                 return Ok(Some(id));
             }
         }
@@ -75,7 +86,7 @@ impl Sent {
 
     fn listed(&self, action: &Action) -> Result<Vec<String>, ApiError> {
         let to = action.effect.message().and_then(|message| message.to.first()).map_or("", |to| to.addr.as_str());
-        let query = format!("to:{to} after:{}", action.action_id.0.timestamp_ms() / 1000);
+        let query = format!("to:{to} {}", since(action.action_id));
         let most = u32::try_from(MOST_SENT).unwrap_or(u32::MAX);
         let listed = self.client.ask(price::LIST, async |hub, heard| {
             let call = hub.users().messages_list(ME).add_label_ids(SENT).q(&query).max_results(most + 1);
