@@ -196,6 +196,20 @@ fn a_draft_the_person_sends_while_the_program_is_down_is_not_sent_again() {
 }
 
 #[test]
+fn a_draft_the_person_has_sent_and_nobody_sees_yet_is_waited_for() {
+    let mut street = Street::of(1);
+    let home = street.fill(1);
+    let you = home.google.person(&home.address);
+    // Drafting, drafted.
+    let (id, draft) = home.dies_over_a_draft("commit.move_action.after:2");
+    assert_eq!(home.house.count("outbox WHERE state = 'drafted'"), 1);
+    you.sends_draft(&id);
+    home.google.breaks(Fault::on("GET", "labelId=SENT", Trouble::Late).times(2));
+    assert_eq!(home.end_of(&draft), "sent");
+    assert_eq!(you.sent().len(), 1);
+}
+
+#[test]
 fn killed_at_random_on_gmail_while_calls_break_nothing_is_sent_twice() {
     let (kills, mails) = (knob("IT_KILLS", 4), knob("IT_MAILS", 6));
     let mut dice = Dice::thrown("kills on Gmail");

@@ -154,9 +154,9 @@ impl Mailbox for Postbox {
         let handle = Handle::read(draft).ok_or_else(|| SendError::Unsure("its draft has no id".into()))?;
         let found = self.drafts.read(&handle.draft).map_err(|error| unsure(&error))?;
         let Some(found) = found else {
-            // Sent or thrown away, by whoever has the mailbox open.
+            // Sent or thrown away, by whoever has the mailbox open; what was sent may be seen only later.
             let gone = self.sent.look(action, Some(&handle)).map_err(|error| unsure(&error))?;
-            return gone.map(accepted).ok_or(SendError::Edited);
+            return gone.map(accepted).ok_or_else(|| SendError::Unsure("its draft is gone".into()));
         };
         if !found.is(&handle) || !found.says(message.mime.as_bytes()) {
             return Err(SendError::Edited);
