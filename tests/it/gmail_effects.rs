@@ -67,6 +67,18 @@ impl Office {
         .unwrap()
     }
 
+    /// A draft is there, and a message that would take its place waits for a yes.
+    async fn ask_in_place_of(&self, draft: &str, step: &str) -> Asked {
+        let message = self.message(draft);
+        self.insist(draft, Effect::Draft { message: message.clone() }).await;
+        let action_id = ActionId::derive(self.yard.now(), &[draft]);
+        let replaces = Some(Replaced { action_id, sha256: sha256_hex(message.mime.as_bytes()) });
+        let mut action = self.yard.action(step, "On Friday, then.");
+        let message = action.effect.message().unwrap().clone();
+        action.effect = Effect::Send { kind: SendKind::Reply, message, replaces };
+        self.yard.ask_about(action).await
+    }
+
     async fn undo(&self, step: &str, effect: Effect, handle: String) -> Result<String, SourceError> {
         let (postbox, approved) = (self.postbox.clone(), self.approved(step, effect));
         tokio::task::spawn_blocking(move || postbox.undo(&approved, &handle)).await.unwrap()
@@ -291,22 +303,27 @@ async fn a_draft_is_stored_once_and_goes_to_the_bin_unless_somebody_changed_it()
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_reply_is_not_sent_after_the_person_has_sent_its_draft() {
+    let office = Office::open().await;
+    let asked = office.ask_in_place_of("draft", "send").await;
+    let (draft, _) = office.you().drafts().remove(0);
+    office.you().sends_draft(&draft);
+    office.approve(&asked).await;
+    assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Void);
+    let result = office.yard.house.sql_one("SELECT result FROM outbox WHERE step = 'send'");
+    assert_eq!(result, "you have sent the draft yourself");
+    assert_eq!((office.you().sent().len(), office.times(&asked.action)), (1, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_sent_message_takes_the_place_of_the_draft_before_it() {
     let office = Office::open().await;
     for changed in [false, true] {
-        let step = format!("draft-{changed}");
-        let draft = office.message(&step);
-        office.insist(&step, Effect::Draft { message: draft.clone() }).await;
+        let asked = office.ask_in_place_of(&format!("draft-{changed}"), &format!("send-{changed}")).await;
         if changed {
             let (id, stored) = office.you().drafts().remove(0);
             office.you().edits_draft(&id, stored.text().replace("Friday", "Monday"));
         }
-        let action_id = ActionId::derive(office.yard.now(), &[&step]);
-        let replaces = Some(Replaced { action_id, sha256: sha256_hex(draft.mime.as_bytes()) });
-        let mut action = office.yard.action(&format!("send-{changed}"), "On Friday, then.");
-        let message = action.effect.message().unwrap().clone();
-        action.effect = Effect::Send { kind: SendKind::Reply, message, replaces };
-        let asked = office.yard.ask_about(action).await;
         office.approve(&asked).await;
         assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Sent);
         assert_eq!(office.you().drafts().len(), usize::from(changed), "a changed draft stays");

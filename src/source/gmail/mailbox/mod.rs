@@ -136,8 +136,13 @@ impl Mailbox for Postbox {
     fn draft(&self, approved: &ApprovedAction) -> Result<Applied, SendError> {
         let (action, message) = outgoing(approved)?;
         // A try before this one may have stored it, and whoever has the mailbox open may have sent it since.
-        if self.sent.holds(action).map_err(not_drafted)? {
-            return Err(SendError::Unsure("it is among the sent mails".into()));
+        let replaced = action.effect.replaces().map(|replaced| replaced.action_id);
+        match self.sent.already(action, replaced).map_err(not_drafted)? {
+            Some(found) if found == action.action_id => {
+                return Err(SendError::Unsure("it is among the sent mails".into()));
+            }
+            Some(_) => return Err(SendError::Theirs("you have sent the draft yourself".into())),
+            None => {}
         }
         let handle = match self.drafts.look_up(action.action_id, None).map_err(not_drafted)? {
             Some(known) => self.still(known, message)?,
