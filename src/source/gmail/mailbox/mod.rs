@@ -27,6 +27,8 @@ use sent::Sent;
 
 /// After trouble on the way it is looked at again.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// An account nobody is signed in to is tried again this often.
+const SIGN_IN: Duration = Duration::from_secs(60);
 const INBOX: &str = "INBOX";
 const DRAFTED: &str = "draft in Gmail, not sent";
 const ACCEPTED: &str = "accepted by Gmail";
@@ -204,13 +206,13 @@ impl Mailbox for Postbox {
         };
         // Neither waits for the other.
         let retired = replaces.as_ref().map_or(Ok(()), |replaced| self.retire(action, replaced));
-        match retired.map_err(|error| passing(error, None)) {
+        match retired.map_err(settling) {
             Err(later @ (SourceError::RateLimited { .. } | SourceError::Later { .. })) => return Err(later),
             // It simply stays.
             Err(error) => tracing::warn!(%error, "the draft that was replaced could not be thrown away"),
             Ok(()) => {}
         }
-        told.map_err(|error| passing(error, None))
+        told.map_err(settling)
     }
 
     fn busy(&self, from: Instant, to: Instant) -> Result<Option<Vec<Busy>>, SourceError> {
@@ -254,6 +256,14 @@ fn passing(error: ApiError, key: Option<&str>) -> SourceError {
     match error {
         ApiError::Network { .. } => SourceError::Later { problem: error.to_string(), after: LOOK_AGAIN },
         error => error.about(key),
+    }
+}
+
+/// What goes with a message that has left waits until the person has signed in again.
+fn settling(error: ApiError) -> SourceError {
+    match error {
+        ApiError::Auth(_) | ApiError::Stale => SourceError::Later { problem: error.to_string(), after: SIGN_IN },
+        error => passing(error, None),
     }
 }
 
