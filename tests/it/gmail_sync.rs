@@ -209,6 +209,25 @@ async fn labels_and_senders_bound_what_is_worked() {
     assert!(report.troubles[0].contains("there is no label 'no such'"), "{:?}", report.troubles);
 }
 
+/// What one account cannot account for is said of that account, and in the sum.
+fn assert_each_answers_for_itself(house: &House) {
+    let database = house.database();
+    database.pragma_update(None, "foreign_keys", false).unwrap();
+    let refer = |to: &str| {
+        database.execute(&format!("UPDATE ledger SET task_id = {to} WHERE account = 'files'"), []).unwrap();
+    };
+    refer("'no' || task_id");
+    let health: serde_json::Value = serde_json::from_str(&house.run(&["doctor", "--json"]).out).unwrap();
+    assert_eq!(health["unaccounted"], 1);
+    for account in health["accounts"].as_array().unwrap() {
+        assert_eq!(account["unaccounted"], u64::from(account["account"] == "files"), "{account}");
+    }
+    let shown = house.run(&["doctor"]).out;
+    let second = shown.lines().find(|line| line.contains("second signed in")).unwrap();
+    assert!(second.contains(", 0 unaccounted"), "{shown}");
+    refer("substr(task_id, 3)");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn accounts_stand_side_by_side_and_one_in_trouble_stops_no_other() {
     let people = ["a@home.example", "b@home.example"].map(str::to_owned);
@@ -241,6 +260,7 @@ async fn accounts_stand_side_by_side_and_one_in_trouble_stops_no_other() {
         .filter_map(|account| Some((account.account.clone(), account.condition.as_ref()?.signed_in)))
         .collect();
     assert_eq!(set(signed_in), set([("second".to_owned(), true), (WORK.to_owned(), false)]));
+    assert_each_answers_for_itself(&house);
     // The person signs in: it is worked without anything else being done.
     sign_in(&house, &google, WORK, &people[0]);
     google.person(&people[0]).receives(house.letter("three").question().text());
