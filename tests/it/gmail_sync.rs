@@ -209,6 +209,26 @@ async fn labels_and_senders_bound_what_is_worked() {
     assert!(report.troubles[0].contains("there is no label 'no such'"), "{:?}", report.troubles);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_old_mail_becomes_new_only_by_coming_before_us() {
+    let google = Google::start();
+    let you = google.person(YOU);
+    let house = signed_in(&google, YOU, "since = \"7d\"");
+    let old = |id: &str| house.letter(id).date("Mon, 2 Nov 2026 09:00:00 +0000").question().text();
+    let starred = you.receives(old("starred"));
+    let binned = you.stores(old("binned"), &["INBOX", "TRASH"]);
+    let archived = you.stores(old("archived"), &["CATEGORY_FORUMS"]);
+    house.once().await;
+    you.changes_labels(&starred, &["STARRED"], &["UNREAD"]);
+    house.once().await;
+    assert_eq!(keys(&house), set([]), "a star is no arrival");
+    you.changes_labels(&binned, &[], &["TRASH"]);
+    you.changes_labels(&archived, &["INBOX"], &[]);
+    house.once().await;
+    assert_eq!(keys(&house), set([binned, archived]));
+    house.must_be_sound().await;
+}
+
 /// What one account cannot account for is said of that account, and in the sum.
 fn assert_each_answers_for_itself(house: &House) {
     let database = house.database();
