@@ -6,7 +6,7 @@ use google_gmail1::{
     Error,
     api::{Draft, Message},
 };
-use mail_parser::{MessageParser, MimeHeaders as _};
+use mail_parser::{Addr, HeaderValue, MessageParser, MimeHeaders as _};
 
 use super::handle::Handle;
 use crate::{
@@ -54,9 +54,8 @@ impl Found {
 fn essence(bytes: &[u8]) -> Option<Vec<String>> {
     const KEPT: [&str; 6] = ["To", "Cc", "Bcc", "Subject", "In-Reply-To", ACTION_HEADER];
     let message = MessageParser::default().parse(bytes)?;
-    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut seen: Vec<String> =
-        KEPT.iter().map(|name| squeezed(message.header_raw(*name).unwrap_or_default())).collect();
+    let said = |name: &&'static str| message.header_values(*name).map(decoded).collect::<Vec<_>>().join("; ");
+    let mut seen: Vec<String> = KEPT.iter().map(said).collect();
     let text = message.body_text(0).unwrap_or_default();
     seen.extend(text.trim_end().lines().map(|line| line.trim_end().to_owned()));
     for part in message.attachments() {
@@ -64,6 +63,23 @@ fn essence(bytes: &[u8]) -> Option<Vec<String>> {
         seen.push(String::from_utf8_lossy(part.contents()).trim_end().replace("\r\n", "\n"));
     }
     Some(seen)
+}
+
+/// However it was folded and encoded. What cannot be read is still not the same as nothing.
+fn decoded(value: &HeaderValue<'_>) -> String {
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match value {
+        HeaderValue::Address(people) => {
+            let one = |person: &Addr<'_>| {
+                let (name, address) = (person.name().unwrap_or_default(), person.address().unwrap_or_default());
+                format!("{} <{}>", squeezed(name), address.trim())
+            };
+            people.iter().map(one).collect::<Vec<_>>().join(", ")
+        }
+        HeaderValue::Text(text) => squeezed(text),
+        HeaderValue::TextList(texts) => squeezed(&texts.join(" ")),
+        other => format!("{other:?}"),
+    }
 }
 
 impl Drafts {
@@ -223,6 +239,17 @@ mod tests {
         assert!(!with("Subject", "Bcc: eve@d.example\r\nSubject"));
         assert!(!with("Action: 01", "Action: 02"));
         assert!(!with("X-Adjutant-Action: 01\r\n", ""));
+    }
+
+    #[test]
+    fn a_header_in_another_encoding_is_no_change() {
+        let ours = OURS.replace("Re: x", "=?utf-8?B?UsOpdW5pb24=?=").replace("c@d.example", "Zoé <c@d.example>");
+        let theirs = ours
+            .replace("=?utf-8?B?UsOpdW5pb24=?=", "=?UTF-8?Q?R=C3=A9union?=")
+            .replace("Zoé <c@d.example>", "=?UTF-8?Q?Zo=C3=A9?=\r\n <c@d.example>");
+        assert!(found(&theirs).says(ours.as_bytes()));
+        assert!(!found(&theirs.replace("R=C3=A9union", "Reunion")).says(ours.as_bytes()));
+        assert!(!found(&theirs.replace("To: ", "To: eve@d.example\r\nTo: ")).says(ours.as_bytes()));
     }
 
     #[test]
