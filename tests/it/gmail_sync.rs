@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use adjutant::model::{AccountMode, Action};
+
 use crate::{
     gmail_house::{account, ledger, once_in_pages, sign_in, signed_in, signed_out, state_of, stopped, turn_on},
     google::{Fault, Google, Trouble, YOU},
@@ -287,6 +289,36 @@ async fn accounts_stand_side_by_side_and_one_in_trouble_stops_no_other() {
     assert_eq!(house.once().await.troubles, [""; 0]);
     assert_eq!(house.count("ledger"), 3);
     house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_account_writes_as_its_own_address() {
+    let people = ["a@home.example", "b@office.example"].map(str::to_owned);
+    let google = Google::with_people(&people);
+    let more = "trusted_servers = [\"mx.home.example\"]";
+    let house = signed_out(&google, more, stopped());
+    house.configure(&account(&google, "second", &format!("{more}\naddress = \"{}\"", people[1])));
+    house.configure(&format!("[me]\naddresses = [\"{}\"]\n", people[0]));
+    let app = house.app().await;
+    for (name, address) in [WORK, "second"].iter().zip(&people) {
+        sign_in(&house, &google, name, address);
+        app.set_mode(name, AccountMode::Active).await.unwrap();
+        let meeting = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
+        let letter = house.letter(name).verified().body(meeting).text();
+        google.person(address).receives(letter.replace("you@home.example", address).replace('\n', "\r\n"));
+    }
+    house.once().await;
+    for (name, address) in [WORK, "second"].iter().zip(&people) {
+        let drafts = google.person(address).drafts();
+        assert_eq!(drafts.len(), 1, "{name}");
+        assert!(drafts[0].1.header("From").unwrap().contains(&format!("<{address}>")), "{}", drafts[0].1.text());
+        let sql = format!("SELECT action FROM outbox WHERE account = '{name}' AND step = 'send_calendar_invite'");
+        let invitation: Action = serde_json::from_str(&house.sql_one(&sql)).unwrap();
+        let text = invitation.effect.message().unwrap().mime.replace("\r\n ", "");
+        assert!(text.contains(&format!("<{address}>")), "{text}");
+        let other = people.iter().find(|other| *other != address).unwrap();
+        assert!(!text.contains(other.as_str()) && text.contains("ORGANIZER"), "{text}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
