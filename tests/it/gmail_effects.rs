@@ -12,7 +12,7 @@ use adjutant::{
     app::Said,
     model::{
         ActionId, Effect, OutboxState, RiskClass,
-        action::{Replaced, SendKind},
+        action::{Composed, Replaced, SendKind},
         ids::sha256_hex,
     },
     outbox::Carried,
@@ -69,7 +69,9 @@ impl Office {
 
     /// A draft is there, and a message that would take its place waits for a yes.
     async fn ask_in_place_of(&self, draft: &str, step: &str) -> Asked {
+        let subject = |text: &str| text.replace(&format!("Re: {draft}"), &format!("Re: {step}"));
         let message = self.message(draft);
+        let message = Composed { subject: subject(&message.subject), mime: subject(&message.mime), ..message };
         self.insist(draft, Effect::Draft { message: message.clone() }).await;
         let action_id = ActionId::derive(self.yard.now(), &[draft]);
         let replaces = Some(Replaced { action_id, sha256: sha256_hex(message.mime.as_bytes()) });
@@ -318,11 +320,14 @@ async fn a_reply_is_not_sent_after_the_person_has_sent_its_draft() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sent_message_takes_the_place_of_the_draft_before_it() {
     let office = Office::open().await;
-    for changed in [false, true] {
-        let asked = office.ask_in_place_of(&format!("draft-{changed}"), &format!("send-{changed}")).await;
-        if changed {
+    for (nth, (from, to)) in
+        [("", ""), ("Message-ID: <", "Message-ID: <by-google-"), ("Friday", "Monday")].into_iter().enumerate()
+    {
+        let changed = to == "Monday";
+        let asked = office.ask_in_place_of(&format!("draft-{nth}"), &format!("send-{nth}")).await;
+        if !from.is_empty() {
             let (id, stored) = office.you().drafts().remove(0);
-            office.you().edits_draft(&id, stored.text().replace("Friday", "Monday"));
+            office.you().edits_draft(&id, stored.text().replace(from, to));
         }
         office.approve(&asked).await;
         assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Sent);

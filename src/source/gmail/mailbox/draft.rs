@@ -46,13 +46,18 @@ impl Found {
 
     /// The same message but for what Gmail itself may add or rewrite on the way: ids, dates, the form of the sender.
     pub(super) fn says(&self, ours: &[u8]) -> bool {
-        self.bytes == ours || essence(&self.bytes).is_some_and(|theirs| essence(ours) == Some(theirs))
+        self.bytes == ours || (self.words_are(ours) && action_in(&self.bytes) == action_in(ours))
+    }
+
+    /// The same words to the same people, whichever action they belong to.
+    pub(super) fn words_are(&self, ours: &[u8]) -> bool {
+        essence(&self.bytes).is_some_and(|theirs| essence(ours) == Some(theirs))
     }
 }
 
-/// Everything a reader would see of a message, and what it is bound to.
+/// Everything a reader would see of a message.
 fn essence(bytes: &[u8]) -> Option<Vec<String>> {
-    const KEPT: [&str; 6] = ["To", "Cc", "Bcc", "Subject", "In-Reply-To", ACTION_HEADER];
+    const KEPT: [&str; 5] = ["To", "Cc", "Bcc", "Subject", "In-Reply-To"];
     let message = MessageParser::default().parse(bytes)?;
     let said = |name: &&'static str| message.header_values(*name).map(decoded).collect::<Vec<_>>().join("; ");
     let mut seen: Vec<String> = KEPT.iter().map(said).collect();
@@ -63,6 +68,12 @@ fn essence(bytes: &[u8]) -> Option<Vec<String>> {
         seen.push(String::from_utf8_lossy(part.contents()).trim_end().replace("\r\n", "\n"));
     }
     Some(seen)
+}
+
+/// What a message is bound to.
+fn action_in(bytes: &[u8]) -> Vec<String> {
+    let message = MessageParser::default().parse_headers(bytes);
+    message.iter().flat_map(|message| message.header_values(ACTION_HEADER).map(decoded)).collect()
 }
 
 /// However it was folded and encoded. What cannot be read is still not the same as nothing.

@@ -70,11 +70,14 @@ impl Postbox {
 
     /// The draft that a message took the place of goes to the bin, unless somebody has changed it.
     fn retire(&self, action: &Action, replaced: &Replaced) -> Result<(), ApiError> {
-        let thread = action.effect.message().map(|message| self.drafts.thread_of(action.mail_key.as_deref(), message));
-        let thread = thread.transpose()?.flatten();
+        let Some(message) = action.effect.message() else { return Ok(()) };
+        let thread = self.drafts.thread_of(action.mail_key.as_deref(), message)?;
         let Some(handle) = self.drafts.look_up(replaced.action_id, thread.as_deref())? else { return Ok(()) };
+        // Gmail may have written its headers anew, but then it says what was sent.
+        let is_spent =
+            |found: &Found| sha256_hex(&found.bytes) == replaced.sha256 || found.words_are(message.mime.as_bytes());
         match self.drafts.read(&handle.draft)? {
-            Some(found) if sha256_hex(&found.bytes) == replaced.sha256 => self.drafts.discard(&found.message),
+            Some(found) if is_spent(&found) => self.drafts.discard(&found.message),
             _ => Ok(()),
         }
     }
