@@ -112,7 +112,10 @@ impl Side {
                     ))
                 })
                 .await?;
-            ensure!(audit.problem.is_none() && illegal == 0 && unaccounted == 0, "the filled database is not whole");
+            ensure!(
+                audit.problem.is_none() && illegal == 0 && unaccounted.is_empty(),
+                "the filled database is not whole"
+            );
             let worker = desk::worker(&app).await?;
             worker.once().await?;
             self.app.set((app, worker)).ok().context("settled twice")?;

@@ -46,6 +46,8 @@ pub struct AccountHealth {
     pub mode: AccountMode,
     pub last_poll: Option<Instant>,
     pub mails: u64,
+    /// Mails nobody owes an answer any more to, yet without one.
+    pub unaccounted: u64,
     /// Only of an account that is reached over a network.
     pub condition: Option<AccountCondition>,
     pub notes: Vec<String>,
@@ -78,7 +80,7 @@ impl App {
                 mails.iter_mut().filter(|(known, _)| *known == state).for_each(|(_, sum)| *sum += count);
             }
             Ok(Health {
-                unaccounted: reader.unaccounted()?,
+                unaccounted: accounts.iter().map(|account| account.unaccounted).sum(),
                 accounts,
                 mails,
                 tasks: reader.task_counts()?,
@@ -104,11 +106,16 @@ impl App {
     }
 
     async fn account_health(&self) -> anyhow::Result<Vec<AccountHealth>> {
-        let (accounts, counts, conditions) =
-            self.store.read(|reader| Ok((reader.accounts()?, reader.ledger_counts()?, reader.conditions()?))).await?;
+        let (accounts, counts, unaccounted, conditions) = self
+            .store
+            .read(|reader| {
+                Ok((reader.accounts()?, reader.ledger_counts()?, reader.unaccounted()?, reader.conditions()?))
+            })
+            .await?;
         let health = accounts.into_iter().map(|account| AccountHealth {
             notes: self.notes(&account),
             mails: counts.iter().filter(|(name, ..)| *name == account.account).map(|(.., count)| count).sum(),
+            unaccounted: unaccounted.iter().find(|(name, _)| *name == account.account).map_or(0, |(_, count)| *count),
             condition: conditions.iter().find(|condition| condition.account == account.account).cloned(),
             account: account.account.to_string(),
             kind: account.kind,

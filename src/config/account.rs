@@ -20,6 +20,8 @@ const FIRST_LOOK_DAYS: u32 = 7;
 pub struct AccountConfig {
     pub name: AccountId,
     pub kind: AccountKind,
+    /// What it writes as, if not as the first address of `[me]`; lower case.
+    pub address: Option<String>,
     /// The receiving servers whose Authentication-Results count.
     pub trusted_servers: Vec<String>,
     /// Addresses, or domains with an @ before them, whose mail is never worked.
@@ -88,6 +90,7 @@ pub(super) fn samples(home: &Home) -> AccountConfig {
     AccountConfig {
         name: AccountId::from(SAMPLES),
         kind: AccountKind::Maildir { path: home.data().join("mail"), sendmail: None },
+        address: None,
         trusted_servers: vec![SAMPLES_SERVER.to_owned()],
         never_touch: Vec::new(),
         sample: true,
@@ -113,6 +116,7 @@ pub(super) fn checked(raw: &Raw, home: &Home) -> Result<Vec<AccountConfig>, Stri
         accounts.push(AccountConfig {
             name: AccountId(account.name.clone()),
             kind,
+            address: account.address.as_deref().map(own).transpose()?,
             trusted_servers: account.trusted_servers.clone().unwrap_or(servers),
             never_touch: account.never_touch.iter().map(|sender| never(sender)).collect::<Result<_, _>>()?,
             sample: false,
@@ -177,6 +181,15 @@ fn since(text: Option<&str>, zone: Tz) -> Result<Since, String> {
                 .ok_or_else(|| format!("account.since is '{text}'; expected \"today\" or days such as \"30d\""))
         }
     }
+}
+
+fn own(text: &str) -> Result<String, String> {
+    let address = text.trim().to_lowercase();
+    let whole = address.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
+    if whole && !address.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | ',')) {
+        return Ok(address);
+    }
+    Err(format!("account.address is '{text}'; expected such as \"you@work.example\""))
 }
 
 fn never(text: &str) -> Result<String, String> {

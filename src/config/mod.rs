@@ -9,6 +9,8 @@ mod memory;
 mod overlay;
 mod raw;
 
+use std::collections::HashMap;
+
 use chrono::{NaiveTime, Weekday};
 use chrono_tz::Tz;
 
@@ -85,7 +87,7 @@ fn checked(raw: raw::Raw, home: &Home) -> Result<Config, String> {
         .parse::<croner::Cron>()
         .map_err(|error| format!("daily is '{}': {error}; expected a cron line such as \"15 3 * * *\"", raw.daily))?;
     Ok(Config {
-        me: me(raw.me)?,
+        me: me(raw.me, &accounts)?,
         labels: raw.mail.labels,
         poll_seconds: raw.mail.poll_seconds,
         old_after_days: raw.mail.old_after_days,
@@ -97,7 +99,7 @@ fn checked(raw: raw::Raw, home: &Home) -> Result<Config, String> {
     })
 }
 
-fn me(raw: raw::RawMe) -> Result<Me, String> {
+fn me(raw: raw::RawMe, accounts: &[AccountConfig]) -> Result<Me, String> {
     let time_zone: Tz = raw.time_zone.parse().map_err(|_| {
         format!("me.time_zone is '{}'; expected a name such as \"Europe/Berlin\" or \"UTC\"", raw.time_zone)
     })?;
@@ -108,9 +110,16 @@ fn me(raw: raw::RawMe) -> Result<Me, String> {
         .filter(|(start, end)| start < end)
         .ok_or_else(|| format!("me.working_hours is '{}'; expected such as \"09:00-17:00\"", raw.working_hours))?;
     let work_days = raw.working_days.iter().map(|day| weekday(day)).collect::<Result<Vec<_>, _>>()?;
+    let mut addresses: Vec<String> = raw.addresses.iter().map(|address| address.trim().to_lowercase()).collect();
+    let senders = accounts.iter().filter_map(|account| Some((account.name.clone(), account.address.clone()?)));
+    let senders: HashMap<_, _> = senders.collect();
+    for account in accounts {
+        addresses.extend(account.address.clone().filter(|address| !addresses.contains(address)));
+    }
     Ok(Me {
         names: raw.names,
-        addresses: raw.addresses.iter().map(|address| address.trim().to_lowercase()).collect(),
+        addresses,
+        senders,
         time_zone,
         work_start: start,
         work_end: end,
@@ -173,6 +182,14 @@ mod tests {
     }
 
     #[test]
+    fn an_account_writes_as_its_own_address_or_as_the_first() {
+        let text = "[me]\naddresses = [\"a@b.example\"]\n[[account]]\nname = \"g\"\nkind = \"gmail\"\naddress = \"A@Work.example\"\n[[account]]\nname = \"h\"\nkind = \"gmail\"";
+        let me = parse(text, &[]).unwrap().me;
+        assert_eq!((me.sender(&"g".into()), me.sender(&"h".into())), ("a@work.example", "a@b.example"));
+        assert_eq!(me.addresses, ["a@b.example", "a@work.example"]);
+    }
+
+    #[test]
     fn a_gmail_account_needs_no_more_than_its_name() {
         let config = parse("[[account]]\nname = \"g\"\nkind = \"gmail\"", &[]).unwrap();
         let account = &config.accounts[0];
@@ -197,6 +214,7 @@ mod tests {
             ("[[account]]\nname = \"samples\"\npath = \"x\"", "neither"),
             ("[[account]]\nname = \"a\"\npath = \"x\"\n[[account]]\nname = \"a\"\npath = \"y\"", "two accounts"),
             ("[[account]]\nname = \"a\"", "path"),
+            ("[[account]]\nname = \"a\"\npath = \"x\"\naddress = \"me\"", "you@work.example"),
             ("[[account]]\nname = \"a\"\nkind = \"gmial\"", "maildir, gmail"),
             ("[[account]]\nname = \"a\"\nkind = \"gmail\"\npath = \"x\"", "has no path"),
             ("[[account]]\nname = \"a\"\npath = \"x\"\nsince = \"7d\"", "only for kind"),

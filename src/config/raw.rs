@@ -179,6 +179,8 @@ pub(super) struct RawAccount {
     #[serde(default)]
     pub(super) path: Option<String>,
     #[serde(default)]
+    pub(super) address: Option<String>,
+    #[serde(default)]
     pub(super) trusted_servers: Option<Vec<String>>,
     #[serde(default)]
     pub(super) sendmail: Option<String>,

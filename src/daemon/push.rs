@@ -77,7 +77,7 @@ async fn look(push: &Arc<Push>, renew: bool) -> Result<Looked, ApiError> {
 }
 
 fn is_lasting(error: &ApiError) -> bool {
-    matches!(error, ApiError::Auth(_) | ApiError::Refused { .. } | ApiError::Gone)
+    matches!(error, ApiError::Auth(_) | ApiError::Uncovered(_) | ApiError::Refused { .. } | ApiError::Gone)
 }
 
 fn lapsed(shared: &Shared, account: &AccountId, error: &ApiError) {

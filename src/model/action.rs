@@ -222,6 +222,13 @@ impl Effect {
             _ => None,
         }
     }
+
+    pub const fn replaces(&self) -> Option<&Replaced> {
+        match self {
+            Self::Send { replaces, .. } => replaces.as_ref(),
+            _ => None,
+        }
+    }
 }
 
 impl Action {

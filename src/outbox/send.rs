@@ -89,6 +89,7 @@ impl Outbox {
                 let why = "the draft was changed by somebody else: it is theirs to send";
                 self.end(row, End::of(OutboxState::Void, why), now).await
             }
+            SendError::Theirs(why) => self.end(row, End::of(OutboxState::Void, &why), now).await,
             SendError::Later { why, after } if row.state == OutboxState::Drafting => {
                 let mv = Self::mv(row, OutboxState::Ready, &why, now);
                 self.put(ActionMove { approval: Claim::Return, ..mv }).await?;

@@ -325,6 +325,7 @@ pub(super) mod tests {
             work_end: time(18),
             work_days: vec![Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri],
             signature: String::new(),
+            senders: std::collections::HashMap::new(),
             languages: vec!["en".into(), "he".into()],
         }
     }

@@ -24,6 +24,7 @@ fn me() -> Me {
         work_end: NaiveTime::from_hms_opt(18, 0, 0).unwrap(),
         work_days: vec![Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri],
         signature: String::new(),
+        senders: std::collections::HashMap::new(),
         languages: vec!["en".into(), "he".into()],
     }
 }

@@ -152,6 +152,9 @@ pub enum SendError {
     /// The stored draft is no longer what was approved.
     #[error("the draft was changed by somebody else")]
     Edited,
+    /// The person has done by hand what it would do.
+    #[error("{0}")]
+    Theirs(String),
     /// It may have been sent, or not.
     #[error("{0}")]
     Unsure(String),

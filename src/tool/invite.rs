@@ -5,7 +5,7 @@ use chrono::{DateTime, Duration, Utc};
 use super::{
     CannotDo, Outcome, Tool, ToolInput,
     draft_reply::{answered, back},
-    letter::{Letter, envelop, host, own, reply_subject, span, topic},
+    letter::{Letter, envelop, host, reply_subject, span, topic},
     propose_time_slots::CALENDAR,
     send::{earlier_draft, instruction, wish},
 };
@@ -35,7 +35,7 @@ impl Tool for SendCalendarInvite {
             format!(
                 "ORGANIZER;CN={}:mailto:{}",
                 parameter(input.me.names.first().map_or("", String::as_str)),
-                own(input)
+                input.own
             ),
         ];
         lines.extend(to.iter().map(|to| {
@@ -110,7 +110,7 @@ impl Tool for AnswerInvitation {
             "SEQUENCE:0".into(),
             format!("DTSTAMP:{}", stamp(input.now.utc())),
             format!("ORGANIZER:mailto:{organizer}"),
-            format!("ATTENDEE;PARTSTAT={status};CN={}:mailto:{}", parameter(name), own(input)),
+            format!("ATTENDEE;PARTSTAT={status};CN={}:mailto:{}", parameter(name), input.own),
             format!("SUMMARY:{}", escape(&invite.summary)),
         ];
         lines.extend(invite.start.map(|start| format!("DTSTART:{}", stamp(start.utc()))));

@@ -28,7 +28,7 @@ impl Letter<'_> {
     pub(super) fn write(self, input: &ToolInput<'_>) -> Result<Composed, CannotDo> {
         let name = input.me.names.first().map_or("", String::as_str);
         let mut builder = MessageBuilder::new()
-            .from((name.to_owned(), own(input).to_owned()))
+            .from((name.to_owned(), input.own.to_owned()))
             .to(self.to.iter().map(|to| (to.name.clone().unwrap_or_default(), to.addr.clone())).collect::<Vec<_>>())
             .subject(self.subject.clone())
             .date(input.now.utc().timestamp())
@@ -68,12 +68,8 @@ fn with_calendar(token: &str, body: &str, method: &'static str, calendar: String
     MimePart::new(mixed, vec![MimePart::new(text, body.to_owned()), invite])
 }
 
-pub(super) fn own<'a>(input: &ToolInput<'a>) -> &'a str {
-    input.me.addresses.first().map_or("me@localhost.localdomain", String::as_str)
-}
-
 pub(super) fn host<'a>(input: &ToolInput<'a>) -> &'a str {
-    own(input).rsplit_once('@').map_or("localhost", |(_, host)| host)
+    input.own.rsplit_once('@').map_or("localhost", |(_, host)| host)
 }
 
 pub(super) fn reply_subject(subject: &str) -> String {

@@ -38,6 +38,8 @@ pub struct ToolInput<'a> {
     /// What a model would write; only for tools that take words.
     pub words: Option<&'a Words>,
     pub me: &'a Me,
+    /// The person's address in this account.
+    pub own: &'a str,
     pub now: Instant,
     /// The step's own name for what it makes, stable over retries.
     pub token: &'a str,

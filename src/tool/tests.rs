@@ -17,6 +17,7 @@ pub(super) fn me() -> Me {
         work_end: NaiveTime::from_hms_opt(17, 0, 0).unwrap(),
         work_days: vec![Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri],
         signature: String::new(),
+        senders: std::collections::HashMap::new(),
         languages: vec!["en".into()],
     }
 }
@@ -58,8 +59,18 @@ fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> Outcome {
     // A Friday, 10:00 in Berlin.
     let now = at("2026-11-13T09:00:00Z");
     let agenda = Agenda::None;
-    let input =
-        ToolInput { task, facts, mail, thread: &thread, agenda: &agenda, words: None, me: &me, now, token: "01TOKEN" };
+    let input = ToolInput {
+        task,
+        facts,
+        mail,
+        thread: &thread,
+        agenda: &agenda,
+        words: None,
+        me: &me,
+        own: "you@home.example",
+        now,
+        token: "01TOKEN",
+    };
     Registry::shipped().get(tool).unwrap().run(&input).unwrap()
 }
 

@@ -164,6 +164,7 @@ async fn what_goes_with_a_message_is_done_once_there_is_a_way() {
     for (path, trouble, (events, drafts)) in [
         ("/events", Trouble::ErrorBefore(503), (0, 0)),
         ("/events", Trouble::TooMany(40), (0, 0)),
+        ("/events", Trouble::Unauthorized, (0, 0)),
         ("/trash", Trouble::TooMany(40), (1, 1)),
     ] {
         let google = Google::start();

@@ -11,7 +11,7 @@ use crate::{
     crash_matrix::{approve_all, check, dies, knob, letters, meddle, places},
     gmail_calendar::{kick_off, must_have_accepted},
     gmail_house::{signed_in_at, turn_on},
-    google::{Fault, Google, Trouble},
+    google::{Fault, Google, Stored, Trouble},
     house::{Dice, House, eventually},
 };
 
@@ -70,6 +70,26 @@ impl Home<'_> {
             let open = ["item WHERE state = 'open'", "run WHERE status = 'running'"];
             open.iter().all(|rows| self.house.count(rows) == 0).then_some(())
         });
+    }
+
+    /// A message was approved and stored as a draft, and the program died there. The draft's id, and it.
+    fn dies_over_a_draft(&self, place: &str) -> (String, Stored) {
+        assert_eq!(self.house.run(&["once"]).code, 0);
+        approve_all(&self.house);
+        assert!(dies(&self.house, place), "{place} is not passed");
+        let id = self.house.sql_one("SELECT action_id FROM outbox WHERE state IN ('drafting', 'drafted')");
+        let mut drafts = self.google.person(&self.address).drafts().into_iter();
+        drafts.find(|(_, draft)| draft.header("X-Adjutant-Action").as_ref() == Some(&id)).unwrap()
+    }
+
+    /// How an effect ended, once it has.
+    fn end_of(&self, draft: &Stored) -> String {
+        let id = draft.header("X-Adjutant-Action").unwrap();
+        eventually("the effect has ended", || {
+            assert_eq!(self.house.run(&["once"]).code, 0);
+            let state = self.house.sql_one(&format!("SELECT state FROM outbox WHERE action_id = '{id}'"));
+            ["sent", "void", "failed", "needs_human"].contains(&state.as_str()).then_some(state)
+        })
     }
 
     /// Every invitation was delivered, each once, in its conversation, with one event; and nothing else was.
@@ -145,6 +165,48 @@ fn dying_while_an_invitation_is_answered_answers_it_once() {
         home.finish();
         must_have_accepted(home.google, &home.address);
     }
+}
+
+#[test]
+fn a_draft_the_person_changes_while_the_program_is_down_is_theirs() {
+    let mut street = Street::of(1);
+    let home = street.fill(1);
+    let you = home.google.person(&home.address);
+    let (id, draft) = home.dies_over_a_draft("mailbox.draft.after");
+    let changed = draft.text().replace("\r\nSubject: ", "\r\nSubject: Later: ");
+    you.edits_draft(&id, &changed);
+    assert_eq!(home.end_of(&draft), "void");
+    assert!(you.sent().is_empty(), "{:?}", you.sent());
+    let action = draft.header("X-Adjutant-Action");
+    let drafts: Vec<Stored> = you.drafts().into_iter().map(|(_, draft)| draft).collect();
+    let ours: Vec<&Stored> = drafts.iter().filter(|draft| draft.header("X-Adjutant-Action") == action).collect();
+    assert_eq!(ours.len(), 1, "no second draft of the approved words");
+    assert_eq!(ours[0].text(), changed);
+}
+
+#[test]
+fn a_draft_the_person_sends_while_the_program_is_down_is_not_sent_again() {
+    let mut street = Street::of(1);
+    let home = street.fill(1);
+    let you = home.google.person(&home.address);
+    let (id, draft) = home.dies_over_a_draft("mailbox.draft.after");
+    you.sends_draft(&id);
+    assert_eq!(home.end_of(&draft), "sent");
+    assert_eq!(you.sent().len(), 1);
+}
+
+#[test]
+fn a_draft_the_person_has_sent_and_nobody_sees_yet_is_waited_for() {
+    let mut street = Street::of(1);
+    let home = street.fill(1);
+    let you = home.google.person(&home.address);
+    // Drafting, drafted.
+    let (id, draft) = home.dies_over_a_draft("commit.move_action.after:2");
+    assert_eq!(home.house.count("outbox WHERE state = 'drafted'"), 1);
+    you.sends_draft(&id);
+    home.google.breaks(Fault::on("GET", "labelId=SENT", Trouble::Late));
+    assert_eq!(home.end_of(&draft), "sent");
+    assert_eq!(you.sent().len(), 1);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use adjutant::{
     app::Said,
     model::{
         ActionId, Effect, OutboxState, RiskClass,
-        action::{Replaced, SendKind},
+        action::{Composed, Replaced, SendKind},
         ids::sha256_hex,
     },
     outbox::Carried,
@@ -65,6 +65,20 @@ impl Office {
         })
         .await
         .unwrap()
+    }
+
+    /// A draft is there, and a message that would take its place waits for a yes.
+    async fn ask_in_place_of(&self, draft: &str, step: &str) -> Asked {
+        let subject = |text: &str| text.replace(&format!("Re: {draft}"), &format!("Re: {step}"));
+        let message = self.message(draft);
+        let message = Composed { subject: subject(&message.subject), mime: subject(&message.mime), ..message };
+        self.insist(draft, Effect::Draft { message: message.clone() }).await;
+        let action_id = ActionId::derive(self.yard.now(), &[draft]);
+        let replaces = Some(Replaced { action_id, sha256: sha256_hex(message.mime.as_bytes()) });
+        let mut action = self.yard.action(step, "On Friday, then.");
+        let message = action.effect.message().unwrap().clone();
+        action.effect = Effect::Send { kind: SendKind::Reply, message, replaces };
+        self.yard.ask_about(action).await
     }
 
     async fn undo(&self, step: &str, effect: Effect, handle: String) -> Result<String, SourceError> {
@@ -151,7 +165,8 @@ const PATHS: [(&str, &str); 8] = [
     ("POST", "/token"),
 ];
 
-const TROUBLES: [Trouble; 9] = [
+const TROUBLES: [Trouble; 10] = [
+    Trouble::Late,
     Trouble::ErrorBefore(503),
     Trouble::ErrorAfter(500),
     Trouble::ErrorAfter(503),
@@ -175,8 +190,14 @@ async fn ambiguous_sends_through_gmail_arrive_once() {
         // The send itself is what matters most.
         let (method, path) = PATHS[if pick(2) == 0 { 0 } else { pick(PATHS.len()) }];
         let (times, skip) = ([1, 1, 1, 4][pick(4)], pick(2));
-        let fault = Fault::on(method, path, trouble).times(times).after(skip as u32);
-        let how = format!("case {nth}: {fault:?}");
+        let fault = match trouble {
+            Trouble::Late => {
+                office.google.breaks(Fault::on("GET", "labelId=SENT", trouble).times(1 + pick(6) as u32));
+                Fault::on("POST", "/drafts/send", Trouble::ResetAfter)
+            }
+            _ => Fault::on(method, path, trouble).times(times).after(skip as u32),
+        };
+        let how = format!("case {nth}: {trouble:?}, {fault:?}");
         office.google.breaks(fault);
         if pick(3) == 0 {
             office.google.breaks(Fault::on("GET", "/history", Trouble::HistoryGone));
@@ -218,7 +239,7 @@ async fn labels_and_the_archive_are_the_same_however_often_they_are_asked_for() 
     let label = || Effect::Label { label: "invoice".into() };
     let made = office.insist("label", label()).await;
     assert_eq!(you.own_labels(), [("Adjutant/invoice".to_owned(), made.clone())]);
-    for (nth, trouble) in TROUBLES.into_iter().enumerate() {
+    for (nth, trouble) in TROUBLES.into_iter().filter(|trouble| *trouble != Trouble::Late).enumerate() {
         // Once more than a call is repeated by itself, the first time.
         office.google.breaks(Fault::on("POST", "/modify", trouble).times(if nth == 0 { 4 } else { 1 }));
         let handle = office.insist("label", label()).await;
@@ -284,22 +305,30 @@ async fn a_draft_is_stored_once_and_goes_to_the_bin_unless_somebody_changed_it()
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_reply_is_not_sent_after_the_person_has_sent_its_draft() {
+    let office = Office::open().await;
+    let asked = office.ask_in_place_of("draft", "send").await;
+    let (draft, _) = office.you().drafts().remove(0);
+    office.you().sends_draft(&draft);
+    office.approve(&asked).await;
+    assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Void);
+    let result = office.yard.house.sql_one("SELECT result FROM outbox WHERE step = 'send'");
+    assert_eq!(result, "you have sent the draft yourself");
+    assert_eq!((office.you().sent().len(), office.times(&asked.action)), (1, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_sent_message_takes_the_place_of_the_draft_before_it() {
     let office = Office::open().await;
-    for changed in [false, true] {
-        let step = format!("draft-{changed}");
-        let draft = office.message(&step);
-        office.insist(&step, Effect::Draft { message: draft.clone() }).await;
-        if changed {
+    for (nth, (from, to)) in
+        [("", ""), ("Message-ID: <", "Message-ID: <by-google-"), ("Friday", "Monday")].into_iter().enumerate()
+    {
+        let changed = to == "Monday";
+        let asked = office.ask_in_place_of(&format!("draft-{nth}"), &format!("send-{nth}")).await;
+        if !from.is_empty() {
             let (id, stored) = office.you().drafts().remove(0);
-            office.you().edits_draft(&id, stored.text().replace("Friday", "Monday"));
+            office.you().edits_draft(&id, stored.text().replace(from, to));
         }
-        let action_id = ActionId::derive(office.yard.now(), &[&step]);
-        let replaces = Some(Replaced { action_id, sha256: sha256_hex(draft.mime.as_bytes()) });
-        let mut action = office.yard.action(&format!("send-{changed}"), "On Friday, then.");
-        let message = action.effect.message().unwrap().clone();
-        action.effect = Effect::Send { kind: SendKind::Reply, message, replaces };
-        let asked = office.yard.ask_about(action).await;
         office.approve(&asked).await;
         assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Sent);
         assert_eq!(office.you().drafts().len(), usize::from(changed), "a changed draft stays");

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use adjutant::model::{AccountMode, Action};
+
 use crate::{
     gmail_house::{account, ledger, once_in_pages, sign_in, signed_in, signed_out, state_of, stopped, turn_on},
     google::{Fault, Google, Trouble, YOU},
@@ -210,6 +212,45 @@ async fn labels_and_senders_bound_what_is_worked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_old_mail_becomes_new_only_by_coming_before_us() {
+    let google = Google::start();
+    let you = google.person(YOU);
+    let house = signed_in(&google, YOU, "since = \"7d\"");
+    let old = |id: &str| house.letter(id).date("Mon, 2 Nov 2026 09:00:00 +0000").question().text();
+    let starred = you.receives(old("starred"));
+    let binned = you.stores(old("binned"), &["INBOX", "TRASH"]);
+    let archived = you.stores(old("archived"), &["CATEGORY_FORUMS"]);
+    house.once().await;
+    you.changes_labels(&starred, &["STARRED"], &["UNREAD"]);
+    house.once().await;
+    assert_eq!(keys(&house), set([]), "a star is no arrival");
+    you.changes_labels(&binned, &[], &["TRASH"]);
+    you.changes_labels(&archived, &["INBOX"], &[]);
+    house.once().await;
+    assert_eq!(keys(&house), set([binned, archived]));
+    house.must_be_sound().await;
+}
+
+/// What one account cannot account for is said of that account, and in the sum.
+fn assert_each_answers_for_itself(house: &House) {
+    let database = house.database();
+    database.pragma_update(None, "foreign_keys", false).unwrap();
+    let refer = |to: &str| {
+        database.execute(&format!("UPDATE ledger SET task_id = {to} WHERE account = 'files'"), []).unwrap();
+    };
+    refer("'no' || task_id");
+    let health: serde_json::Value = serde_json::from_str(&house.run(&["doctor", "--json"]).out).unwrap();
+    assert_eq!(health["unaccounted"], 1);
+    for account in health["accounts"].as_array().unwrap() {
+        assert_eq!(account["unaccounted"], u64::from(account["account"] == "files"), "{account}");
+    }
+    let shown = house.run(&["doctor"]).out;
+    let second = shown.lines().find(|line| line.contains("second signed in")).unwrap();
+    assert!(second.contains(", 0 unaccounted"), "{shown}");
+    refer("substr(task_id, 3)");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn accounts_stand_side_by_side_and_one_in_trouble_stops_no_other() {
     let people = ["a@home.example", "b@home.example"].map(str::to_owned);
     let google = Google::with_people(&people);
@@ -241,12 +282,43 @@ async fn accounts_stand_side_by_side_and_one_in_trouble_stops_no_other() {
         .filter_map(|account| Some((account.account.clone(), account.condition.as_ref()?.signed_in)))
         .collect();
     assert_eq!(set(signed_in), set([("second".to_owned(), true), (WORK.to_owned(), false)]));
+    assert_each_answers_for_itself(&house);
     // The person signs in: it is worked without anything else being done.
     sign_in(&house, &google, WORK, &people[0]);
     google.person(&people[0]).receives(house.letter("three").question().text());
     assert_eq!(house.once().await.troubles, [""; 0]);
     assert_eq!(house.count("ledger"), 3);
     house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_account_writes_as_its_own_address() {
+    let people = ["a@home.example", "b@office.example"].map(str::to_owned);
+    let google = Google::with_people(&people);
+    let more = "trusted_servers = [\"mx.home.example\"]";
+    let house = signed_out(&google, more, stopped());
+    house.configure(&account(&google, "second", &format!("{more}\naddress = \"{}\"", people[1])));
+    house.configure(&format!("[me]\naddresses = [\"{}\"]\n", people[0]));
+    let app = house.app().await;
+    for (name, address) in [WORK, "second"].iter().zip(&people) {
+        sign_in(&house, &google, name, address);
+        app.set_mode(name, AccountMode::Active).await.unwrap();
+        let meeting = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
+        let letter = house.letter(name).verified().body(meeting).text();
+        google.person(address).receives(letter.replace("you@home.example", address).replace('\n', "\r\n"));
+    }
+    house.once().await;
+    for (name, address) in [WORK, "second"].iter().zip(&people) {
+        let drafts = google.person(address).drafts();
+        assert_eq!(drafts.len(), 1, "{name}");
+        assert!(drafts[0].1.header("From").unwrap().contains(&format!("<{address}>")), "{}", drafts[0].1.text());
+        let sql = format!("SELECT action FROM outbox WHERE account = '{name}' AND step = 'send_calendar_invite'");
+        let invitation: Action = serde_json::from_str(&house.sql_one(&sql)).unwrap();
+        let text = invitation.effect.message().unwrap().mime.replace("\r\n ", "");
+        assert!(text.contains(&format!("<{address}>")), "{text}");
+        let other = people.iter().find(|other| *other != address).unwrap();
+        assert!(!text.contains(other.as_str()) && text.contains("ORGANIZER"), "{text}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

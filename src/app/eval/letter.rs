@@ -155,6 +155,7 @@ pub(super) fn anyone(time_zone: Tz) -> Me {
         work_end: NaiveTime::from_hms_opt(18, 0, 0).unwrap_or_default(),
         work_days: vec![Weekday::Mon, Weekday::Tue, Weekday::Wed, Weekday::Thu, Weekday::Fri],
         signature: String::new(),
+        senders: std::collections::HashMap::new(),
         languages: vec!["en".into(), "he".into()],
     }
 }

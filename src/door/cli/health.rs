@@ -35,7 +35,7 @@ fn print_accounts(screen: Screen, health: &Health) -> io::Result<()> {
     )?;
     let conditions = health.accounts.iter().filter_map(|account| Some((account, account.condition.as_ref()?)));
     for (account, condition) in conditions {
-        screen.line(&condition_line(condition, account.last_poll, health.unaccounted))?;
+        screen.line(&condition_line(condition, account.last_poll, account.unaccounted))?;
     }
     Ok(())
 }

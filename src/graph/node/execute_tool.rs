@@ -93,6 +93,7 @@ impl ExecuteTool {
             agenda: &agenda.unwrap_or_default(),
             words: words.as_ref(),
             me: &self.me,
+            own: self.me.sender(&entry.run.account),
             now: entry.now,
             token: &action_id.to_string(),
         };

@@ -6,7 +6,7 @@ use google_gmail1::api::{History, Message, Profile};
 
 use super::{
     client::{Client, Hub, ME, SCOPE, price},
-    scope::Watched,
+    scope::{Watched, is_out},
 };
 use crate::source::google::{ApiError, Heard};
 
@@ -23,6 +23,8 @@ const MOST_PAGES: usize = 2_000;
 pub(super) struct Changes {
     /// Came, or came under a watched label; in the order it happened.
     pub(super) arrived: Vec<String>,
+    /// Those of which nobody said under which labels they are.
+    pub(super) unlabelled: HashSet<String>,
     pub(super) deleted: Vec<String>,
     /// Where the next look begins.
     pub(super) history: u64,
@@ -86,7 +88,7 @@ pub(super) fn changes(client: &Client, watched: &Watched, since: u64, page: u32)
     for nth in 0..MOST_PAGES {
         let request = async |hub: &Hub, heard: &mut Heard| {
             let call = hub.users().history_list(ME).start_history_id(since).max_results(page);
-            let types = ["messageAdded", "messageDeleted", "labelAdded"];
+            let types = ["messageAdded", "messageDeleted", "labelAdded", "labelRemoved"];
             let call = types.iter().fold(call, |call, kind| call.add_history_types(kind));
             let call = token.iter().fold(call, |call, token| call.page_token(token));
             call.add_scope(SCOPE).delegate(heard).doit().await
@@ -108,15 +110,27 @@ pub(super) fn changes(client: &Client, watched: &Watched, since: u64, page: u32)
 impl Changes {
     fn add(&mut self, entry: History, watched: &Watched) {
         let added = entry.messages_added.into_iter().flatten().filter_map(|added| added.message);
-        let labelled = entry.labels_added.into_iter().flatten().filter_map(|labelled| labelled.message);
-        let ours = added.chain(labelled).filter(|message| watched.holds(message)).filter_map(|message| message.id);
-        for id in ours {
-            if self.seen.insert(id.clone()) {
-                self.arrived.push(id);
-            }
+        // A star on an old mail does not make it new: only what brings it before us does.
+        let brings = |labels: &Option<Vec<String>>| labels.as_ref().is_some_and(|labels| watched.has_any(labels));
+        let labelled = entry.labels_added.into_iter().flatten().filter(|change| brings(&change.label_ids));
+        let frees = |labels: &Option<Vec<String>>| labels.as_ref().is_some_and(|labels| is_out(labels));
+        let freed = entry.labels_removed.into_iter().flatten().filter(|change| frees(&change.label_ids));
+        let changed = labelled.filter_map(|change| change.message).chain(freed.filter_map(|change| change.message));
+        for message in added.chain(changed).filter(|message| watched.holds(message)) {
+            self.arrive(message);
         }
         let deleted = entry.messages_deleted.into_iter().flatten().filter_map(|deleted| deleted.message);
         self.deleted.extend(deleted.filter_map(|message: Message| message.id));
+    }
+
+    fn arrive(&mut self, message: Message) {
+        let Some(id) = message.id else { return };
+        if message.label_ids.is_none() {
+            self.unlabelled.insert(id.clone());
+        }
+        if self.seen.insert(id.clone()) {
+            self.arrived.push(id);
+        }
     }
 }
 

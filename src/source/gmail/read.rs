@@ -15,7 +15,7 @@ use google_gmail1::api::Message;
 
 use super::{
     client::{Client, Hub, ME, SCOPE, price},
-    scope::{direction, is_out},
+    scope::{Watched, direction, is_out},
 };
 use crate::{
     failpoint,
@@ -37,6 +37,9 @@ pub(super) struct Readers<'a> {
     /// For old mail.
     pub(super) patient: &'a Client,
     pub(super) old: &'a HashSet<String>,
+    /// Those that must show a watched label when they are read.
+    pub(super) unlabelled: &'a HashSet<String>,
+    pub(super) watched: Option<&'a Watched>,
 }
 
 impl Readers<'_> {
@@ -55,7 +58,8 @@ impl Readers<'_> {
                         && let Some(next) = queue.lock().unwrap_or_else(PoisonError::into_inner).next()
                     {
                         let client = if self.old.contains(&next.key) { self.patient } else { self.client };
-                        let (next, raw) = failpoint::around("source.fetch", || one(client, next));
+                        let under = self.watched.filter(|_| self.unlabelled.contains(&next.key));
+                        let (next, raw) = failpoint::around("source.fetch", || one(client, next, under));
                         if raw.as_ref().is_err_and(SourceError::is_everywhere) {
                             stop.store(true, Ordering::Release);
                         }
@@ -74,14 +78,14 @@ impl Readers<'_> {
     }
 }
 
-/// One message, and what reading it told about it.
-pub(super) fn one(client: &Client, found: Found) -> (Found, Raw) {
+/// One message, and what reading it told about it. `under`: it counts only under one of these labels.
+pub(super) fn one(client: &Client, found: Found, under: Option<&Watched>) -> (Found, Raw) {
     let key = found.key.clone();
     let request = async |hub: &Hub, heard: &mut Heard| {
         hub.users().messages_get(ME, &key).format("raw").add_scope(SCOPE).delegate(heard).doit().await
     };
     match client.ask(price::READ, request) {
-        Ok(message) => told(found, message),
+        Ok(message) => told(found, message, under),
         Err(error) => {
             let error = blame(client, error, &key);
             (found, Err(error))
@@ -101,7 +105,7 @@ fn blame(client: &Client, error: ApiError, key: &str) -> SourceError {
     }
 }
 
-fn told(found: Found, message: Message) -> (Found, Raw) {
+fn told(found: Found, message: Message, under: Option<&Watched>) -> (Found, Raw) {
     let labels = message.label_ids.unwrap_or_default();
     let arrived = message.internal_date.and_then(chrono::DateTime::from_timestamp_millis).map(Instant::from);
     let mut raw = message.raw.unwrap_or_default();
@@ -111,8 +115,8 @@ fn told(found: Found, message: Message) -> (Found, Raw) {
         size: raw.len() as u64,
         ..found
     };
-    // Thrown away, or a draft: it was never put before us, and comes back when it is.
-    if is_out(&labels) {
+    // Thrown away, a draft, or elsewhere: it was never put before us, and comes back when it is.
+    if is_out(&labels) || under.is_some_and(|watched| !watched.has_any(&labels)) {
         let gone = SourceError::Gone { key: found.key.clone() };
         return (found, Err(gone));
     }
@@ -123,4 +127,25 @@ fn told(found: Found, message: Message) -> (Found, Raw) {
     }
     raw.truncate(usize::try_from(FETCH_BYTES).unwrap_or(usize::MAX));
     (found, Ok(raw))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Direction;
+
+    #[test]
+    fn what_came_without_labels_is_ours_only_under_a_watched_one() {
+        let at = Instant::from(chrono::DateTime::UNIX_EPOCH);
+        let found = || Found { key: "k".into(), folder: "f".into(), direction: Direction::In, arrived_at: at, size: 0 };
+        let read = |labels: &[&str], under: Option<&Watched>| {
+            let label_ids = Some(labels.iter().map(|label| (*label).to_owned()).collect());
+            told(found(), Message { label_ids, raw: Some(b"x".to_vec()), ..Message::default() }, under).1.is_ok()
+        };
+        let inbox = Watched::of(&["INBOX"]);
+        assert!(read(&["INBOX"], Some(&inbox)));
+        assert!(!read(&["CATEGORY_FORUMS"], Some(&inbox)));
+        assert!(read(&["CATEGORY_FORUMS"], None), "it was ours when it was listed");
+        assert!(!read(&["INBOX", "TRASH"], None));
+    }
 }

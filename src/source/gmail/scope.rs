@@ -46,8 +46,12 @@ impl Watched {
     pub(super) fn holds(&self, message: &Message) -> bool {
         match &message.label_ids {
             None => true,
-            Some(labels) => !is_out(labels) && labels.iter().any(|label| self.0.contains(label)),
+            Some(labels) => !is_out(labels) && self.has_any(labels),
         }
+    }
+
+    pub(super) fn has_any(&self, labels: &[String]) -> bool {
+        labels.iter().any(|label| self.0.contains(label))
     }
 }
 
@@ -62,6 +66,13 @@ pub(super) fn direction(labels: &[String]) -> Direction {
 }
 
 #[cfg(test)]
+impl Watched {
+    pub(super) fn of(labels: &[&str]) -> Self {
+        Self(labels.iter().map(|label| (*label).to_owned()).collect())
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -71,7 +82,7 @@ mod tests {
 
     #[test]
     fn drafts_spam_and_the_bin_are_nobodys_task() {
-        let watched = Watched(labels(&["INBOX", "SENT"]));
+        let watched = Watched::of(&["INBOX", "SENT"]);
         let message = |names: &[&str]| Message { label_ids: Some(labels(names)), ..Message::default() };
         for (names, ours) in [
             (&["INBOX", "UNREAD"][..], true),
@@ -84,6 +95,13 @@ mod tests {
             assert_eq!(watched.holds(&message(names)), ours, "{names:?}");
         }
         assert!(watched.holds(&Message::default()));
+    }
+
+    #[test]
+    fn a_star_is_no_label_that_is_watched() {
+        let watched = Watched::of(&["INBOX", "SENT"]);
+        assert!(watched.has_any(&labels(&["UNREAD", "INBOX"])));
+        assert!(!watched.has_any(&labels(&["UNREAD", "STARRED"])) && !watched.has_any(&[]));
     }
 
     #[test]

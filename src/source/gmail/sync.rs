@@ -56,6 +56,8 @@ struct State {
     offered: Option<(String, usize)>,
     /// What of the last poll is old, and read in no hurry.
     old: HashSet<String>,
+    /// What of the last poll is ours only if reading it says so.
+    unlabelled: HashSet<String>,
 }
 
 impl Gmail {
@@ -96,6 +98,7 @@ impl Gmail {
                 let cursor = Cursor { history: changes.history, nth, ..before };
                 let mut poll = self.hand_out(state, &watched, cursor, &changes.arrived)?;
                 poll.gone = changes.deleted;
+                state.unlabelled = changes.unlabelled;
                 Ok(poll)
             }
             Err(ApiError::Gone) => self.begin(state, &watched, before.since, Backlog::Mending, nth),
@@ -119,6 +122,7 @@ impl Gmail {
         let backlog = if left == 0 { Backlog::Done } else { backlog };
         (state.backlog, state.offered) = (Some(all.into()), None);
         state.old.clear();
+        state.unlabelled.clear();
         Ok(Poll {
             cursor: Cursor { history, since, backlog, nth }.write(),
             backlog: left as u64,
@@ -187,13 +191,18 @@ impl Source for Gmail {
     }
 
     fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError> {
-        let (_, raw) = super::read::one(&self.client, self.found(key.to_owned()));
+        let (_, raw) = super::read::one(&self.client, self.found(key.to_owned()), None);
         raw
     }
 
     fn fetch_each(&self, found: Vec<Found>, each: &mut dyn FnMut(Found, Result<Vec<u8>, SourceError>)) {
-        let old = self.lock().old.clone();
-        Readers { client: &self.client, patient: &self.client.in_no_hurry(), old: &old }.read(found, each);
+        let (old, unlabelled, watched) = {
+            let state = self.lock();
+            (state.old.clone(), state.unlabelled.clone(), state.watched.clone())
+        };
+        let (client, patient) = (&self.client, &self.client.in_no_hurry());
+        let (unlabelled, watched) = (&unlabelled, watched.as_ref());
+        Readers { client, patient, old: &old, unlabelled, watched }.read(found, each);
     }
 
     /// A message of Gmail never changes its bytes.

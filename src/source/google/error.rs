@@ -23,6 +23,9 @@ pub enum ApiError {
     /// The person must sign in, again or at all.
     #[error("{0}")]
     Auth(String),
+    /// The person is signed in, but not for this.
+    #[error("{0}")]
+    Uncovered(String),
     /// The token was not taken; a new one may be.
     #[error("the access token was not accepted")]
     Stale,
@@ -54,7 +57,9 @@ impl ApiError {
         match (self, key) {
             (Self::Gone, Some(key)) => SourceError::Gone { key: key.to_owned() },
             (Self::RateLimited { after }, _) => SourceError::RateLimited { after },
-            (error @ (Self::Auth(_) | Self::Stale), _) => SourceError::Auth { problem: error.to_string() },
+            (error @ (Self::Auth(_) | Self::Uncovered(_) | Self::Stale), _) => {
+                SourceError::Auth { problem: error.to_string() }
+            }
             (error @ (Self::Refused { .. } | Self::Conflict), Some(key)) => {
                 SourceError::Unreadable { key: key.to_owned(), source: io::Error::other(error) }
             }
@@ -88,7 +93,7 @@ impl ApiError {
         match heard.status {
             401 => Self::Stale,
             403 if TOO_LITTLE.contains(&reason.as_str()) => {
-                Self::Auth("the sign-in does not cover what is needed".into())
+                Self::Uncovered("the sign-in does not cover what is needed".into())
             }
             403 if TOO_MUCH.contains(&reason.as_str()) => Self::RateLimited { after: wait(heard) },
             429 => Self::RateLimited { after: wait(heard) },

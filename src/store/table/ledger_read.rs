@@ -81,12 +81,14 @@ impl Reader<'_> {
     }
 
     /// Mails nobody owes an answer any more to, yet without one: pending with no run that works them, or worked into a
-    /// task that is not there.
-    pub fn unaccounted(&self) -> Result<u64> {
-        let sql = "SELECT count(*) FROM ledger l WHERE
+    /// task that is not there. Accounts without any are left out.
+    pub fn unaccounted(&self) -> Result<Vec<(AccountId, u64)>> {
+        let sql = "SELECT l.account, count(*) FROM ledger l WHERE
                      (l.state = 'pending' AND NOT EXISTS (SELECT 1 FROM run r WHERE r.mail_id = l.mail_id AND r.task_id IS NULL AND r.status = 'running'))
-                     OR (l.state IN ('task', 'linked') AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.task_id = l.task_id))";
-        one(self.0, sql, [], "looking for unaccounted mail", |row| row.get::<_, i64>(0))
-            .map(|n| n.unwrap_or_default().unsigned_abs())
+                     OR (l.state IN ('task', 'linked') AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.task_id = l.task_id))
+                   GROUP BY l.account ORDER BY l.account";
+        many(self.0, sql, [], "looking for unaccounted mail", |row| {
+            Ok((AccountId(row.get(0)?), row.get::<_, i64>(1)?.unsigned_abs()))
+        })
     }
 }

@@ -5,6 +5,8 @@
 pub(crate) enum Trouble {
     /// The history id is too old.
     HistoryGone,
+    /// What was sent is not in the history yet.
+    Late,
     /// The access token has expired.
     Unauthorized,
     /// 403 with the reason `rateLimitExceeded`.

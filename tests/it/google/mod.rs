@@ -26,7 +26,7 @@ use tokio::runtime::Runtime;
 pub(crate) use fault::{Fault, Trouble};
 pub(crate) use office::Office;
 pub(crate) use pass::Pass;
-pub(crate) use person::Person;
+pub(crate) use person::{Person, Stored};
 pub(crate) use proxy::Seen;
 
 use peer::Peer;

@@ -86,6 +86,7 @@ impl Answer {
     fn trouble(trouble: Trouble) -> Self {
         match trouble {
             Trouble::HistoryGone => Self::error(404, "notFound", "Requested entity was not found."),
+            Trouble::Late => Self::json(200, &json!({ "historyId": "1" })),
             Trouble::Unauthorized => Self::error(401, "authError", "Invalid Credentials"),
             Trouble::RateLimited => Self::error(403, "rateLimitExceeded", "Rate Limit Exceeded"),
             Trouble::TooMany(seconds) => Self {

@@ -6,7 +6,7 @@ use google_gmail1::{
     Error,
     api::{Draft, Message},
 };
-use mail_parser::{MessageParser, MimeHeaders as _};
+use mail_parser::{Addr, HeaderValue, MessageParser, MimeHeaders as _};
 
 use super::handle::Handle;
 use crate::{
@@ -21,6 +21,8 @@ use crate::{
 pub(super) const ACTION_HEADER: &str = "X-Adjutant-Action";
 /// Drafts looked at for one of ours whose id was never heard; the newest come first.
 const MOST_DRAFTS: u32 = 50;
+/// Seconds that Google's clock may be behind ours.
+const CLOCKS_DIFFER: u64 = 60;
 const BIN: &str = "TRASH";
 /// Cannot be: it is a constant that is read as a type.
 const NO_TYPE: Error = Error::FieldClash("the type of a message");
@@ -44,17 +46,21 @@ impl Found {
 
     /// The same message but for what Gmail itself may add or rewrite on the way: ids, dates, the form of the sender.
     pub(super) fn says(&self, ours: &[u8]) -> bool {
-        self.bytes == ours || essence(&self.bytes).is_some_and(|theirs| essence(ours) == Some(theirs))
+        self.bytes == ours || (self.words_are(ours) && action_in(&self.bytes) == action_in(ours))
+    }
+
+    /// The same words to the same people, whichever action they belong to.
+    pub(super) fn words_are(&self, ours: &[u8]) -> bool {
+        essence(&self.bytes).is_some_and(|theirs| essence(ours) == Some(theirs))
     }
 }
 
-/// Everything a reader would see of a message, and what it is bound to.
+/// Everything a reader would see of a message.
 fn essence(bytes: &[u8]) -> Option<Vec<String>> {
-    const KEPT: [&str; 6] = ["To", "Cc", "Bcc", "Subject", "In-Reply-To", ACTION_HEADER];
+    const KEPT: [&str; 5] = ["To", "Cc", "Bcc", "Subject", "In-Reply-To"];
     let message = MessageParser::default().parse(bytes)?;
-    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut seen: Vec<String> =
-        KEPT.iter().map(|name| squeezed(message.header_raw(*name).unwrap_or_default())).collect();
+    let said = |name: &&'static str| message.header_values(*name).map(decoded).collect::<Vec<_>>().join("; ");
+    let mut seen: Vec<String> = KEPT.iter().map(said).collect();
     let text = message.body_text(0).unwrap_or_default();
     seen.extend(text.trim_end().lines().map(|line| line.trim_end().to_owned()));
     for part in message.attachments() {
@@ -62,6 +68,29 @@ fn essence(bytes: &[u8]) -> Option<Vec<String>> {
         seen.push(String::from_utf8_lossy(part.contents()).trim_end().replace("\r\n", "\n"));
     }
     Some(seen)
+}
+
+/// What a message is bound to.
+fn action_in(bytes: &[u8]) -> Vec<String> {
+    let message = MessageParser::default().parse_headers(bytes);
+    message.iter().flat_map(|message| message.header_values(ACTION_HEADER).map(decoded)).collect()
+}
+
+/// However it was folded and encoded. What cannot be read is still not the same as nothing.
+fn decoded(value: &HeaderValue<'_>) -> String {
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match value {
+        HeaderValue::Address(people) => {
+            let one = |person: &Addr<'_>| {
+                let (name, address) = (person.name().unwrap_or_default(), person.address().unwrap_or_default());
+                format!("{} <{}>", squeezed(name), address.trim())
+            };
+            people.iter().map(one).collect::<Vec<_>>().join(", ")
+        }
+        HeaderValue::Text(text) => squeezed(text),
+        HeaderValue::TextList(texts) => squeezed(&texts.join(" ")),
+        other => format!("{other:?}"),
+    }
 }
 
 impl Drafts {
@@ -98,7 +127,7 @@ impl Drafts {
 
     /// The draft of an action whose id was never heard. `thread` is the conversation it would be in.
     pub(super) fn look_up(&self, action_id: ActionId, thread: Option<&str>) -> Result<Option<Handle>, ApiError> {
-        let since = format!("after:{}", action_id.0.timestamp_ms() / 1000);
+        let since = since(action_id);
         let history = self.history()?;
         let listed = self.client.ask(price::LIST, async |hub, heard| {
             let call = hub.users().drafts_list(ME).q(&since).max_results(MOST_DRAFTS);
@@ -176,6 +205,11 @@ impl Drafts {
     }
 }
 
+/// As a search says it: from a little before there was the action.
+pub(super) fn since(action_id: ActionId) -> String {
+    format!("after:{}", (action_id.0.timestamp_ms() / 1000).saturating_sub(CLOCKS_DIFFER))
+}
+
 fn handle(draft: Draft, history: u64) -> Option<Handle> {
     let message = draft.message?;
     Some(Handle { draft: draft.id?, message: message.id?, thread: message.thread_id.unwrap_or_default(), history })
@@ -216,6 +250,17 @@ mod tests {
         assert!(!with("Subject", "Bcc: eve@d.example\r\nSubject"));
         assert!(!with("Action: 01", "Action: 02"));
         assert!(!with("X-Adjutant-Action: 01\r\n", ""));
+    }
+
+    #[test]
+    fn a_header_in_another_encoding_is_no_change() {
+        let ours = OURS.replace("Re: x", "=?utf-8?B?UsOpdW5pb24=?=").replace("c@d.example", "Zoé <c@d.example>");
+        let theirs = ours
+            .replace("=?utf-8?B?UsOpdW5pb24=?=", "=?UTF-8?Q?R=C3=A9union?=")
+            .replace("Zoé <c@d.example>", "=?UTF-8?Q?Zo=C3=A9?=\r\n <c@d.example>");
+        assert!(found(&theirs).says(ours.as_bytes()));
+        assert!(!found(&theirs.replace("R=C3=A9union", "Reunion")).says(ours.as_bytes()));
+        assert!(!found(&theirs.replace("To: ", "To: eve@d.example\r\nTo: ")).says(ours.as_bytes()));
     }
 
     #[test]

@@ -27,6 +27,8 @@ use sent::Sent;
 
 /// After trouble on the way it is looked at again.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// An account nobody is signed in to is tried again this often.
+const SIGN_IN: Duration = Duration::from_secs(60);
 const INBOX: &str = "INBOX";
 const DRAFTED: &str = "draft in Gmail, not sent";
 const ACCEPTED: &str = "accepted by Gmail";
@@ -57,13 +59,25 @@ impl Postbox {
         })
     }
 
+    /// A draft of an earlier try, if it is what it was then.
+    fn still(&self, known: Handle, message: &Composed) -> Result<Handle, SendError> {
+        match self.drafts.read(&known.draft).map_err(not_drafted)? {
+            Some(found) if found.is(&known) && found.says(message.mime.as_bytes()) => Ok(known),
+            Some(_) => Err(SendError::Edited),
+            None => Err(SendError::Later { why: "its draft is gone".into(), after: LOOK_AGAIN }),
+        }
+    }
+
     /// The draft that a message took the place of goes to the bin, unless somebody has changed it.
     fn retire(&self, action: &Action, replaced: &Replaced) -> Result<(), ApiError> {
-        let thread = action.effect.message().map(|message| self.drafts.thread_of(action.mail_key.as_deref(), message));
-        let thread = thread.transpose()?.flatten();
+        let Some(message) = action.effect.message() else { return Ok(()) };
+        let thread = self.drafts.thread_of(action.mail_key.as_deref(), message)?;
         let Some(handle) = self.drafts.look_up(replaced.action_id, thread.as_deref())? else { return Ok(()) };
+        // Gmail may have written its headers anew, but then it says what was sent.
+        let is_spent =
+            |found: &Found| sha256_hex(&found.bytes) == replaced.sha256 || found.words_are(message.mime.as_bytes());
         match self.drafts.read(&handle.draft)? {
-            Some(found) if sha256_hex(&found.bytes) == replaced.sha256 => self.drafts.discard(&found.message),
+            Some(found) if is_spent(&found) => self.drafts.discard(&found.message),
             _ => Ok(()),
         }
     }
@@ -126,19 +140,23 @@ impl Mailbox for Postbox {
 
     fn draft(&self, approved: &ApprovedAction) -> Result<Applied, SendError> {
         let (action, message) = outgoing(approved)?;
-        let drafted = |handle: Handle| Applied { handle: handle.to_string(), result: "draft in Gmail".into() };
-        // Whatever becomes of a draft, nothing has left: one that was stored unheard is found here the next time.
-        let made = self.drafts.thread_of(action.mail_key.as_deref(), message).and_then(|thread| {
-            match self.drafts.look_up(action.action_id, thread.as_deref())? {
-                Some(known) if self.unchanged(&known, message)? => Ok(known),
-                _ => self.drafts.create(message, thread),
+        // A try before this one may have stored it, and whoever has the mailbox open may have sent it since.
+        let replaced = action.effect.replaces().map(|replaced| replaced.action_id);
+        match self.sent.already(action, replaced).map_err(not_drafted)? {
+            Some(found) if found == action.action_id => {
+                return Err(SendError::Unsure("it is among the sent mails".into()));
             }
-        });
-        made.map(drafted).map_err(|error| match error {
-            ApiError::RateLimited { after } => SendError::Later { why: error.to_string(), after },
-            ApiError::Refused { .. } | ApiError::Conflict | ApiError::Gone => SendError::Refused(error.to_string()),
-            _ => SendError::Later { why: error.to_string(), after: LOOK_AGAIN },
-        })
+            Some(_) => return Err(SendError::Theirs("you have sent the draft yourself".into())),
+            None => {}
+        }
+        let handle = match self.drafts.look_up(action.action_id, None).map_err(not_drafted)? {
+            Some(known) => self.still(known, message)?,
+            None => {
+                let thread = self.drafts.thread_of(action.mail_key.as_deref(), message).map_err(not_drafted)?;
+                self.drafts.create(message, thread).map_err(not_drafted)?
+            }
+        };
+        Ok(Applied { handle: handle.to_string(), result: "draft in Gmail".into() })
     }
 
     fn send(&self, approved: &ApprovedAction, draft: &str) -> Result<Departure, SendError> {
@@ -146,9 +164,9 @@ impl Mailbox for Postbox {
         let handle = Handle::read(draft).ok_or_else(|| SendError::Unsure("its draft has no id".into()))?;
         let found = self.drafts.read(&handle.draft).map_err(|error| unsure(&error))?;
         let Some(found) = found else {
-            // Sent or thrown away, by whoever has the mailbox open.
+            // Sent or thrown away, by whoever has the mailbox open; what was sent may be seen only later.
             let gone = self.sent.look(action, Some(&handle)).map_err(|error| unsure(&error))?;
-            return gone.map(accepted).ok_or(SendError::Edited);
+            return gone.map(accepted).ok_or_else(|| SendError::Unsure("its draft is gone".into()));
         };
         if !found.is(&handle) || !found.says(message.mime.as_bytes()) {
             return Err(SendError::Edited);
@@ -191,13 +209,13 @@ impl Mailbox for Postbox {
         };
         // Neither waits for the other.
         let retired = replaces.as_ref().map_or(Ok(()), |replaced| self.retire(action, replaced));
-        match retired.map_err(|error| passing(error, None)) {
+        match retired.map_err(settling) {
             Err(later @ (SourceError::RateLimited { .. } | SourceError::Later { .. })) => return Err(later),
             // It simply stays.
             Err(error) => tracing::warn!(%error, "the draft that was replaced could not be thrown away"),
             Ok(()) => {}
         }
-        told.map_err(|error| passing(error, None))
+        told.map_err(settling)
     }
 
     fn busy(&self, from: Instant, to: Instant) -> Result<Option<Vec<Busy>>, SourceError> {
@@ -241,6 +259,23 @@ fn passing(error: ApiError, key: Option<&str>) -> SourceError {
     match error {
         ApiError::Network { .. } => SourceError::Later { problem: error.to_string(), after: LOOK_AGAIN },
         error => error.about(key),
+    }
+}
+
+/// What goes with a message that has left waits until the person has signed in again.
+fn settling(error: ApiError) -> SourceError {
+    match error {
+        ApiError::Auth(_) | ApiError::Stale => SourceError::Later { problem: error.to_string(), after: SIGN_IN },
+        error => passing(error, None),
+    }
+}
+
+/// Whatever becomes of a draft, nothing has left: one that was stored unheard is found the next time.
+fn not_drafted(error: ApiError) -> SendError {
+    match error {
+        ApiError::RateLimited { after } => SendError::Later { why: error.to_string(), after },
+        ApiError::Refused { .. } | ApiError::Conflict | ApiError::Gone => SendError::Refused(error.to_string()),
+        _ => SendError::Later { why: error.to_string(), after: LOOK_AGAIN },
     }
 }
 

@@ -3,11 +3,11 @@
 use google_gmail1::api::History;
 
 use super::{
-    draft::{ACTION_HEADER, Drafts},
+    draft::{ACTION_HEADER, Drafts, since},
     handle::Handle,
 };
 use crate::{
-    model::Action,
+    model::{Action, ActionId},
     source::{
         gmail::client::{Client, ME, SCOPE, price},
         google::ApiError,
@@ -34,18 +34,36 @@ impl Sent {
         let since = handle.map(|handle| self.since(handle.history)).transpose();
         let candidates = match since {
             Ok(Some(found)) => found,
-            Ok(None) | Err(ApiError::Gone) => self.listed(action)?,
+            Ok(None) | Err(ApiError::Gone) => self.listed(action, action.action_id)?,
             Err(error) => return Err(error),
         };
         if candidates.len() > MOST_SENT {
             let what = format!("more than {MOST_SENT} mails were sent since; look for the {ACTION_HEADER} header");
             return Err(ApiError::Network { what, left: true });
         }
-        // The newest first: that is where it will be.
-        for id in candidates.into_iter().rev() {
-            let found = self.drafts.action_of(&id)?;
-            if found.is_some_and(|(found, _)| found == action.action_id) {
-                return Ok(Some(id));
+        let found = self.newest(candidates.into_iter(), |found| found == action.action_id)?;
+        Ok(found.map(|(id, _)| id))
+    }
+
+    /// Before an action has a handle: whether its message is there, or that of the draft it replaces; whose it is. Should
+    /// the person write very often to the same address, the newest count.
+    pub(super) fn already(&self, action: &Action, replaced: Option<ActionId>) -> Result<Option<ActionId>, ApiError> {
+        let candidates = self.listed(action, replaced.unwrap_or(action.action_id))?;
+        let old = candidates.len().saturating_sub(MOST_SENT);
+        let wanted = |found: ActionId| found == action.action_id || Some(found) == replaced;
+        let found = self.newest(candidates.into_iter().skip(old), wanted)?;
+        Ok(found.map(|(_, action_id)| action_id))
+    }
+
+    /// The newest first: that is where it will be.
+    fn newest(
+        &self,
+        candidates: impl DoubleEndedIterator<Item = String>,
+        wanted: impl Fn(ActionId) -> bool,
+    ) -> Result<Option<(String, ActionId)>, ApiError> {
+        for id in candidates.rev() {
+            if let Some((found, _)) = self.drafts.action_of(&id)?.filter(|(found, _)| wanted(*found)) {
+                return Ok(Some((id, found)));
             }
         }
         Ok(None)
@@ -73,9 +91,9 @@ impl Sent {
         }
     }
 
-    fn listed(&self, action: &Action) -> Result<Vec<String>, ApiError> {
+    fn listed(&self, action: &Action, first: ActionId) -> Result<Vec<String>, ApiError> {
         let to = action.effect.message().and_then(|message| message.to.first()).map_or("", |to| to.addr.as_str());
-        let query = format!("to:{to} after:{}", action.action_id.0.timestamp_ms() / 1000);
+        let query = format!("to:{to} {}", since(first));
         let most = u32::try_from(MOST_SENT).unwrap_or(u32::MAX);
         let listed = self.client.ask(price::LIST, async |hub, heard| {
             let call = hub.users().messages_list(ME).add_label_ids(SENT).q(&query).max_results(most + 1);
