@@ -11,9 +11,8 @@ use super::{
     study::Material,
 };
 use crate::{
-    model::{Facts, Instant, Priority, Status},
+    model::{Facts, Instant, Priority},
     rules::{Act, Edit, Entry, Reach, RuleSet, subject_words},
-    store::night::PastTask,
 };
 
 /// How often a person must have said the same.
@@ -69,12 +68,6 @@ pub(super) fn act(wish: Wish, up: bool) -> Act {
     }
 }
 
-/// Anyone at a domain, with a word, in a crowd of machines, or who writes the name of a list: wider than the one who was
-/// corrected.
-pub(super) const fn is_wide(reach: &Reach) -> bool {
-    is_shared(reach)
-}
-
 /// How many must have been corrected alike before others are judged by it.
 pub(super) const fn least_senders(reach: &Reach) -> usize {
     match reach {
@@ -87,13 +80,13 @@ pub(super) const fn least_senders(reach: &Reach) -> usize {
 /// Anyone can write a word into a subject or the name of a list, and many share a domain: that makes nothing critical.
 pub(super) fn bounded(reach: &Reach, act: Act) -> Act {
     match act {
-        Act::Set(Priority::Critical) if is_wide(reach) => Act::Set(Priority::High),
+        Act::Set(Priority::Critical) if is_shared(reach) => Act::Set(Priority::High),
         act => act,
     }
 }
 
-/// Several senders may be within reach, so each of them is looked at.
-const fn is_shared(reach: &Reach) -> bool {
+/// Several senders may be within reach: anyone at a domain, with a word, or who writes the name of a list.
+pub(super) const fn is_shared(reach: &Reach) -> bool {
     !matches!(reach, Reach::Sender(_))
 }
 
@@ -206,8 +199,7 @@ impl<'a> Group<'a> {
         };
         let other = |facts: &Facts| self.reach.covers(facts) && !senders.contains(facts.sender.as_str());
         // One that was thrown away is nobody's any more: else a few strangers with a word would keep it from being learned.
-        let left = |task: &&PastTask| !task.hand_ranked && task.status != Status::Cancelled;
-        let tasks = material.tasks.iter().filter(|task| other(&task.facts)).filter(left);
+        let tasks = material.tasks.iter().filter(|task| task.is_left() && other(&task.facts));
         let mails = material.mails.iter().filter(|mail| other(&mail.facts) && !mail.corrected);
         let opened = mails.filter(|mail| matches!(entry.act, Act::Task(opens) if opens != mail.opened));
         tasks.filter(|task| touched(&task.facts, task.created_at)).count() + opened.count()
@@ -220,7 +212,7 @@ impl<'a> Group<'a> {
     /// Lowering anyone but a bulk sender is for the person to say. Someone who also writes by hand is none.
     pub(super) fn is_asked(&self, material: &Material) -> bool {
         let within = || material.mails.iter().filter(|mail| self.reach.covers(&mail.facts));
-        let bulk = !is_wide(&self.reach)
+        let bulk = !is_shared(&self.reach)
             && self.support.iter().all(|lesson| lesson.bulk)
             && within().all(|mail| mail.bulk && !mail.facts.known_contact);
         matches!(self.entry().act, Act::Cap(_) | Act::Task(false)) && !bulk

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use super::{
     MEMORY_DAYS,
-    learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS, bounded, is_wide, least_senders, why},
+    learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS, bounded, is_shared, least_senders, why},
     lesson::{Lesson, Wish},
     study::{Kept, Material},
 };
 use crate::{
-    model::{Instant, Priority, Status},
+    model::{Instant, Priority},
     rules::{Act, Edit, Entry, RuleSet, apply},
     store::night::PastTask,
 };
@@ -36,7 +36,7 @@ fn overruled(material: &Material, rules: &RuleSet, kept: &Kept) -> Option<Candid
         return None;
     }
     let since = against.iter().map(|lesson| lesson.at).min()?;
-    if is_wide(&kept.entry.reach) && material.left_to(kept, rules, since) >= against.len() {
+    if is_shared(&kept.entry.reach) && material.left_to(kept, rules, since) >= against.len() {
         return None;
     }
     let why = format!("overruled: {}", why(&against));
@@ -55,7 +55,7 @@ fn overruled(material: &Material, rules: &RuleSet, kept: &Kept) -> Option<Candid
         evidence: against.iter().map(|lesson| lesson.id).collect(),
         since,
         until: times().max()?,
-        asked: lowers_a_cap && (is_wide(&kept.entry.reach) || !against.iter().all(|lesson| lesson.bulk)),
+        asked: lowers_a_cap && (is_shared(&kept.entry.reach) || !against.iter().all(|lesson| lesson.bulk)),
     })
 }
 
@@ -115,13 +115,8 @@ fn faded(material: &Material, kept: &Kept) -> Option<Candidate> {
 impl Material {
     /// Tasks an entry decided since then and the person left so: whoever leaves most of them wants it.
     fn left_to(&self, kept: &Kept, rules: &RuleSet, since: Instant) -> usize {
-        let left = |task: &&PastTask| {
-            task.created_at >= since
-                && !task.hand_ranked
-                && task.status != Status::Cancelled
-                && kept.entry.reach.covers(&task.facts)
-        };
-        let tasks = self.tasks.iter().filter(left);
+        let since = |task: &&PastTask| task.created_at >= since && task.is_left();
+        let tasks = self.tasks.iter().filter(since).filter(|task| kept.entry.reach.covers(&task.facts));
         tasks.filter(|task| rules.judge(&task.facts, task.created_at).rule == kept.name).count()
     }
 

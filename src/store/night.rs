@@ -59,6 +59,13 @@ pub struct PastTask {
     pub facts: Facts,
 }
 
+impl PastTask {
+    /// The person neither set its level nor threw it away.
+    pub fn is_left(&self) -> bool {
+        !self.hand_ranked && self.status != Status::Cancelled
+    }
+}
+
 /// A mail of the past and whether it opened a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PastMail {

@@ -14,6 +14,10 @@ use crate::{
     },
 };
 
+/// Whether the mail `m` was sent to many or by a machine, by its headers.
+pub(super) const BULK: &str =
+    "coalesce(json_extract(m.body, '$.bulk_header'), json_extract(m.body, '$.list_id')) IS NOT NULL";
+
 pub(in crate::store) fn put(
     session: &Session,
     account: &AccountId,

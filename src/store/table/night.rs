@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, Row};
 use serde_json::Value;
 
-use super::{audit, execute, facts, item, json, many, one, parsed, parsed_option, task, task_edit};
+use super::{audit, execute, facts, item, json, mail::BULK, many, one, parsed, parsed_option, task, task_edit};
 use crate::{
     model::{AccountId, Instant, ItemId, MailId, Status, TaskId, audit::AuditEntry},
     store::{
@@ -307,7 +307,7 @@ impl Reader<'_> {
         let sql = format!(
             "SELECT l.mail_id, l.arrived_at, l.state = 'task',
                     EXISTS (SELECT 1 FROM correction c WHERE c.mail_id = l.mail_id AND c.kind IN ('not_a_task', 'make_task')),
-                    coalesce(json_extract(m.body, '$.bulk_header'), json_extract(m.body, '$.list_id')) IS NOT NULL, {}
+                    {BULK}, {}
              FROM ledger l JOIN mail_facts f USING (mail_id) JOIN mail m USING (mail_id) JOIN account a ON a.account = l.account
              WHERE l.arrived_at >= ?1 AND l.direction = 'in' AND a.mode <> 'retired' AND l.state IN ('task', 'no_task') ORDER BY l.mail_id",
             facts::columns("f")
