@@ -93,7 +93,7 @@ struct Pending {
     doubt_since: Option<Instant>,
     /// Its bytes are those its digest was taken of.
     intact: bool,
-    /// It was planned a moment ago, by the asker: nobody can have tried it before.
+    /// Nobody can have tried it before.
     first: bool,
     mode: AccountMode,
     paused: bool,
@@ -339,6 +339,7 @@ impl Outbox {
             here: false,
             approval: Claim::None,
             undoable: false,
+            untried: false,
         }
     }
 
@@ -366,7 +367,8 @@ impl Outbox {
                 mail,
                 approval,
                 intact: row.intact,
-                first: false,
+                // Of other effects no try is written down.
+                first: matches!(row.action.effect, Effect::Send { .. }) && !row.tried,
                 class: row.class,
                 state: row.state,
                 result: row.result,

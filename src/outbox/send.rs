@@ -48,8 +48,8 @@ impl Outbox {
         }
         let drafting = row.at(OutboxState::Drafting);
         let drafted = {
-            let (mailbox, approved) = (Arc::clone(&mailbox), Arc::clone(&approved));
-            blocking(move || failpoint::around("mailbox.draft", || mailbox.draft(&approved))).await
+            let (mailbox, approved, tried) = (Arc::clone(&mailbox), Arc::clone(&approved), !row.first);
+            blocking(move || failpoint::around("mailbox.draft", || mailbox.draft(&approved, tried))).await
         };
         match drafted {
             Ok(applied) => {
@@ -90,13 +90,18 @@ impl Outbox {
                 self.end(row, End::of(OutboxState::Void, why), now).await
             }
             SendError::Theirs(why) => self.end(row, End::of(OutboxState::Void, &why), now).await,
-            SendError::Later { why, after } if row.state == OutboxState::Drafting => {
+            SendError::Later { why, after, drafted } if row.state == OutboxState::Drafting => {
                 let mv = Self::mv(row, OutboxState::Ready, &why, now);
-                self.put(ActionMove { approval: Claim::Return, ..mv }).await?;
+                let untried = row.first && !drafted;
+                self.put(ActionMove { approval: Claim::Return, untried, ..mv }).await?;
                 self.windows.lock().unwrap_or_else(PoisonError::into_inner).leave(&row.action);
                 Ok(Some(Later { why, after }.carried(now)))
             }
-            SendError::Unsure(why) | SendError::Later { why, .. } => {
+            SendError::Later { why, after, .. } => {
+                self.write(row, OutboxState::Drafted, &why, now).await?;
+                Ok(Some(Later { why, after }.carried(now)))
+            }
+            SendError::Unsure(why) => {
                 self.write(row, OutboxState::Unknown, &why, now).await?;
                 Ok(Some(Carried::NotNow {
                     reason: format!("looking whether it was sent: {why}"),
@@ -241,7 +246,7 @@ impl Pending {
             release_at: None,
             doubt_since: None,
             intact: self.intact,
-            first: false,
+            first: self.first,
             mode: self.mode,
             paused: self.paused,
             over: self.over,

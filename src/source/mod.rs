@@ -146,9 +146,9 @@ pub enum SendError {
     /// Certainly not sent.
     #[error("{0}")]
     Refused(String),
-    /// Certainly not sent, and trying again after this may help. Only while there is no more than a draft.
+    /// Certainly not sent, and trying again after this may help. With `drafted`, there may be a draft nobody heard of.
     #[error("{why}")]
-    Later { why: String, after: Duration },
+    Later { why: String, after: Duration, drafted: bool },
     /// The stored draft is no longer what was approved.
     #[error("the draft was changed by somebody else")]
     Edited,
@@ -192,8 +192,9 @@ pub trait Mailbox: Send + Sync {
     /// Whether the effect has taken place already: asked first about any that may have been tried.
     fn probe(&self, action: &ApprovedAction) -> Result<Option<Applied>, SourceError>;
 
-    /// Stores a message that is about to leave as a draft, under the action's own name: twice is once.
-    fn draft(&self, action: &ApprovedAction) -> Result<Applied, SendError>;
+    /// Stores a message that is about to leave as a draft, under the action's own name: twice is once. `tried`: an earlier
+    /// try may have stored it.
+    fn draft(&self, action: &ApprovedAction, tried: bool) -> Result<Applied, SendError>;
 
     /// Lets the draft go. Called once; what it cannot say for certain is looked for, never repeated on a guess.
     fn send(&self, action: &ApprovedAction, draft: &str) -> Result<Departure, SendError>;

@@ -18,6 +18,7 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0006_model", include_str!("../../migrations/0006_model.sql")),
     ("0007_rows", include_str!("../../migrations/0007_rows.sql")),
     ("0008_settling", include_str!("../../migrations/0008_settling.sql")),
+    ("0009_tries", include_str!("../../migrations/0009_tries.sql")),
 ];
 
 /// Brings the file to the newest schema. Before each step on a file with content, a copy goes to `backups`.

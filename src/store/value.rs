@@ -175,6 +175,8 @@ pub struct ActionMove {
     pub approval: Claim,
     /// It can be taken back.
     pub undoable: bool,
+    /// No try has put anything of it into the mailbox, for certain.
+    pub untried: bool,
 }
 
 /// What a move does to the approval behind it.
@@ -202,6 +204,8 @@ pub struct OutboxRow {
     /// Since when nobody knows whether it happened.
     pub doubt_since: Option<Instant>,
     pub sender: String,
+    /// A try may have left a draft of it in the mailbox.
+    pub tried: bool,
     /// The stored bytes are those the digest was taken of.
     #[serde(skip)]
     pub intact: bool,

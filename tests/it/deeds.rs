@@ -106,7 +106,7 @@ impl Mailbox for Faulty {
         Ok(None)
     }
 
-    fn draft(&self, action: &ApprovedAction) -> Result<Applied, SendError> {
+    fn draft(&self, action: &ApprovedAction, _: bool) -> Result<Applied, SendError> {
         self.drafts.lock().unwrap().push(action.action().action_id);
         Ok(applied(action.action()))
     }

@@ -31,6 +31,7 @@ pub mod price {
     pub const LIST: Price = Price::of(5);
     /// A whole message may have 35 MB on the wire.
     pub const READ: Price = Price::of(20).patient(Duration::from_secs(120));
+    pub const READ_THREAD: Price = Price::of(40).patient(Duration::from_secs(120));
     pub const MODIFY: Price = Price::of(5);
     pub const NEW_LABEL: Price = Price::of(5);
     pub const DRAFT: Price = Price::of(10).patient(Duration::from_secs(120));

@@ -50,7 +50,7 @@ impl Mailbox for Maildir {
         }
     }
 
-    fn draft(&self, approved: &ApprovedAction) -> Result<Applied, SendError> {
+    fn draft(&self, approved: &ApprovedAction, _: bool) -> Result<Applied, SendError> {
         let (action, message) = outgoing(approved)?;
         let handle = self.deliver(DRAFTS, &action.action_id.to_string(), message.mime.as_bytes()).map_err(refused)?;
         Ok(Applied { handle, result: format!("draft in {DRAFTS}") })

@@ -142,6 +142,7 @@ fn happened(connection: &Connection, decision: &Decision, item: &ItemRow, task_i
         here: false,
         approval: Claim::None,
         undoable: false,
+        untried: false,
     };
     outbox::advance(connection, &mv)?;
     let mut row = proceed(connection, task_id, &decision.who, "a person knows that it was sent", decision.at)?;

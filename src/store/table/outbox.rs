@@ -64,10 +64,11 @@ pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Res
     let row = get(connection, mv.action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {}", mv.action_id)))?;
     let sql =
         "UPDATE outbox SET state = ?3, result = ?4, handle = CASE WHEN ?5 = '' THEN handle ELSE ?5 END, updated_at = ?6,
-                doubt_since = CASE WHEN ?3 IN ('unknown', 'settling') THEN coalesce(doubt_since, ?6) WHEN ?3 = 'probe' THEN doubt_since END
+                doubt_since = CASE WHEN ?3 IN ('unknown', 'settling') THEN coalesce(doubt_since, ?6) WHEN ?3 = 'probe' THEN doubt_since END,
+                tried = CASE WHEN ?3 = 'drafting' THEN 1 WHEN ?7 THEN 0 ELSE tried END
                WHERE action_id = ?1 AND state = ?2";
-    let values =
-        (mv.action_id.to_string(), mv.from.as_str(), mv.to.as_str(), &mv.result, &mv.handle, mv.at.to_string());
+    let (id, at) = (mv.action_id.to_string(), mv.at.to_string());
+    let values = (id, mv.from.as_str(), mv.to.as_str(), &mv.result, &mv.handle, at, mv.untried);
     if execute(connection, sql, values, "moving an effect")? == 0 {
         return Err(StoreError::Overtaken(format!("action {} is {}, no longer {}", mv.action_id, row.state, mv.from)));
     }
@@ -155,7 +156,7 @@ pub(super) fn note(
     audit::append(connection, &entry)
 }
 
-const COLUMNS: &str = "SELECT action, class, state, result, sha256, run_id, updated_at, handle, release_at, doubt_since, sender FROM outbox";
+const COLUMNS: &str = "SELECT action, class, state, result, sha256, run_id, updated_at, handle, release_at, doubt_since, sender, tried FROM outbox";
 
 fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
     let intact = sha256_hex(row.get_ref(0)?.as_str()?.as_bytes()) == row.get_ref(4)?.as_str()?;
@@ -172,6 +173,7 @@ fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
         release_at: parsed_option(row, 8)?,
         doubt_since: parsed_option(row, 9)?,
         sender: row.get(10)?,
+        tried: row.get(11)?,
     })
 }
 

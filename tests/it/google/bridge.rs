@@ -77,6 +77,9 @@ fn wanted_headers(query: &str) -> Vec<String> {
 
 /// Turns a whole message into its headers.
 fn metadata(answer: &mut Value, wanted: &[String]) {
+    if let Some(messages) = answer["messages"].as_array_mut() {
+        return messages.iter_mut().for_each(|message| metadata(message, wanted));
+    }
     let message = if answer["message"].is_object() { &mut answer["message"] } else { answer };
     let Some(raw) = message["raw"].as_str().map(decode) else { return };
     let text = String::from_utf8_lossy(&raw).replace("\r\n", "\n");

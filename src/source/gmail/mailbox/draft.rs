@@ -154,13 +154,7 @@ impl Drafts {
             Err(ApiError::Gone) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let binned = is_binned(&message);
-        let headers = message.payload.and_then(|payload| payload.headers).unwrap_or_default();
-        let named = headers
-            .iter()
-            .find(|header| header.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(ACTION_HEADER)));
-        let id = named.and_then(|header| header.value.as_deref()?.trim().parse().ok());
-        Ok(id.map(|id| (id, binned)))
+        Ok(action_named(&message).map(|id| (id, is_binned(&message))))
     }
 
     pub(super) fn read(&self, draft: &str) -> Result<Option<Found>, ApiError> {
@@ -215,13 +209,25 @@ fn handle(draft: Draft, history: u64) -> Option<Handle> {
     Some(Handle { draft: draft.id?, message: message.id?, thread: message.thread_id.unwrap_or_default(), history })
 }
 
+/// The action a message was made for, from its headers.
+pub(super) fn action_named(message: &Message) -> Option<ActionId> {
+    let mut headers = message.payload.as_ref()?.headers.iter().flatten();
+    let named =
+        headers.find(|header| header.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(ACTION_HEADER)));
+    named?.value.as_deref()?.trim().parse().ok()
+}
+
 fn answers(message: &Composed) -> bool {
     let parsed = MessageParser::default().parse_headers(message.mime.as_bytes());
     parsed.is_some_and(|parsed| parsed.header_raw("In-Reply-To").is_some())
 }
 
 fn is_binned(message: &Message) -> bool {
-    message.label_ids.iter().flatten().any(|label| label == BIN)
+    is_in(message, BIN)
+}
+
+pub(super) fn is_in(message: &Message, label: &str) -> bool {
+    message.label_ids.iter().flatten().any(|other| other == label)
 }
 
 fn rfc822<T: std::str::FromStr>() -> Option<T> {

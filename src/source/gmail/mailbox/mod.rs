@@ -59,12 +59,25 @@ impl Postbox {
         })
     }
 
-    /// A draft of an earlier try, if it is what it was then.
-    fn still(&self, known: Handle, message: &Composed) -> Result<Handle, SendError> {
-        match self.drafts.read(&known.draft).map_err(not_drafted)? {
-            Some(found) if found.is(&known) && found.says(message.mime.as_bytes()) => Ok(known),
+    /// What a try before this one has stored, if it is what it was then. Whoever has the mailbox open may have sent it.
+    fn tried(&self, action: &Action, message: &Composed) -> Result<Option<Handle>, SendError> {
+        if self.sent.has(action.action_id, action).map_err(not_sent)? {
+            return Err(SendError::Unsure("it is among the sent mails".into()));
+        }
+        let Some(known) = self.drafts.look_up(action.action_id, None).map_err(not_sent)? else { return Ok(None) };
+        match self.drafts.read(&known.draft).map_err(not_sent)? {
+            Some(found) if found.is(&known) && found.says(message.mime.as_bytes()) => Ok(Some(known)),
             Some(_) => Err(SendError::Edited),
-            None => Err(SendError::Later { why: "its draft is gone".into(), after: LOOK_AGAIN }),
+            None => Err(SendError::Later { why: "its draft is gone".into(), after: LOOK_AGAIN, drafted: true }),
+        }
+    }
+
+    /// Whether the person has sent, by hand, the draft that a message would take the place of.
+    fn is_theirs(&self, action: &Action, thread: Option<&str>) -> Result<bool, ApiError> {
+        let Some(replaced) = action.effect.replaces() else { return Ok(false) };
+        match thread {
+            Some(thread) => self.sent.has_in(thread, replaced.action_id),
+            None => self.sent.has(replaced.action_id, action),
         }
     }
 
@@ -138,34 +151,24 @@ impl Mailbox for Postbox {
         }
     }
 
-    fn draft(&self, approved: &ApprovedAction) -> Result<Applied, SendError> {
+    fn draft(&self, approved: &ApprovedAction, tried: bool) -> Result<Applied, SendError> {
         let (action, message) = outgoing(approved)?;
-        // A try before this one may have stored it, and whoever has the mailbox open may have sent it since.
-        let replaced = action.effect.replaces().map(|replaced| replaced.action_id);
-        match self.sent.already(action, replaced).map_err(not_drafted)? {
-            Some(found) if found == action.action_id => {
-                return Err(SendError::Unsure("it is among the sent mails".into()));
-            }
-            Some(_) => return Err(SendError::Theirs("you have sent the draft yourself".into())),
-            None => {}
+        let known = if tried { self.tried(action, message)? } else { None };
+        let thread = self.drafts.thread_of(action.mail_key.as_deref(), message).map_err(not_sent)?;
+        if self.is_theirs(action, thread.as_deref()).map_err(not_sent)? {
+            return Err(SendError::Theirs("you have sent the draft yourself".into()));
         }
-        let handle = match self.drafts.look_up(action.action_id, None).map_err(not_drafted)? {
-            Some(known) => self.still(known, message)?,
-            None => {
-                let thread = self.drafts.thread_of(action.mail_key.as_deref(), message).map_err(not_drafted)?;
-                self.drafts.create(message, thread).map_err(not_drafted)?
-            }
-        };
+        let handle = known.map_or_else(|| self.drafts.create(message, thread).map_err(not_sent), Ok)?;
         Ok(Applied { handle: handle.to_string(), result: "draft in Gmail".into() })
     }
 
     fn send(&self, approved: &ApprovedAction, draft: &str) -> Result<Departure, SendError> {
         let (action, message) = outgoing(approved)?;
         let handle = Handle::read(draft).ok_or_else(|| SendError::Unsure("its draft has no id".into()))?;
-        let found = self.drafts.read(&handle.draft).map_err(|error| unsure(&error))?;
+        let found = self.drafts.read(&handle.draft).map_err(not_sent)?;
         let Some(found) = found else {
             // Sent or thrown away, by whoever has the mailbox open; what was sent may be seen only later.
-            let gone = self.sent.look(action, Some(&handle)).map_err(|error| unsure(&error))?;
+            let gone = self.sent.look(action, Some(&handle)).map_err(unsure)?;
             return gone.map(accepted).ok_or_else(|| SendError::Unsure("its draft is gone".into()));
         };
         if !found.is(&handle) || !found.says(message.mime.as_bytes()) {
@@ -173,8 +176,10 @@ impl Mailbox for Postbox {
         }
         match self.drafts.send(&handle, message) {
             Ok(id) => Ok(accepted(id)),
-            Err(error @ ApiError::Refused { .. }) => Err(SendError::Refused(error.to_string())),
-            Err(error) => Err(unsure(&error)),
+            // Somebody was faster.
+            Err(error @ (ApiError::Gone | ApiError::Conflict)) => Err(unsure(error)),
+            Err(error) if error.is_certain() => Err(not_sent(error)),
+            Err(error) => Err(unsure(error)),
         }
     }
 
@@ -270,16 +275,19 @@ fn settling(error: ApiError) -> SourceError {
     }
 }
 
-/// Whatever becomes of a draft, nothing has left: one that was stored unheard is found the next time.
-fn not_drafted(error: ApiError) -> SendError {
-    match error {
-        ApiError::RateLimited { after } => SendError::Later { why: error.to_string(), after },
-        ApiError::Refused { .. } | ApiError::Conflict | ApiError::Gone => SendError::Refused(error.to_string()),
-        _ => SendError::Later { why: error.to_string(), after: LOOK_AGAIN },
-    }
+/// Of a call after which nothing can have left. A draft that was stored unheard is found the next time.
+fn not_sent(error: ApiError) -> SendError {
+    let after = match error {
+        ApiError::Refused { .. } | ApiError::Conflict | ApiError::Gone => return SendError::Refused(error.to_string()),
+        ApiError::RateLimited { after } => after,
+        ApiError::Auth(_) | ApiError::Uncovered(_) => SIGN_IN,
+        ApiError::Stale | ApiError::Network { .. } => LOOK_AGAIN,
+    };
+    SendError::Later { why: error.to_string(), after, drafted: !error.is_certain() }
 }
 
-fn unsure(error: &ApiError) -> SendError {
+#[expect(clippy::needless_pass_by_value, reason = "the shape map_err asks for")]
+fn unsure(error: ApiError) -> SendError {
     SendError::Unsure(error.to_string())
 }
 

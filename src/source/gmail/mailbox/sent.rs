@@ -3,7 +3,7 @@
 use google_gmail1::api::History;
 
 use super::{
-    draft::{ACTION_HEADER, Drafts, since},
+    draft::{ACTION_HEADER, Drafts, action_named, is_in, since},
     handle::Handle,
 };
 use crate::{
@@ -41,29 +41,40 @@ impl Sent {
             let what = format!("more than {MOST_SENT} mails were sent since; look for the {ACTION_HEADER} header");
             return Err(ApiError::Network { what, left: true });
         }
-        let found = self.newest(candidates.into_iter(), |found| found == action.action_id)?;
-        Ok(found.map(|(id, _)| id))
+        self.newest(candidates.into_iter(), action.action_id)
     }
 
-    /// Before an action has a handle: whether its message is there, or that of the draft it replaces; whose it is. Should
-    /// the person write very often to the same address, the newest count.
-    pub(super) fn already(&self, action: &Action, replaced: Option<ActionId>) -> Result<Option<ActionId>, ApiError> {
-        let candidates = self.listed(action, replaced.unwrap_or(action.action_id))?;
+    /// Whether a message made for `wanted` is among those that were sent to whom the action writes, its handle not being
+    /// known. Should the person write very often to the same address, the newest count.
+    pub(super) fn has(&self, wanted: ActionId, action: &Action) -> Result<bool, ApiError> {
+        let candidates = self.listed(action, wanted)?;
         let old = candidates.len().saturating_sub(MOST_SENT);
-        let wanted = |found: ActionId| found == action.action_id || Some(found) == replaced;
-        let found = self.newest(candidates.into_iter().skip(old), wanted)?;
-        Ok(found.map(|(_, action_id)| action_id))
+        Ok(self.newest(candidates.into_iter().skip(old), wanted)?.is_some())
+    }
+
+    /// The same for a message of a known conversation.
+    pub(super) fn has_in(&self, thread: &str, wanted: ActionId) -> Result<bool, ApiError> {
+        let read = self.client.ask(price::READ_THREAD, async |hub, heard| {
+            let call = hub.users().threads_get(ME, thread).format("metadata").add_metadata_headers(ACTION_HEADER);
+            call.add_scope(SCOPE).delegate(heard).doit().await
+        });
+        let messages = match read {
+            Ok(thread) => thread.messages.unwrap_or_default(),
+            Err(ApiError::Gone) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        Ok(messages.iter().any(|message| is_in(message, SENT) && action_named(message) == Some(wanted)))
     }
 
     /// The newest first: that is where it will be.
     fn newest(
         &self,
         candidates: impl DoubleEndedIterator<Item = String>,
-        wanted: impl Fn(ActionId) -> bool,
-    ) -> Result<Option<(String, ActionId)>, ApiError> {
+        wanted: ActionId,
+    ) -> Result<Option<String>, ApiError> {
         for id in candidates.rev() {
-            if let Some((found, _)) = self.drafts.action_of(&id)?.filter(|(found, _)| wanted(*found)) {
-                return Ok(Some((id, found)));
+            if self.drafts.action_of(&id)?.is_some_and(|(found, _)| found == wanted) {
+                return Ok(Some(id));
             }
         }
         Ok(None)
