@@ -117,7 +117,7 @@ impl Caller {
             Err(_) => ApiError::Network { what: format!("no answer in {} s", price.patience.as_secs()), left: true },
         };
         match &outcome {
-            ApiError::RateLimited { after } => self.quota.hold(*after),
+            ApiError::RateLimited { after } | ApiError::Overloaded { after } => self.quota.hold(*after),
             ApiError::Stale => self.tokens.refused(),
             _ => {}
         }

@@ -32,6 +32,9 @@ pub enum ApiError {
     /// Nothing was done; asking later helps.
     #[error("Google's limit is reached; it goes on in {} s", after.as_secs())]
     RateLimited { after: Duration },
+    /// It asks for patience as well, but may have done it.
+    #[error("Google has too much to do; it goes on in {} s", after.as_secs())]
+    Overloaded { after: Duration },
     /// 404 or 410.
     #[error("it is not there any more")]
     Gone,
@@ -49,14 +52,14 @@ pub enum ApiError {
 impl ApiError {
     /// Whether it is certain that nothing was done.
     pub fn is_certain(&self) -> bool {
-        !matches!(self, Self::Network { left: true, .. })
+        !matches!(self, Self::Network { left: true, .. } | Self::Overloaded { .. })
     }
 
     /// As the mail's source says it. `key` is the message the call was about, if about one.
     pub fn about(self, key: Option<&str>) -> SourceError {
         match (self, key) {
             (Self::Gone, Some(key)) => SourceError::Gone { key: key.to_owned() },
-            (Self::RateLimited { after }, _) => SourceError::RateLimited { after },
+            (Self::RateLimited { after } | Self::Overloaded { after }, _) => SourceError::RateLimited { after },
             (error @ (Self::Auth(_) | Self::Uncovered(_) | Self::Stale), _) => {
                 SourceError::Auth { problem: error.to_string() }
             }
@@ -97,10 +100,10 @@ impl ApiError {
             }
             403 if TOO_MUCH.contains(&reason.as_str()) => Self::RateLimited { after: wait(heard) },
             429 => Self::RateLimited { after: wait(heard) },
-            503 if heard.retry_after.is_some() => Self::RateLimited { after: wait(heard) },
+            503 if heard.retry_after.is_some() => Self::Overloaded { after: wait(heard) },
             404 | 410 => Self::Gone,
             409 | 412 => Self::Conflict,
-            status @ 500.. => Self::Network { what: format!("it answered {status}"), left: true },
+            status @ (408 | 500..) => Self::Network { what: format!("it answered {status}"), left: true },
             status => Self::Refused { status, reason },
         }
     }

@@ -223,6 +223,12 @@ impl Mailbox for Postbox {
         told.map_err(settling)
     }
 
+    fn withdraw(&self, action: &Action, draft: &str) -> Result<(), SourceError> {
+        let (Some(handle), Some(message)) = (Handle::read(draft), action.effect.message()) else { return Ok(()) };
+        let ours = self.unchanged(&handle, message).map_err(|error| error.about(None))?;
+        if ours { self.drafts.discard(&handle.message).map_err(|error| error.about(None)) } else { Ok(()) }
+    }
+
     fn busy(&self, from: Instant, to: Instant) -> Result<Option<Vec<Busy>>, SourceError> {
         let busy = self.calendar.as_ref().map(|calendar| calendar.busy(from, to)).transpose();
         busy.map_err(|error| passing(error, None))
@@ -279,7 +285,7 @@ fn settling(error: ApiError) -> SourceError {
 fn not_sent(error: ApiError) -> SendError {
     let after = match error {
         ApiError::Refused { .. } | ApiError::Conflict | ApiError::Gone => return SendError::Refused(error.to_string()),
-        ApiError::RateLimited { after } => after,
+        ApiError::RateLimited { after } | ApiError::Overloaded { after } => after,
         ApiError::Auth(_) | ApiError::Uncovered(_) => SIGN_IN,
         ApiError::Stale | ApiError::Network { .. } => LOOK_AGAIN,
     };
