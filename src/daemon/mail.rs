@@ -29,15 +29,24 @@ pub(super) async fn follow(shared: Shared, nth: usize) {
     let mut pause = Duration::ZERO;
     let mut told = String::new();
     let mut troubles = 0;
+    let (mut silence, mut by_clock) = (push::Silence::default(), false);
     while !shared.stop.is_cancelled() {
-        tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            () = hint.notified() => {}
+        let hinted = tokio::select! {
+            () = tokio::time::sleep(pause) => false,
+            () = hint.notified() => true,
             () = shared.stop.cancelled() => return,
+        };
+        if hinted {
+            silence.hear();
         }
+        let unannounced = by_clock && !hinted;
         pause = match shared.worker.take_in(followed).await {
-            Ok((_, look_again)) => {
+            Ok((tally, look_again)) => {
                 (told, troubles) = (String::new(), 0);
+                if unannounced && tally.entered > 0 && is_pushed(followed) {
+                    silence.found_mail(&shared, account);
+                }
+                by_clock = look_again.is_none();
                 look_again.unwrap_or_else(|| pace::around(every))
             }
             Err(error) => {
@@ -58,6 +67,10 @@ pub(super) async fn follow(shared: Shared, nth: usize) {
             }
         };
     }
+}
+
+fn is_pushed(followed: &Followed) -> bool {
+    matches!(followed.place, Place::Gmail { push: Some(_), .. })
 }
 
 /// File events, where there are files; it ends with what it returns.

@@ -46,7 +46,7 @@ pub(super) async fn follow(shared: Shared, push: Arc<Push>, account: AccountId, 
             Err(error) => {
                 troubles += 1;
                 if troubles == PATIENCE || is_lasting(&error) && troubles == 1 {
-                    lapsed(&shared, &account, &error);
+                    lapsed(&shared, &account, &error.to_string());
                     troubles = troubles.max(PATIENCE);
                 }
                 // What was pushed meanwhile may be lost with it.
@@ -80,9 +80,29 @@ fn is_lasting(error: &ApiError) -> bool {
     matches!(error, ApiError::Auth(_) | ApiError::Uncovered(_) | ApiError::Refused { .. } | ApiError::Gone)
 }
 
-fn lapsed(shared: &Shared, account: &AccountId, error: &ApiError) {
+/// Whether what is looked for by the clock was announced. Mail that comes unannounced again and again says that pushes go
+/// elsewhere, or nowhere, though the subscription answers.
+#[derive(Default)]
+pub(super) struct Silence {
+    unannounced: u32,
+}
+
+impl Silence {
+    pub(super) fn hear(&mut self) {
+        self.unannounced = 0;
+    }
+
+    pub(super) fn found_mail(&mut self, shared: &Shared, account: &AccountId) {
+        self.unannounced += 1;
+        if self.unannounced == PATIENCE {
+            lapsed(shared, account, "mail comes that no push has announced");
+        }
+    }
+}
+
+fn lapsed(shared: &Shared, account: &AccountId, why: &str) {
     let every = shared.worker.app.config.poll_seconds;
-    tracing::warn!(%account, %error, "push has lapsed");
-    let problem = format!("push has lapsed ({error}); mail is still looked for every {every} s. See docs/gmail.md");
+    tracing::warn!(%account, why, "push has lapsed");
+    let problem = format!("push has lapsed ({why}); mail is still looked for every {every} s. See docs/gmail.md");
     shared.tell(Pulse::Trouble { account: account.to_string(), problem });
 }
