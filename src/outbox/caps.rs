@@ -88,10 +88,13 @@ impl Windows {
     }
 
     /// Gives a place back: nothing came of it.
-    pub(super) fn leave(&mut self, action: &Action) {
+    pub(super) fn leave(&mut self, action: &Action, sender: &str) {
         match kind(action) {
             Kind::Label => drop(self.labels.pop_back()),
-            Kind::Message => drop(self.messages.pop_back()),
+            Kind::Message => {
+                let own = self.messages.iter().rposition(|(_, other)| other == sender);
+                own.into_iter().for_each(|nth| drop(self.messages.remove(nth)));
+            }
             Kind::Free => {}
         }
     }
@@ -151,6 +154,9 @@ mod tests {
         assert!(windows.enter(&message, "", &caps, at(1)).is_ok());
         assert!(windows.enter(&message, "c", &caps, at(2)).is_err(), "the hour");
         assert!(windows.enter(&archive, "c", &caps, at(2)).is_ok(), "other kinds go on");
+        windows.leave(&message, "a");
+        assert!(windows.enter(&message, "b", &caps, at(2)).is_err(), "it was not b's place");
+        assert!(windows.enter(&message, "a", &caps, at(2)).is_ok(), "it was a's");
         assert!(windows.enter(&message, "a", &caps, at(3600)).is_ok());
     }
 }
