@@ -183,7 +183,12 @@ impl Outbox {
                 None => self.row(action_id)?,
             };
             match self.advance(&row, mail, now, moved).await {
-                Ok(Some(carried)) => return Ok(carried),
+                Ok(Some(carried)) => {
+                    if let Carried::Ended(OutboxState::Void | OutboxState::Failed, _) = carried {
+                        self.withdraw(action_id).await?;
+                    }
+                    return Ok(carried);
+                }
                 Ok(None) => {}
                 // A person was faster: what they made of it counts.
                 Err(StoreError::Overtaken(_)) => {}
@@ -269,7 +274,7 @@ impl Outbox {
                     Ok(Some(carried))
                 }
                 Err(later) => {
-                    self.windows.lock().unwrap_or_else(PoisonError::into_inner).leave(&row.action);
+                    self.windows.lock().unwrap_or_else(PoisonError::into_inner).leave(&row.action, &row.sender);
                     Ok(Some(later.carried(now)))
                 }
             },

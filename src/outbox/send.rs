@@ -7,7 +7,7 @@ use chrono::Duration;
 use super::{Carried, End, LOOK_AGAIN, NO_MAILBOX, Outbox, Pending, act::Later};
 use crate::{
     failpoint,
-    model::{AccountMode, Instant, OutboxState},
+    model::{AccountMode, ActionId, Effect, Instant, OutboxState},
     policy::{ApprovedAction, Verdict, follow, judge},
     source::{Applied, Departure, Mailbox, SendError, Trace},
     store::{
@@ -22,6 +22,10 @@ const DOUBT: Duration = Duration::minutes(15);
 const SETTLING: Duration = Duration::hours(24);
 /// The calendar, say, does not know what the message says.
 const NOT_SETTLED: &str = "what goes with it was not done";
+/// After this long without a way to send it, a person is asked.
+const NO_WAY: Duration = Duration::hours(24);
+/// Who has waited long is tried again ever more slowly, and at the least this often.
+const SLOWEST: Duration = Duration::minutes(5);
 /// Between two looks for a message in doubt.
 const LOOK_FOR_IT: Duration = Duration::seconds(30);
 
@@ -90,16 +94,21 @@ impl Outbox {
                 self.end(row, End::of(OutboxState::Void, why), now).await
             }
             SendError::Theirs(why) => self.end(row, End::of(OutboxState::Void, &why), now).await,
-            SendError::Later { why, after, drafted } if row.state == OutboxState::Drafting => {
-                let mv = Self::mv(row, OutboxState::Ready, &why, now);
-                let untried = row.first && !drafted;
-                self.put(ActionMove { approval: Claim::Return, untried, ..mv }).await?;
-                self.windows.lock().unwrap_or_else(PoisonError::into_inner).leave(&row.action);
-                Ok(Some(Later { why, after }.carried(now)))
+            SendError::Later { why, .. } if row.is_in_doubt_for(NO_WAY, now) => {
+                let why = format!("it could not be sent for {} hours: {why}", NO_WAY.num_hours());
+                self.end(row, End::of(OutboxState::Failed, &why), now).await
             }
-            SendError::Later { why, after, .. } => {
-                self.write(row, OutboxState::Drafted, &why, now).await?;
-                Ok(Some(Later { why, after }.carried(now)))
+            SendError::Later { why, after, drafted } => {
+                let back = if row.state == OutboxState::Drafting {
+                    self.windows.lock().unwrap_or_else(PoisonError::into_inner).leave(&row.action, &row.sender);
+                    let untried = row.first && !drafted;
+                    let mv = Self::mv(row, OutboxState::Ready, &why, now);
+                    ActionMove { approval: Claim::Return, untried, ..mv }
+                } else {
+                    Self::mv(row, OutboxState::Drafted, &why, now)
+                };
+                self.put(back).await?;
+                Ok(Some(Later { why, after: after.max(row.patience(now)) }.carried(now)))
             }
             SendError::Unsure(why) => {
                 self.write(row, OutboxState::Unknown, &why, now).await?;
@@ -109,6 +118,19 @@ impl Outbox {
                 }))
             }
         }
+    }
+
+    /// A message that will not leave needs no draft in the mailbox.
+    pub(super) async fn withdraw(&self, action_id: ActionId) -> store::Result<()> {
+        let row = self.row(action_id)?;
+        let drafted = matches!(row.action.effect, Effect::Send { .. }) && !row.handle.is_empty();
+        let may = drafted && row.mode == AccountMode::Active && !row.paused;
+        let Some(mailbox) = may.then(|| self.mailbox(&row.action.account)).flatten() else { return Ok(()) };
+        let gone = tokio::task::spawn_blocking(move || mailbox.withdraw(&row.action, &row.handle)).await;
+        if let Ok(Err(error)) = gone {
+            tracing::warn!(%error, "the draft of a message that will not leave could not be thrown away");
+        }
+        Ok(())
     }
 
     /// Looks for a message nobody knows the fate of.
@@ -234,6 +256,12 @@ impl Pending {
         self.doubt_since.is_some_and(|since| since.plus(time) <= now)
     }
 
+    /// A quarter of the time it has waited already.
+    fn patience(&self, now: Instant) -> std::time::Duration {
+        let waited = self.doubt_since.map_or(Duration::zero(), |since| now.utc() - since.utc());
+        (waited / 4).min(SLOWEST).to_std().unwrap_or_default()
+    }
+
     /// The same row one move later.
     fn at(&self, state: OutboxState) -> Self {
         Self {
@@ -244,7 +272,7 @@ impl Pending {
             handle: self.handle.clone(),
             sender: self.sender.clone(),
             release_at: None,
-            doubt_since: None,
+            doubt_since: self.doubt_since,
             intact: self.intact,
             first: self.first,
             mode: self.mode,

@@ -208,6 +208,11 @@ pub trait Mailbox: Send + Sync {
         Ok(None)
     }
 
+    /// Throws the draft of a message that will not leave away, unless somebody has changed it.
+    fn withdraw(&self, _: &Action, _draft: &str) -> Result<(), SourceError> {
+        Ok(())
+    }
+
     /// When the person is busy between two times; none without a calendar. Only reads.
     fn busy(&self, _from: Instant, _to: Instant) -> Result<Option<Vec<Busy>>, SourceError> {
         Ok(None)

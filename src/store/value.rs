@@ -201,7 +201,7 @@ pub struct OutboxRow {
     pub handle: String,
     /// The end of the grace after an approval.
     pub release_at: Option<Instant>,
-    /// Since when nobody knows whether it happened.
+    /// Since when nobody knows whether it happened, or it cannot be done for want of a way.
     pub doubt_since: Option<Instant>,
     pub sender: String,
     /// A try may have left a draft of it in the mailbox.

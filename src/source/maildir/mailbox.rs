@@ -105,18 +105,22 @@ impl Mailbox for Maildir {
         })
     }
 
+    fn withdraw(&self, action: &Action, draft: &str) -> Result<(), SourceError> {
+        let message = action.effect.message();
+        message.map_or(Ok(()), |message| self.discard(draft, message).map(drop))
+    }
+
     fn undo(&self, approved: &ApprovedAction, handle: &str) -> Result<String, SourceError> {
         let action = approved.action();
         match &action.effect {
             Effect::Archive => self.unarchive(key(action)?).map(|()| "it is in the inbox again".into()),
             Effect::Draft { message } => {
-                let path = self.stored(DRAFTS, handle)?.ok_or_else(|| SourceError::Gone { key: handle.to_owned() })?;
-                let unchanged = fs::read(&path).is_ok_and(|stored| stored == message.mime.as_bytes());
-                if !unchanged {
+                if self.stored(DRAFTS, handle)?.is_none() {
+                    return Err(SourceError::Gone { key: handle.to_owned() });
+                }
+                if !self.discard(handle, message)? {
                     return Err(SourceError::Unsupported { what: "take back a draft you have changed".into() });
                 }
-                self.rename_into(&path, TRASH).map_err(|error| self.unavailable(error))?;
-                self.lock().listings.forget_all();
                 Ok(format!("the draft is in {TRASH}"))
             }
             _ => Err(SourceError::Unsupported { what: format!("take back {}", action.tool) }),
@@ -143,6 +147,17 @@ impl Maildir {
             }
         }
         Ok(None)
+    }
+
+    /// A draft goes to the bin if it is there and says what it said; whether it did.
+    fn discard(&self, handle: &str, message: &Composed) -> Result<bool, SourceError> {
+        let Some(path) = self.stored(DRAFTS, handle)? else { return Ok(false) };
+        if !fs::read(&path).is_ok_and(|stored| stored == message.mime.as_bytes()) {
+            return Ok(false);
+        }
+        self.rename_into(&path, TRASH).map_err(|error| self.unavailable(error))?;
+        self.lock().listings.forget_all();
+        Ok(true)
     }
 
     /// The draft that the message took the place of, unless somebody has changed it. Failing that it simply stays.

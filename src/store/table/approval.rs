@@ -163,6 +163,9 @@ pub(in crate::store) fn epoch(connection: &Connection, epoch: i64, at: Instant) 
         "UPDATE outbox SET state = 'unknown', doubt_since = ?1, result = 'restored from a backup', updated_at = ?1
                WHERE state IN ('ready', 'held', 'drafting', 'drafted', 'sending', 'probe')";
     let doubtful = execute(connection, sql, [at.to_string()], "doubting effects")?;
+    // What still waits for a yes may have had one since.
+    let sql = "UPDATE outbox SET tried = 1 WHERE state NOT IN ('applied', 'sent', 'saved', 'withheld', 'void')";
+    execute(connection, sql, [], "doubting what waits")?;
     let sql = "UPDATE account SET mode = 'observe' WHERE mode = 'active' AND kind <> 'local'";
     execute(connection, sql, [], "making accounts observe")?;
     let entry = AuditEntry {

@@ -64,7 +64,11 @@ pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Res
     let row = get(connection, mv.action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {}", mv.action_id)))?;
     let sql =
         "UPDATE outbox SET state = ?3, result = ?4, handle = CASE WHEN ?5 = '' THEN handle ELSE ?5 END, updated_at = ?6,
-                doubt_since = CASE WHEN ?3 IN ('unknown', 'settling') THEN coalesce(doubt_since, ?6) WHEN ?3 = 'probe' THEN doubt_since END,
+                doubt_since = CASE
+                    WHEN ?2 = 'probe' AND ?3 IN ('unknown', 'settling') THEN coalesce(doubt_since, ?6)
+                    WHEN ?3 IN ('unknown', 'settling') THEN ?6
+                    WHEN ?3 IN ('probe', 'drafting', 'sending') THEN doubt_since
+                    WHEN (?2, ?3) IN (('drafting', 'ready'), ('sending', 'drafted')) THEN coalesce(doubt_since, ?6) END,
                 tried = CASE WHEN ?3 = 'drafting' THEN 1 WHEN ?7 THEN 0 ELSE tried END
                WHERE action_id = ?1 AND state = ?2";
     let (id, at) = (mv.action_id.to_string(), mv.at.to_string());
@@ -120,7 +124,7 @@ pub(super) fn void(connection: &Connection, action: &Action, why: &str, who: &st
 
 pub(in crate::store) fn void_of_task(connection: &Connection, row: &TaskRow, why: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3
-               WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held', 'needs_human') RETURNING action";
+               WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held', 'drafted', 'needs_human') RETURNING action";
     let id = row.task.task_id.to_string();
     let voided: Vec<Action> =
         many(connection, sql, (id, why, at.to_string()), "voiding effects", |found| json(found, 0))?;
