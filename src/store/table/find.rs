@@ -172,7 +172,7 @@ impl Reader<'_> {
     }
 }
 
-fn document(row: &rusqlite::Row<'_>) -> rusqlite::Result<Document> {
+pub(super) fn document(row: &rusqlite::Row<'_>) -> rusqlite::Result<Document> {
     Ok(Document { doc: row.get(0)?, title: row.get(1)?, at: parsed(row, 2)?, person: row.get(3)?, thread: row.get(4)? })
 }
 
