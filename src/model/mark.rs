@@ -71,7 +71,13 @@ fn words(text: &str) -> String {
         if !out.is_empty() {
             out.push(' ');
         }
-        out.extend(word.chars().flat_map(char::to_lowercase));
+        if word.is_ascii() {
+            let start = out.len();
+            out.push_str(word);
+            out.get_mut(start..).unwrap_or_default().make_ascii_lowercase();
+        } else {
+            out.extend(word.chars().flat_map(char::to_lowercase));
+        }
     }
     out
 }
