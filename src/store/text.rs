@@ -61,7 +61,7 @@ struct Distinct {
     places: Vec<(usize, usize)>,
 }
 
-/// More than a document has words and pieces.
+/// More than a document has words and pieces; a power of two.
 const PLACES: usize = 1024;
 /// Room for most documents, so that it need not grow.
 const USUAL_BYTES: usize = 2048;
@@ -93,7 +93,7 @@ impl Distinct {
     fn place(&self, word: &str) -> Option<usize> {
         let first =
             word.bytes().fold(0_usize, |hash, byte| (hash.rotate_left(5) ^ usize::from(byte)).wrapping_mul(SPREAD));
-        let places = (0..PLACES).map(|step| (first >> (usize::BITS - 10)).wrapping_add(step) % PLACES);
+        let places = (0..PLACES).map(|step| ((first >> (usize::BITS - PLACES.trailing_zeros())) + step) % PLACES);
         places.into_iter().find(|place| match self.places.get(*place) {
             Some((start, end)) if (*start, *end) != (0, 0) => self.text.get(*start..*end) == Some(word),
             _ => true,
