@@ -1,8 +1,15 @@
-//! The time this process and its threads have spent on a processor, from /proc.
+//! The time this process and its threads have spent on a processor, from /proc, and that of spans, from their threads' clocks.
 
-use std::{fs, time::Duration};
+use std::{
+    cell::Cell,
+    fs,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 use anyhow::Context as _;
+use rustix::time::{ClockId, clock_gettime};
+use tracing::{Event, Metadata, Subscriber, span};
 
 /// USER_HZ: fixed at 100 on every Linux that a program can see.
 const TICK: Duration = Duration::from_millis(10);
@@ -39,4 +46,56 @@ pub(crate) fn threads_named(name: &str) -> anyhow::Result<Duration> {
         }
     }
     Ok(total)
+}
+
+/// Counts the time that threads spend inside the spans of a name. They do not nest.
+pub(crate) struct Spans(&'static str);
+
+static IN_SPANS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    static ENTERED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+impl Spans {
+    /// From now on, for the whole process.
+    pub(crate) fn count(name: &'static str) -> anyhow::Result<()> {
+        tracing::subscriber::set_global_default(Self(name)).context("counting spans")
+    }
+
+    /// So far, of all threads.
+    pub(crate) fn time() -> Duration {
+        Duration::from_nanos(IN_SPANS.load(Ordering::Relaxed))
+    }
+}
+
+impl Subscriber for Spans {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_span() && metadata.name() == self.0
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn enter(&self, _: &span::Id) {
+        ENTERED.set(thread());
+    }
+
+    fn exit(&self, _: &span::Id) {
+        let nanos = (thread() - ENTERED.get()).as_nanos();
+        IN_SPANS.fetch_add(u64::try_from(nanos).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn event(&self, _: &Event<'_>) {}
+}
+
+/// Of this thread, to the nanosecond.
+fn thread() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }

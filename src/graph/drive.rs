@@ -110,7 +110,7 @@ impl Inner {
         let now = self.clock.now();
         if let (Some(task_id), None, false) = (ticket.task_id, ticket.revision, ticket.head.fork) {
             let value = self.reply(ticket, &Call::Task { task_id }, now).await?;
-            ticket.take(TaskNow::deserialize(&value)?);
+            ticket.take(TaskNow::deserialize(&*value)?);
             let terminal = ticket.state.task.as_ref().is_some_and(|task| task.status.is_terminal());
             if terminal && ticket.head.kind != RunKind::Rank {
                 // What has begun is brought to its end, or nobody would ever know it.
@@ -189,7 +189,7 @@ impl Inner {
         &self,
         ticket: &'a Ticket,
         (mail, reading): (Option<&'a Mail>, &'a OnceLock<Reading>),
-        replies: &'a [(Call, Value)],
+        replies: &'a [(Call, Arc<Value>)],
         now: Instant,
     ) -> Entry<'a> {
         // What was heard before a restart is used, whether there still is a model or not.
@@ -201,7 +201,7 @@ impl Inner {
         &self,
         ticket: &mut Ticket,
         calls: Vec<Call>,
-        replies: &mut Vec<(Call, Value)>,
+        replies: &mut Vec<(Call, Arc<Value>)>,
         now: Instant,
     ) -> anyhow::Result<()> {
         for call in calls {
@@ -212,7 +212,7 @@ impl Inner {
     }
 
     /// From the record if it is there; else made, and put on the record with the next checkpoint.
-    async fn reply(&self, ticket: &mut Ticket, call: &Call, now: Instant) -> anyhow::Result<Value> {
+    async fn reply(&self, ticket: &mut Ticket, call: &Call, now: Instant) -> anyhow::Result<Arc<Value>> {
         let hash = call.hash();
         let (ordinal, recorded) = ticket.book.next(ticket.node, &hash);
         if let Some(value) = recorded {
@@ -261,7 +261,9 @@ impl Inner {
                 }
             }
         };
-        let reply = RecordedReply { node: ticket.node, input_hash: hash, ordinal, reply: value.clone(), call: None };
+        let value = Arc::new(value);
+        let reply =
+            RecordedReply { node: ticket.node, input_hash: hash, ordinal, reply: Arc::clone(&value), call: None };
         ticket.unsaved.push(reply);
         Ok(value)
     }
@@ -368,7 +370,7 @@ impl Inner {
         let now = self.clock.now();
         if let Some(task_id) = ticket.task_id.filter(|_| !ticket.head.fork) {
             let value = self.reply(&mut ticket, &Call::Task { task_id }, now).await?;
-            ticket.take(TaskNow::deserialize(&value)?);
+            ticket.take(TaskNow::deserialize(&*value)?);
         }
         let mail = ticket.mail.clone();
         let reading = OnceLock::new();

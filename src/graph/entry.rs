@@ -1,6 +1,6 @@
 //! What a node is told and what it answers. A node makes no call itself: it asks, and is entered again with the reply.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -110,7 +110,7 @@ pub struct Entry<'a> {
     /// What the mail was read to say, for the later entries of one visit: neither it nor its writer changes meanwhile.
     pub reading: &'a OnceLock<Reading>,
     /// Of this visit, in the order asked.
-    pub replies: &'a [(Call, Value)],
+    pub replies: &'a [(Call, Arc<Value>)],
     /// There is a model to ask; on a replay, whether there was.
     pub model: bool,
     pub now: Instant,
@@ -120,7 +120,7 @@ impl Entry<'_> {
     /// The reply to the first call that `wanted` picks, if it was asked already.
     pub fn reply<T: DeserializeOwned>(&self, wanted: impl Fn(&Call) -> bool) -> anyhow::Result<Option<T>> {
         let found = self.replies.iter().find(|(call, _)| wanted(call));
-        found.map(|(_, value)| T::deserialize(value).map_err(Into::into)).transpose()
+        found.map(|(_, value)| T::deserialize(&**value).map_err(Into::into)).transpose()
     }
 
     /// What the model said to this prompt, if it was asked already.

@@ -1,5 +1,7 @@
 //! What a model said is on the disk before anybody uses it: a run that dies after this hears the same again.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{drive::DISK_PAUSE, engine::Inner, entry::Call, ticket::Ticket};
@@ -21,10 +23,10 @@ impl Inner {
         value: Value,
         call: Box<ModelCall>,
         at: Instant,
-    ) -> anyhow::Result<Value> {
-        let node = ticket.node;
+    ) -> anyhow::Result<Arc<Value>> {
+        let (node, value) = (ticket.node, Arc::new(value));
         if !call.outcome.was_asked() {
-            let reply = RecordedReply { node, input_hash, ordinal, reply: value.clone(), call: Some(call) };
+            let reply = RecordedReply { node, input_hash, ordinal, reply: Arc::clone(&value), call: Some(call) };
             ticket.unsaved.push(reply);
             return Ok(value);
         }
@@ -37,7 +39,7 @@ impl Inner {
             node: node.to_string(),
             input_hash,
             ordinal,
-            reply: value.clone(),
+            reply: Value::clone(&value),
             call: *call,
             with: with.cloned().collect(),
             at,

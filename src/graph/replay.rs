@@ -1,6 +1,6 @@
 //! Replaying a run from its record: no call is made, nothing is written, and every difference is named.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -71,7 +71,7 @@ fn again(
     checkpoint: &CheckpointRow,
     mail: Option<&Mail>,
 ) -> anyhow::Result<Step> {
-    let (mut replies, reading) = (Vec::<(Call, Value)>::new(), OnceLock::new());
+    let (mut replies, reading) = (Vec::<(Call, Arc<Value>)>::new(), OnceLock::new());
     let model = record.asked_model.contains(&checkpoint.seq);
     if let Some(Move::Wait { action_id }) =
         record.checkpoints.iter().find(|before| before.seq + 1 == checkpoint.seq).map(|before| &before.mv)
@@ -101,13 +101,13 @@ fn again(
     }
 }
 
-fn recorded(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyhow::Result<Value> {
+fn recorded(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyhow::Result<Arc<Value>> {
     let hash = call.hash();
     let found = record
         .replies
         .iter()
         .find(|(seq, reply)| *seq == checkpoint.seq && reply.node == checkpoint.node && reply.input_hash == hash)
-        .map(|(_, reply)| reply.reply.clone());
+        .map(|(_, reply)| Arc::clone(&reply.reply));
     found.ok_or_else(|| {
         anyhow::anyhow!("it asks something that is not on record: {}", serde_json::to_string(call).unwrap_or_default())
     })

@@ -26,7 +26,7 @@ pub struct Ticket {
     /// The same effect as it was just planned, still in memory.
     pub(super) fresh_action: Option<NewAction>,
     /// Replies given before the node asks.
-    pub(super) given: Vec<(Call, Value)>,
+    pub(super) given: Vec<(Call, Arc<Value>)>,
     /// Not yet stored; they go with the next checkpoint.
     pub(super) unsaved: Vec<RecordedReply>,
     /// The end of the effect it waited for, likewise.
@@ -39,13 +39,13 @@ pub struct Ticket {
 /// The replies a run has on record, and how often each question was asked.
 #[derive(Default)]
 pub(super) struct Book {
-    recorded: HashMap<(NodeName, String, u32), Value>,
+    recorded: HashMap<(NodeName, String, u32), Arc<Value>>,
     asked: HashMap<(NodeName, String), u32>,
 }
 
 impl Book {
     /// The ordinal of this asking, and the reply if it is on record.
-    pub(super) fn next(&mut self, node: NodeName, hash: &str) -> (u32, Option<Value>) {
+    pub(super) fn next(&mut self, node: NodeName, hash: &str) -> (u32, Option<Arc<Value>>) {
         let count = self.asked.entry((node, hash.to_owned())).or_default();
         let ordinal = *count;
         *count += 1;
@@ -53,7 +53,7 @@ impl Book {
     }
 
     fn learn(&mut self, reply: &RecordedReply) {
-        self.recorded.insert((reply.node, reply.input_hash.clone(), reply.ordinal), reply.reply.clone());
+        self.recorded.insert((reply.node, reply.input_hash.clone(), reply.ordinal), Arc::clone(&reply.reply));
     }
 
     /// Counts what the checkpoints so far have used.
@@ -125,9 +125,9 @@ impl Ticket {
 
     /// A reply known before the node asks; recorded like any other.
     fn give(&mut self, call: Call, value: Value) {
-        let hash = call.hash();
+        let (hash, value) = (call.hash(), Arc::new(value));
         let (ordinal, _) = self.book.next(self.node, &hash);
-        let reply = RecordedReply { node: self.node, input_hash: hash, ordinal, reply: value.clone(), call: None };
+        let reply = RecordedReply { node: self.node, input_hash: hash, ordinal, reply: Arc::clone(&value), call: None };
         self.unsaved.push(reply);
         self.given.push((call, value));
     }
@@ -190,7 +190,7 @@ impl Ticket {
         let hash = Call::Task { task_id }.hash();
         let read = record.replies.iter().rev().find(|(at, reply)| *at == seq && reply.input_hash == hash);
         if let Some((_, reply)) = read {
-            self.take(TaskNow::deserialize(&reply.reply)?);
+            self.take(TaskNow::deserialize(&*reply.reply)?);
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::{
     model::vector::{decode, encode},
     store::{
         Reader, Store, Write,
-        lesson::{Learned, VectorRow},
+        lesson::{Learned, VectorDoc, VectorRow},
     },
 };
 
@@ -53,7 +53,10 @@ impl Embedded {
         let broken = std::mem::take(&mut loaded.broken);
         drop(loaded);
         let docs = self.store.read_now(|reader| {
-            broken.iter().map(|id| Ok(reader.vector_doc(*id)?.map(|found| found.doc))).collect::<Result<Vec<_>, _>>()
+            broken
+                .iter()
+                .map(|id| Ok(reader.vector_doc(*id)?.map(|found| found.document.doc)))
+                .collect::<Result<Vec<_>, _>>()
         })?;
         Ok(docs.into_iter().flatten().collect())
     }
@@ -78,44 +81,44 @@ impl Embedded {
     }
 
     fn look(&self, query: &[f32], filter: &Filter, k: usize) -> Result<Vec<Near>> {
-        let found = self.store.read_now(|reader| {
-            let newest = self.catch_up(reader)?;
-            let (found, gone) = self.nearest(reader, newest, query, filter, k)?;
-            if gone == 0 || (found.len() == k && gone <= k) {
-                return Ok(found);
-            }
-            // Too much of what was loaded is not there any more.
-            self.reload(reader)?;
-            Ok(self.nearest(reader, newest, query, filter, k)?.0)
-        })?;
-        Ok(found)
+        let newest = self.store.read_now(|reader| self.catch_up(reader))?;
+        let (found, gone) = self.nearest(newest, query, filter, k)?;
+        if gone == 0 || (found.len() == k && gone <= k) {
+            return Ok(found);
+        }
+        // Too much of what was loaded is not there any more.
+        self.store.read_now(|reader| self.reload(reader))?;
+        Ok(self.nearest(newest, query, filter, k)?.0)
     }
 
-    /// The documents, and how many rows were gone. What is newer than this reader is not there for it yet.
-    fn nearest(
-        &self,
-        reader: &Reader<'_>,
-        newest: i64,
-        query: &[f32],
-        filter: &Filter,
-        k: usize,
-    ) -> Result<(Vec<Near>, usize), crate::store::StoreError> {
+    /// The documents, and how many rows were gone. The walk holds no reader; what is newer than `newest` came meanwhile,
+    /// and is not missed.
+    fn nearest(&self, newest: i64, query: &[f32], filter: &Filter, k: usize) -> Result<(Vec<Near>, usize)> {
         let candidates = {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
             loaded.index.nearest(query, filter, k.saturating_mul(PER_DOCUMENT))
         };
-        let (mut found, mut gone) = (Vec::<Near>::new(), 0);
-        for Candidate { vector_id, score } in candidates {
-            if found.len() == k || score < filter.least {
-                break;
-            }
-            match reader.vector_doc(vector_id)? {
-                Some(row) if found.iter().any(|near| near.doc == row.doc) => {}
-                Some(row) => found.push(Near { doc: row.doc, number: row.number, score: score.clamp(-1.0, 1.0) }),
-                None => gone += usize::from(vector_id <= newest),
-            }
+        if candidates.is_empty() {
+            return Ok((Vec::new(), 0));
         }
-        Ok((found, gone))
+        let documents = self.store.read_now(|reader| {
+            let (mut found, mut gone) = (Vec::<Near>::new(), 0);
+            for Candidate { vector_id, score } in candidates {
+                if found.len() == k {
+                    break;
+                }
+                match reader.vector_doc(vector_id)? {
+                    Some(row) if found.iter().any(|near| near.doc == row.document.doc) => {}
+                    Some(VectorDoc { document, number }) => {
+                        let (doc, score) = (document.doc.clone(), score.clamp(-1.0, 1.0));
+                        found.push(Near { doc, number, score, document: Some(document) });
+                    }
+                    None => gone += usize::from(vector_id <= newest),
+                }
+            }
+            Ok((found, gone))
+        })?;
+        Ok(documents)
     }
 
     fn forget_loaded(&self) {

@@ -63,7 +63,7 @@ impl Index {
         }
     }
 
-    /// The best of the account, by the cosine with `query`, best first.
+    /// The best of the account, by the cosine with `query`, best first; none that is farther than the filter asks for.
     pub fn nearest(&self, query: &[f32], filter: &Filter, most: usize) -> Vec<Candidate> {
         let kinds = filter.kind.map_or(DocKind::ALL.to_vec(), |kind| vec![kind]);
         let shelf = |kind| self.shelves.get(&(filter.account.clone(), kind));
@@ -74,11 +74,13 @@ impl Index {
         }
         let closely = LEAST_CLOSELY.max(rows / ONE_IN).max(most);
         let mut found = if rows <= closely {
-            let whole = Whole::of(query);
-            let scores = |block: &&Block| block.scores(&whole);
-            blocks.iter().flat_map(scores).collect()
+            let (whole, mut near) = (Whole::of(query), Vec::new());
+            blocks.iter().for_each(|block| block.near(&whole, filter.least, &mut near));
+            near
         } else {
-            self.agreeing(&blocks, query, rows, closely)
+            let mut near = self.agreeing(&blocks, query, rows, closely);
+            near.retain(|candidate| candidate.score >= filter.least);
+            near
         };
         let best_first =
             |a: &Candidate, b: &Candidate| b.score.total_cmp(&a.score).then_with(|| a.vector_id.cmp(&b.vector_id));
@@ -155,8 +157,15 @@ impl Block {
         }
     }
 
-    fn scores(&self, query: &Whole) -> Vec<Candidate> {
-        (0..self.ids.len()).filter_map(|row| self.score(row, query)).collect()
+    /// The rows that are no farther than `least`.
+    fn near(&self, query: &Whole, least: f32, into: &mut Vec<Candidate>) {
+        let rows = self.levels.chunks_exact(query.levels.len().max(1));
+        for ((levels, scale), vector_id) in rows.zip(&self.scales).zip(&self.ids) {
+            let score = query.dot(levels) * scale;
+            if score >= least {
+                into.push(Candidate { vector_id: *vector_id, score });
+            }
+        }
     }
 
     fn score(&self, row: usize, query: &Whole) -> Option<Candidate> {
@@ -194,8 +203,25 @@ impl Whole {
         Self { levels: query.iter().map(|value| (value / scale) as i16).collect(), scale }
     }
 
+    /// Levels are widened some at a time: multiplying and adding pairs of equal width is one instruction on any
+    /// machine, and the walk takes half the time.
     fn dot(&self, levels: &[i8]) -> f32 {
-        let products = self.levels.iter().zip(levels).map(|(value, level)| i32::from(*value) * i32::from(*level));
-        products.sum::<i32>() as f32 * self.scale
+        const TOGETHER: usize = 32;
+        let (values, last_values) = self.levels.as_chunks::<TOGETHER>();
+        let (levels, last_levels) = levels.as_chunks::<TOGETHER>();
+        let mut sum = 0;
+        for (values, levels) in values.iter().zip(levels) {
+            let mut wide = [0; TOGETHER];
+            for (wide, level) in wide.iter_mut().zip(levels) {
+                *wide = i16::from(*level);
+            }
+            sum += products(values, wide.iter().copied());
+        }
+        sum += products(last_values, last_levels.iter().map(|level| i16::from(*level)));
+        sum as f32 * self.scale
     }
+}
+
+fn products(values: &[i16], levels: impl Iterator<Item = i16>) -> i32 {
+    values.iter().zip(levels).map(|(value, level)| i32::from(*value) * i32::from(level)).sum()
 }

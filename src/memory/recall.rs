@@ -101,11 +101,12 @@ impl Memory {
 
 fn gather(reader: &Reader<'_>, question: &Question<'_>, near: Vec<Near>) -> Result<Finds> {
     let Question { account, text, thread, person, invoice, scope, .. } = question;
-    let mut finds = Finds { words: reader.find(text, account, scope.depth, scope.candidates)?, ..Finds::default() };
-    let least = if finds.words.is_empty() { scope.least_cosine_alone } else { scope.least_cosine };
-    finds.words.retain(|hit| hit.share >= scope.least_share);
-    for Near { doc, score, .. } in near.into_iter().filter(|near| near.score >= least) {
-        finds.near.extend(reader.document(&doc, account)?.map(|document| (document, score)));
+    let (words, any) = reader.find_sharing(text, account, scope.depth, scope.candidates, scope.least_share)?;
+    let mut finds = Finds { words, ..Finds::default() };
+    let least = if any { scope.least_cosine } else { scope.least_cosine_alone };
+    for Near { doc, score, document, .. } in near.into_iter().filter(|near| near.score >= least) {
+        let document = document.map_or_else(|| reader.document(&doc, account), |document| Ok(Some(document)))?;
+        finds.near.extend(document.map(|document| (document, score)));
     }
     if !thread.is_empty() {
         finds.related = reader.documents_of_thread(account, thread, FROM_THREAD)?;

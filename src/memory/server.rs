@@ -159,7 +159,7 @@ fn point(snippet: &Snippet) -> PointStruct {
 fn near(point: &ScoredPoint) -> Option<Near> {
     let doc = point.payload.get("doc")?.as_str()?.clone();
     let number = u8::try_from(point.payload.get("number")?.as_integer()?).ok()?;
-    Some(Near { doc, number, score: point.score })
+    Some(Near { doc, number, score: point.score, document: None })
 }
 
 impl Vectors for Server {

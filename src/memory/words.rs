@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     model::{AccountId, words::words},
-    store::StoreError,
+    store::{StoreError, value::Document},
 };
 
 /// Whoever embeds or remembers may be at the other end of a wire.
@@ -78,6 +78,9 @@ pub struct Near {
     pub number: u8,
     /// The cosine: 1 is the same, 0 has nothing to do with it.
     pub score: f32,
+    /// Where it is stored beside its vectors, read with them.
+    #[serde(skip)]
+    pub document: Option<Document>,
 }
 
 /// Makes points of texts.

@@ -67,11 +67,20 @@ fn digest(text: &str) -> String {
 /// Lower-case words with one space between: neither wrapping nor punctuation counts.
 fn words(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        if !out.is_empty() {
+    let mut apart = false;
+    for c in text.chars() {
+        if !c.is_alphanumeric() {
+            apart = true;
+            continue;
+        }
+        if std::mem::take(&mut apart) && !out.is_empty() {
             out.push(' ');
         }
-        out.extend(word.chars().flat_map(char::to_lowercase));
+        if c.is_ascii() {
+            out.push(c.to_ascii_lowercase());
+        } else {
+            out.extend(c.to_lowercase());
+        }
     }
     out
 }

@@ -9,15 +9,17 @@ const LONGEST: usize = 800;
 pub fn of_task(task: &Task) -> Vec<String> {
     let known = [task.context.person.as_deref(), task.context.description.as_deref()];
     let known = known.into_iter().flatten().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n");
-    [task.objective.as_str(), &known].into_iter().map(cut).filter(|text| !text.is_empty()).collect()
+    [task.objective.as_str(), &known].map(cut).into_iter().filter(|text| !text.is_empty()).map(str::to_owned).collect()
 }
 
 /// A mail is one piece: its subject and how it begins.
 pub fn of_mail(mail: &Mail) -> Vec<String> {
     let whole = format!("{}\n{}", mail.subject.trim(), cut(&mail.text));
-    vec![cut(&whole)]
+    vec![cut(&whole).to_owned()]
 }
 
-fn cut(text: &str) -> String {
-    text.trim().chars().take(LONGEST).collect()
+fn cut(text: &str) -> &str {
+    let text = text.trim();
+    let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(end, _)| end);
+    text.get(..end).unwrap_or_default()
 }

@@ -212,11 +212,13 @@ impl Phrase {
         let after = plain.get(hit.end..).unwrap_or_default();
         let text = plain.get(hit.start..hit.end).unwrap_or_default();
         let starts = !text.starts_with(char::is_alphanumeric) || free_before(before, text);
-        let ends = self.any_ending
-            || !text.ends_with(char::is_alphanumeric)
-            || !after.starts_with(|c: char| c.is_alphanumeric());
+        let ends = || {
+            self.any_ending
+                || !text.ends_with(char::is_alphanumeric)
+                || !after.starts_with(|c: char| c.is_alphanumeric())
+        };
         starts
-            && ends
+            && ends()
             && (!self.opens_clause || opens_sentence(before))
             && (!self.closes_sentence || !after.contains(char::is_alphanumeric))
     }

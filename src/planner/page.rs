@@ -79,9 +79,13 @@ impl<'a> Page<'a> {
 
 /// The first line of a forwarded mail.
 fn hands_on(plain: &str) -> bool {
-    const MARKS: &[&str] = &["forwarded message", "begin forwarded", "forwarded by", "הודעה שהועברה", "הודעה מועברת"];
+    const ENGLISH: &[&str] = &["forwarded message", "begin forwarded", "forwarded by"];
+    const HEBREW: &[&str] = &["הודעה שהועברה", "הודעה מועברת"];
     let head = plain.get(..plain.floor_char_boundary(120)).unwrap_or_default();
-    MARKS.iter().any(|mark| head.contains(mark)) || head.starts_with("from: ") || head.starts_with("מאת: ")
+    let marked = |marks: &[&str]| marks.iter().any(|mark| head.contains(mark));
+    (head.contains("forwarded") && marked(ENGLISH))
+        || head.starts_with("from: ")
+        || (!head.is_ascii() && (marked(HEBREW) || head.starts_with("מאת: ")))
 }
 
 /// Hebrew when most of its letters are. A few sentences tell.

@@ -3,7 +3,7 @@
 //! Owns the number. The same function scores a lone sentence, a sentence of a mail and the evaluation sets.
 
 use super::{
-    learned::{Head, Signal, Walk, of_sentence, table, walk},
+    learned::{Head, Walk, of_sentence, table, walk},
     lexicon::{Feature, Features, Hit, hits, is_lead_in, is_verb},
     text::{Sentence, words},
 };
@@ -61,16 +61,21 @@ impl Scored<'_> {
     /// What spoke for it, the loudest first, for the reason.
     pub(super) fn named(&self) -> Vec<String> {
         const MOST: usize = 5;
+        const LOUD: f64 = 0.1;
         let table = table();
-        let hand = table.weight(&Signal::Cue("hand"), Head::Asks);
+        let hand = table.hand();
         let mut for_it: Vec<(f64, String)> = Vec::new();
         let features = self.features.iter().filter(|feature| *feature != Feature::Always);
-        for_it.extend(features.map(|feature| {
-            let learned = table.weight(&Signal::Cue(feature.as_str()), Head::Asks);
-            (feature.weight() * hand + learned, feature.as_str().to_owned())
-        }));
-        of_sentence(&self.sentence, |signal| for_it.push((table.weight(&signal, Head::Asks), signal.spoken())));
-        for_it.retain(|(weight, _)| *weight > 0.1);
+        for_it.extend(
+            features.map(|feature| (feature.weight() * hand + table.asking(feature), feature.as_str().to_owned())),
+        );
+        for_it.retain(|(weight, _)| *weight > LOUD);
+        of_sentence(&self.sentence, |signal| {
+            let weight = table.weight(&signal, Head::Asks);
+            if weight > LOUD {
+                for_it.push((weight, signal.spoken()));
+            }
+        });
         for_it.sort_by(|a, b| b.0.total_cmp(&a.0));
         let mut names: Vec<String> = for_it.into_iter().map(|(_, name)| name).collect();
         names.dedup();
@@ -125,9 +130,8 @@ fn learned(sentence: &Sentence<'_>, walk: &Walk, features: Features, hand: f64) 
         return hand;
     }
     let table = table();
-    let weight = |signal: &Signal<'_>| table.weight(signal, Head::Asks);
-    let cues: f64 = features.iter().map(|feature| weight(&Signal::Cue(feature.as_str()))).sum();
-    table.bias(Head::Asks) + hand * weight(&Signal::Cue("hand")) + walk.asks + cues
+    let cues: f64 = features.iter().map(|feature| table.asking(feature)).sum();
+    table.bias(Head::Asks) + hand * table.hand() + walk.asks + cues
 }
 
 /// The words beside a phrase can take it back: "when will you …" wants an answer and not an act, "I need to go" and
@@ -236,8 +240,8 @@ fn find_imperative(sentence: &Sentence<'_>, hits: &[Hit], features: &mut Feature
     }
     let courtesies = hits.iter().filter(|hit| hit.feature == Feature::Please).map(|hit| hit.end + 1);
     let conditional = matches!(words(plain).next().unwrap_or_default(), "if" | "when" | "once" | "to" | "for" | "in");
-    let commas = plain.match_indices(", ").map(|(at, comma)| at + comma.len()).filter(|_| conditional);
-    let at = courtesies.chain(commas).find(|at| is_order(plain, *at))?;
+    let commas = conditional.then(|| plain.match_indices(", ").map(|(at, comma)| at + comma.len()));
+    let at = courtesies.chain(commas.into_iter().flatten()).find(|at| is_order(plain, *at))?;
     features.insert(Feature::ImperativeLater);
     Some(at)
 }

@@ -31,7 +31,7 @@ pub(super) struct Sentence<'a> {
 impl Sentence<'_> {
     pub(super) fn is_question(&self) -> bool {
         let tail = self.plain.trim_end_matches(['"', ')', '!', '.', ' ']);
-        tail.ends_with('?') || self.plain.contains("? ")
+        tail.ends_with('?') || (self.plain.contains('?') && self.plain.contains("? "))
     }
 
     pub(super) fn is_hebrew(&self) -> bool {
@@ -166,7 +166,8 @@ fn push<'a>(raw: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
 /// "(1) do this, (2) do that": what stands before the first, and each.
 fn enumerated(raw: &str) -> Option<(&str, Vec<&str>)> {
     const MARKS: [&str; 9] = ["(1)", "(2)", "(3)", "(4)", "(5)", "(6)", "(7)", "(8)", "(9)"];
-    let (lead, mut rest) = raw.split_once("(1) ")?;
+    // A letter is found faster than a word, and most sentences have no bracket.
+    let (lead, mut rest) = raw.contains('(').then(|| raw.split_once("(1) ")).flatten()?;
     let mut points = Vec::new();
     for mark in MARKS.iter().skip(1) {
         let Some((point, after)) = rest.split_once(mark) else { break };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::value::Document;
 use crate::model::AccountId;
 
 /// Makes a vector of length 1 of a text; none of one that says nothing.
@@ -38,8 +39,8 @@ pub struct VectorRow<'a> {
     pub bytes: &'a [u8],
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct VectorDoc {
-    pub doc: String,
+    pub document: Document,
     pub number: u8,
 }

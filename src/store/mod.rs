@@ -41,6 +41,9 @@ pub use write::{Receipt, Write};
 /// Connections that read at once: more would only wait for the same cores, and each keeps a cache.
 const MOST_READERS: usize = 4;
 
+/// The span around every reading, for whoever wants to know how long they take.
+pub const READING: &str = "store-reader";
+
 /// A cheap handle; the last one to go closes the database.
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
@@ -111,6 +114,7 @@ impl Store {
     /// Runs a short query right here. Readers never wait for the writer in WAL mode, so this costs what the query costs;
     /// for anything that walks many rows use [`Store::read`]. All of its statements see the database of one moment.
     pub fn read_now<T>(&self, query: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
+        let _reading = tracing::trace_span!(READING).entered();
         let idle = self.0.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = idle.map_or_else(|| connect::reader(&self.0.path), Ok)?;
         let step =

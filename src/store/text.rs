@@ -3,8 +3,6 @@
 //! A Hebrew word carries prefixes and endings, so it is also found by every three letters of it. English words are not:
 //! measured, that trebles the index and finds less.
 
-use std::collections::HashSet;
-
 use unicode_normalization::UnicodeNormalization;
 
 /// A document's share of the index; more words add size, not findability.
@@ -31,26 +29,18 @@ pub fn tokens(text: &str) -> String {
 
 /// The same of several texts.
 pub(super) fn tokens_of(texts: &[&str]) -> String {
-    let mut seen = HashSet::new();
+    let mut seen = Distinct::default();
     let mut cut = Vec::new();
-    let mut out = String::new();
     for text in texts {
-        // A word that is there already, as most are, costs no memory.
         let full = each_word(text, |word| {
-            if is_hebrew(word) && !seen.contains(word) && cut.len() < PIECES_PER_DOCUMENT {
+            if is_hebrew(word) && !seen.has(word) && cut.len() < PIECES_PER_DOCUMENT {
                 cut.extend(pieces(word));
             }
             for form in forms(word) {
-                if seen.len() >= WORDS_PER_DOCUMENT {
+                if seen.count >= WORDS_PER_DOCUMENT {
                     return false;
                 }
-                if !seen.contains(form) {
-                    seen.insert(form.to_owned());
-                    if !out.is_empty() {
-                        out.push(' ');
-                    }
-                    out.push_str(form);
-                }
+                seen.add(form);
             }
             true
         });
@@ -58,15 +48,60 @@ pub(super) fn tokens_of(texts: &[&str]) -> String {
             break;
         }
     }
-    for piece in cut.into_iter().take(PIECES_PER_DOCUMENT) {
-        if !seen.contains(&piece) {
-            out.push(' ');
-            out.push_str(&piece);
-            seen.insert(piece);
+    cut.into_iter().take(PIECES_PER_DOCUMENT).for_each(|piece| seen.add(&piece));
+    seen.text
+}
+
+/// The words of a document, each once, with a space between. They are known again by where they stand, so that a word
+/// costs no memory of its own; a general set took twice the time.
+struct Distinct {
+    text: String,
+    count: usize,
+    /// Where a word stands, at the place its hash names or after it; nowhere while it is free.
+    places: Vec<(usize, usize)>,
+}
+
+/// More than a document has words and pieces; a power of two.
+const PLACES: usize = 1024;
+/// Room for most documents, so that it need not grow.
+const USUAL_BYTES: usize = 2048;
+
+impl Default for Distinct {
+    fn default() -> Self {
+        Self { text: String::with_capacity(USUAL_BYTES), count: 0, places: vec![(0, 0); PLACES] }
+    }
+}
+
+impl Distinct {
+    fn add(&mut self, word: &str) {
+        let Some(place) = self.place(word).and_then(|place| self.places.get_mut(place)) else { return };
+        if *place == (0, 0) {
+            if !self.text.is_empty() {
+                self.text.push(' ');
+            }
+            *place = (self.text.len(), self.text.len() + word.len());
+            self.text.push_str(word);
+            self.count += 1;
         }
     }
-    out
+
+    fn has(&self, word: &str) -> bool {
+        self.place(word).and_then(|place| self.places.get(place)).is_some_and(|place| *place != (0, 0))
+    }
+
+    /// Where the word is, or would be.
+    fn place(&self, word: &str) -> Option<usize> {
+        let first =
+            word.bytes().fold(0_usize, |hash, byte| (hash.rotate_left(5) ^ usize::from(byte)).wrapping_mul(SPREAD));
+        let places = (0..PLACES).map(|step| ((first >> (usize::BITS - PLACES.trailing_zeros())) + step) % PLACES);
+        places.into_iter().find(|place| match self.places.get(*place) {
+            Some((start, end)) if (*start, *end) != (0, 0) => self.text.get(*start..*end) == Some(word),
+            _ => true,
+        })
+    }
 }
+
+const SPREAD: usize = 0x9e37_79b9_7f4a_7c15_u64 as usize;
 
 /// What a question is looked up by.
 pub(super) struct Terms {

@@ -95,7 +95,8 @@ pub struct RecordedReply {
     pub node: NodeName,
     pub input_hash: String,
     pub ordinal: u32,
-    pub reply: Value,
+    /// Shared with whoever asked.
+    pub reply: Arc<Value>,
     /// A model said it; what the asking was.
     pub call: Option<Box<ModelCall>>,
 }

@@ -175,7 +175,7 @@ impl Shape {
     fn add(&mut self, word: &str) {
         let seen = Letters::of(word);
         self.words += 1;
-        self.links += usize::from(word.contains("http") || word.starts_with("www"));
+        self.links += usize::from((word.len() > 3 && word.contains("http")) || word.starts_with("www"));
         self.bangs += usize::from(seen.bang);
         self.capitals += usize::from(seen.letters >= 4 && !seen.small && word.is_ascii());
         self.lone += usize::from(seen.letters == 1 && word.len() == 1 && !matches!(word, "a" | "A" | "I" | "i"));
@@ -204,6 +204,7 @@ impl Letters {
             match c {
                 'a'..='z' => (seen.letters, seen.small) = (seen.letters + 1, true),
                 'A'..='Z' => seen.letters += 1,
+                'א'..='ת' => seen.letters += 1,
                 '!' => seen.bang = true,
                 '$' | '€' | '£' | '₪' => seen.money = true,
                 '%' => seen.percent = true,

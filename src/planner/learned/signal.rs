@@ -151,7 +151,7 @@ impl Sort {
     }
 
     fn of(c: char) -> Self {
-        if c.is_alphanumeric() { Self::Letter } else { Self::Space }
+        if matches!(c, 'א'..='ת') || c.is_alphanumeric() { Self::Letter } else { Self::Space }
     }
 }
 

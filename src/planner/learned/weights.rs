@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::signal::Signal;
-use crate::model::words::words;
+use crate::{model::words::words, planner::lexicon::Feature};
 
 const SHIPPED: &str = include_str!("weights.txt");
 
@@ -66,6 +66,10 @@ pub(in crate::planner) type Row = [f32; HEADS];
 pub(in crate::planner) struct Table {
     rows: HashMap<u64, Row, BuildHasherDefault<Given>>,
     always: Row,
+    /// What each feature says about asking, by its number: every sentence wants to know.
+    asking: Vec<f64>,
+    /// What the hand-made sum counts for in that.
+    hand: f64,
 }
 
 static TABLE: OnceLock<Table> = OnceLock::new();
@@ -92,7 +96,19 @@ impl Table {
                 put(table.rows.entry(signal.key()).or_insert([0.0; HEADS]), head, weight);
             }
         }
-        table
+        let cue = |name: &str| table.weight(&Signal::Cue(name), Head::Asks);
+        let asking = Feature::ALL.iter().map(|feature| cue(feature.as_str())).collect();
+        Self { asking, hand: cue("hand"), ..table }
+    }
+
+    /// What a feature of a sentence says about asking.
+    pub(in crate::planner) fn asking(&self, feature: Feature) -> f64 {
+        self.asking.get(feature as usize).copied().unwrap_or_default()
+    }
+
+    /// What the hand-made sum of a sentence counts for in asking.
+    pub(in crate::planner) fn hand(&self) -> f64 {
+        self.hand
     }
 
     pub(in crate::planner) fn weight(&self, signal: &Signal<'_>, head: Head) -> f64 {

@@ -95,6 +95,18 @@ fn bit(word: usize) -> u32 {
 impl Reader<'_> {
     /// Documents of `account` that hold any of the words, best first.
     pub fn find(&self, text: &str, account: &AccountId, depth: Depth, limit: usize) -> Result<Vec<Hit>> {
+        self.find_sharing(text, account, depth, limit, 0.0).map(|(hits, _)| hits)
+    }
+
+    /// Of the best, those that hold so much of what the question says; and whether any document holds any of it.
+    pub fn find_sharing(
+        &self,
+        text: &str,
+        account: &AccountId,
+        depth: Depth,
+        limit: usize,
+        least_share: f64,
+    ) -> Result<(Vec<Hit>, bool)> {
         let terms = Terms::of(text);
         let newest = "SELECT coalesce(max(doc_id), 0) FROM search_doc";
         let stored = one(self.0, newest, [], "looking at the index", |row| row.get::<_, i64>(0))?.unwrap_or_default();
@@ -110,13 +122,15 @@ impl Reader<'_> {
             tallies.count(*word, term, rarity(&holders, limit, stored), &holders);
         }
         let question = tallies.question.max(f64::MIN_POSITIVE);
-        let hits = tallies.best(limit).into_iter().map(|(doc_id, tally)| {
+        let best = tallies.best(limit);
+        let any = !best.is_empty();
+        let sharing = best.into_iter().map(|(doc_id, tally)| (doc_id, tally.weight / question, tally));
+        let hits = sharing.filter(|(_, share, _)| *share >= least_share).map(|(doc_id, share, tally)| {
             let held = terms.words.iter().enumerate().filter(|(nth, _)| tally.words & bit(*nth) != 0);
             let words = held.map(|(_, word)| word.clone()).collect();
-            let (score, share) = (tally.score, tally.weight / question);
-            Ok(self.document_numbered(doc_id)?.map(|document| Hit { document, score, share, words }))
+            Ok(self.document_numbered(doc_id)?.map(|document| Hit { document, score: tally.score, share, words }))
         });
-        hits.filter_map(Result::transpose).collect()
+        Ok((hits.filter_map(Result::transpose).collect::<Result<_>>()?, any))
     }
 
     /// The newest documents with a term, and how many words each has. A cross join keeps the order of its left side and
@@ -172,7 +186,7 @@ impl Reader<'_> {
     }
 }
 
-fn document(row: &rusqlite::Row<'_>) -> rusqlite::Result<Document> {
+pub(super) fn document(row: &rusqlite::Row<'_>) -> rusqlite::Result<Document> {
     Ok(Document { doc: row.get(0)?, title: row.get(1)?, at: parsed(row, 2)?, person: row.get(3)?, thread: row.get(4)? })
 }
 

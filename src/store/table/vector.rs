@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{execute, json, many, one, setting};
+use super::{execute, find, json, many, one, setting};
 use crate::{
     model::{AccountId, Mail, TaskId, snippet},
     store::{
@@ -167,8 +167,11 @@ impl Reader<'_> {
 
     /// The document behind a vector; none when the vector is gone.
     pub fn vector_doc(&self, vector_id: i64) -> Result<Option<VectorDoc>> {
-        let sql = "SELECT d.doc, v.number FROM search_vector v JOIN search_doc d USING (doc_id) WHERE v.vector_id = ?1";
-        one(self.0, sql, [vector_id], "reading a vector", |row| Ok(VectorDoc { doc: row.get(0)?, number: row.get(1)? }))
+        let sql = "SELECT d.doc, d.title, d.at, d.person, d.thread, v.number
+                   FROM search_vector v JOIN search_doc d USING (doc_id) WHERE v.vector_id = ?1";
+        one(self.0, sql, [vector_id], "reading a vector", |row| {
+            Ok(VectorDoc { document: find::document(row)?, number: row.get(5)? })
+        })
     }
 
     pub fn newest_vector(&self) -> Result<i64> {
