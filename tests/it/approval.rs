@@ -1,10 +1,10 @@
 //! Nothing risky happens unapproved, and what is approved is what runs, once.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use adjutant::{
     app::{App, Said},
-    model::{Door, OutboxState},
+    model::{AccountMode, Door, OutboxState},
     store::value::{ItemRow, Verdict},
 };
 
@@ -352,15 +352,44 @@ async fn a_restored_backup_voids_approvals_and_observes() {
     house.clock.advance(700);
     house.once().await;
     assert_eq!(house.sent().len(), 1);
-    for file in ["tasks.db-wal", "tasks.db-shm", "tasks.db"] {
-        drop(fs::remove_file(house.root().join("data").join(file)));
-    }
-    fs::copy(&backup, house.root().join("data/tasks.db")).unwrap();
+    restore(&house, &backup);
     house.once().await;
     assert_eq!(house.sent().len(), 1, "nothing is sent a second time");
     assert_eq!(state(&house), [["saved"]], "it was looked for, and found");
     assert_eq!(house.sql("SELECT mode FROM account WHERE account = 'work'"), [["observe"]]);
     assert_eq!(house.count("approval WHERE used_at IS NULL"), 0);
+    house.must_be_sound().await;
+}
+
+/// The database as it was at some time, put in the place of the one there is now.
+fn restore(house: &House, backup: &Path) {
+    for file in ["tasks.db-wal", "tasks.db-shm", "tasks.db"] {
+        drop(fs::remove_file(house.root().join("data").join(file)));
+    }
+    fs::copy(backup, house.root().join("data/tasks.db")).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waited_in_a_restored_backup_and_was_sent_since_is_not_sent_again() {
+    let house = asked("one");
+    house.policy("approvals: { grace_seconds: 0 }");
+    house.once().await;
+    let backup = house.root().join("backup.db");
+    house.database().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
+    house.app().await.answer("1", Verdict::Approve, "").await.unwrap();
+    works(&house).await;
+    assert_eq!((house.sent().len(), state(&house)), (1, vec![vec!["saved".to_owned()]]));
+    restore(&house, &backup);
+    house.once().await;
+    assert_eq!(state(&house), [["parked"]], "it still asks");
+    let app = house.app().await;
+    app.set_mode("work", AccountMode::Active).await.unwrap();
+    app.answer("1", Verdict::Approve, "").await.unwrap();
+    drop(app);
+    works(&house).await;
+    assert_eq!(state(&house), [["saved"]]);
+    let looked = house.count("audit WHERE detail LIKE '%it is in .Sent%'");
+    assert_eq!((house.sent().len(), looked), (1, 1), "it was found, and not sent a second time");
     house.must_be_sound().await;
 }
 

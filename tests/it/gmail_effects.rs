@@ -17,7 +17,7 @@ use adjutant::{
     },
     outbox::Carried,
     source::{Mailbox as _, SourceError},
-    store::value::Verdict,
+    store::value::{TaskWish, Verdict},
 };
 
 use crate::{
@@ -165,11 +165,12 @@ const PATHS: [(&str, &str); 8] = [
     ("POST", "/token"),
 ];
 
-const TROUBLES: [Trouble; 10] = [
+const TROUBLES: [Trouble; 11] = [
     Trouble::Late,
     Trouble::ErrorBefore(503),
     Trouble::ErrorAfter(500),
     Trouble::ErrorAfter(503),
+    Trouble::BusyAfter(5),
     Trouble::ResetBefore,
     Trouble::ResetAfter,
     Trouble::Slow(2),
@@ -255,7 +256,8 @@ async fn a_message_nobody_has_tried_to_send_is_not_looked_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_draft_stored_unheard_is_found_and_sent_as_it_is() {
     let office = Office::open().await;
-    for (nth, trouble) in [Trouble::ErrorAfter(503), Trouble::ResetAfter].into_iter().enumerate() {
+    for (nth, trouble) in [Trouble::ErrorAfter(503), Trouble::ResetAfter, Trouble::BusyAfter(5)].into_iter().enumerate()
+    {
         let asked = office.yard.ask(&format!("unheard-{nth}")).await;
         office.google.breaks(Fault::on("POST", "/drafts?", trouble));
         office.approve(&asked).await;
@@ -300,6 +302,46 @@ async fn a_send_gmail_refuses_ends_and_says_so() {
     office.approve(&asked).await;
     assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Failed);
     assert_eq!(office.times(&asked.action), 0);
+    assert!(office.you().drafts().is_empty(), "its draft is in the bin");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edited_task_stops_what_waits_as_a_draft() {
+    let office = Office::open().await;
+    let asked = office.yard.ask("waits").await;
+    office.google.breaks(Fault::on("POST", "/drafts/send", Trouble::TooMany(60)));
+    office.approve(&asked).await;
+    let carried = office.yard.carry(asked.action.action_id).await;
+    assert!(matches!(carried, Carried::NotNow { .. }), "{carried:?}");
+    assert_eq!(office.you().drafts().len(), 1);
+    office.yard.app.edit_task("1", TaskWish::Objective("Say Monday".into()), "").await.unwrap();
+    office.yard.house.clock.advance(61);
+    assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Void);
+    assert!(office.you().sent().is_empty() && office.you().drafts().is_empty(), "neither sent nor left behind");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_send_without_a_way_is_tried_ever_more_slowly_and_told_after_a_day() {
+    let office = Office::open().await;
+    let asked = office.yard.ask("no-way").await;
+    office.google.breaks(Fault::on("POST", "/drafts/send", Trouble::TooMany(1)).times(u32::MAX));
+    office.approve(&asked).await;
+    let begun = office.yard.now();
+    let end = loop {
+        match office.yard.carry(asked.action.action_id).await {
+            Carried::Ended(state, why) => break (state, why),
+            Carried::NotNow { until, .. } => {
+                let pause = until.utc() - office.yard.now().utc();
+                office.yard.house.clock.advance(pause.num_seconds().max(1));
+            }
+        }
+    };
+    assert_eq!(end.0, OutboxState::Failed, "{}", end.1);
+    assert!(end.1.starts_with("it could not be sent for 24 hours"), "{}", end.1);
+    let hours = (office.yard.now().utc() - begun.utc()).num_hours();
+    let tries = office.google.calls("POST", "/drafts/send");
+    assert!((24..25).contains(&hours) && tries < 400, "{tries} tries in {hours} h");
+    assert_eq!((office.times(&asked.action), office.you().drafts().len()), (0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -21,7 +21,7 @@ use tokio::runtime::Runtime;
 use crate::{
     gmail_house::{signed_in_at, state_of},
     google::{Google, YOU},
-    house::eventually,
+    house::{House, eventually},
 };
 
 /// A subscription that holds a pull open until there is something, as Pub/Sub does.
@@ -73,15 +73,40 @@ fn start(subscription: &Arc<Subscription>) -> (Runtime, SocketAddr) {
     (runtime, told.recv().unwrap())
 }
 
+/// An account that is pushed to, and looks by itself only so often.
+fn pushed(google: &Google, pubsub: SocketAddr, seconds: u32) -> House {
+    let push = format!(
+        "push = {{ topic = \"projects/p/topics/t\", subscription = \"projects/p/subscriptions/s\" }}\npubsub_api = \"http://{pubsub}\"\n[mail]\npoll_seconds = {seconds}"
+    );
+    signed_in_at(google, YOU, &push, Clock::System)
+}
+
+#[test]
+fn a_subscription_that_hears_nothing_is_told_by_the_mail_that_came() {
+    let google = Google::start();
+    let (runtime, address) = start(&Arc::new(Subscription::default()));
+    let house = pushed(&google, address, 1);
+    let mut daemon = house.daemon();
+    eventually("Gmail was asked to write", || (google.calls("POST", "/watch") == 1).then_some(()));
+    for nth in 0..4 {
+        let looks = google.calls("GET", "/history?");
+        eventually("it looks by the clock", || (google.calls("GET", "/history?") >= looks + 2).then_some(()));
+        let id = google.person(YOU).receives(house.letter(&format!("unannounced-{nth}")).question().text());
+        eventually("the mail is in", || (state_of(&house, &id) == "task").then_some(()));
+    }
+    let told = daemon.until("push has lapsed");
+    assert!(told.contains("no push has announced"), "{told}");
+    let (code, said) = daemon.stop("TERM");
+    assert_eq!((code, said.matches("push has lapsed").count()), (0, 1), "{said}");
+    runtime.shutdown_background();
+}
+
 #[test]
 fn a_push_brings_mail_at_once_and_its_end_is_told() {
     let google = Google::start();
     let subscription = Arc::new(Subscription::default());
     let (runtime, address) = start(&subscription);
-    let push = format!(
-        "push = {{ topic = \"projects/p/topics/t\", subscription = \"projects/p/subscriptions/s\" }}\npubsub_api = \"http://{address}\"\n[mail]\npoll_seconds = 3600"
-    );
-    let house = signed_in_at(&google, YOU, &push, Clock::System);
+    let house = pushed(&google, address, 3600);
     let mut daemon = house.daemon();
     eventually("Gmail was asked to write", || (google.calls("POST", "/watch") == 1).then_some(()));
     // Nothing would be looked for in the next hour.

@@ -50,8 +50,11 @@ impl Mailbox for Maildir {
         }
     }
 
-    fn draft(&self, approved: &ApprovedAction, _: bool) -> Result<Applied, SendError> {
+    fn draft(&self, approved: &ApprovedAction, tried: bool) -> Result<Applied, SendError> {
         let (action, message) = outgoing(approved)?;
+        if tried && self.stored(SENT, &sent_key(action)).map_err(refused)?.is_some() {
+            return Err(SendError::Unsure(format!("it is in {SENT}")));
+        }
         let handle = self.deliver(DRAFTS, &action.action_id.to_string(), message.mime.as_bytes()).map_err(refused)?;
         Ok(Applied { handle, result: format!("draft in {DRAFTS}") })
     }

@@ -17,6 +17,8 @@ pub(crate) enum Trouble {
     ErrorBefore(u16),
     /// The server has done it, and says that it failed.
     ErrorAfter(u16),
+    /// The server has done it, and asks to come back after so many seconds.
+    BusyAfter(u32),
     /// The connection breaks before anything arrives.
     ResetBefore,
     /// It is done, and the connection breaks in the middle of the answer.
@@ -28,7 +30,7 @@ pub(crate) enum Trouble {
 impl Trouble {
     /// Whether the call reaches Google before anything goes wrong.
     pub(super) const fn arrives(self) -> bool {
-        matches!(self, Self::ErrorAfter(_) | Self::ResetAfter | Self::Slow(_))
+        matches!(self, Self::ErrorAfter(_) | Self::BusyAfter(_) | Self::ResetAfter | Self::Slow(_))
     }
 }
 

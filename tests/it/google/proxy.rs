@@ -93,6 +93,9 @@ impl Answer {
                 retry_after: Some(seconds),
                 ..Self::error(429, "rateLimitExceeded", "Too many concurrent requests for user")
             },
+            Trouble::BusyAfter(seconds) => {
+                Self { retry_after: Some(seconds), ..Self::error(503, "backendError", "Backend Error") }
+            }
             Trouble::ErrorBefore(status) | Trouble::ErrorAfter(status) => {
                 Self::error(status, "backendError", "Backend Error")
             }
@@ -265,7 +268,7 @@ async fn carry_out(proxy: Arc<Proxy>, parts: Parts, body: Bytes) -> Response<Bod
         _ => proxy.google((method, path, query), head, body).await,
     };
     let answer = match trouble {
-        Some(Trouble::ErrorAfter(_)) => Answer::trouble(trouble.unwrap()),
+        Some(trouble @ (Trouble::ErrorAfter(_) | Trouble::BusyAfter(_))) => Answer::trouble(trouble),
         _ => answer,
     };
     let seen = Seen { method: method.to_owned(), path: asked, trouble, status: answer.status };
