@@ -157,6 +157,6 @@ mod tests {
         windows.leave(&message, "a");
         assert!(windows.enter(&message, "b", &caps, at(2)).is_err(), "it was not b's place");
         assert!(windows.enter(&message, "a", &caps, at(2)).is_ok(), "it was a's");
-        assert!(windows.enter(&message, "a", &caps, at(3600)).is_ok());
+        assert!(windows.enter(&message, "a", &caps, at(3602)).is_ok());
     }
 }

@@ -324,7 +324,7 @@ async fn an_edited_task_stops_what_waits_as_a_draft() {
 async fn a_send_without_a_way_is_tried_ever_more_slowly_and_told_after_a_day() {
     let office = Office::open().await;
     let asked = office.yard.ask("no-way").await;
-    office.google.breaks(Fault::on("POST", "/drafts/send", Trouble::TooMany(1)).times(u32::MAX));
+    office.google.breaks(Fault::on("POST", "/drafts/send", Trouble::Unauthorized).times(u32::MAX));
     office.approve(&asked).await;
     let begun = office.yard.now();
     let end = loop {
