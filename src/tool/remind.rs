@@ -1,6 +1,6 @@
 //! `remind`: a notice in every door at the time.
 
-use chrono::Duration;
+use chrono::{Duration, NaiveDate, TimeZone};
 use serde_json::json;
 
 use super::{CannotDo, Outcome, Tool, ToolInput};
@@ -27,13 +27,20 @@ impl Tool for Remind {
     }
 }
 
-/// A reminder the person asked for comes at its time; one before a deadline comes ahead of it, and never in the past.
+/// A reminder the person asked for comes at its time, or on the morning of its day; one before a deadline comes ahead of it, and never in the past.
 fn time_for(input: &ToolInput<'_>) -> Instant {
     let Some(due) = input.facts.due_at else { return input.now.plus(WITHOUT_DEADLINE) };
     if input.facts.kind == "reminder" {
-        return due.max(input.now);
+        return morning(input).unwrap_or(due).max(input.now);
     }
     let early = due.plus(-AHEAD);
     let late = due.plus(-AHEAD_LATE);
     if early > input.now { early } else { late.max(input.now) }
+}
+
+/// When work begins on the day of a deadline that names no hour.
+fn morning(input: &ToolInput<'_>) -> Option<Instant> {
+    let day: NaiveDate = input.task.context.deadline.as_deref()?.parse().ok()?;
+    let start = input.me.time_zone.from_local_datetime(&day.and_time(input.me.work_start)).earliest()?;
+    Some(Instant::from(start.to_utc()))
 }

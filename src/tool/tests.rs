@@ -95,19 +95,26 @@ fn slots_lie_on_working_days_inside_working_hours() {
 
 #[test]
 fn reminders_come_before_the_deadline_and_never_in_the_past() {
-    let remind =
-        |kind: &str, due: Option<&str>| match run("remind", &task("Do it", Value::Null), &facts(kind, due), None) {
-            Outcome::Effect(wished) => match wished.effect {
-                Effect::Remind { at, .. } => at.to_string(),
-                other => panic!("{other:?}"),
-            },
+    let remind_of = |task: &Task, kind: &str, due: Option<&str>| match run("remind", task, &facts(kind, due), None) {
+        Outcome::Effect(wished) => match wished.effect {
+            Effect::Remind { at, .. } => at.to_string(),
             other => panic!("{other:?}"),
-        };
+        },
+        other => panic!("{other:?}"),
+    };
+    let remind = |kind: &str, due: Option<&str>| remind_of(&task("Do it", Value::Null), kind, due);
     assert_eq!(remind("request", Some("2026-11-20T12:00:00Z")), "2026-11-19T12:00:00Z");
     assert_eq!(remind("request", Some("2026-11-13T15:00:00Z")), "2026-11-13T13:00:00Z");
     assert_eq!(remind("request", Some("2026-11-01T15:00:00Z")), "2026-11-13T09:00:00Z");
     assert_eq!(remind("reminder", Some("2026-11-20T12:00:00Z")), "2026-11-20T12:00:00Z");
     assert_eq!(remind("request", None), "2026-11-16T09:00:00Z");
+    let mut by_a_day = task("Do it", Value::Null);
+    by_a_day.context.deadline = Some("2026-11-20".into());
+    assert_eq!(
+        remind_of(&by_a_day, "reminder", Some("2026-11-20T16:00:00Z")),
+        "2026-11-20T08:00:00Z",
+        "in the morning"
+    );
 }
 
 #[test]
