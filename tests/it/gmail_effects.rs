@@ -273,6 +273,29 @@ async fn a_draft_stored_unheard_is_found_and_sent_as_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_look_that_costs_more_than_the_quota_holds_comes_to_its_end() {
+    let office = Office::open().await;
+    let asked = office.yard.ask("unheard").await;
+    office.google.breaks(Fault::on("POST", "/drafts?", Trouble::ResetAfter));
+    office.approve(&asked).await;
+    let carried = office.yard.carry(asked.action.action_id).await;
+    assert!(matches!(carried, Carried::NotNow { .. }), "{carried:?}");
+    // Meanwhile the person has written to the same address all day.
+    let message = &asked.action.effect.message().unwrap().mime;
+    let id = asked.action.action_id.to_string();
+    for nth in 0..45 {
+        let other = ActionId::derive(office.yard.now(), &[&nth.to_string()]).to_string();
+        office.you().stores(message.replace(&id, &other), &["SENT"]);
+        office.you().drafts_one(message.replace(&id, &other));
+    }
+    let before = office.google.calls("GET", "metadataHeaders");
+    assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Sent);
+    let reads = office.google.calls("GET", "metadataHeaders") - before;
+    assert!((80..=120).contains(&reads), "{reads} messages were read");
+    assert_eq!((office.times(&asked.action), office.google.calls("POST", "/drafts?")), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_certainly_did_not_leave_is_no_doubt() {
     let office = Office::open().await;
     for (nth, trouble) in [Trouble::TooMany(5), Trouble::RateLimited, Trouble::Unauthorized].into_iter().enumerate() {

@@ -129,6 +129,11 @@ impl<'a> Person<'a> {
         drafts.filter(|(_, draft)| !draft.labels.iter().any(|label| label == "TRASH")).collect()
     }
 
+    pub(crate) fn drafts_one(&self, raw: impl AsRef<[u8]>) {
+        let body = json!({ "message": { "raw": bridge::encode(raw.as_ref()) } });
+        self.mail("POST", "drafts", Some(body));
+    }
+
     pub(crate) fn edits_draft(&self, id: &str, raw: impl AsRef<[u8]>) {
         let body = json!({ "message": { "raw": bridge::encode(raw.as_ref()) } });
         self.mail("PUT", &format!("drafts/{id}"), Some(body));

@@ -1,6 +1,10 @@
 //! Drafts of ours in Gmail: stored, found again by their own header, compared, let go.
 
-use std::io::Cursor;
+use std::{
+    collections::HashMap,
+    io::Cursor,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use google_gmail1::{
     Error,
@@ -21,6 +25,8 @@ use crate::{
 pub(super) const ACTION_HEADER: &str = "X-Adjutant-Action";
 /// Drafts looked at for one of ours whose id was never heard; the newest come first.
 const MOST_DRAFTS: u32 = 50;
+/// How many messages of others are remembered.
+const MOST_OTHERS: usize = 2_000;
 /// Seconds that Google's clock may be behind ours.
 const CLOCKS_DIFFER: u64 = 60;
 const BIN: &str = "TRASH";
@@ -29,6 +35,8 @@ const NO_TYPE: Error = Error::FieldClash("the type of a message");
 
 pub(super) struct Drafts {
     client: Client,
+    /// What messages that were looked at were made for, if for anything of ours.
+    others: Mutex<HashMap<String, Option<ActionId>>>,
 }
 
 /// A draft as it lies in Gmail.
@@ -95,7 +103,7 @@ fn decoded(value: &HeaderValue<'_>) -> String {
 
 impl Drafts {
     pub(super) fn new(client: Client) -> Self {
-        Self { client }
+        Self { client, others: Mutex::default() }
     }
 
     /// The conversation a message belongs to: that of the mail it answers, while there is such a mail. One that answers
@@ -136,25 +144,42 @@ impl Drafts {
         for draft in listed.drafts.unwrap_or_default() {
             let Some(handle) = handle(draft, history) else { continue };
             let elsewhere = thread.is_some_and(|thread| thread != handle.thread);
-            if !elsewhere && self.action_of(&handle.message)?.is_some_and(|(id, binned)| id == action_id && !binned) {
+            if !elsewhere && self.is_for(&handle.message, action_id)? == Some(false) {
                 return Ok(Some(handle));
             }
         }
         Ok(None)
     }
 
-    /// The action a message was made for, and whether it is in the bin.
-    pub(super) fn action_of(&self, message: &str) -> Result<Option<(ActionId, bool)>, ApiError> {
+    /// Whether a message was made for this action and, if so, whether it is in the bin. What a message was made for never
+    /// changes, so those of others are read once: a look that the quota cuts short goes on from where it was.
+    pub(super) fn is_for(&self, message: &str, wanted: ActionId) -> Result<Option<bool>, ApiError> {
+        if self.others().get(message).is_some_and(|made_for| *made_for != Some(wanted)) {
+            return Ok(None);
+        }
         let read = self.client.ask(price::READ, async |hub, heard| {
             let call = hub.users().messages_get(ME, message).format("metadata").add_metadata_headers(ACTION_HEADER);
             call.add_scope(SCOPE).delegate(heard).doit().await
         });
-        let message = match read {
-            Ok(message) => message,
+        let read = match read {
+            Ok(read) => read,
             Err(ApiError::Gone) => return Ok(None),
             Err(error) => return Err(error),
         };
-        Ok(action_named(&message).map(|id| (id, is_binned(&message))))
+        let made_for = action_named(&read);
+        if made_for == Some(wanted) {
+            return Ok(Some(is_binned(&read)));
+        }
+        let mut others = self.others();
+        if others.len() >= MOST_OTHERS {
+            others.clear();
+        }
+        others.insert(message.to_owned(), made_for);
+        Ok(None)
+    }
+
+    fn others(&self) -> MutexGuard<'_, HashMap<String, Option<ActionId>>> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn read(&self, draft: &str) -> Result<Option<Found>, ApiError> {

@@ -73,7 +73,7 @@ impl Sent {
         wanted: ActionId,
     ) -> Result<Option<String>, ApiError> {
         for id in candidates.rev() {
-            if self.drafts.action_of(&id)?.is_some_and(|(found, _)| found == wanted) {
+            if self.drafts.is_for(&id, wanted)?.is_some() {
                 return Ok(Some(id));
             }
         }
