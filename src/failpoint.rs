@@ -12,6 +12,7 @@ pub const CALLS: &[&str] = &[
     "mailbox.find",
     "mailbox.undo",
     "mailbox.settle",
+    "mailbox.withdraw",
     "calendar.busy",
     "calendar.insert",
     "calendar.patch",

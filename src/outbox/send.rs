@@ -126,8 +126,8 @@ impl Outbox {
         let drafted = matches!(row.action.effect, Effect::Send { .. }) && !row.handle.is_empty();
         let may = drafted && row.mode == AccountMode::Active && !row.paused;
         let Some(mailbox) = may.then(|| self.mailbox(&row.action.account)).flatten() else { return Ok(()) };
-        let gone = tokio::task::spawn_blocking(move || mailbox.withdraw(&row.action, &row.handle)).await;
-        if let Ok(Err(error)) = gone {
+        let withdraw = move || failpoint::around("mailbox.withdraw", || mailbox.withdraw(&row.action, &row.handle));
+        if let Ok(Err(error)) = tokio::task::spawn_blocking(withdraw).await {
             tracing::warn!(%error, "the draft of a message that will not leave could not be thrown away");
         }
         Ok(())

@@ -168,6 +168,25 @@ fn dying_while_an_invitation_is_answered_answers_it_once() {
 }
 
 #[test]
+fn dying_while_a_draft_is_thrown_away_leaves_what_ended_as_it_ended() {
+    let places = ["mailbox.withdraw.before", "mailbox.withdraw.after"];
+    let mut street = Street::of(places.len());
+    for place in places {
+        let home = street.fill(1);
+        assert_eq!(home.house.run(&["once"]).code, 0);
+        approve_all(&home.house);
+        home.google.breaks(Fault::on("POST", "/drafts/send", Trouble::ErrorBefore(400)));
+        assert!(dies(&home.house, place), "{place} is not passed");
+        assert_eq!(home.house.run(&["once"]).code, 0, "after {place}");
+        assert_eq!(home.house.count("outbox WHERE state = 'failed'"), 1, "{place}");
+        let id = home.house.sql_one("SELECT action_id FROM outbox WHERE state = 'failed'");
+        let you = home.google.person(&home.address);
+        let of_it = |(_, draft): &(String, Stored)| draft.header("X-Adjutant-Action").as_ref() == Some(&id);
+        assert!(you.sent().is_empty() && !you.drafts().iter().any(of_it), "{place}: neither sent nor left behind");
+    }
+}
+
+#[test]
 fn a_draft_the_person_changes_while_the_program_is_down_is_theirs() {
     let mut street = Street::of(1);
     let home = street.fill(1);
