@@ -79,6 +79,7 @@ impl Inner {
                 Committed::Overtaken => {
                     let Some(read) = self.load(ticket.run_id()).await? else { return Ok(children) };
                     *ticket = read;
+                    ticket.book.ask_anew();
                     continue;
                 }
                 Committed::Stored => {}

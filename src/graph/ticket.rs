@@ -56,6 +56,15 @@ impl Book {
         self.recorded.insert((reply.node, reply.input_hash.clone(), reply.ordinal), Arc::clone(&reply.reply));
     }
 
+    /// What was heard for a checkpoint that was refused may be why it was: it is asked again, and not heard from the record
+    /// (a model's answer puts the replies before it on the disk).
+    pub(super) fn ask_anew(&mut self) {
+        for (node, hash, ordinal) in self.recorded.keys() {
+            let count = self.asked.entry((*node, hash.clone())).or_default();
+            *count = (*count).max(ordinal + 1);
+        }
+    }
+
     /// Counts what the checkpoints so far have used.
     fn used(&mut self, reply: &RecordedReply) {
         let count = self.asked.entry((reply.node, reply.input_hash.clone())).or_default();
