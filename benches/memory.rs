@@ -242,7 +242,8 @@ fn through_the_store(
         let found = runtime.block_on(vectors.top_k(question, &filter, TOP)).unwrap_or_default();
         found.iter().filter_map(|near| near.doc.strip_prefix("task:")?.parse().ok()).collect::<Vec<i64>>()
     };
-    ensure!(!ask(questions.first().context("a question")?).is_empty(), "nothing was found");
+    let first = runtime.block_on(vectors.top_k(questions.first().context("a question")?, &filter, TOP))?;
+    ensure!(first.len() == TOP, "{} of {TOP} were found", first.len());
     measure(table, &format!("{size}: through the store"), questions, right, Goal::AtMost(goal), ask)
 }
 
@@ -250,8 +251,9 @@ fn fill(path: &Path, stored: &Stored) -> anyhow::Result<()> {
     let connection = Connection::open(path)?;
     connection.execute_batch("BEGIN")?;
     {
-        let mut doc = connection
-            .prepare("INSERT INTO search_doc (doc_id, doc, account, title, at) VALUES (?1, ?2, ?3, '', '')")?;
+        let sql = "INSERT INTO search_doc (doc_id, doc, account, title, at)
+            VALUES (?1, ?2, ?3, '', '2026-01-01T00:00:00Z')";
+        let mut doc = connection.prepare(sql)?;
         let sql = "INSERT INTO search_vector (doc_id, number, account, kind, bytes) VALUES (?1, 0, ?2, 'task', ?3)";
         let mut vector = connection.prepare(sql)?;
         for (nth, bytes) in stored.bytes.iter().enumerate() {
