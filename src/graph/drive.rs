@@ -1,16 +1,14 @@
 //! The cycle of a run: enter the node, make the calls it wants, commit what it did, go where the graph says.
 
-use std::{
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, anyhow, bail};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    answer::{Answered, Asker, NotNow, ROOM_PAUSE},
+    answer::{Answered, Asker, NotNow},
+    commit::{Committed, DISK_PAUSE, stored},
     engine::Inner,
     entry::{Call, EffectEnd, Entry, Step, TaskNow},
     failure,
@@ -28,16 +26,12 @@ use crate::{
 
 /// A node that keeps asking is in a loop.
 const CALLS_PER_VISIT: usize = 8;
-/// Between attempts to commit while the disk is full or another program holds the lock.
-pub(super) const DISK_PAUSE: Duration = Duration::from_secs(1);
 
-/// How a commit ended.
-enum Committed {
-    Stored,
-    /// The task changed under the run: look again.
-    Overtaken,
-    /// Nothing more can be done in this process.
-    Stop,
+/// How a visit ended.
+enum Visited {
+    Step(Step),
+    /// The checkpoint before it was not stored, or the watch has taken the run away.
+    Not(Committed),
 }
 
 impl Inner {
@@ -66,44 +60,59 @@ impl Inner {
     }
 
     async fn cycle(&self, ticket: &mut Ticket) -> anyhow::Result<Vec<Ticket>> {
-        let mut children = Vec::new();
         loop {
-            if self.stop.is_cancelled() || !self.prepare(ticket).await? {
-                return Ok(children);
-            }
-            let now = self.clock.now();
-            let Some(step) = self.visit(ticket, now).await? else { return Ok(children) };
-            let checkpoint = self.checkpoint(ticket, step, now)?;
-            match self.commit(Arc::clone(&checkpoint)).await? {
-                Committed::Stop => return Ok(children),
+            match self.advance(ticket).await? {
+                Committed::Stored => {}
+                Committed::Stop => return Ok(std::mem::take(&mut ticket.children)),
                 Committed::Overtaken => {
-                    let Some(read) = self.load(ticket.run_id()).await? else { return Ok(children) };
+                    let Some(read) = self.load(ticket.run_id()).await? else { return Ok(Vec::new()) };
                     *ticket = read;
                     ticket.book.ask_anew();
-                    continue;
                 }
-                Committed::Stored => {}
             }
-            if let (Some(journal), Some((day, line))) = (&self.journal, &checkpoint.reflection) {
-                journal.append(day, line);
-            }
-            children.extend(checkpoint.runs.iter().cloned().map(|run| Ticket::opened(run, ticket.mail.clone())));
-            if checkpoint.end.is_some() {
-                return Ok(children);
-            }
-            ticket.seq += 1;
-            ticket.node = checkpoint.next.context("the run has nowhere to go")?;
-            if checkpoint.changes.iter().any(|change| change.writes().starts_with("task."))
-                && let Some(revision) = &mut ticket.revision
-            {
-                *revision += 1;
-            }
-            ticket.waiting = match checkpoint.mv {
-                Move::Wait { action_id } => Some(action_id),
-                _ => None,
-            };
-            ticket.fresh_action.clone_from(&checkpoint.action);
         }
+    }
+
+    /// One node further. A node only thinks, so it may do that before the last checkpoint is on the disk; until then
+    /// nothing is asked for it, nothing done and nothing told.
+    async fn advance(&self, ticket: &mut Ticket) -> anyhow::Result<Committed> {
+        if self.stop.is_cancelled() {
+            self.arrive(ticket).await?;
+            return Ok(Committed::Stop);
+        }
+        if ticket.waiting.is_some() {
+            stored!(self.arrive(ticket).await?);
+        }
+        if !self.prepare(ticket).await? {
+            return Ok(Committed::Stop);
+        }
+        let now = self.clock.now();
+        let step = match self.visit(ticket, now).await? {
+            Visited::Step(step) => step,
+            Visited::Not(committed) => return Ok(committed),
+        };
+        if step.reflection.is_some() {
+            stored!(self.arrive(ticket).await?);
+        }
+        let checkpoint = self.checkpoint(ticket, step, now)?;
+        stored!(self.follow(ticket, &checkpoint).await?);
+        if checkpoint.end.is_some() {
+            stored!(self.arrive(ticket).await?);
+            return Ok(Committed::Stop);
+        }
+        ticket.seq += 1;
+        ticket.node = checkpoint.next.context("the run has nowhere to go")?;
+        if checkpoint.changes.iter().any(|change| change.writes().starts_with("task."))
+            && let Some(revision) = &mut ticket.revision
+        {
+            *revision += 1;
+        }
+        ticket.waiting = match checkpoint.mv {
+            Move::Wait { action_id } => Some(action_id),
+            _ => None,
+        };
+        ticket.fresh_action.clone_from(&checkpoint.action);
+        Ok(Committed::Stored)
     }
 
     /// Reads what changed outside and waits for the effect the run waits for. False when there is nothing left to do.
@@ -156,22 +165,27 @@ impl Inner {
         }
     }
 
-    /// Enters the node until it answers with a move. None when the run was taken away.
-    async fn visit(&self, ticket: &mut Ticket, now: Instant) -> anyhow::Result<Option<Step>> {
+    /// Enters the node until it answers with a move.
+    async fn visit(&self, ticket: &mut Ticket, now: Instant) -> anyhow::Result<Visited> {
         let mut replies = std::mem::take(&mut ticket.given);
         let (mail, reading) = (ticket.mail.clone(), OnceLock::new());
         let mut attempt = 0;
         loop {
             let entry = self.entry(ticket, (mail.as_deref(), &reading), &replies, now);
-            let Some(outcome) = self.enter(ticket.node, &entry) else { return Ok(None) };
+            let Some(outcome) = self.enter(ticket.node, &entry) else {
+                return Ok(Visited::Not(Committed::Stop));
+            };
             let failed = match outcome.and_then(|step| lawful(ticket.node, step, replies.len())) {
-                Ok(step) if step.calls.is_empty() => return Ok(Some(step)),
-                Ok(step) => self.ask(ticket, step.calls, &mut replies, now).await.err(),
+                Ok(step) if step.calls.is_empty() => return Ok(Visited::Step(step)),
+                Ok(step) => match self.arrive(ticket).await? {
+                    Committed::Stored => self.ask(ticket, step.calls, &mut replies, now).await.err(),
+                    committed => return Ok(Visited::Not(committed)),
+                },
                 Err(error) => Some(error),
             };
             let Some(error) = failed else { continue };
             if is_stopped(&error) {
-                return Ok(None);
+                return Ok(Visited::Not(Committed::Stop));
             }
             if error.is::<NotNow>() {
                 return Err(error);
@@ -180,7 +194,7 @@ impl Inner {
             if attempt >= self.limits.attempts {
                 tracing::warn!(run.id = %ticket.run_id(), node = %ticket.node, error = format!("{error:#}"), "a node failed for good");
                 let entry = self.entry(ticket, (mail.as_deref(), &reading), &replies, now);
-                return Ok(Some(failure::park(ticket.node, &entry, &format!("{error:#}"))));
+                return Ok(Visited::Step(failure::park(ticket.node, &entry, &format!("{error:#}"))));
             }
             tokio::time::sleep(self.limits.backoff * 2_u32.pow(attempt - 1)).await;
         }
@@ -325,33 +339,6 @@ impl Inner {
         (day, line)
     }
 
-    /// A full disk is waited out: the run stands still, nothing is lost, and it goes on when there is room.
-    async fn commit(&self, checkpoint: Arc<Checkpoint>) -> anyhow::Result<Committed> {
-        let mut told = false;
-        loop {
-            match self.store.write(Write::Checkpoint(Arc::clone(&checkpoint))).await {
-                Ok(_) => return Ok(Committed::Stored),
-                Err(StoreError::Overtaken(reason)) => {
-                    return Ok(if reason.starts_with("run ") { Committed::Stop } else { Committed::Overtaken });
-                }
-                Err(error) if error.is_passing() => {
-                    if !std::mem::replace(&mut told, true) {
-                        tracing::error!(run.id = %checkpoint.run_id, "{error}; waiting");
-                    }
-                    tokio::select! {
-                        () = tokio::time::sleep(DISK_PAUSE) => {}
-                        () = self.stop.cancelled() => return Ok(Committed::Stop),
-                    }
-                }
-                Err(StoreError::Stopped) => return Ok(Committed::Stop),
-                Err(StoreError::NoRoom(reason)) => {
-                    return Err(NotNow { reason, until: checkpoint.entered_at.plus(ROOM_PAUSE) }.into());
-                }
-                Err(error) => bail!(error),
-            }
-        }
-    }
-
     /// A run as far as it got. None when it has ended meanwhile.
     pub(super) async fn load(&self, run_id: RunId) -> anyhow::Result<Option<Ticket>> {
         let record = self.store.read(move |reader| reader.run(run_id)).await?.context("the run is not in the store")?;
@@ -378,7 +365,7 @@ impl Inner {
         let entry = self.entry(&ticket, (mail.as_deref(), &reading), &[], now);
         let step = failure::park(ticket.node, &entry, error);
         let checkpoint = self.checkpoint(&mut ticket, step, now)?;
-        match self.commit(checkpoint).await {
+        match self.commit(&checkpoint).await {
             Ok(Committed::Stored | Committed::Stop) => Ok(()),
             Ok(Committed::Overtaken) | Err(_) => {
                 let end = Write::EndRun { run_id, status: RunStatus::Parked, reason: error.to_owned(), at: now };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{drive::DISK_PAUSE, engine::Inner, entry::Call, ticket::Ticket};
+use super::{commit::DISK_PAUSE, engine::Inner, entry::Call, ticket::Ticket};
 use crate::{
     model::{Instant, llm::ModelCall},
     store::{

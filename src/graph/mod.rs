@@ -4,6 +4,7 @@
 //! records the replies. Nothing is done before it is in a committed checkpoint.
 
 mod answer;
+mod commit;
 mod consult;
 mod drive;
 mod engine;

@@ -6,7 +6,10 @@ use anyhow::{Context as _, bail};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::entry::{Call, RunHead, TaskNow};
+use super::{
+    commit::UnderWay,
+    entry::{Call, RunHead, TaskNow},
+};
 use crate::{
     model::{ActionId, Mail, MailId, Move, NodeName, RunState, TaskId, run::STATE_SCHEMA},
     store::value::{Acquaintance, ActionMove, NewAction, NewRun, RecordedReply, RunRecord},
@@ -34,6 +37,10 @@ pub struct Ticket {
     pub(super) book: Book,
     /// The checkpoint for which a model was asked before this process began.
     pub(super) asked_model: Option<u32>,
+    /// The checkpoint this run is ahead of the disk by.
+    pub(super) under_way: Option<UnderWay>,
+    /// Opened by what is stored.
+    pub(super) children: Vec<Ticket>,
 }
 
 /// The replies a run has on record, and how often each question was asked.
@@ -101,6 +108,8 @@ impl Ticket {
             moved: None,
             book: Book::default(),
             asked_model: None,
+            under_way: None,
+            children: Vec::new(),
         }
     }
 
@@ -122,6 +131,8 @@ impl Ticket {
             moved: None,
             book: Book::default(),
             asked_model: None,
+            under_way: None,
+            children: Vec::new(),
         };
         if known.alone
             && let Ok(value) = serde_json::to_value(known)
@@ -168,6 +179,8 @@ impl Ticket {
             moved: None,
             book: Book::default(),
             asked_model: None,
+            under_way: None,
+            children: Vec::new(),
         };
         for checkpoint in
             record.checkpoints.iter().filter(|checkpoint| row.fork_seq.is_none_or(|seq| checkpoint.seq > seq))

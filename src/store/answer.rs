@@ -1,6 +1,12 @@
 //! How a commit is told to those who wait for it.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use tokio::sync::oneshot::{self, error::TryRecvError};
 
@@ -19,10 +25,16 @@ pub(super) struct Order {
     pub(super) write: Write,
     pub(super) prepared: Prepared,
     asker: oneshot::Sender<Answer>,
+    awaited: Arc<AtomicBool>,
 }
 
-/// The asking end.
-pub(super) struct Pending(oneshot::Receiver<Answer>);
+/// A write that was handed over and not answered yet. Dropping it takes nothing back.
+#[must_use = "it is not stored before it says so"]
+pub struct Pending {
+    answer: oneshot::Receiver<Answer>,
+    awaited: Arc<AtomicBool>,
+    alone: bool,
+}
 
 struct Answer {
     own: Result<Receipt>,
@@ -32,13 +44,16 @@ struct Answer {
     _others: Answers,
 }
 
-/// The outcomes of a batch, not yet told. Only the first asker is woken by the writer; it tells the others from inside
-/// the runtime, where that costs next to nothing. Told on drop, so that none is forgotten when the first has gone away.
+/// The outcomes of a batch, not yet told. The writer wakes one asker only, which tells the others from inside the runtime,
+/// where that costs next to nothing: one that waits for this very answer, and not for an earlier one. Told on drop, so
+/// that none is forgotten when that one has gone away.
 pub(super) struct Answers(Vec<(Order, Result<Receipt>)>);
 
-pub(super) fn order(write: Write, prepared: Prepared) -> (Order, Pending) {
+pub(super) fn order(write: Write, prepared: Prepared, alone: bool) -> (Order, Pending) {
     let (asker, answer) = oneshot::channel();
-    (Order { write, prepared, asker }, Pending(answer))
+    let awaited = Arc::new(AtomicBool::new(false));
+    let pending = Pending { answer, awaited: Arc::clone(&awaited), alone };
+    (Order { write, prepared, asker, awaited }, pending)
 }
 
 impl Order {
@@ -54,7 +69,9 @@ impl Answers {
     }
 
     pub(super) fn give(mut self) {
-        if let Some((first, own)) = self.0.pop() {
+        let awaited = self.0.iter().rposition(|(order, _)| order.awaited.load(Ordering::Acquire));
+        if let Some(awaited) = awaited {
+            let (first, own) = self.0.swap_remove(awaited);
             first.answer(own, Self(std::mem::take(&mut self.0)));
         }
     }
@@ -69,17 +86,21 @@ impl Drop for Answers {
 }
 
 impl Pending {
-    pub(super) async fn answer(mut self, alone: bool) -> Result<Receipt> {
-        if alone && let Some(answer) = self.look_out() {
+    /// Waits until it is on the disk, or refused.
+    pub async fn answer(mut self) -> Result<Receipt> {
+        self.awaited.store(true, Ordering::Release);
+        if self.alone
+            && let Some(answer) = self.look_out()
+        {
             return answer;
         }
-        self.0.await.map_err(|_| StoreError::Stopped)?.own
+        self.answer.await.map_err(|_| StoreError::Stopped)?.own
     }
 
     fn look_out(&mut self) -> Option<Result<Receipt>> {
         let patience = Instant::now() + LOOK_OUT;
         loop {
-            match self.0.try_recv() {
+            match self.answer.try_recv() {
                 Ok(answer) => return Some(answer.own),
                 Err(TryRecvError::Closed) => return Some(Err(StoreError::Stopped)),
                 Err(TryRecvError::Empty) if Instant::now() >= patience => return None,

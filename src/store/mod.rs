@@ -33,6 +33,7 @@ use tokio::sync::Semaphore;
 
 use error::Context as _;
 
+pub use answer::Pending;
 pub use error::{Result, StoreError};
 pub use table::{approval::JournalRow, facts::Rankable, find::Depth, vector::MEMORY_TROUBLE};
 pub use text::{query_words, tokens};
@@ -94,11 +95,17 @@ impl Store {
 
     /// Hands a value to the writer and waits until it is on the disk, or refused.
     pub async fn write(&self, write: Write) -> Result<Receipt> {
+        self.send(write)?.answer().await
+    }
+
+    /// Hands a value to the writer, behind all that was handed over before. It is not stored before the answer says so.
+    pub fn send(&self, write: Write) -> Result<Pending> {
         let prepared = prepare::prepare(&write, self.0.embed.get())?;
-        let (order, pending) = answer::order(write, prepared);
+        let alone = self.0.in_flight.load(Ordering::Relaxed) <= 1;
+        let (order, pending) = answer::order(write, prepared, alone);
         let orders = self.0.orders.as_ref().ok_or(StoreError::Stopped)?;
         orders.send(order).map_err(|_| StoreError::Stopped)?;
-        pending.answer(self.0.in_flight.load(Ordering::Relaxed) <= 1).await
+        Ok(pending)
     }
 
     /// Runs a query on a reader, off the async threads.
