@@ -103,10 +103,12 @@ fn again(
 
 fn recorded(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyhow::Result<Arc<Value>> {
     let hash = call.hash();
+    // Of several the last: what was heard for a checkpoint that was refused was asked anew.
     let found = record
         .replies
         .iter()
-        .find(|(seq, reply)| *seq == checkpoint.seq && reply.node == checkpoint.node && reply.input_hash == hash)
+        .filter(|(seq, reply)| *seq == checkpoint.seq && reply.node == checkpoint.node && reply.input_hash == hash)
+        .max_by_key(|(_, reply)| reply.ordinal)
         .map(|(_, reply)| Arc::clone(&reply.reply));
     found.ok_or_else(|| {
         anyhow::anyhow!("it asks something that is not on record: {}", serde_json::to_string(call).unwrap_or_default())

@@ -29,7 +29,7 @@ const BEFORE_SLEEP: Duration = Duration::from_micros(80);
 
 pub(super) fn run(session: Session, orders: &Receiver<Order>, counted: &AtomicUsize) {
     let mut waiting = Vec::new();
-    let mut habit = Habit { in_flight: 1, cost: Duration::ZERO };
+    let mut habit = Habit { in_flight: 1, ahead: false, cost: Duration::ZERO };
     loop {
         if waiting.is_empty() {
             let Some(first) = next(orders) else { break };
@@ -41,6 +41,7 @@ pub(super) fn run(session: Session, orders: &Receiver<Order>, counted: &AtomicUs
         habit.cost = begun.elapsed().saturating_sub(batch.idle);
         // Who asks now, before the batch is answered, is in flight beside it.
         waiting.extend(orders.try_iter().take(LARGEST_BATCH));
+        habit.ahead = waiting.len() * 2 >= batch.orders.len();
         habit.in_flight = batch.orders.len() + waiting.len();
         counted.store(habit.in_flight, Ordering::Relaxed);
         Answers::new(batch.orders.into_iter().zip(outcomes)).give();
@@ -52,6 +53,8 @@ pub(super) fn run(session: Session, orders: &Receiver<Order>, counted: &AtomicUs
 #[derive(Clone, Copy)]
 struct Habit {
     in_flight: usize,
+    /// Many had asked again before they were answered: there will be a next batch whether or not they are waited for.
+    ahead: bool,
     cost: Duration,
 }
 
@@ -89,7 +92,8 @@ impl Batch {
                 return Some(before);
             }
             let idle = begun.elapsed();
-            if before >= habit.in_flight.min(LARGEST_BATCH) || idle >= GAP || (self.idle + idle) * 2 >= habit.cost {
+            let all = before >= habit.in_flight.min(LARGEST_BATCH);
+            if habit.ahead || all || idle >= GAP || (self.idle + idle) * 2 >= habit.cost {
                 self.idle += idle;
                 return None;
             }

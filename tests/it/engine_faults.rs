@@ -13,7 +13,8 @@ use adjutant::{
         Answer, Asker, Reply,
         entry::{Call, Entry, Node, Step},
     },
-    model::RunState,
+    model::{Priority, RunState},
+    store::value::TaskWish,
 };
 
 use crate::house::{House, once};
@@ -240,6 +241,42 @@ async fn work_goes_on_without_documents() {
     assert_eq!(changes, "[]");
     assert_eq!(house.sql_one("SELECT status FROM tasks WHERE source LIKE '%later%'"), "IN_PROGRESS");
     assert!(house.app().await.replay(&run).await.unwrap().identical);
+}
+
+/// The next node has thought already, and its checkpoint is on its way, when the one before it is refused: none of that
+/// counts, and what the person changed does.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_changes_while_its_run_is_ahead_of_the_disk() {
+    let house = two_questions();
+    let (editor, entered) = (house.app().await, Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&entered);
+    let worker = house
+        .rigged(|rig| {
+            let edited = AtomicUsize::new(0);
+            spoil(&mut rig.nodes.retrieve_context, move |entry| {
+                let asked = about(entry, "bad") && !entry.replies.is_empty();
+                if asked && edited.fetch_add(1, Ordering::SeqCst) == 0 {
+                    let task_id = entry.state.task.as_ref().unwrap().task_id.to_string();
+                    let wish = TaskWish::Priority(Priority::Critical);
+                    let edit = editor.edit_task(&task_id, wish, "at once");
+                    tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(edit)).unwrap();
+                }
+                None
+            });
+            spoil(&mut rig.nodes.execute_tool, move |entry| {
+                count.fetch_add(usize::from(about(entry, "bad")), Ordering::SeqCst);
+                None
+            });
+        })
+        .await;
+    once(worker).await;
+    let level = "SELECT priority, status FROM tasks WHERE source LIKE '%bad%'";
+    assert_eq!(house.sql(level), [["critical", "IN_PROGRESS"]]);
+    let stored = "checkpoint WHERE node = 'execute_tool' AND run_id IN
+        (SELECT run_id FROM run JOIN tasks USING (task_id) WHERE tasks.source LIKE '%bad%')";
+    assert!(entered.load(Ordering::SeqCst) as u64 > house.count(stored), "it was never ahead");
+    good_one_is_done(&house);
+    house.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,10 +1,13 @@
 //! Many writes, few commits; nothing acknowledged before it is stored, and a refused one fails alone.
 
-use std::io::{BufRead as _, BufReader};
+use std::{
+    io::{BufRead as _, BufReader},
+    time::Duration,
+};
 
 use adjutant::{
     model::{AccountId, AccountMode},
-    store::{StoreError, Write},
+    store::{Pending, StoreError, Write},
 };
 
 use crate::house::{House, Kind};
@@ -51,6 +54,31 @@ async fn many_at_once_share_commits_and_a_refused_one_fails_alone() {
     println!("400 writes in {made} commits");
     assert!((1..=100).contains(&made), "{made} commits for 400 writes");
     assert_eq!(house.count("setting WHERE name LIKE 'it.%'"), 400 - refused as u64);
+}
+
+/// An answer nobody waits for yet is not the one that tells all others theirs.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_asks_ahead_holds_up_neither_itself_nor_others() {
+    let house = House::active();
+    let app = house.app().await;
+    let limit = Duration::from_secs(60);
+    for round in 0..100 {
+        let other = app.store.clone();
+        let beside = tokio::spawn(async move { other.write(setting(3_000 + round)).await });
+        let mut sent: Vec<Pending> = (0..9).map(|nth| app.store.send(setting(round * 9 + nth)).unwrap()).collect();
+        // From the first to the last, from the last to the first, and one of them never.
+        let forgotten = sent.pop();
+        if round % 2 == 1 {
+            sent.reverse();
+        }
+        for pending in sent {
+            tokio::time::timeout(limit, pending.answer()).await.expect("an answer").unwrap();
+        }
+        tokio::time::timeout(limit, beside).await.expect("an answer for the other").unwrap().unwrap();
+        drop(forgotten);
+    }
+    app.store.write(setting(2_000)).await.unwrap();
+    assert_eq!(house.count("setting WHERE name LIKE 'it.%'"), 901 + 100);
 }
 
 #[tokio::test(flavor = "multi_thread")]

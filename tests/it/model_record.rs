@@ -1,6 +1,6 @@
 //! What a model said is on the disk before it is used: heard again after a kill, never asked for on a replay.
 
-use std::process::Stdio;
+use std::{process::Stdio, time::Duration};
 
 use adjutant::model::NodeName;
 use serde_json::json;
@@ -55,6 +55,31 @@ async fn a_run_without_a_model_replays_with_one() {
         assert!(app.replay(&run.run_id.to_string()).await.unwrap().identical, "{}", run.run_id);
     }
     assert_eq!(server.count(), 0);
+}
+
+/// Both are read before either is stored. The one that comes second is refused, asks anew and finds the other's task; what
+/// it heard before, which its answer from the model had put on the disk, does not keep it from that.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_mails_about_one_invoice_read_at_once_are_one_task() {
+    let house = House::active();
+    let server = Server::start(|asked| Said::Slow(Duration::from_millis(400), kind(asked)));
+    with_model(&house, &server, "at_once = 4");
+    house.post(&house.letter("one").invoice(2041).verified());
+    let notice = house.letter("two").from("Acme Billing <billing@acme.example>").subject("Second notice").verified();
+    house.post(&notice.body(
+        "Dear Alex Green,\n\nour invoice no. 2041 over EUR 1,250.00 is still unpaid. Please pay it today.\n\nAcme Furniture Ltd.\n",
+    ));
+    tokio::time::timeout(Duration::from_secs(120), house.once()).await.expect("both mails are read to their end");
+    let plans = server.asked().iter().filter(|asked| asked.prompt == "plan_step").count();
+    assert!(plans >= 2, "{plans} were asked about, so they were not read at once");
+    assert_eq!(house.sql("SELECT state FROM ledger ORDER BY state"), [["linked"], ["task"]]);
+    assert_eq!(house.count("tasks"), 1);
+    let app = house.app().await;
+    for run in app.runs(None, 1000).await.unwrap() {
+        let replay = app.replay(&run.run_id.to_string()).await.unwrap();
+        assert!(replay.identical, "{} {:?}: {:?}", run.run_id, run.kind, replay.checkpoints);
+    }
+    house.must_be_sound().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
