@@ -7,7 +7,7 @@ use std::{hint::black_box, path::Path, time::Instant as Stopwatch};
 
 use adjutant::{
     memory::{
-        DocKind, Embedded, Filter, Table as Embedder, Vectors as _,
+        DocKind, Embedded, Embedder as _, Filter, Table as Embedder, Vectors as _,
         index::{Candidate, Index},
     },
     model::{
@@ -119,7 +119,7 @@ fn ways(table: &mut Table, words: &[String], count: usize, goal: f64) -> anyhow:
     let right: Vec<Vec<i64>> = questions.iter().map(|question| floats(&stored, question)).collect();
 
     let before = anonymous()?;
-    let mut index = Index::new(DIMENSION);
+    let mut index = Index::new(Embedder::default().shape());
     for (nth, bytes) in stored.bytes.iter().enumerate() {
         index.add(account(nth), DocKind::Task, nth as i64, decode(bytes, DIMENSION).context("a vector")?);
     }
@@ -228,7 +228,7 @@ fn through_the_store(
     let store = Store::open(&path, folder.path())?;
     fill(&path, stored)?;
     let runtime = kit::runtime()?;
-    let vectors = Embedded::new(store, DIMENSION);
+    let vectors = Embedded::new(store, Embedder::default().shape());
     let watch = Stopwatch::now();
     vectors.load()?;
     table.value(

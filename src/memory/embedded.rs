@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{
-    index::{Candidate, Index},
+    index::{Candidate, Index, Shape},
     words::{DocKind, Filter, Near, Reply, Result, Snippet, Vectors},
 };
 use crate::{
@@ -23,7 +23,7 @@ const PER_DOCUMENT: usize = 8;
 #[derive(Clone)]
 pub struct Embedded {
     store: Store,
-    dimension: usize,
+    shape: Shape,
     loaded: Arc<RwLock<Loaded>>,
 }
 
@@ -36,9 +36,9 @@ struct Loaded {
 }
 
 impl Embedded {
-    pub fn new(store: Store, dimension: usize) -> Self {
-        let loaded = Loaded::nothing(dimension);
-        Self { store, dimension, loaded: Arc::new(RwLock::new(loaded)) }
+    pub fn new(store: Store, shape: Shape) -> Self {
+        let loaded = Loaded::nothing(shape);
+        Self { store, shape, loaded: Arc::new(RwLock::new(loaded)) }
     }
 
     /// Reads what is stored, so that nobody waits for it later.
@@ -68,7 +68,7 @@ impl Embedded {
         if newest > last {
             let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
             let last = loaded.last;
-            reader.vectors_after(last, |row| loaded.take(self.dimension, row))?;
+            reader.vectors_after(last, |row| loaded.take(self.shape.dimension, row))?;
         }
         Ok(newest)
     }
@@ -76,8 +76,8 @@ impl Embedded {
     /// All of it anew; nobody meets it empty.
     fn reload(&self, reader: &Reader<'_>) -> Result<(), crate::store::StoreError> {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
-        *loaded = Loaded::nothing(self.dimension);
-        reader.vectors_after(0, |row| loaded.take(self.dimension, row))
+        *loaded = Loaded::nothing(self.shape);
+        reader.vectors_after(0, |row| loaded.take(self.shape.dimension, row))
     }
 
     fn look(&self, query: &[f32], filter: &Filter, k: usize) -> Result<Vec<Near>> {
@@ -123,7 +123,7 @@ impl Embedded {
 
     fn forget_loaded(&self) {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
-        *loaded = Loaded::nothing(self.dimension);
+        *loaded = Loaded::nothing(self.shape);
     }
 
     /// Each document's pieces, by the numbers the store knows the documents by.
@@ -145,8 +145,8 @@ impl Embedded {
 }
 
 impl Loaded {
-    fn nothing(dimension: usize) -> Self {
-        Self { index: Index::new(dimension), last: 0, broken: Vec::new() }
+    fn nothing(shape: Shape) -> Self {
+        Self { index: Index::new(shape), last: 0, broken: Vec::new() }
     }
 
     fn take(&mut self, dimension: usize, row: VectorRow<'_>) {

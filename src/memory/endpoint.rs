@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::words::{Embedder, MemoryError, Reply, Result};
+use super::{
+    index::Shape,
+    words::{Embedder, MemoryError, Reply, Result},
+};
 use crate::model::{memory::EmbeddingsSettings, vector::normalised};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -93,8 +96,8 @@ impl Embedder for Endpoint {
         &self.name
     }
 
-    fn dimension(&self) -> usize {
-        self.settings.dimension
+    fn shape(&self) -> Shape {
+        Shape::even(self.settings.dimension)
     }
 
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Reply<'a, Vec<Option<Vec<f32>>>> {

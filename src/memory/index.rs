@@ -16,8 +16,23 @@ const BITS: usize = 64;
 /// a million. With half as many it was 99.3 %.
 const LEAST_CLOSELY: usize = 1024;
 const ONE_IN: usize = 256;
-/// Weighed together: so many are passed over at once where none of them is near.
-const TOGETHER: usize = 32;
+/// Rows of each block that are asked first, to know how many signs may differ.
+const SAMPLE: usize = 64;
+
+/// What the vectors of an embedder are like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    pub dimension: usize,
+    /// So many of the first dimensions tell near from far; the others only which of the near is nearest.
+    pub telling: usize,
+}
+
+impl Shape {
+    /// All dimensions tell alike, as far as anybody knows.
+    pub const fn even(dimension: usize) -> Self {
+        Self { dimension, telling: dimension }
+    }
+}
 
 /// A row of an index, by how near it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,7 +42,7 @@ pub struct Candidate {
 }
 
 pub struct Index {
-    dimension: usize,
+    shape: Shape,
     shelves: HashMap<(AccountId, DocKind), Shelf>,
 }
 
@@ -42,8 +57,8 @@ struct Block {
 }
 
 impl Index {
-    pub fn new(dimension: usize) -> Self {
-        Self { dimension, shelves: HashMap::new() }
+    pub fn new(shape: Shape) -> Self {
+        Self { shape, shelves: HashMap::new() }
     }
 
     pub fn len(&self) -> usize {
@@ -55,13 +70,13 @@ impl Index {
     }
 
     pub fn add(&mut self, account: &str, kind: DocKind, vector_id: i64, vector: Levels<'_>) {
-        let (words, dimension) = (self.words(), self.dimension);
+        let shape = self.shape;
         let shelf = self.shelves.entry((AccountId::from(account), kind)).or_default();
         if shelf.0.last().is_none_or(|block| block.ids.len() == ROWS) {
-            shelf.0.push(Block::new(words, dimension));
+            shelf.0.push(Block::new(shape));
         }
         if let Some(block) = shelf.0.last_mut() {
-            block.push(vector_id, vector);
+            block.push(vector_id, vector, shape);
         }
     }
 
@@ -71,11 +86,12 @@ impl Index {
         let shelf = |kind| self.shelves.get(&(filter.account.clone(), kind));
         let blocks: Vec<&Block> = kinds.into_iter().filter_map(shelf).flat_map(|shelf| &shelf.0).collect();
         let rows: usize = blocks.iter().map(|block| block.ids.len()).sum();
-        if query.len() != self.dimension || rows == 0 {
+        if query.len() != self.shape.dimension || rows == 0 {
             return Vec::new();
         }
         let closely = LEAST_CLOSELY.max(rows / ONE_IN).max(most);
-        let mut found = walk(&Walk { blocks: &blocks, query, rows, closely, least: filter.least });
+        let mut found =
+            walk(&Walk { blocks: &blocks, query, telling: self.shape.telling, rows, closely, least: filter.least });
         let best_first =
             |a: &Candidate, b: &Candidate| b.score.total_cmp(&a.score).then_with(|| a.vector_id.cmp(&b.vector_id));
         if found.len() > most {
@@ -84,10 +100,6 @@ impl Index {
         }
         found.sort_unstable_by(best_first);
         found
-    }
-
-    fn words(&self) -> usize {
-        self.dimension.div_ceil(BITS)
     }
 }
 
@@ -98,19 +110,19 @@ impl Shelf {
 }
 
 impl Block {
-    fn new(words: usize, dimension: usize) -> Self {
+    fn new(shape: Shape) -> Self {
         Self {
             ids: Vec::with_capacity(ROWS),
             scales: Vec::with_capacity(ROWS),
-            signs: Vec::with_capacity(ROWS * words),
-            levels: Vec::with_capacity(ROWS * dimension),
+            signs: Vec::with_capacity(ROWS * shape.telling.div_ceil(BITS)),
+            levels: Vec::with_capacity(ROWS * shape.dimension),
         }
     }
 
-    fn push(&mut self, vector_id: i64, Levels { scale, levels }: Levels<'_>) {
+    fn push(&mut self, vector_id: i64, Levels { scale, levels }: Levels<'_>, shape: Shape) {
         self.ids.push(vector_id);
         self.scales.push(scale);
-        self.signs.extend(bits(levels.iter().map(|level| level.cast_signed() < 0)));
+        self.signs.extend(bits(levels.iter().take(shape.telling).map(|level| level.cast_signed() < 0)));
         self.levels.extend(levels.iter().map(|level| level.cast_signed()));
     }
 
@@ -128,6 +140,7 @@ impl Block {
 struct Walk<'a> {
     blocks: &'a [&'a Block],
     query: &'a [f32],
+    telling: usize,
     rows: usize,
     /// Where there are more rows, only about so many are looked at with their levels.
     closely: usize,
@@ -177,61 +190,36 @@ impl Walk<'_> {
     /// About `closely` rows: those whose signs differ least.
     #[inline(always)]
     fn agreeing(&self) -> Vec<(&Block, usize)> {
-        let differing = self.differing();
-        let most = self.most(&differing);
-        let mut agreeing = Vec::with_capacity(self.closely);
-        let mut rest = differing.as_slice();
+        let signs = Signs::of(self.query.get(..self.telling).unwrap_or(self.query));
+        let most = self.most(&signs);
+        let mut agreeing = Vec::with_capacity(self.closely * 2);
         for block in self.blocks {
-            let (own, others) = rest.split_at_checked(block.ids.len()).unwrap_or((rest, &[]));
-            rest = others;
-            for (nth, few) in own.chunks(TOGETHER).enumerate() {
-                let mut any = false;
-                for weight in few {
-                    any |= *weight <= most;
+            signs.differing(&block.signs, |row, weight| {
+                if weight <= most {
+                    agreeing.push((*block, row));
                 }
-                if any {
-                    let near = few.iter().enumerate().filter(|(_, weight)| **weight <= most);
-                    agreeing.extend(near.map(|(row, _)| (*block, nth * TOGETHER + row)));
-                }
-            }
+            });
         }
         agreeing
     }
 
-    /// How much the signs of each row differ from those of the question.
+    /// What differs by so much is still looked at closely, as far as some rows of each block tell.
     #[inline(always)]
-    fn differing(&self) -> Vec<u16> {
-        let signs = Signs::of(self.query);
-        let mut differing = vec![0; self.rows];
-        let mut weights = differing.iter_mut();
+    fn most(&self, signs: &Signs) -> u16 {
+        let (mut counts, mut rows) = (vec![0_usize; self.telling * HEAVIEST + 1], 0);
         for block in self.blocks {
-            // The shipped embedder's three words; counted in a loop of known length they go through together.
-            if let Ok(three) = <&[Word; 3]>::try_from(signs.0.as_slice()) {
-                for (row, weight) in block.signs.as_chunks::<3>().0.iter().zip(weights.by_ref()) {
-                    *weight = differ(row, three);
+            let sample = block.signs.get(..SAMPLE * signs.0.len()).unwrap_or(&block.signs);
+            signs.differing(sample, |_, weight| {
+                rows += 1;
+                if let Some(count) = counts.get_mut(usize::from(weight)) {
+                    *count += 1;
                 }
-            } else {
-                for (row, weight) in block.signs.chunks_exact(signs.0.len().max(1)).zip(weights.by_ref()) {
-                    *weight = differ(row, &signs.0);
-                }
-            }
+            });
         }
-        differing
-    }
-
-    /// What differs by so much is still looked at closely.
-    #[inline(always)]
-    fn most(&self, differing: &[u16]) -> u16 {
-        let mut counts = vec![0_usize; self.query.len() * HEAVIEST + 1];
-        for weight in differing {
-            if let Some(count) = counts.get_mut(usize::from(*weight)) {
-                *count += 1;
-            }
-        }
-        let mut sum = 0;
+        let (mut sum, closely) = (0, self.closely * rows / self.rows);
         let most = counts.iter().position(|count| {
             sum += count;
-            sum >= self.closely
+            sum >= closely
         });
         most.and_then(|most| u16::try_from(most).ok()).unwrap_or(u16::MAX)
     }
@@ -258,6 +246,21 @@ impl Signs {
         let twos = words(&|value| weight(value) & 2 > 0);
         let word = |((signs, ones), twos)| Word { signs, ones, twos };
         Self(signs.into_iter().zip(ones).zip(twos).map(word).collect())
+    }
+
+    /// How much the signs of each row differ from these.
+    #[inline(always)]
+    fn differing(&self, rows: &[u64], mut take: impl FnMut(usize, u16)) {
+        // The shipped embedder's two words; counted in a loop of known length they go through together.
+        if let Ok(two) = <&[Word; 2]>::try_from(self.0.as_slice()) {
+            for (nth, row) in rows.as_chunks::<2>().0.iter().enumerate() {
+                take(nth, differ(row, two));
+            }
+        } else {
+            for (nth, row) in rows.chunks_exact(self.0.len().max(1)).enumerate() {
+                take(nth, differ(row, &self.0));
+            }
+        }
     }
 }
 

@@ -74,7 +74,7 @@ pub struct Status {
 
 impl Memory {
     fn name(&self) -> String {
-        format!("{} {}/{}", self.vectors.place(), self.embedder.name(), self.embedder.dimension())
+        format!("{} {}/{}", self.vectors.place(), self.embedder.name(), self.embedder.shape().dimension)
     }
 
     /// Errs when the vectors were made elsewhere or by another embedder: they say nothing to this one.
@@ -249,7 +249,7 @@ impl Memory {
         Ok(Status {
             place: self.vectors.place(),
             embedder: self.embedder.name().to_owned(),
-            dimension: self.embedder.dimension(),
+            dimension: self.embedder.shape().dimension,
             documents,
             due,
             trouble: trouble.or(asked),

@@ -51,11 +51,11 @@ impl Memory {
                 (Arc::new(table.clone()), Some(table))
             }
         };
-        let dimension = embedder.dimension();
+        let shape = embedder.shape();
         let (vectors, embedded): (Arc<dyn Vectors>, _) = match &settings.qdrant {
-            Some(qdrant) => (Arc::new(Server::new(qdrant, dimension)?), None),
+            Some(qdrant) => (Arc::new(Server::new(qdrant, shape.dimension)?), None),
             None => {
-                let embedded = Embedded::new(store.clone(), dimension);
+                let embedded = Embedded::new(store.clone(), shape);
                 (Arc::new(embedded.clone()), Some(embedded))
             }
         };

@@ -4,6 +4,7 @@ use std::{future::Future, pin::Pin};
 
 use serde::Serialize;
 
+use super::index::Shape;
 use crate::{
     model::{AccountId, words::words},
     store::{StoreError, value::Document},
@@ -87,7 +88,7 @@ pub struct Near {
 pub trait Embedder: Send + Sync {
     /// Vectors of different names do not compare.
     fn name(&self) -> &str;
-    fn dimension(&self) -> usize;
+    fn shape(&self) -> Shape;
     /// A vector of length 1 for each text; none for a text that says nothing.
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Reply<'a, Vec<Option<Vec<f32>>>>;
 }

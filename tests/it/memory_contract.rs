@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use adjutant::{
-    memory::{DocKind, Embedded, Filter, Near, Server, Snippet, Vectors},
+    memory::{DocKind, Embedded, Filter, Near, Server, Snippet, Vectors, index::Shape},
     model::{AccountId, memory::QdrantSettings},
 };
 
@@ -171,7 +171,7 @@ async fn beside_the_tasks() {
     let house = House::active();
     let app = house.app().await;
     let docs = documents(&house);
-    let vectors = Embedded::new(app.store.clone(), DIMENSION);
+    let vectors = Embedded::new(app.store.clone(), Shape::even(DIMENSION));
     keeps_the_contract(&vectors, &docs, &mut Dice::thrown("beside_the_tasks")).await;
 }
 
@@ -208,7 +208,10 @@ async fn what_another_process_wrote_is_found() {
     let (one, other) = (house.app().await, house.app().await);
     let docs = documents(&house);
     let mut dice = Dice::thrown("another_process");
-    let (writes, reads) = (Embedded::new(one.store.clone(), DIMENSION), Embedded::new(other.store.clone(), DIMENSION));
+    let (writes, reads) = {
+        let shape = Shape::even(DIMENSION);
+        (Embedded::new(one.store.clone(), shape), Embedded::new(other.store.clone(), shape))
+    };
     let mut expected = Expected::default();
     for doc in &docs {
         let new = snippets(&mut dice, doc, 2);
