@@ -27,13 +27,6 @@ use crate::{
 /// A node that keeps asking is in a loop.
 const CALLS_PER_VISIT: usize = 8;
 
-/// How a visit ended.
-enum Visited {
-    Step(Step),
-    /// The checkpoint before it was not stored, or the watch has taken the run away.
-    Not(Committed),
-}
-
 impl Inner {
     /// Drives a run to its end, or to where it must be left. The runs it opened come back to be launched.
     pub(super) async fn drive(self: &Arc<Self>, mut ticket: Ticket) -> Vec<Ticket> {
@@ -88,8 +81,8 @@ impl Inner {
         }
         let now = self.clock.now();
         let step = match self.visit(ticket, now).await? {
-            Visited::Step(step) => step,
-            Visited::Not(committed) => return Ok(committed),
+            Ok(step) => step,
+            Err(committed) => return Ok(committed),
         };
         if step.reflection.is_some() {
             stored!(self.arrive(ticket).await?);
@@ -165,27 +158,28 @@ impl Inner {
         }
     }
 
-    /// Enters the node until it answers with a move.
-    async fn visit(&self, ticket: &mut Ticket, now: Instant) -> anyhow::Result<Visited> {
+    /// Enters the node until it answers with a move; no step when the checkpoint before it was not stored, or the watch has
+    /// taken the run away.
+    async fn visit(&self, ticket: &mut Ticket, now: Instant) -> anyhow::Result<Result<Step, Committed>> {
         let mut replies = std::mem::take(&mut ticket.given);
         let (mail, reading) = (ticket.mail.clone(), OnceLock::new());
         let mut attempt = 0;
         loop {
             let entry = self.entry(ticket, (mail.as_deref(), &reading), &replies, now);
             let Some(outcome) = self.enter(ticket.node, &entry) else {
-                return Ok(Visited::Not(Committed::Stop));
+                return Ok(Err(Committed::Stop));
             };
             let failed = match outcome.and_then(|step| lawful(ticket.node, step, replies.len())) {
-                Ok(step) if step.calls.is_empty() => return Ok(Visited::Step(step)),
+                Ok(step) if step.calls.is_empty() => return Ok(Ok(step)),
                 Ok(step) => match self.arrive(ticket).await? {
                     Committed::Stored => self.ask(ticket, step.calls, &mut replies, now).await.err(),
-                    committed => return Ok(Visited::Not(committed)),
+                    committed => return Ok(Err(committed)),
                 },
                 Err(error) => Some(error),
             };
             let Some(error) = failed else { continue };
             if is_stopped(&error) {
-                return Ok(Visited::Not(Committed::Stop));
+                return Ok(Err(Committed::Stop));
             }
             if error.is::<NotNow>() {
                 return Err(error);
@@ -194,7 +188,7 @@ impl Inner {
             if attempt >= self.limits.attempts {
                 tracing::warn!(run.id = %ticket.run_id(), node = %ticket.node, error = format!("{error:#}"), "a node failed for good");
                 let entry = self.entry(ticket, (mail.as_deref(), &reading), &replies, now);
-                return Ok(Visited::Step(failure::park(ticket.node, &entry, &format!("{error:#}"))));
+                return Ok(Ok(failure::park(ticket.node, &entry, &format!("{error:#}"))));
             }
             tokio::time::sleep(self.limits.backoff * 2_u32.pow(attempt - 1)).await;
         }
