@@ -54,12 +54,21 @@ impl Inner {
 
     async fn cycle(&self, ticket: &mut Ticket) -> anyhow::Result<Vec<Ticket>> {
         loop {
-            match self.advance(ticket).await? {
+            let advanced = match self.advance(ticket).await {
+                // Whether the state it failed on counts is not known before.
+                Err(error) if ticket.under_way.is_some() => match self.arrive(ticket).await? {
+                    Committed::Stored => return Err(error),
+                    committed => committed,
+                },
+                advanced => advanced?,
+            };
+            match advanced {
                 Committed::Stored => {}
                 Committed::Stop => return Ok(std::mem::take(&mut ticket.children)),
                 Committed::Overtaken => {
-                    let Some(read) = self.load(ticket.run_id()).await? else { return Ok(Vec::new()) };
-                    *ticket = read;
+                    let children = std::mem::take(&mut ticket.children);
+                    let Some(read) = self.load(ticket.run_id()).await? else { return Ok(children) };
+                    *ticket = Ticket { children, ..read };
                     ticket.book.ask_anew();
                 }
             }
@@ -346,9 +355,19 @@ impl Inner {
         Ticket::restored(&record, mail).map(Some)
     }
 
-    /// Ends a run that cannot go on, with an item for a person.
+    /// Ends a run that cannot go on, with an item for a person. If its node hangs, a checkpoint of it may still have been
+    /// under way and come first: then once more.
     async fn park(&self, run_id: RunId, error: &str) -> anyhow::Result<()> {
-        let Some(mut ticket) = self.load(run_id).await? else { return Ok(()) };
+        for _ in 0..2 {
+            if !matches!(self.try_to_park(run_id, error).await?, Committed::Stop) || self.stop.is_cancelled() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn try_to_park(&self, run_id: RunId, error: &str) -> anyhow::Result<Committed> {
+        let Some(mut ticket) = self.load(run_id).await? else { return Ok(Committed::Stored) };
         let now = self.clock.now();
         if let Some(task_id) = ticket.task_id.filter(|_| !ticket.head.fork) {
             let value = self.reply(&mut ticket, &Call::Task { task_id }, now).await?;
@@ -360,10 +379,11 @@ impl Inner {
         let step = failure::park(ticket.node, &entry, error);
         let checkpoint = self.checkpoint(&mut ticket, step, now)?;
         match self.commit(&checkpoint).await {
-            Ok(Committed::Stored | Committed::Stop) => Ok(()),
+            Ok(committed @ (Committed::Stored | Committed::Stop)) => Ok(committed),
             Ok(Committed::Overtaken) | Err(_) => {
                 let end = Write::EndRun { run_id, status: RunStatus::Parked, reason: error.to_owned(), at: now };
-                self.store.write(end).await.map(drop).map_err(Into::into)
+                self.store.write(end).await?;
+                Ok(Committed::Stored)
             }
         }
     }

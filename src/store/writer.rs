@@ -145,7 +145,7 @@ fn perform_all(session: &Session, batch: &mut Batch, orders: &Receiver<Order>, h
     let mut begin = Some(0);
     while let Some(begin_at) = begin {
         let fresh = batch.orders.get_mut(begin_at..)?;
-        // All are asked at once, so any order will do.
+        // All are asked at once, so any order will do, except of the checkpoints of one run: the sort is stable.
         fresh.sort_by_key(|order| order.write.place());
         for order in fresh {
             receipts.push(guarded(session, order).ok()?);

@@ -13,7 +13,7 @@ use adjutant::{
         Answer, Asker, Reply,
         entry::{Call, Entry, Node, Step},
     },
-    model::{Priority, RunState},
+    model::{Move, Priority, RunState},
     store::value::TaskWish,
 };
 
@@ -275,6 +275,30 @@ async fn a_task_that_changes_while_its_run_is_ahead_of_the_disk() {
     let stored = "checkpoint WHERE node = 'execute_tool' AND run_id IN
         (SELECT run_id FROM run JOIN tasks USING (task_id) WHERE tasks.source LIKE '%bad%')";
     assert!(entered.load(Ordering::SeqCst) as u64 > house.count(stored), "it was never ahead");
+    good_one_is_done(&house);
+    house.must_be_sound().await;
+}
+
+/// It fails on what it made of a checkpoint that was not stored yet: that one counts, and the run is parked behind it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_fails_while_its_run_is_ahead_of_the_disk() {
+    let house = two_questions();
+    let worker = house
+        .rigged(|rig| {
+            spoil(&mut rig.nodes.execute_tool, |entry| {
+                let drafted = entry.state.task.as_ref().is_some_and(|task| task.subtasks[0].done);
+                // Nothing leads from there to the end.
+                (about(entry, "bad") && drafted && entry.replies.is_empty()).then(|| Ok(Step::go(Move::Done)))
+            });
+        })
+        .await;
+    once(worker).await;
+    let runs = "SELECT run.status, run.node FROM run JOIN tasks USING (task_id) WHERE tasks.source LIKE '%bad%'";
+    assert_eq!(house.sql(runs), [["parked", "execute_tool"]]);
+    let item = house.sql("SELECT kind, state, body FROM item WHERE kind = 'failed_step'");
+    assert!(item.len() == 1 && item[0][2].contains("no way on"), "{item:?}");
+    let step = "SELECT json_extract(subtasks, '$[0].done') FROM tasks WHERE source LIKE '%bad%'";
+    assert_eq!(house.sql_one(step), "1", "the step before it was stored");
     good_one_is_done(&house);
     house.must_be_sound().await;
 }
