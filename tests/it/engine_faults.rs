@@ -279,28 +279,72 @@ async fn a_task_that_changes_while_its_run_is_ahead_of_the_disk() {
     house.must_be_sound().await;
 }
 
-/// It fails on what it made of a checkpoint that was not stored yet: that one counts, and the run is parked behind it.
+/// Does something at the visit after the draft was made, while the checkpoint that says so is on its way: somebody else
+/// writes for that long.
+fn ahead_of_the_disk(
+    house: &House,
+    time: Duration,
+    act: impl Fn() -> Option<anyhow::Result<Step>> + Send + Sync + 'static,
+) -> impl Fn(&Entry<'_>) -> Option<anyhow::Result<Step>> + Send + Sync + 'static {
+    let other = std::sync::Mutex::new(Some(house.database()));
+    move |entry| {
+        if !about(entry, "bad") {
+            return None;
+        }
+        if !entry.replies.is_empty()
+            && let Some(other) = other.lock().unwrap().take()
+        {
+            other.execute_batch("BEGIN IMMEDIATE").unwrap();
+            std::thread::spawn(move || {
+                std::thread::sleep(time);
+                other.execute_batch("COMMIT").unwrap();
+            });
+        }
+        let drafted = entry.state.task.as_ref().is_some_and(|task| task.subtasks[0].done);
+        (drafted && entry.replies.is_empty()).then(&act).flatten()
+    }
+}
+
+/// The checkpoint that was on its way counts, and the run is parked behind it.
+async fn parked_behind_the_draft(house: &House, why: &str) {
+    let runs = "SELECT run.status, run.node FROM run JOIN tasks USING (task_id) WHERE tasks.source LIKE '%bad%'";
+    assert_eq!(house.sql(runs), [["parked", "execute_tool"]]);
+    let item = house.sql("SELECT body FROM item WHERE kind = 'failed_step'");
+    assert!(item.len() == 1 && item[0][0].contains(why), "{item:?}");
+    let step = "SELECT json_extract(subtasks, '$[0].done') FROM tasks WHERE source LIKE '%bad%'";
+    assert_eq!(house.sql_one(step), "1");
+    good_one_is_done(house);
+    house.must_be_sound().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_fails_while_its_run_is_ahead_of_the_disk() {
     let house = two_questions();
+    // Nothing leads from there to the end.
+    let fails = ahead_of_the_disk(&house, Duration::from_millis(300), || Some(Ok(Step::go(Move::Done))));
+    let worker = house.rigged(|rig| spoil(&mut rig.nodes.execute_tool, fails)).await;
+    once(worker).await;
+    parked_behind_the_draft(&house, "no way on").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_node_that_hangs_while_its_run_is_ahead_of_the_disk() {
+    let house = two_questions();
+    let hangs = ahead_of_the_disk(&house, Duration::from_millis(900), || {
+        std::thread::sleep(Duration::from_secs(3));
+        None
+    });
     let worker = house
         .rigged(|rig| {
-            spoil(&mut rig.nodes.execute_tool, |entry| {
-                let drafted = entry.state.task.as_ref().is_some_and(|task| task.subtasks[0].done);
-                // Nothing leads from there to the end.
-                (about(entry, "bad") && drafted && entry.replies.is_empty()).then(|| Ok(Step::go(Move::Done)))
-            });
+            rig.limits.node_timeout = Duration::from_millis(200);
+            spoil(&mut rig.nodes.execute_tool, hangs);
         })
         .await;
+    let watched = worker.engine.clone();
+    let watch = tokio::spawn(async move { watched.supervise().await });
     once(worker).await;
-    let runs = "SELECT run.status, run.node FROM run JOIN tasks USING (task_id) WHERE tasks.source LIKE '%bad%'";
-    assert_eq!(house.sql(runs), [["parked", "execute_tool"]]);
-    let item = house.sql("SELECT kind, state, body FROM item WHERE kind = 'failed_step'");
-    assert!(item.len() == 1 && item[0][2].contains("no way on"), "{item:?}");
-    let step = "SELECT json_extract(subtasks, '$[0].done') FROM tasks WHERE source LIKE '%bad%'";
-    assert_eq!(house.sql_one(step), "1", "the step before it was stored");
-    good_one_is_done(&house);
-    house.must_be_sound().await;
+    watch.await.unwrap();
+    parked_behind_the_draft(&house, "took longer than 200ms").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
