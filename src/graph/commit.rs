@@ -72,7 +72,7 @@ impl Inner {
     async fn settle(&self, ticket: &mut Ticket, under_way: UnderWay, late: &mut bool) -> anyhow::Result<Committed> {
         let checkpoint = Arc::clone(&under_way.checkpoint);
         stored!(self.wait(under_way, late).await?);
-        if let (Some(journal), Some((day, line))) = (&self.journal, &checkpoint.reflection) {
+        if let (Some(journal), Some((day, line))) = (&self.journal, checkpoint.reflection.as_deref()) {
             journal.append(day, line);
         }
         ticket.children.extend(checkpoint.runs.iter().cloned().map(|run| Ticket::opened(run, ticket.mail.clone())));

@@ -244,7 +244,7 @@ impl Inner {
                     head: &ticket.head,
                     state: &ticket.state,
                     mail: ticket.mail.as_deref(),
-                    planned: ticket.fresh_action.as_ref(),
+                    planned: ticket.fresh_action.as_deref(),
                     now,
                 };
                 let answer = self.answer.answer(asker, call);
@@ -336,10 +336,11 @@ impl Inner {
     }
 
     /// A line to learn from is poorer without them, never missing.
-    fn with_deeds(&self, (day, mut line): (String, Reflection), now: Instant) -> (String, Reflection) {
+    fn with_deeds(&self, mut told: Box<(String, Reflection)>, now: Instant) -> Box<(String, Reflection)> {
+        let (_, line) = &mut *told;
         let found = self.store.read_now(|reader| reader.deeds(line.task_id, line.run_id, now));
         line.deeds = found.unwrap_or_default();
-        (day, line)
+        told
     }
 
     /// A run as far as it got. None when it has ended meanwhile.

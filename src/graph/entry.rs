@@ -135,11 +135,11 @@ pub struct Step {
     /// Asked before anything else counts.
     pub calls: Vec<Call>,
     pub changes: Vec<Change>,
-    pub action: Option<NewAction>,
+    pub action: Option<Arc<NewAction>>,
     pub item: Option<NewItem>,
     pub runs: Vec<NewRun>,
     /// The local day and the line.
-    pub reflection: Option<(String, Reflection)>,
+    pub reflection: Option<Box<(String, Reflection)>>,
     pub next: Option<Move>,
 }
 

@@ -27,7 +27,7 @@ pub struct Ticket {
     /// The effect the last checkpoint waits for.
     pub(super) waiting: Option<ActionId>,
     /// The same effect as it was just planned, still in memory.
-    pub(super) fresh_action: Option<NewAction>,
+    pub(super) fresh_action: Option<Arc<NewAction>>,
     /// Replies given before the node asks.
     pub(super) given: Vec<(Call, Arc<Value>)>,
     /// Not yet stored; they go with the next checkpoint.
@@ -84,23 +84,16 @@ impl Ticket {
         self.head.run_id
     }
 
-    /// For a run that was just opened: what it knows is what was stored.
-    pub fn opened(new: NewRun, mail: Option<Arc<Mail>>) -> Self {
-        let fresh_task = new.state.task.is_some() && new.parent_run.is_some();
+    /// At the head of its node, with nothing asked yet.
+    fn new(head: RunHead, node: NodeName, state: RunState, mail: Option<Arc<Mail>>) -> Self {
         Self {
-            head: RunHead {
-                run_id: new.run_id,
-                account: new.account,
-                user: new.user,
-                kind: new.kind,
-                fork: new.fork.is_some(),
-            },
-            seq: new.fork.map_or(0, |(_, seq)| seq),
-            node: new.node,
-            task_id: new.task_id,
-            revision: fresh_task.then_some(1),
-            state: new.state,
+            head,
+            seq: 0,
+            node,
+            state,
             mail,
+            task_id: None,
+            revision: None,
             waiting: None,
             fresh_action: None,
             given: Vec::new(),
@@ -113,33 +106,34 @@ impl Ticket {
         }
     }
 
+    /// For a run that was just opened: what it knows is what was stored.
+    pub fn opened(new: NewRun, mail: Option<Arc<Mail>>) -> Self {
+        let fresh_task = new.state.task.is_some() && new.parent_run.is_some();
+        let head = RunHead {
+            run_id: new.run_id,
+            account: new.account,
+            user: new.user,
+            kind: new.kind,
+            fork: new.fork.is_some(),
+        };
+        Self {
+            seq: new.fork.map_or(0, |(_, seq)| seq),
+            task_id: new.task_id,
+            revision: fresh_task.then_some(1),
+            ..Self::new(head, new.node, new.state, mail)
+        }
+    }
+
     /// The run of a mail that just arrived. What the store knew when it took the mail in need not be asked again, unless
     /// the mail belongs to a conversation, whose tasks may have been opened since.
     pub fn arrived(head: RunHead, mail_id: MailId, mail: Arc<Mail>, known: &Acquaintance) -> Self {
-        let mut ticket = Self {
-            head,
-            seq: 0,
-            node: NodeName::PlanStep,
-            state: RunState { mail_id: Some(mail_id), ..RunState::default() },
-            mail: None,
-            task_id: None,
-            revision: None,
-            waiting: None,
-            fresh_action: None,
-            given: Vec::new(),
-            unsaved: Vec::new(),
-            moved: None,
-            book: Book::default(),
-            asked_model: None,
-            under_way: None,
-            children: Vec::new(),
-        };
+        let state = RunState { mail_id: Some(mail_id), ..RunState::default() };
+        let mut ticket = Self::new(head, NodeName::PlanStep, state, Some(mail));
         if known.alone
             && let Ok(value) = serde_json::to_value(known)
         {
             ticket.give(Call::Acquaintance { mail_id }, value);
         }
-        ticket.mail = Some(mail);
         ticket
     }
 
@@ -158,30 +152,15 @@ impl Ticket {
         if row.schema != STATE_SCHEMA {
             bail!("its state has version {}, this program reads version {STATE_SCHEMA}", row.schema);
         }
-        let mut ticket = Self {
-            head: RunHead {
-                run_id: row.run_id,
-                account: row.account.clone(),
-                user: row.user.clone(),
-                kind: row.kind,
-                fork: row.fork_of.is_some(),
-            },
-            seq: row.seq,
-            node: row.node,
-            state: record.arrival.clone(),
-            mail,
-            task_id: row.task_id,
-            revision: None,
-            waiting: None,
-            fresh_action: None,
-            given: Vec::new(),
-            unsaved: Vec::new(),
-            moved: None,
-            book: Book::default(),
-            asked_model: None,
-            under_way: None,
-            children: Vec::new(),
+        let head = RunHead {
+            run_id: row.run_id,
+            account: row.account.clone(),
+            user: row.user.clone(),
+            kind: row.kind,
+            fork: row.fork_of.is_some(),
         };
+        let mut ticket =
+            Self { seq: row.seq, task_id: row.task_id, ..Self::new(head, row.node, record.arrival.clone(), mail) };
         for checkpoint in
             record.checkpoints.iter().filter(|checkpoint| row.fork_seq.is_none_or(|seq| checkpoint.seq > seq))
         {

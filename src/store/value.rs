@@ -150,12 +150,12 @@ pub struct Checkpoint {
     pub replies: Vec<RecordedReply>,
     /// The task after the changes and the revision it was read at; none for a mail's run.
     pub task: Option<(Arc<Task>, i64)>,
-    pub action: Option<NewAction>,
+    pub action: Option<Arc<NewAction>>,
     /// The end of the effect the run waited for.
     pub moved: Option<Box<ActionMove>>,
     pub item: Option<NewItem>,
     pub runs: Vec<NewRun>,
-    pub reflection: Option<(String, Reflection)>,
+    pub reflection: Option<Box<(String, Reflection)>>,
     pub end: Option<(RunStatus, String)>,
     /// A fork is an experiment: it is recorded, and nothing of it reaches the tasks.
     pub fork: bool,

@@ -274,7 +274,7 @@ impl Yard {
             changes: Vec::<Change>::new(),
             replies: Vec::new(),
             task: None,
-            action: Some(planned),
+            action: Some(Arc::new(planned)),
             moved: None,
             item,
             runs: Vec::new(),

@@ -180,7 +180,7 @@ impl ExecuteTool {
         };
         let sender = entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default();
         let planned = |action: Action, class, state, reason: &str| {
-            Some(NewAction { action, class, state, reason: reason.to_owned(), sender: sender.clone() })
+            Some(Arc::new(NewAction { action, class, state, reason: reason.to_owned(), sender: sender.clone() }))
         };
         match judge(action.clone(), &situation) {
             Verdict::Denied { reason } => {

@@ -33,7 +33,7 @@ impl Node for GenerateResponse {
             changes.push(Change::Status { to: Status::Done, why: "all steps complete".into() });
         }
         let reflection = self.reflect(entry, task, complete)?;
-        Ok(Step { reflection: Some(reflection), ..Step::go(Move::Done).changing(changes) })
+        Ok(Step { reflection: Some(Box::new(reflection)), ..Step::go(Move::Done).changing(changes) })
     }
 }
 

@@ -99,7 +99,7 @@ pub(in crate::store) fn checkpoint(session: &Session, point: &Checkpoint, text: 
     for (run, state) in point.runs.iter().zip(&text.runs) {
         open(session, run, state, point.entered_at)?;
     }
-    if let Some((day, reflection)) = &point.reflection {
+    if let Some((day, reflection)) = point.reflection.as_deref() {
         let line = serde_json::to_string(reflection).context("encoding a reflection")?;
         let sql = "INSERT INTO reflection (day, run_id, line) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
         execute(session, sql, (day, point.run_id.to_string(), line), "storing a reflection")?;
