@@ -2,7 +2,10 @@
 
 use chrono::{Datelike as _, Duration, NaiveDate, NaiveTime, Weekday};
 
-use super::{Base, TIME_WORDS, WeekdayOf as _, When, bare, is_time_word, number, plus_days};
+use super::{
+    Base, WeekdayOf as _, When, bare, number, plus_days,
+    word::{TIME_WORDS, is_time_word},
+};
 
 /// Reads a day that starts at `at`; also says how many words it took.
 pub(super) fn read(tokens: &[&str], at: usize, base: &Base<'_>) -> Option<(When, usize)> {
