@@ -19,7 +19,7 @@ pub(super) enum Committed {
     Stored,
     /// The task changed under the run: look again.
     Overtaken,
-    /// Nothing more can be done in this process.
+    /// There is nothing more to do for the run in this process.
     Stop,
 }
 

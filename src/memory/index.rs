@@ -1,7 +1,7 @@
 //! The vectors of this process, small enough to walk all of them for every question.
 //!
-//! A question is compared with the signs of every vector (one bit per dimension), and those that agree most with their
-//! levels (one byte per dimension). Walked, not linked: at a million vectors a walk over the signs takes some
+//! A question is compared with the signs of every vector (one bit per dimension that tells), and those that agree most
+//! with their levels (one byte per dimension). Walked, not linked: at a million vectors a walk over the signs takes some
 //! milliseconds, finds what it is asked for in any account, and needs nothing built beforehand (`benches/memory.rs`).
 
 use std::collections::HashMap;
@@ -220,7 +220,6 @@ impl Walk<'_> {
 /// The signs of a question, and which of them weigh 1, 2 or 3: one that is nearly zero says little.
 struct Signs(Vec<Word>);
 
-#[derive(Default)]
 struct Word {
     signs: u64,
     ones: u64,

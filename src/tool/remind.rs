@@ -27,7 +27,8 @@ impl Tool for Remind {
     }
 }
 
-/// A reminder the person asked for comes at its time, or on the morning of its day; one before a deadline comes ahead of it, and never in the past.
+/// A reminder the person asked for comes at its time, or on the morning of its day; one before a deadline comes ahead of
+/// it, and never in the past.
 fn time_for(input: &ToolInput<'_>) -> Instant {
     let Some(due) = input.facts.due_at else { return input.now.plus(WITHOUT_DEADLINE) };
     if input.facts.kind == "reminder" {

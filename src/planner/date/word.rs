@@ -10,31 +10,8 @@ pub(super) fn may_name_a_time(plain: &str) -> bool {
 }
 
 /// Whether it is a word of time, by its first letters: every word of every mail is asked, and a longer one that begins
-/// alike is only read for nothing. Nine of ten words begin like none.
+/// alike is only read for nothing.
 pub(super) fn is_time_word(word: &[u8]) -> bool {
-    let [first, second, ..] = word else { return false };
-    let seconds = TIME_HEADS.get(usize::from(first.wrapping_sub(b'a'))).copied().unwrap_or_default();
-    seconds & letter(*second) != 0 && is_time_head(word)
-}
-
-/// By the first letter, which letters come second.
-#[expect(clippy::indexing_slicing, reason = "at compile time, where a mistake is an error")]
-const TIME_HEADS: [u32; 26] = {
-    let (mut heads, mut nth) = ([0; 26], 0);
-    while nth < TIME_WORDS.len() {
-        let word = TIME_WORDS[nth].as_bytes();
-        heads[(word[0] - b'a') as usize] |= letter(word[1]);
-        nth += 1;
-    }
-    heads
-};
-
-/// A small letter as one bit; none for any other byte.
-const fn letter(byte: u8) -> u32 {
-    if byte.is_ascii_lowercase() { 1 << (byte - b'a') } else { 0 }
-}
-
-fn is_time_head(word: &[u8]) -> bool {
     static HEADS: LazyLock<Vec<u64>> = LazyLock::new(|| {
         let mut heads: Vec<u64> = TIME_WORDS.iter().map(|word| head(word.as_bytes())).collect();
         heads.sort_unstable();
