@@ -5,9 +5,12 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{Anchored, automaton::Automaton as _, nfa::contiguous::NFA};
 
-use super::text::words;
+use super::{
+    sieve::{Run, Sieve, runs},
+    text::words,
+};
 pub(super) use feature::Feature;
 
 /// Apart, because the macro makes public items and nothing else in here is.
@@ -144,8 +147,11 @@ struct Phrase {
 
 struct Lexicon {
     /// None only if the embedded file were unusable; a test pins that it is not.
-    automaton: Option<AhoCorasick>,
+    automaton: Option<NFA>,
     phrases: Vec<Phrase>,
+    /// Of the phrases that only stand at the head of a sentence.
+    heads: Openings,
+    anywhere: Openings,
     weights: Vec<f64>,
     /// Sorted.
     verbs: Vec<&'static str>,
@@ -154,6 +160,7 @@ struct Lexicon {
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     let mut texts = Vec::new();
     let mut phrases = Vec::new();
+    let (mut heads, mut anywhere) = (Openings::default(), Openings::default());
     let mut weights = vec![0.0; Feature::ALL.len()];
     let mut feature = Feature::Always;
     for line in PHRASES.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
@@ -167,24 +174,23 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
         for phrase in line.split(" | ") {
             let text = phrase.trim_start_matches('^').trim_end_matches(['*', '$']);
             texts.push(text);
-            phrases.push(Phrase {
+            let phrase = Phrase {
                 feature,
                 opens_clause: phrase.starts_with('^'),
                 any_ending: phrase.ends_with('*'),
                 closes_sentence: phrase.ends_with('$'),
-            });
+            };
+            let sorts = if phrase.opens_clause { &mut heads } else { &mut anywhere };
+            sorts.add(text, phrase.any_ending);
+            phrases.push(phrase);
         }
     }
     // The contiguous automaton is a tenth of the full table's memory at about the same speed on texts this short.
-    let automaton = AhoCorasick::builder()
-        .kind(Some(AhoCorasickKind::ContiguousNFA))
-        .match_kind(MatchKind::Standard)
-        .build(&texts)
-        .ok();
+    let automaton = NFA::new(&texts).ok();
     let mut verbs: Vec<_> =
         VERBS.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect();
     verbs.sort_unstable();
-    Lexicon { automaton, phrases, weights, verbs }
+    Lexicon { automaton, phrases, heads, anywhere, weights, verbs }
 });
 
 fn section(line: &str) -> Option<(Feature, f64)> {
@@ -192,18 +198,112 @@ fn section(line: &str) -> Option<(Feature, f64)> {
     Some((name.parse().ok()?, weight.parse().ok()?))
 }
 
-/// Every phrase in `plain`, overlapping ones too ("let me know" inside a longer courtesy).
+/// With which words phrases begin: nine of ten words in a mail begin none, and are not looked at closely.
+#[derive(Default)]
+struct Openings {
+    /// Phrases of one word, or of whose second nothing is known.
+    alone: Sieve<1024>,
+    /// The first two words of the others.
+    paired: Sieve<4096>,
+    /// The first letters of words that may go on in any way.
+    stems: Sieve<1024>,
+}
+
+const STEM: usize = 4;
+
+impl Openings {
+    fn add(&mut self, phrase: &str, any_ending: bool) {
+        let whole = |run: &Run| !any_ending || run.end < phrase.len();
+        let mut words = runs(phrase);
+        let (first, second) = (words.next(), words.next());
+        match (first.filter(whole), second.filter(whole)) {
+            (Some(first), Some(second)) => self.paired.put(first.with(&second)),
+            (Some(first), None) => self.alone.put(first.key),
+            (None, _) => self.stems.put(stem(phrase, 0)),
+        }
+    }
+
+    fn may_open(&self, plain: &str, word: &Run, next: Option<&Run>) -> bool {
+        self.alone.may_hold(word.key)
+            || next.is_some_and(|next| self.paired.may_hold(word.with(next)))
+            || self.stems.may_hold(stem(plain, word.start))
+    }
+}
+
+fn stem(plain: &str, start: usize) -> u64 {
+    let letters = plain.as_bytes().get(start..start + STEM).unwrap_or_default();
+    letters.iter().fold(0, |stem, letter| stem << 8 | u64::from(*letter))
+}
+
+/// So many phrases a sentence has.
+const USUAL: usize = 8;
+
+/// Every phrase in `plain`, overlapping ones too ("let me know" inside a longer courtesy), by where they end.
 pub(super) fn hits(plain: &str) -> Vec<Hit> {
     let lexicon = &*LEXICON;
-    let Some(automaton) = &lexicon.automaton else { return Vec::new() };
-    automaton
-        .find_overlapping_iter(plain)
-        .filter_map(|found| {
-            let phrase = lexicon.phrases.get(found.pattern().as_usize())?;
-            let hit = Hit { feature: phrase.feature, start: found.start(), end: found.end() };
-            phrase.stands(plain, &hit).then_some(hit)
-        })
-        .collect()
+    let mut hits = Vec::with_capacity(USUAL);
+    if plain.is_ascii() {
+        lexicon.of_ascii(plain, &mut hits);
+    } else {
+        // A Hebrew phrase may begin behind prefix letters.
+        let starts = plain.char_indices().filter(|(_, c)| *c != ' ');
+        starts.for_each(|(start, _)| lexicon.from(plain, start, &mut hits));
+    }
+    hits.sort_by_key(|hit| (hit.end, hit.start));
+    hits
+}
+
+impl Lexicon {
+    fn of_ascii(&self, plain: &str, hits: &mut Vec<Hit>) {
+        let mut words = runs(plain).peekable();
+        let (mut end, mut leading) = (0, true);
+        loop {
+            let word = words.next();
+            let gap = plain.get(end..word.map_or(plain.len(), |word| word.start)).unwrap_or_default();
+            if gap != " " {
+                let marks = (end..).zip(gap.bytes()).filter(|(_, byte)| *byte != b' ');
+                marks.for_each(|(start, _)| self.from(plain, start, hits));
+            }
+            let Some(word) = word else { break };
+            let next = words.peek();
+            let may = |openings: &Openings| openings.may_open(plain, &word, next);
+            let heads = leading || gap != " ";
+            if may(&self.anywhere) || (heads && may(&self.heads)) {
+                self.from(plain, word.start, hits);
+            }
+            end = word.end;
+            leading = leading && is_lead_in(plain.get(word.start..end).unwrap_or_default());
+        }
+    }
+
+    /// The phrases that begin at `start`.
+    fn from(&self, plain: &str, start: usize, hits: &mut Vec<Hit>) {
+        let Some((automaton, mut state)) =
+            self.automaton.as_ref().and_then(|nfa| Some((nfa, nfa.start_state(Anchored::Yes).ok()?)))
+        else {
+            return;
+        };
+        for (length, byte) in (1..).zip(plain.as_bytes().get(start..).unwrap_or_default()) {
+            state = automaton.next_state(Anchored::Yes, state, *byte);
+            if !automaton.is_special(state) {
+                continue;
+            }
+            if automaton.is_dead(state) {
+                return;
+            }
+            for nth in 0..automaton.match_len(state) {
+                let found = automaton.match_pattern(state, nth);
+                let hit = |phrase: &Phrase| Hit { feature: phrase.feature, start, end: start + length };
+                // A state also knows the phrases that only end here.
+                if automaton.pattern_len(found) == length
+                    && let Some(phrase) = self.phrases.get(found.as_usize())
+                    && phrase.stands(plain, &hit(phrase))
+                {
+                    hits.push(hit(phrase));
+                }
+            }
+        }
+    }
 }
 
 impl Phrase {
@@ -271,10 +371,11 @@ const LEAD_INS: &[&str] = &[
     "שלום",
 ];
 
+/// Longer than any greeting: no need to count its words.
+const LONGEST_CALL: usize = 48;
+
 /// At the head of a sentence: nothing before, only lead-ins, or the name of the one spoken to.
 fn opens_sentence(before: &str) -> bool {
-    // Longer than any greeting: no need to count its words.
-    const LONGEST_CALL: usize = 48;
     let before = before.trim_end();
     if before.is_empty() || before.len() > LONGEST_CALL {
         return before.is_empty();

@@ -22,6 +22,7 @@ mod requests;
 #[cfg(test)]
 mod samples;
 mod score;
+mod sieve;
 mod sort;
 mod teach;
 mod template;

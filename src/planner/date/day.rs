@@ -4,7 +4,7 @@ use chrono::{Datelike as _, Duration, NaiveDate, NaiveTime, Weekday};
 
 use super::{
     Base, WeekdayOf as _, When, bare, number, plus_days,
-    word::{TIME_WORDS, is_time_word},
+    word::is_time_word,
 };
 
 /// Reads a day that starts at `at`; also says how many words it took.
@@ -30,7 +30,7 @@ pub(super) fn read(tokens: &[&str], at: usize, base: &Base<'_>) -> Option<(When,
 /// Most words open no day: an English one does only with a figure, as a word of time, or leading to one.
 fn may_open(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit() || !c.is_ascii())
-        || (is_time_word(word.as_bytes()) && TIME_WORDS.binary_search(&word).is_ok())
+        || is_time_word(word)
         || matches!(word, "close" | "end" | "in" | "next" | "the" | "this" | "within")
 }
 

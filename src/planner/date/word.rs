@@ -2,41 +2,46 @@
 
 use std::sync::LazyLock;
 
+use crate::planner::sieve::{Sieve, key, runs_of};
+
 /// Most sentences hold neither a figure nor a word of time, and need not be read for one. Hebrew is always read.
 pub(super) fn may_name_a_time(plain: &str) -> bool {
     !plain.is_ascii()
-        || (plain.contains(|c: char| c.is_ascii_digit()) && plain.split(|c: char| !is_of_figure(c)).any(may_be_time))
-        || plain.as_bytes().split(|byte| !byte.is_ascii_alphabetic()).any(is_time_word)
+        || figures(plain.as_bytes()).any(may_be_time)
+        || runs_of(plain, u8::is_ascii_alphabetic).any(|word| KNOWN.may_hold(word.key))
 }
 
-/// Whether it is a word of time, by its first letters: every word of every mail is asked, and a longer one that begins
-/// alike is only read for nothing.
-pub(super) fn is_time_word(word: &[u8]) -> bool {
-    static HEADS: LazyLock<Vec<u64>> = LazyLock::new(|| {
-        let mut heads: Vec<u64> = TIME_WORDS.iter().map(|word| head(word.as_bytes())).collect();
-        heads.sort_unstable();
-        heads
-    });
-    HEADS.binary_search(&head(word)).is_ok()
+static KNOWN: LazyLock<Sieve<256>> = LazyLock::new(|| {
+    let mut known = Sieve::default();
+    TIME_WORDS.iter().for_each(|word| known.put(key(word)));
+    known
+});
+
+pub(super) fn is_time_word(word: &str) -> bool {
+    KNOWN.may_hold(key(word)) && TIME_WORDS.binary_search(&word).is_ok()
 }
 
-/// Up to eight letters as one number.
-fn head(word: &[u8]) -> u64 {
-    word.iter().take(8).fold(0, |head, letter| head << 8 | u64::from(*letter))
-}
-
-fn is_of_figure(c: char) -> bool {
-    c.is_ascii_digit() || matches!(c, '-' | '.' | '/' | ':')
+/// Digits, with what may stand between them.
+fn figures(plain: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = plain;
+    std::iter::from_fn(move || {
+        let (_, from) = rest.split_at_checked(rest.iter().position(u8::is_ascii_digit)?)?;
+        let of_figure = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'/' | b':');
+        let (figure, after) = from.split_at_checked(from.iter().position(|byte| !of_figure(byte)).unwrap_or(from.len()))?;
+        rest = after;
+        Some(figure)
+    })
 }
 
 /// A year alone is no day.
-fn may_be_time(figure: &str) -> bool {
-    let bare = figure.trim_matches(|c: char| !c.is_ascii_digit());
-    !bare.is_empty() && (bare.len() != 4 || bare.contains(|c: char| !c.is_ascii_digit()))
+fn may_be_time(figure: &[u8]) -> bool {
+    let end = figure.iter().rposition(u8::is_ascii_digit);
+    let bare = end.and_then(|end| figure.get(..=end)).unwrap_or_default();
+    bare.len() != 4 || !bare.iter().all(u8::is_ascii_digit)
 }
 
 /// Every English word without which a time said in words is none; sorted.
-pub(super) const TIME_WORDS: &[&str] = &[
+const TIME_WORDS: &[&str] = &[
     "afternoon",
     "apr",
     "april",
@@ -140,7 +145,7 @@ mod tests {
 
     #[test]
     fn every_word_of_time_is_one() {
-        assert!(TIME_WORDS.iter().all(|word| is_time_word(word.as_bytes())));
-        assert!(!["a", "", "the", "dust", "Friday"].iter().any(|word| is_time_word(word.as_bytes())));
+        assert!(TIME_WORDS.iter().all(|word| is_time_word(word)));
+        assert!(!["a", "", "the", "dust", "Friday"].iter().any(|word| is_time_word(word)));
     }
 }

@@ -1,11 +1,9 @@
 //! Which way a mail leans: one number per question, the sort it most resembles, and which signals carried that.
 
-use std::{collections::HashSet, hash::BuildHasherDefault};
-
 use super::{
     cue::{cues, known_words},
     signal::Signal,
-    weights::{Given, Head, Row, at, table},
+    weights::{Head, Row, Weights, at, table},
 };
 use crate::{
     model::{Mail, Me},
@@ -15,7 +13,7 @@ use crate::{
 /// The sums of a mail's signals, per head, above or below nought.
 #[derive(Debug, Clone)]
 pub(in crate::planner) struct Bearing<'a> {
-    sums: Row,
+    sums: Weights,
     seen: Vec<(Signal<'a>, &'static Row)>,
 }
 
@@ -79,25 +77,24 @@ impl Bearing<'_> {
 
     /// The signals that spoke loudest for an answer, for people.
     pub(in crate::planner) fn because(&self, head: Head) -> String {
-        let mut loud: Vec<_> = self.seen.iter().filter(|(_, row)| at(row, head) > 0.0).collect();
-        loud.sort_by(|a, b| at(b.1, head).total_cmp(&at(a.1, head)));
+        let mut loud: Vec<_> = self.seen.iter().filter(|(_, row)| at(&row.weights, head) > 0.0).collect();
+        loud.sort_by(|a, b| at(&b.1.weights, head).total_cmp(&at(&a.1.weights, head)));
         loud.iter().take(NAMED).map(|(signal, _)| signal.spoken()).collect::<Vec<_>>().join(", ")
     }
 }
 
 pub(in crate::planner) fn bearing<'a>(mail: &'a Mail, page: &'a Page<'_>, base: &Base<'_>, me: &Me) -> Bearing<'a> {
     let table = table();
-    let mut sums: Row = [0.0; Head::ALL.len()];
+    let mut sums: Weights = [0.0; Head::ALL.len()];
     for (slot, head) in sums.iter_mut().zip(Head::ALL) {
         *slot = table.bias(*head) as f32;
     }
-    let mut counted: HashSet<*const Row, BuildHasherDefault<Given>> =
-        HashSet::with_capacity_and_hasher(USUAL, BuildHasherDefault::default());
+    let mut counted = vec![false; table.len()];
     let mut seen = Vec::with_capacity(USUAL);
     let mut count = |signal: Signal<'a>, row: &'static Row| {
-        if counted.insert(std::ptr::from_ref(row)) {
+        if counted.get_mut(row.number).is_some_and(|counted| !std::mem::replace(counted, true)) {
             seen.push((signal, row));
-            for (sum, weight) in sums.iter_mut().zip(row) {
+            for (sum, weight) in sums.iter_mut().zip(&row.weights) {
                 *sum += *weight;
             }
         }

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::planner::text::Sentence;
+use crate::planner::{
+    sieve::{key, lengthened},
+    text::Sentence,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::planner) enum Signal<'a> {
@@ -45,13 +48,13 @@ impl Signal<'_> {
     /// The key of its row, without writing its name.
     pub(super) fn key(&self) -> u64 {
         match self {
-            Signal::Word(word) => Key::WORD.with(hash(word)),
-            Signal::Pair(a, b) => Key::PAIR.with(hash(a)).with(hash(b)),
-            Signal::Three(a, b, c) => Key::THREE.with(hash(a)).with(hash(b)).with(hash(c)),
-            Signal::Subject(word) => Key::SUBJECT.with(hash(word)),
-            Signal::Cue(name) => Key::CUE.with(hash(name)),
-            Signal::SubjectCue(name) => Key::SUBJECT_CUE.with(hash(name)),
-            Signal::Again(name) => Key::AGAIN.with(hash(name)),
+            Signal::Word(word) => Key::WORD.with(key(word)),
+            Signal::Pair(a, b) => Key::PAIR.with(key(a)).with(key(b)),
+            Signal::Three(a, b, c) => Key::THREE.with(key(a)).with(key(b)).with(key(c)),
+            Signal::Subject(word) => Key::SUBJECT.with(key(word)),
+            Signal::Cue(name) => Key::CUE.with(key(name)),
+            Signal::SubjectCue(name) => Key::SUBJECT_CUE.with(key(name)),
+            Signal::Again(name) => Key::AGAIN.with(key(name)),
         }
         .done()
     }
@@ -79,13 +82,18 @@ impl Signal<'_> {
 pub(super) struct Key(u64);
 
 impl Key {
-    pub(super) const WORD: Key = Key(1);
-    pub(super) const PAIR: Key = Key(2);
-    pub(super) const THREE: Key = Key(3);
-    const SUBJECT: Key = Key(4);
-    const CUE: Key = Key(5);
-    const SUBJECT_CUE: Key = Key(6);
-    const AGAIN: Key = Key(7);
+    pub(super) const WORD: Key = Key::of_sort(1);
+    pub(super) const PAIR: Key = Key::of_sort(2);
+    pub(super) const THREE: Key = Key::of_sort(3);
+    const SUBJECT: Key = Key::of_sort(4);
+    const CUE: Key = Key::of_sort(5);
+    const SUBJECT_CUE: Key = Key::of_sort(6);
+    const AGAIN: Key = Key::of_sort(7);
+
+    /// Far apart: a word's number has few bits when the word is short.
+    const fn of_sort(sort: u64) -> Key {
+        Key(sort.wrapping_mul(0xd1b5_4a32_d192_ed03))
+    }
 
     pub(super) fn with(self, hash: u64) -> Key {
         Key((self.0.rotate_left(23) ^ hash).wrapping_mul(0x9e37_79b9_7f4a_7c15))
@@ -96,12 +104,6 @@ impl Key {
     }
 }
 
-/// FNV-1a: short words, and no hostile ones (the table is ours).
-pub(super) fn hash(word: &str) -> u64 {
-    const START: u64 = 0xcbf2_9ce4_8422_2325;
-    word.bytes().fold(START, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
 /// Longer words are addresses and noise.
 const LONGEST_WORD: usize = 24;
 /// Every number is this word.
@@ -109,25 +111,64 @@ pub(super) const NUMBER: &str = "#";
 
 /// Words as the weights know them: numbers are one word, question and exclamation marks are words.
 pub(in crate::planner) fn terms(plain: &str) -> impl Iterator<Item = &str> {
-    placed(plain).map(|(_, word)| word)
+    placed(plain).map(|term| term.text(plain))
 }
 
-/// The words with where they start.
-pub(super) fn placed(plain: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut rest = plain;
+/// One word of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Term {
+    pub(super) key: u64,
+    start: u32,
+    /// A number has none, because all are one word.
+    length: u32,
+}
+
+impl Term {
+    const NUMBER: u64 = b'#' as u64;
+
+    /// `plain` is where it was found.
+    pub(super) fn text<'a>(&self, plain: &'a str) -> &'a str {
+        if self.length == 0 {
+            return NUMBER;
+        }
+        let start = self.start as usize;
+        plain.get(start..start + self.length as usize).unwrap_or_default()
+    }
+}
+
+pub(super) fn placed(plain: &str) -> impl Iterator<Item = Term> {
+    let bytes = plain.as_bytes();
+    let mut at = 0;
     std::iter::from_fn(move || {
         loop {
-            rest = rest.get(span(rest, Sort::Space)..).filter(|rest| !rest.is_empty())?;
-            let (word, after) = rest.split_at_checked(span(rest, Sort::Letter).max(1))?;
-            let (start, bare) = (plain.len() - rest.len(), word.trim_start_matches('\''));
-            rest = after;
-            let start = start + word.len() - bare.len();
-            let word = bare.trim_end_matches('\'');
-            if word.as_bytes().first().is_some_and(u8::is_ascii_digit) {
-                return Some((start, NUMBER));
+            let first = loop {
+                let (sort, length) = Sort::at(plain, bytes, at)?;
+                match sort {
+                    Sort::Space | Sort::Apostrophe => at += length,
+                    sort => break sort,
+                }
+            };
+            let (start, mut end, mut known, mut key) = (at, at, 0, 0);
+            while let Some((sort, length)) = Sort::at(plain, bytes, at) {
+                if matches!(sort, Sort::Space | Sort::Mark) && at > start {
+                    break;
+                }
+                for byte in bytes.get(at..at + length).unwrap_or_default() {
+                    key = lengthened(key, *byte);
+                }
+                at += length;
+                if sort != Sort::Apostrophe {
+                    (end, known) = (at, key);
+                }
+                if sort == Sort::Mark {
+                    break;
+                }
             }
-            if !word.is_empty() && word.len() <= LONGEST_WORD {
-                return Some((start, word));
+            if first == Sort::Digit {
+                return Some(Term { key: Term::NUMBER, start: start as u32, length: 0 });
+            }
+            if end - start <= LONGEST_WORD {
+                return Some(Term { key: known, start: start as u32, length: (end - start) as u32 });
             }
         }
     })
@@ -136,42 +177,40 @@ pub(super) fn placed(plain: &str) -> impl Iterator<Item = (usize, &str)> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Letter,
+    Digit,
+    Apostrophe,
     /// A word by itself.
     Mark,
     Space,
 }
 
 impl Sort {
-    const fn of_ascii(byte: u8) -> Self {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'\'' => Self::Letter,
-            b'?' | b'!' | b'$' | b'%' => Self::Mark,
-            _ => Self::Space,
+    const OF_ASCII: [Sort; 128] = {
+        let mut sorts = [Self::Space; 128];
+        let mut byte = 0;
+        while byte < 128 {
+            sorts[byte] = match byte as u8 {
+                b'a'..=b'z' | b'A'..=b'Z' => Self::Letter,
+                b'0'..=b'9' => Self::Digit,
+                b'\'' => Self::Apostrophe,
+                b'?' | b'!' | b'$' | b'%' => Self::Mark,
+                _ => Self::Space,
+            };
+            byte += 1;
         }
-    }
+        sorts
+    };
 
-    fn of(c: char) -> Self {
-        if matches!(c, 'א'..='ת') || c.is_alphanumeric() { Self::Letter } else { Self::Space }
-    }
-}
-
-/// How many bytes of characters of this sort stand at the head. Almost all are ASCII, and not decoded.
-fn span(text: &str, sort: Sort) -> usize {
-    let mut at = 0;
-    while let Some(byte) = text.as_bytes().get(at) {
-        if byte.is_ascii() {
-            if Sort::of_ascii(*byte) != sort {
-                break;
-            }
-            at += 1;
-            continue;
+    /// Of the character at a place, with its length. Almost all are ASCII, and not decoded.
+    fn at(plain: &str, bytes: &[u8], at: usize) -> Option<(Self, usize)> {
+        let byte = *bytes.get(at)?;
+        if let Some(sort) = Self::OF_ASCII.get(usize::from(byte)) {
+            return Some((*sort, 1));
         }
-        match text.get(at..).and_then(|text| text.chars().next()).filter(|c| Sort::of(*c) == sort) {
-            Some(c) => at += c.len_utf8(),
-            None => break,
-        }
+        let c = plain.get(at..)?.chars().next()?;
+        let letter = matches!(c, 'א'..='ת') || c.is_alphanumeric();
+        Some((if letter { Self::Letter } else { Self::Space }, c.len_utf8()))
     }
-    at
 }
 
 /// Every signal of one sentence's words, with its ends.

@@ -1,9 +1,10 @@
 //! One walk over a sentence's words, each looked up once for every question: does the sentence ask, and what is the mail.
 
 use super::{
-    signal::{Key, NUMBER, Signal, hash, placed},
+    signal::{Key, Signal, Term, placed},
     weights::{Head, Row, at, table},
 };
+use crate::planner::sieve::key;
 
 /// The words of a sentence with what is known of them, and what they say together about asking.
 #[derive(Debug, Clone)]
@@ -15,8 +16,7 @@ pub(in crate::planner) struct Walk {
 
 #[derive(Debug, Clone, Copy)]
 struct Word {
-    /// Where it stands in the plain text; a number stands nowhere, because all are one word.
-    span: Option<(usize, usize)>,
+    term: Term,
     alone: Option<&'static Row>,
     /// With the word before it.
     paired: Option<&'static Row>,
@@ -27,26 +27,25 @@ const SHORT_WORD: usize = 5;
 
 pub(in crate::planner) fn walk(plain: &str) -> Walk {
     let table = table();
-    let weight = |row: Option<&'static Row>| row.map_or(0.0, |row| at(row, Head::Asks));
+    let weight = |row: Option<&'static Row>| row.map_or(0.0, |row| at(&row.weights, Head::Asks));
     let mut walk = Walk { words: Vec::with_capacity(plain.len() / SHORT_WORD), asks: 0.0 };
-    let (mut before, mut last) = (None, hash("^"));
-    for (start, text) in placed(plain) {
-        let this = hash(text);
+    let (mut before, mut last) = (None, key("^"));
+    for term in placed(plain) {
+        let this = term.key;
         let alone = table.at(Key::WORD.with(this).done());
         let paired = table.at(Key::PAIR.with(last).with(this).done());
         walk.asks += weight(alone) + weight(paired) + three(before, last, this);
-        let span = (text != NUMBER).then_some((start, start + text.len()));
-        walk.words.push(Word { span, alone, paired });
+        walk.words.push(Word { term, alone, paired });
         (before, last) = (Some(last), this);
     }
-    let end = hash("$");
+    let end = key("$");
     walk.asks += weight(table.at(Key::PAIR.with(last).with(end).done())) + three(before, last, end);
     walk
 }
 
 fn three(before: Option<u64>, last: u64, this: u64) -> f64 {
     let row = before.and_then(|before| table().at(Key::THREE.with(before).with(last).with(this).done()));
-    row.map_or(0.0, |row| at(row, Head::Asks))
+    row.map_or(0.0, |row| at(&row.weights, Head::Asks))
 }
 
 impl Walk {
@@ -58,7 +57,7 @@ impl Walk {
     pub(super) fn known<'a>(&self, plain: &'a str) -> impl Iterator<Item = (Signal<'a>, &'static Row)> {
         let mut last = "^";
         self.words.iter().flat_map(move |word| {
-            let text = word.span.map_or(NUMBER, |(start, end)| plain.get(start..end).unwrap_or_default());
+            let text = word.term.text(plain);
             let pair = Signal::Pair(last, text);
             last = text;
             [word.alone.map(|row| (Signal::Word(text), row)), word.paired.map(|row| (pair, row))].into_iter().flatten()

@@ -9,7 +9,10 @@ use std::{
 };
 
 use super::signal::Signal;
-use crate::{model::words::words, planner::lexicon::Feature};
+use crate::{
+    model::words::words,
+    planner::{lexicon::Feature, sieve::Sieve},
+};
 
 const SHIPPED: &str = include_str!("weights.txt");
 
@@ -38,7 +41,7 @@ const HEADS: usize = Head::ALL.len();
 
 /// The key is a hash already.
 #[derive(Default)]
-pub(super) struct Given(u64);
+struct Given(u64);
 
 impl Hasher for Given {
     fn finish(&self) -> u64 {
@@ -52,20 +55,25 @@ impl Hasher for Given {
     fn write_u64(&mut self, value: u64) {
         self.0 = value;
     }
-
-    /// Of a row's place: the table below it is filled from the upper bits too.
-    fn write_usize(&mut self, value: usize) {
-        self.0 = (value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
 }
 
 /// One number per head.
-pub(in crate::planner) type Row = [f32; HEADS];
+pub(super) type Weights = [f32; HEADS];
+
+/// What is known of one signal.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::planner) struct Row {
+    pub(super) weights: Weights,
+    /// Counted from nought, in the order of the file.
+    pub(super) number: usize,
+}
 
 #[derive(Default)]
 pub(in crate::planner) struct Table {
     rows: HashMap<u64, Row, BuildHasherDefault<Given>>,
-    always: Row,
+    /// Of the keys above: two of three that are asked for are not there.
+    known: Sieve<16_384>,
+    always: Weights,
     /// What each feature says about asking, by its number: every sentence wants to know.
     asking: Vec<f64>,
     /// What the hand-made sum counts for in that.
@@ -93,7 +101,10 @@ impl Table {
                 head = named as usize;
                 put(&mut table.always, head, bias);
             } else if let Some((signal, weight)) = weighed(line) {
-                put(table.rows.entry(signal.key()).or_insert([0.0; HEADS]), head, weight);
+                let number = table.rows.len();
+                let row = table.rows.entry(signal.key()).or_insert(Row { weights: [0.0; HEADS], number });
+                put(&mut row.weights, head, weight);
+                table.known.put(signal.key());
             }
         }
         let cue = |name: &str| table.weight(&Signal::Cue(name), Head::Asks);
@@ -112,7 +123,7 @@ impl Table {
     }
 
     pub(in crate::planner) fn weight(&self, signal: &Signal<'_>, head: Head) -> f64 {
-        self.row(signal).map_or(0.0, |row| at(row, head))
+        self.row(signal).map_or(0.0, |row| at(&row.weights, head))
     }
 
     pub(super) fn row(&self, signal: &Signal<'_>) -> Option<&Row> {
@@ -120,7 +131,12 @@ impl Table {
     }
 
     pub(super) fn at(&self, key: u64) -> Option<&Row> {
-        self.rows.get(&key)
+        self.known.may_hold(key).then(|| self.rows.get(&key)).flatten()
+    }
+
+    /// How many signals have weights.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
     }
 
     pub(in crate::planner) fn bias(&self, head: Head) -> f64 {
@@ -138,13 +154,13 @@ fn weighed(line: &str) -> Option<(Signal<'_>, f32)> {
     Some((Signal::named(name)?, weight.parse().ok()?))
 }
 
-fn put(row: &mut Row, head: usize, value: f32) {
+fn put(row: &mut Weights, head: usize, value: f32) {
     if let Some(slot) = row.get_mut(head) {
         *slot = value;
     }
 }
 
-pub(super) fn at(row: &Row, head: Head) -> f64 {
+pub(super) fn at(row: &Weights, head: Head) -> f64 {
     row.get(head as usize).copied().map_or(0.0, f64::from)
 }
 

@@ -1,0 +1,76 @@
+//! Words told apart by a number each, and sets of them that say no at once.
+
+/// A run of ASCII letters and digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Made of its letters; two words seldom share one.
+    pub(super) key: u64,
+}
+
+impl Run {
+    /// The number of two words in a row.
+    pub(super) fn with(&self, next: &Run) -> u64 {
+        self.key.rotate_left(29) ^ next.key
+    }
+}
+
+/// Runs of ASCII letters and digits.
+pub(super) fn runs(plain: &str) -> impl Iterator<Item = Run> {
+    runs_of(plain, |byte| byte.is_ascii_alphanumeric())
+}
+
+/// Runs of bytes of one sort.
+pub(super) fn runs_of(plain: &str, is_part: impl Fn(&u8) -> bool) -> impl Iterator<Item = Run> {
+    let bytes = plain.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while !is_part(bytes.get(at)?) {
+            at += 1;
+        }
+        let (start, mut key) = (at, 0_u64);
+        while let Some(byte) = bytes.get(at).filter(|byte| is_part(byte)) {
+            key = lengthened(key, *byte);
+            at += 1;
+        }
+        Some(Run { start, end: at, key })
+    })
+}
+
+/// The number of a word that is one run.
+pub(super) fn key(word: &str) -> u64 {
+    word.bytes().fold(0, lengthened)
+}
+
+pub(super) fn lengthened(key: u64, byte: u8) -> u64 {
+    key.rotate_left(7) ^ u64::from(byte)
+}
+
+/// A set that may hold more than was put in, and never less: eight bits a place.
+pub(super) struct Sieve<const PLACES: usize>([u8; PLACES]);
+
+impl<const PLACES: usize> Default for Sieve<PLACES> {
+    fn default() -> Self {
+        Self([0; PLACES])
+    }
+}
+
+impl<const PLACES: usize> Sieve<PLACES> {
+    pub(super) fn put(&mut self, key: u64) {
+        let (place, bit) = Self::place(key);
+        if let Some(slot) = self.0.get_mut(place) {
+            *slot |= bit;
+        }
+    }
+
+    pub(super) fn may_hold(&self, key: u64) -> bool {
+        let (place, bit) = Self::place(key);
+        self.0.get(place).is_some_and(|slot| slot & bit != 0)
+    }
+
+    fn place(key: u64) -> (usize, u8) {
+        let mixed = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+        ((mixed >> 3) % PLACES, 1 << (mixed & 7))
+    }
+}
