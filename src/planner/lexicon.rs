@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use aho_corasick::{Anchored, automaton::Automaton as _, nfa::contiguous::NFA};
 
 use super::{
-    sieve::{Run, Sieve, runs},
+    sieve::{Run, Sieve, key, runs},
     text::words,
 };
 pub(super) use feature::Feature;
@@ -155,6 +155,7 @@ struct Lexicon {
     weights: Vec<f64>,
     /// Sorted.
     verbs: Vec<&'static str>,
+    known_verbs: Sieve<2048>,
 }
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
@@ -190,7 +191,9 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     let mut verbs: Vec<_> =
         VERBS.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect();
     verbs.sort_unstable();
-    Lexicon { automaton, phrases, heads, anywhere, weights, verbs }
+    let mut known_verbs = Sieve::default();
+    verbs.iter().for_each(|verb| known_verbs.put(key(verb)));
+    Lexicon { automaton, phrases, heads, anywhere, weights, verbs, known_verbs }
 });
 
 fn section(line: &str) -> Option<(Feature, f64)> {
@@ -389,7 +392,8 @@ pub(super) fn is_lead_in(word: &str) -> bool {
 }
 
 pub(super) fn is_verb(word: &str) -> bool {
-    LEXICON.verbs.binary_search(&word).is_ok()
+    let lexicon = &*LEXICON;
+    lexicon.known_verbs.may_hold(key(word)) && lexicon.verbs.binary_search(&word).is_ok()
 }
 
 #[cfg(test)]

@@ -90,10 +90,16 @@ fn hands_on(plain: &str) -> bool {
 
 /// Hebrew when most of its letters are. A few sentences tell.
 fn language(sentences: &[Scored<'_>], subject: &str) -> &'static str {
-    let letters = sentences.iter().take(12).flat_map(|scored| scored.sentence.plain.chars());
-    let (mut hebrew, mut other) = (0_u32, 0_u32);
-    for letter in letters.chain(subject.chars()).filter(|c| c.is_alphabetic()) {
-        if ('א'..='ת').contains(&letter) { hebrew += 1 } else { other += 1 }
+    let texts = sentences.iter().take(12).map(|scored| scored.sentence.plain.as_str());
+    let (mut hebrew, mut other) = (0, 0);
+    for text in texts.chain([subject]) {
+        if text.is_ascii() {
+            other += text.bytes().filter(u8::is_ascii_alphabetic).count();
+            continue;
+        }
+        for letter in text.chars().filter(|c| c.is_alphabetic()) {
+            if ('א'..='ת').contains(&letter) { hebrew += 1 } else { other += 1 }
+        }
     }
     if hebrew > other { "he" } else { "en" }
 }

@@ -2,10 +2,7 @@
 
 use chrono::{Datelike as _, Duration, NaiveDate, NaiveTime, Weekday};
 
-use super::{
-    Base, WeekdayOf as _, When, bare, number, plus_days,
-    word::is_time_word,
-};
+use super::{Base, WeekdayOf as _, When, bare, number, plus_days, word::is_time_word};
 
 /// Reads a day that starts at `at`; also says how many words it took.
 pub(super) fn read(tokens: &[&str], at: usize, base: &Base<'_>) -> Option<(When, usize)> {

@@ -27,7 +27,8 @@ fn figures(plain: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let (_, from) = rest.split_at_checked(rest.iter().position(u8::is_ascii_digit)?)?;
         let of_figure = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'/' | b':');
-        let (figure, after) = from.split_at_checked(from.iter().position(|byte| !of_figure(byte)).unwrap_or(from.len()))?;
+        let (figure, after) =
+            from.split_at_checked(from.iter().position(|byte| !of_figure(byte)).unwrap_or(from.len()))?;
         rest = after;
         Some(figure)
     })

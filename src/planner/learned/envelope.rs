@@ -175,15 +175,19 @@ impl Shape {
     fn add(&mut self, word: &str) {
         let seen = Letters::of(word);
         self.words += 1;
-        self.links += usize::from((word.len() > 3 && word.contains("http")) || word.starts_with("www"));
         self.bangs += usize::from(seen.bang);
-        self.capitals += usize::from(seen.letters >= 4 && !seen.small && word.is_ascii());
-        self.lone += usize::from(seen.letters == 1 && word.len() == 1 && !matches!(word, "a" | "A" | "I" | "i"));
-        self.apart += usize::from(matches!(word, "." | "," | "!" | "?" | ":" | ";" | "/"));
-        self.mixed += usize::from(seen.letters > 0 && seen.letters < word.len() && is_mixed(word));
         self.money += usize::from(seen.money);
         self.percent += usize::from(seen.percent);
-        self.bullets += usize::from(matches!(word, "-" | "•" | "*" | "1." | "2." | "3." | "1)" | "2)"));
+        self.mixed += usize::from(seen.odd && is_mixed(word));
+        if word.len() > 3 {
+            self.links += usize::from(word.contains("http") || word.starts_with("www"));
+            self.capitals += usize::from(seen.letters >= 4 && !seen.small && word.is_ascii());
+        } else {
+            self.lone += usize::from(seen.letters == 1 && word.len() == 1 && !matches!(word, "a" | "A" | "I" | "i"));
+            self.apart += usize::from(matches!(word, "." | "," | "!" | "?" | ":" | ";" | "/"));
+            self.bullets += usize::from(matches!(word, "-" | "•" | "*" | "1." | "2." | "3." | "1)" | "2)"));
+            self.links += usize::from(word == "www");
+        }
     }
 }
 
@@ -195,28 +199,37 @@ struct Letters {
     bang: bool,
     money: bool,
     percent: bool,
+    /// A small letter follows a digit or a mark.
+    odd: bool,
 }
 
 impl Letters {
     fn of(word: &str) -> Self {
         let mut seen = Self::default();
+        let mut after_mark = false;
         for c in word.chars() {
+            let small = c.is_ascii_lowercase() || (!c.is_ascii() && !is_hebrew(c) && c.is_lowercase());
+            seen.odd |= after_mark && small;
+            seen.small |= small;
+            after_mark = false;
             match c {
-                'a'..='z' => (seen.letters, seen.small) = (seen.letters + 1, true),
-                'A'..='Z' => seen.letters += 1,
-                'א'..='ת' => seen.letters += 1,
-                '!' => seen.bang = true,
-                '$' | '€' | '£' | '₪' => seen.money = true,
-                '%' => seen.percent = true,
-                c if c.is_ascii() => {}
-                c => {
-                    seen.letters += usize::from(c.is_alphabetic());
-                    seen.small |= c.is_lowercase();
+                c if c.is_ascii_alphabetic() || is_hebrew(c) => seen.letters += 1,
+                c if c.is_ascii() => {
+                    after_mark = true;
+                    seen.bang |= c == '!';
+                    seen.money |= c == '$';
+                    seen.percent |= c == '%';
                 }
+                '€' | '£' | '₪' => seen.money = true,
+                c => seen.letters += usize::from(c.is_alphabetic()),
             }
         }
         seen
     }
+}
+
+fn is_hebrew(c: char) -> bool {
+    matches!(c, 'א'..='ת')
 }
 
 /// "v1agra", "p~harmacy": a digit or a mark between letters, where no ordinary spelling has one.
