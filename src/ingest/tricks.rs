@@ -11,8 +11,9 @@ pub struct Stripped {
 
 /// Takes out invisible and direction characters and control characters, and normalises to NFC.
 pub fn strip(text: &str) -> Stripped {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
-        return Stripped { text: text.to_owned(), tricks: 0 };
+    // Without a way out on the first odd byte, because then many bytes are looked at together.
+    if !text.bytes().fold(false, |odd, byte| odd | !matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t')) {
+        return Stripped { text: with_line_feeds(text), tricks: 0 };
     }
     let mut out = String::with_capacity(text.len());
     let mut tricks = 0;
@@ -48,6 +49,18 @@ pub fn strip(text: &str) -> Stripped {
         tricks += u32::from(!honest);
     }
     Stripped { text: nfc(out), tricks }
+}
+
+/// Every line break is a line feed.
+fn with_line_feeds(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (nth, line) in text.split('\r').enumerate() {
+        if nth > 0 && !line.starts_with('\n') {
+            out.push('\n');
+        }
+        out.push_str(line);
+    }
+    out
 }
 
 fn nfc(text: String) -> String {

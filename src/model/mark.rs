@@ -66,6 +66,9 @@ fn digest(text: &str) -> String {
 
 /// Lower-case words with one space between: neither wrapping nor punctuation counts.
 fn words(text: &str) -> String {
+    if text.is_ascii() {
+        return ascii_words(text.as_bytes());
+    }
     let mut out = String::with_capacity(text.len());
     let mut apart = false;
     for c in text.chars() {
@@ -83,6 +86,22 @@ fn words(text: &str) -> String {
         }
     }
     out
+}
+
+/// Every byte is written, and the next one over it unless it counts: no guess about where words end can be wrong.
+fn ascii_words(text: &[u8]) -> String {
+    let mut out = vec![0; text.len()];
+    let (mut length, mut inside) = (0, false);
+    for byte in text {
+        let letter = byte.is_ascii_alphanumeric();
+        if let Some(place) = out.get_mut(length) {
+            *place = if letter { byte.to_ascii_lowercase() } else { b' ' };
+        }
+        length += usize::from(letter || inside);
+        inside = letter;
+    }
+    out.truncate(length.saturating_sub(usize::from(!inside)));
+    String::from_utf8(out).unwrap_or_default()
 }
 
 /// Without `Re:`, `Fwd:` and their like.

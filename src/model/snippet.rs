@@ -19,7 +19,18 @@ pub fn of_mail(mail: &Mail) -> Vec<String> {
 }
 
 fn cut(text: &str) -> &str {
-    let text = text.trim();
-    let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(end, _)| end);
+    head(text.trim(), LONGEST)
+}
+
+/// The first characters of a text.
+pub fn head(text: &str, most: usize) -> &str {
+    if text.len() <= most {
+        return text;
+    }
+    // Where all are ASCII, as many bytes are as many characters.
+    if let Some((first, _)) = text.split_at_checked(most).filter(|(first, _)| first.is_ascii()) {
+        return first;
+    }
+    let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| end);
     text.get(..end).unwrap_or_default()
 }

@@ -132,7 +132,5 @@ pub(super) fn task_tokens(task: &Task) -> String {
 
 /// The words a mail is found by.
 pub(super) fn mail_tokens(mail: &Mail) -> String {
-    let end = mail.text.char_indices().nth(INDEXED_CHARS).map_or(mail.text.len(), |(end, _)| end);
-    let body = mail.text.get(..end).unwrap_or_default();
-    tokens_of(&[&mail.subject, mail.from.label(), &mail.from.addr, body])
+    tokens_of(&[&mail.subject, mail.from.label(), &mail.from.addr, snippet::head(&mail.text, INDEXED_CHARS)])
 }

@@ -33,6 +33,10 @@ pub(super) fn tokens_of(texts: &[&str]) -> String {
     let mut cut = Vec::new();
     for text in texts {
         let full = each_word(text, |word| {
+            if word.is_ascii() {
+                seen.add(word);
+                return seen.count < WORDS_PER_DOCUMENT;
+            }
             if is_hebrew(word) && !seen.has(word) && cut.len() < PIECES_PER_DOCUMENT {
                 cut.extend(pieces(word));
             }
@@ -58,7 +62,7 @@ struct Distinct {
     text: String,
     count: usize,
     /// Where a word stands, at the place its hash names or after it; nowhere while it is free.
-    places: Vec<(usize, usize)>,
+    places: Vec<(u32, u32)>,
 }
 
 /// More than a document has words and pieces; a power of two.
@@ -79,7 +83,7 @@ impl Distinct {
             if !self.text.is_empty() {
                 self.text.push(' ');
             }
-            *place = (self.text.len(), self.text.len() + word.len());
+            *place = (self.text.len() as u32, (self.text.len() + word.len()) as u32);
             self.text.push_str(word);
             self.count += 1;
         }
@@ -91,17 +95,19 @@ impl Distinct {
 
     /// Where the word is, or would be.
     fn place(&self, word: &str) -> Option<usize> {
-        let first =
-            word.bytes().fold(0_usize, |hash, byte| (hash.rotate_left(5) ^ usize::from(byte)).wrapping_mul(SPREAD));
-        let places = (0..PLACES).map(|step| ((first >> (usize::BITS - PLACES.trailing_zeros())) + step) % PLACES);
-        places.into_iter().find(|place| match self.places.get(*place) {
-            Some((start, end)) if (*start, *end) != (0, 0) => self.text.get(*start..*end) == Some(word),
+        let hash = word.bytes().fold(0_u64, |hash, byte| hash.rotate_left(7) ^ u64::from(byte)).wrapping_mul(SPREAD);
+        let first = (hash >> (u64::BITS - PLACES.trailing_zeros())) as usize;
+        let mut places = (0..PLACES).map(|step| (first + step) % PLACES);
+        places.find(|place| match self.places.get(*place) {
+            Some((start, end)) if (*start, *end) != (0, 0) => {
+                self.text.as_bytes().get(*start as usize..*end as usize) == Some(word.as_bytes())
+            }
             _ => true,
         })
     }
 }
 
-const SPREAD: usize = 0x9e37_79b9_7f4a_7c15_u64 as usize;
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What a question is looked up by.
 pub(super) struct Terms {
@@ -145,11 +151,16 @@ pub fn query_words(text: &str) -> Vec<String> {
 
 /// Shows every word, folded, until told to stop; true when it was told.
 fn each_word(text: &str, mut show: impl FnMut(&str) -> bool) -> bool {
+    if text.is_ascii() {
+        let lower = text.to_ascii_lowercase();
+        let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        return words.map(stem).any(|word| word.len() <= LONGEST_WORD && !show(word));
+    }
     let mut word = String::new();
     for raw in text.split(|c: char| !c.is_alphanumeric() && !is_mark(c)).filter(|raw| !raw.is_empty()) {
         fold(raw, &mut word);
-        let length = if word.is_ascii() { word.len() } else { word.chars().count() };
-        if (1..=LONGEST_WORD).contains(&length) && !show(&word) {
+        let word = stem(&word);
+        if (1..=LONGEST_WORD).contains(&word.chars().count()) && !show(word) {
             return true;
         }
     }
@@ -164,14 +175,12 @@ fn fold(raw: &str, word: &mut String) {
     } else {
         word.extend(raw.nfkd().filter(|c| !is_mark(*c)).flat_map(char::to_lowercase).map(unfinal));
     }
-    stem(word);
 }
 
 /// Plural and possessive s only: enough to make "invoice" find "invoices", too little to confuse.
-fn stem(word: &mut String) {
-    if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && word.is_ascii() {
-        word.pop();
-    }
+fn stem(word: &str) -> &str {
+    let plural = word.strip_suffix('s').filter(|rest| rest.len() > 2 && !rest.ends_with(['s', 'u']) && rest.is_ascii());
+    plural.unwrap_or(word)
 }
 
 /// Combining marks, Hebrew points and accents among them.
