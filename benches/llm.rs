@@ -12,7 +12,10 @@ use adjutant::{
         prompt::plan_step,
         quote::{Message, Person},
     },
-    model::llm::{Allowance, Limit, LlmSettings, Price, Provider, Spent},
+    model::{
+        Said,
+        llm::{Allowance, Limit, LlmSettings, Price, Provider, Spent},
+    },
     store::{Store, Write, value::NewModelCall},
 };
 use serde_json::json;
@@ -103,7 +106,7 @@ fn main() {
                 node: "bench".into(),
                 input_hash: nth.to_string(),
                 ordinal: 0,
-                reply: serde_json::to_value(&heard).unwrap(),
+                reply: Said::of(&heard).unwrap(),
                 call: call.clone(),
                 with: Vec::new(),
                 at: "2026-11-16T08:00:00Z".parse().unwrap(),

@@ -10,7 +10,7 @@ use crate::{
     graph::{Consultant, IN_USE},
     llm::{Budget, Desk, Inquiry, Llm, Question, Wire, prompt::prioritise, quote::Message},
     model::{
-        Instant,
+        Instant, Said,
         llm::{Allowance, LlmSettings, ModelCall, Outcome, Provider, Spent},
     },
     store::{
@@ -109,7 +109,7 @@ impl App {
             node: node.to_owned(),
             input_hash: String::new(),
             ordinal: 0,
-            reply: serde_json::Value::Null,
+            reply: Said::from("null".to_owned()),
             call,
             with: Vec::new(),
             at: self.clock.now(),

@@ -3,7 +3,6 @@
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use anyhow::Context as _;
-use serde_json::Value;
 use tokio::sync::watch;
 
 use super::{
@@ -14,7 +13,7 @@ use super::{
 use crate::{
     llm::Inquiry,
     memory::Memory,
-    model::{AccountMode, Instant, Mail, RunState, UrgencyOrigin, llm::ModelCall},
+    model::{AccountMode, Instant, Mail, RunState, Said, UrgencyOrigin, llm::ModelCall},
     outbox::{Carried, Outbox},
     policy::{Charter, Standing},
     rules::Current,
@@ -49,14 +48,14 @@ pub type Reply<'a> = Pin<Box<dyn Future<Output = anyhow::Result<Answered>> + Sen
 
 /// A reply, and what it obliges the asker to store with it.
 pub struct Answered {
-    pub value: Value,
+    pub value: Said,
     pub moved: Option<Box<ActionMove>>,
     /// A model said it.
     pub call: Option<Box<ModelCall>>,
 }
 
-impl From<Value> for Answered {
-    fn from(value: Value) -> Self {
+impl From<Said> for Answered {
+    fn from(value: Said) -> Self {
         Self { value, moved: None, call: None }
     }
 }
@@ -101,13 +100,13 @@ impl Answer for Library {
                     let carried = self.outbox.begin(*action_id, asker.planned, asker.mail, asker.now, &mut moved);
                     match carried.await? {
                         Carried::Ended(state, result) => {
-                            Ok(Answered { value: to_value(&EffectEnd { state, result })?, moved, call: None })
+                            Ok(Answered { value: said(&EffectEnd { state, result })?, moved, call: None })
                         }
                         Carried::NotNow { reason, until } => Err(NotNow { reason, until }.into()),
                     }
                 }
                 Call::Busy { from, to } => self.agenda(asker, *from, *to).await.map(Into::into),
-                Call::Recall { .. } => Ok(to_value(&recall::recall(&self.memory, asker, call).await?)?.into()),
+                Call::Recall { .. } => Ok(said(&recall::recall(&self.memory, asker, call).await?)?.into()),
                 Call::Model { inquiry } => self.ask_model(asker, inquiry).await,
                 _ => self.look_up(asker, call).map(Into::into),
             }
@@ -121,7 +120,7 @@ impl Answer for Library {
 
 impl Library {
     /// Asked of the calendar. One that does not answer stops nobody: what is proposed says so, and a person decides.
-    async fn agenda(&self, asker: Asker<'_>, from: Instant, to: Instant) -> anyhow::Result<Value> {
+    async fn agenda(&self, asker: Asker<'_>, from: Instant, to: Instant) -> anyhow::Result<Said> {
         let agenda = match self.outbox.busy(&asker.head.account, from, to).await {
             Ok(None) => Agenda::None,
             Ok(Some(busy)) => Agenda::Known { busy },
@@ -131,27 +130,27 @@ impl Library {
             }
             Err(error) => Agenda::Silent { why: error.to_string() },
         };
-        to_value(&agenda)
+        said(&agenda)
     }
 
     async fn ask_model(&self, asker: Asker<'_>, inquiry: &Inquiry) -> anyhow::Result<Answered> {
         let model = self.model.as_ref().context("there is no model to ask")?;
         let (heard, call) = model.ask(&self.store, asker, inquiry).await?;
-        Ok(Answered { value: to_value(&heard)?, moved: None, call: Some(Box::new(call)) })
+        Ok(Answered { value: said(&heard)?, moved: None, call: Some(Box::new(call)) })
     }
 
     /// Everything but effects is a few short reads.
-    fn look_up(&self, asker: Asker<'_>, call: &Call) -> anyhow::Result<Value> {
+    fn look_up(&self, asker: Asker<'_>, call: &Call) -> anyhow::Result<Said> {
         let Asker { head, state, now, .. } = asker;
         match call {
             Call::Acquaintance { mail_id } => {
                 let mail = asker.mail.context("the mail of this run is not in the store")?;
                 let known = self.store.read_now(|reader| reader.acquaintance(*mail_id, mail))?;
-                to_value(&known.context("the mail is not in the ledger")?)
+                said(&known.context("the mail is not in the ledger")?)
             }
-            Call::Kin { marks } => to_value(&self.store.read_now(|reader| reader.invoice_kin(&head.account, marks))?),
+            Call::Kin { marks } => said(&self.store.read_now(|reader| reader.invoice_kin(&head.account, marks))?),
             Call::Rank { urgency } => self.rank(state, *urgency, now),
-            Call::Taught { facts } => to_value(&self.rules.borrow().rules.taught(facts, now)),
+            Call::Taught { facts } => said(&self.rules.borrow().rules.taught(facts, now)),
             Call::Thread { thread } => self.thread(head, thread),
             Call::Style { person } => self.style(head, person),
             Call::Standing => self.standing(head),
@@ -161,7 +160,7 @@ impl Library {
                     self.store.read_now(|reader| Ok((reader.task(*task_id)?, reader.task_facts(*task_id)?)))?;
                 let row = row.context("the task is not in the store")?;
                 let facts = facts.context("the task has no facts")?;
-                to_value(&TaskNow { task: row.task, facts, revision: row.revision, hand_ranked: row.hand_ranked })
+                said(&TaskNow { task: row.task, facts, revision: row.revision, hand_ranked: row.hand_ranked })
             }
             Call::Recall { .. } | Call::Effect { .. } | Call::Busy { .. } | Call::Model { .. } => {
                 anyhow::bail!("it is asked for elsewhere, not looked up")
@@ -169,14 +168,14 @@ impl Library {
         }
     }
 
-    fn rank(&self, state: &RunState, urgency: Option<f64>, now: Instant) -> anyhow::Result<Value> {
+    fn rank(&self, state: &RunState, urgency: Option<f64>, now: Instant) -> anyhow::Result<Said> {
         let mut facts = state.facts.clone().context("the task has no facts to rank by")?;
         if let Some(urgency) = urgency {
             (facts.urgency, facts.urgency_origin) = (urgency, UrgencyOrigin::Model);
         }
         let rules = Arc::clone(&self.rules.borrow().rules);
         let verdict = rules.judge(&facts, now);
-        to_value(&Ranked {
+        said(&Ranked {
             level: verdict.level,
             rule: verdict.rule,
             why: verdict.why,
@@ -184,7 +183,7 @@ impl Library {
         })
     }
 
-    fn thread(&self, head: &RunHead, thread: &str) -> anyhow::Result<Value> {
+    fn thread(&self, head: &RunHead, thread: &str) -> anyhow::Result<Said> {
         let mails = self.store.read_now(|reader| reader.thread_mails(&head.account, thread, THREAD_MAILS))?;
         let mails: Vec<ThreadMail> = mails
             .into_iter()
@@ -194,34 +193,34 @@ impl Library {
                 text: first_words(&mail.text),
             })
             .collect();
-        to_value(&mails)
+        said(&mails)
     }
 
-    fn style(&self, head: &RunHead, person: &str) -> anyhow::Result<Value> {
+    fn style(&self, head: &RunHead, person: &str) -> anyhow::Result<Said> {
         let mut mails = self.store.read_now(|reader| reader.sent_mails(&head.account, SENT_MAILS))?;
         mails.retain(|mail| !mail.text.trim().is_empty());
         mails.sort_by_key(|mail| !mail.to.iter().any(|to| to.addr == person));
         let texts =
             mails.into_iter().take(STYLE_MAILS).map(|mail| mail.text.trim().chars().take(STYLE_CHARS).collect());
-        to_value(&texts.collect::<Vec<String>>())
+        said(&texts.collect::<Vec<String>>())
     }
 
     /// The store refuses what does not fit in any case; asking first spares it the batch it would have to do again.
-    fn room(&self, sender: &str, now: Instant) -> anyhow::Result<Value> {
+    fn room(&self, sender: &str, now: Instant) -> anyhow::Result<Said> {
         let caps = self.outbox.charter().caps;
         let room = Room { all: caps.pending, per_sender: caps.pending_per_sender };
         match self.store.read_now(|reader| reader.has_room(sender, room)) {
             Err(StoreError::NoRoom(reason)) => Err(NotNow { reason, until: now.plus(ROOM_PAUSE) }.into()),
-            outcome => Ok(Value::Bool(outcome.map(|()| true)?)),
+            outcome => said(&outcome.map(|()| true)?),
         }
     }
 
-    fn standing(&self, head: &RunHead) -> anyhow::Result<Value> {
+    fn standing(&self, head: &RunHead) -> anyhow::Result<Said> {
         let (account, paused) =
             self.store.read_now(|reader| Ok((reader.account(&head.account)?, reader.is_paused()?)))?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
         let charter = Charter::clone(&self.outbox.charter());
-        to_value(&Standing { mode, labels: self.labels.clone(), charter, epoch: self.outbox.epoch(), paused })
+        said(&Standing { mode, labels: self.labels.clone(), charter, epoch: self.outbox.epoch(), paused })
     }
 }
 
@@ -230,6 +229,6 @@ fn first_words(text: &str) -> String {
     text.trim().chars().take(240).collect()
 }
 
-fn to_value<T: serde::Serialize>(value: &T) -> anyhow::Result<Value> {
-    serde_json::to_value(value).context("a reply could not be encoded")
+fn said(value: &impl serde::Serialize) -> anyhow::Result<Said> {
+    Said::of(value).context("a reply could not be encoded")
 }

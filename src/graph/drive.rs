@@ -3,8 +3,6 @@
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, anyhow, bail};
-use serde::Deserialize;
-use serde_json::Value;
 
 use super::{
     answer::{Answered, Asker, NotNow},
@@ -17,7 +15,7 @@ use super::{
     ticket::Ticket,
 };
 use crate::{
-    model::{Instant, Mail, Move, NodeName, OutboxState, Reading, Reflection, RunId, RunKind, RunStatus},
+    model::{Instant, Mail, Move, NodeName, OutboxState, Reading, Reflection, RunId, RunKind, RunStatus, Said},
     store::{
         StoreError, Write,
         value::{Checkpoint, RecordedReply},
@@ -122,7 +120,7 @@ impl Inner {
         let now = self.clock.now();
         if let (Some(task_id), None, false) = (ticket.task_id, ticket.revision, ticket.head.fork) {
             let value = self.reply(ticket, &Call::Task { task_id }, now).await?;
-            ticket.take(TaskNow::deserialize(&*value)?);
+            ticket.take(value.read::<TaskNow>()?);
             let terminal = ticket.state.task.as_ref().is_some_and(|task| task.status.is_terminal());
             if terminal && ticket.head.kind != RunKind::Rank {
                 // What has begun is brought to its end, or nobody would ever know it.
@@ -207,7 +205,7 @@ impl Inner {
         &self,
         ticket: &'a Ticket,
         (mail, reading): (Option<&'a Mail>, &'a OnceLock<Reading>),
-        replies: &'a [(Call, Arc<Value>)],
+        replies: &'a [(Call, Said)],
         now: Instant,
     ) -> Entry<'a> {
         // What was heard before a restart is used, whether there still is a model or not.
@@ -219,7 +217,7 @@ impl Inner {
         &self,
         ticket: &mut Ticket,
         calls: Vec<Call>,
-        replies: &mut Vec<(Call, Arc<Value>)>,
+        replies: &mut Vec<(Call, Said)>,
         now: Instant,
     ) -> anyhow::Result<()> {
         for call in calls {
@@ -230,7 +228,7 @@ impl Inner {
     }
 
     /// From the record if it is there; else made, and put on the record with the next checkpoint.
-    async fn reply(&self, ticket: &mut Ticket, call: &Call, now: Instant) -> anyhow::Result<Arc<Value>> {
+    async fn reply(&self, ticket: &mut Ticket, call: &Call, now: Instant) -> anyhow::Result<Said> {
         let hash = call.hash();
         let (ordinal, recorded) = ticket.book.next(ticket.node, &hash);
         if let Some(value) = recorded {
@@ -266,7 +264,7 @@ impl Inner {
                     // Work goes on without documents, and a replay does too.
                     Err(error) if matches!(call, Call::Recall { .. }) => {
                         tracing::warn!(run.id = %ticket.run_id(), error = format!("{error:#}"), "nothing could be recalled");
-                        Value::Array(Vec::new())
+                        Said::from("[]".to_owned())
                     }
                     answered => {
                         let Answered { value, moved, call } = answered?;
@@ -279,9 +277,7 @@ impl Inner {
                 }
             }
         };
-        let value = Arc::new(value);
-        let reply =
-            RecordedReply { node: ticket.node, input_hash: hash, ordinal, reply: Arc::clone(&value), call: None };
+        let reply = RecordedReply { node: ticket.node, input_hash: hash, ordinal, reply: value.clone(), call: None };
         ticket.unsaved.push(reply);
         Ok(value)
     }
@@ -372,7 +368,7 @@ impl Inner {
         let now = self.clock.now();
         if let Some(task_id) = ticket.task_id.filter(|_| !ticket.head.fork) {
             let value = self.reply(&mut ticket, &Call::Task { task_id }, now).await?;
-            ticket.take(TaskNow::deserialize(&*value)?);
+            ticket.take(value.read::<TaskNow>()?);
         }
         let mail = ticket.mail.clone();
         let reading = OnceLock::new();
@@ -404,9 +400,9 @@ fn is_stopped(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(StoreError::Stopped))
 }
 
-fn void_effect() -> anyhow::Result<Value> {
+fn void_effect() -> anyhow::Result<Said> {
     let end = EffectEnd { state: OutboxState::Void, result: "a fork's effects are void".into() };
-    serde_json::to_value(end).context("a reply could not be encoded")
+    Said::of(&end).context("a reply could not be encoded")
 }
 
 /// A step that breaks the node's contract is a failure of the node.

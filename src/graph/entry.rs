@@ -3,13 +3,12 @@
 use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::Value;
 
 use crate::{
     llm::{Heard, Inquiry, Prompt},
     model::{
         AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, OutboxState, Reading, Reflection, RunId,
-        RunKind, RunState, Task, TaskId, UserId, ids::sha256_hex,
+        RunKind, RunState, Said, Task, TaskId, UserId, ids::sha256_hex,
     },
     store::value::{NewAction, NewItem, NewRun},
 };
@@ -110,7 +109,7 @@ pub struct Entry<'a> {
     /// What the mail was read to say, for the later entries of one visit: neither it nor its writer changes meanwhile.
     pub reading: &'a OnceLock<Reading>,
     /// Of this visit, in the order asked.
-    pub replies: &'a [(Call, Arc<Value>)],
+    pub replies: &'a [(Call, Said)],
     /// There is a model to ask; on a replay, whether there was.
     pub model: bool,
     pub now: Instant,
@@ -120,7 +119,7 @@ impl Entry<'_> {
     /// The reply to the first call that `wanted` picks, if it was asked already.
     pub fn reply<T: DeserializeOwned>(&self, wanted: impl Fn(&Call) -> bool) -> anyhow::Result<Option<T>> {
         let found = self.replies.iter().find(|(call, _)| wanted(call));
-        found.map(|(_, value)| T::deserialize(&**value).map_err(Into::into)).transpose()
+        found.map(|(_, value)| value.read().map_err(Into::into)).transpose()
     }
 
     /// What the model said to this prompt, if it was asked already.

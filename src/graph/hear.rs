@@ -1,12 +1,8 @@
 //! What a model said is on the disk before anybody uses it: a run that dies after this hears the same again.
 
-use std::sync::Arc;
-
-use serde_json::Value;
-
 use super::{commit::DISK_PAUSE, engine::Inner, entry::Call, ticket::Ticket};
 use crate::{
-    model::{Instant, llm::ModelCall},
+    model::{Instant, Said, llm::ModelCall},
     store::{
         Write,
         value::{NewModelCall, RecordedReply},
@@ -20,13 +16,13 @@ impl Inner {
         &self,
         ticket: &mut Ticket,
         (input_hash, ordinal): (String, u32),
-        value: Value,
+        value: Said,
         call: Box<ModelCall>,
         at: Instant,
-    ) -> anyhow::Result<Arc<Value>> {
-        let (node, value) = (ticket.node, Arc::new(value));
+    ) -> anyhow::Result<Said> {
+        let node = ticket.node;
         if !call.outcome.was_asked() {
-            let reply = RecordedReply { node, input_hash, ordinal, reply: Arc::clone(&value), call: Some(call) };
+            let reply = RecordedReply { node, input_hash, ordinal, reply: value.clone(), call: Some(call) };
             ticket.unsaved.push(reply);
             return Ok(value);
         }
@@ -39,7 +35,7 @@ impl Inner {
             node: node.to_string(),
             input_hash,
             ordinal,
-            reply: Value::clone(&value),
+            reply: value.clone(),
             call: *call,
             with: with.cloned().collect(),
             at,

@@ -1,9 +1,8 @@
 //! Replaying a run from its record: no call is made, nothing is written, and every difference is named.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{
     entry::{Call, Entry, Step},
@@ -11,7 +10,7 @@ use super::{
     ticket::Ticket,
 };
 use crate::{
-    model::{Change, Mail, Move, NodeName, RunId},
+    model::{Change, Mail, Move, NodeName, RunId, Said},
     store::value::{CheckpointRow, RunRecord},
 };
 
@@ -71,7 +70,7 @@ fn again(
     checkpoint: &CheckpointRow,
     mail: Option<&Mail>,
 ) -> anyhow::Result<Step> {
-    let (mut replies, reading) = (Vec::<(Call, Arc<Value>)>::new(), OnceLock::new());
+    let (mut replies, reading) = (Vec::<(Call, Said)>::new(), OnceLock::new());
     let model = record.asked_model.contains(&checkpoint.seq);
     if let Some(Move::Wait { action_id }) =
         record.checkpoints.iter().find(|before| before.seq + 1 == checkpoint.seq).map(|before| &before.mv)
@@ -101,7 +100,7 @@ fn again(
     }
 }
 
-fn recorded(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyhow::Result<Arc<Value>> {
+fn recorded(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyhow::Result<Said> {
     let hash = call.hash();
     // Of several the last: what was heard for a checkpoint that was refused was asked anew.
     let found = record
@@ -109,7 +108,7 @@ fn recorded(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyh
         .iter()
         .filter(|(seq, reply)| *seq == checkpoint.seq && reply.node == checkpoint.node && reply.input_hash == hash)
         .max_by_key(|(_, reply)| reply.ordinal)
-        .map(|(_, reply)| Arc::clone(&reply.reply));
+        .map(|(_, reply)| reply.reply.clone());
     found.ok_or_else(|| {
         anyhow::anyhow!("it asks something that is not on record: {}", serde_json::to_string(call).unwrap_or_default())
     })

@@ -3,15 +3,13 @@
 use std::{collections::HashMap, sync::Arc};
 
 use anyhow::{Context as _, bail};
-use serde::Deserialize;
-use serde_json::Value;
 
 use super::{
     commit::UnderWay,
     entry::{Call, RunHead, TaskNow},
 };
 use crate::{
-    model::{ActionId, Mail, MailId, Move, NodeName, RunState, TaskId, run::STATE_SCHEMA},
+    model::{ActionId, Mail, MailId, Move, NodeName, RunState, Said, TaskId, run::STATE_SCHEMA},
     store::value::{Acquaintance, ActionMove, NewAction, NewRun, RecordedReply, RunRecord},
 };
 
@@ -29,7 +27,7 @@ pub struct Ticket {
     /// The same effect as it was just planned, still in memory.
     pub(super) fresh_action: Option<Arc<NewAction>>,
     /// Replies given before the node asks.
-    pub(super) given: Vec<(Call, Arc<Value>)>,
+    pub(super) given: Vec<(Call, Said)>,
     /// Not yet stored; they go with the next checkpoint.
     pub(super) unsaved: Vec<RecordedReply>,
     /// The end of the effect it waited for, likewise.
@@ -46,13 +44,13 @@ pub struct Ticket {
 /// The replies a run has on record, and how often each question was asked.
 #[derive(Default)]
 pub(super) struct Book {
-    recorded: HashMap<(NodeName, String, u32), Arc<Value>>,
+    recorded: HashMap<(NodeName, String, u32), Said>,
     asked: HashMap<(NodeName, String), u32>,
 }
 
 impl Book {
     /// The ordinal of this asking, and the reply if it is on record.
-    pub(super) fn next(&mut self, node: NodeName, hash: &str) -> (u32, Option<Arc<Value>>) {
+    pub(super) fn next(&mut self, node: NodeName, hash: &str) -> (u32, Option<Said>) {
         let count = self.asked.entry((node, hash.to_owned())).or_default();
         let ordinal = *count;
         *count += 1;
@@ -60,7 +58,7 @@ impl Book {
     }
 
     fn learn(&mut self, reply: &RecordedReply) {
-        self.recorded.insert((reply.node, reply.input_hash.clone(), reply.ordinal), Arc::clone(&reply.reply));
+        self.recorded.insert((reply.node, reply.input_hash.clone(), reply.ordinal), reply.reply.clone());
     }
 
     /// What was heard for a checkpoint that was refused may be why it was: it is asked again, and not heard from the record
@@ -130,7 +128,7 @@ impl Ticket {
         let state = RunState { mail_id: Some(mail_id), ..RunState::default() };
         let mut ticket = Self::new(head, NodeName::PlanStep, state, Some(mail));
         if known.alone
-            && let Ok(value) = serde_json::to_value(known)
+            && let Ok(value) = Said::of(known)
         {
             ticket.give(Call::Acquaintance { mail_id }, value);
         }
@@ -138,10 +136,10 @@ impl Ticket {
     }
 
     /// A reply known before the node asks; recorded like any other.
-    fn give(&mut self, call: Call, value: Value) {
-        let (hash, value) = (call.hash(), Arc::new(value));
+    fn give(&mut self, call: Call, value: Said) {
+        let hash = call.hash();
         let (ordinal, _) = self.book.next(self.node, &hash);
-        let reply = RecordedReply { node: self.node, input_hash: hash, ordinal, reply: Arc::clone(&value), call: None };
+        let reply = RecordedReply { node: self.node, input_hash: hash, ordinal, reply: value.clone(), call: None };
         self.unsaved.push(reply);
         self.given.push((call, value));
     }
@@ -191,7 +189,7 @@ impl Ticket {
         let hash = Call::Task { task_id }.hash();
         let read = record.replies.iter().rev().find(|(at, reply)| *at == seq && reply.input_hash == hash);
         if let Some((_, reply)) = read {
-            self.take(TaskNow::deserialize(&*reply.reply)?);
+            self.take(reply.reply.read::<TaskNow>()?);
         }
         Ok(())
     }

@@ -26,7 +26,6 @@ pub(super) struct CheckpointText {
     pub(super) at: String,
     pub(super) changes: String,
     pub(super) mv: String,
-    pub(super) replies: Vec<String>,
     /// The states of the runs it opens.
     pub(super) runs: Vec<String>,
     /// What the tasks it opens are found by.
@@ -74,11 +73,6 @@ fn checkpoint(point: &Checkpoint, embed: Option<&Embed>) -> Result<CheckpointTex
         at: point.entered_at.to_string(),
         changes: serde_json::to_string(&point.changes).context("encoding changes")?,
         mv: serde_json::to_string(&point.mv).context("encoding a move")?,
-        replies: point
-            .replies
-            .iter()
-            .map(|reply| serde_json::to_string(&reply.reply).context("encoding a reply"))
-            .collect::<Result<_>>()?,
         runs: point.runs.iter().map(|run| state(&run.state)).collect::<Result<_>>()?,
         found: point.changes.iter().filter_map(opened).map(|task| task_found(task, embed)).collect(),
     })

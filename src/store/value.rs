@@ -12,7 +12,7 @@ pub use super::kinship::{Acquaintance, Document, FollowUp, Hit, Kinship, ThreadT
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Change, Direction, Door, Facts, Instant, ItemId, ItemKind, ItemState,
     Mail, MailId, MailState, Move, NodeName, OutboxState, Priority, Reflection, RiskClass, RunId, RunKind, RunState,
-    RunStatus, Task, TaskId, UserId, llm::ModelCall, words::words,
+    RunStatus, Said, Task, TaskId, UserId, llm::ModelCall, words::words,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -95,8 +95,7 @@ pub struct RecordedReply {
     pub node: NodeName,
     pub input_hash: String,
     pub ordinal: u32,
-    /// Shared with whoever asked.
-    pub reply: Arc<Value>,
+    pub reply: Said,
     /// A model said it; what the asking was.
     pub call: Option<Box<ModelCall>>,
 }

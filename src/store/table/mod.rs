@@ -35,6 +35,7 @@ use rusqlite::{Connection, Params, Row, types::Type};
 use serde::de::DeserializeOwned;
 
 use super::error::{Context, Result};
+use crate::model::Said;
 
 /// A text column as the type it stands for.
 fn parsed<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<T>
@@ -57,6 +58,11 @@ where
 /// A text column that holds JSON.
 fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|error| unreadable(column, error))
+}
+
+/// As it stands: whoever asked for it reads it.
+fn said(row: &Row<'_>, column: usize) -> rusqlite::Result<Said> {
+    row.get(column).map(|text: String| Said::from(text))
 }
 
 fn unreadable(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {

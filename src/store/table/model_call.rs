@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::{execute, json, many, one, parsed};
+use super::{execute, many, one, parsed, said};
 use crate::{
     model::{
         Instant, RunId,
@@ -10,7 +10,7 @@ use crate::{
     },
     store::{
         Reader,
-        error::{Context, Result},
+        error::Result,
         value::{CostRow, ModelCallRow, NewModelCall, RecordedReply},
     },
 };
@@ -27,13 +27,9 @@ pub(in crate::store) fn hear(connection: &Connection, new: &NewModelCall) -> Res
     let run = new.run.map(|(run_id, seq)| (run_id.to_string(), seq));
     let run = run.as_ref().map(|(run_id, seq)| (run_id.as_str(), *seq));
     let asked = Asked { run, node: &new.node, input_hash: &new.input_hash, ordinal: new.ordinal };
-    let reply = serde_json::to_string(&new.reply).context("encoding a reply")?;
-    put(connection, &asked, &reply, &new.call, &new.at.to_string())?;
+    put(connection, &asked, new.reply.text(), &new.call, &new.at.to_string())?;
     let Some((run_id, seq)) = run else { return Ok(()) };
-    new.with.iter().try_for_each(|known| {
-        let text = serde_json::to_string(&known.reply).context("encoding a reply")?;
-        super::run::record_reply(connection, (run_id, seq), known, &text)
-    })
+    new.with.iter().try_for_each(|known| super::run::record_reply(connection, (run_id, seq), known))
 }
 
 pub(super) fn put(connection: &Connection, asked: &Asked<'_>, reply: &str, call: &ModelCall, at: &str) -> Result<()> {
@@ -75,7 +71,7 @@ pub(super) fn replies_of(connection: &Connection, run_id: RunId, up_to: u32) -> 
             node: parsed(row, 1)?,
             input_hash: row.get(2)?,
             ordinal: row.get(3)?,
-            reply: json(row, 4)?,
+            reply: said(row, 4)?,
             call: None,
         };
         Ok((row.get(0)?, reply))

@@ -48,7 +48,7 @@ pub(in crate::store) fn open(connection: &Connection, new: &NewRun, state: &str,
 }
 
 fn record(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
-    for (reply, encoded) in point.replies.iter().zip(&text.replies) {
+    for reply in &point.replies {
         match &reply.call {
             Some(call) => {
                 let asked = model_call::Asked {
@@ -57,22 +57,17 @@ fn record(connection: &Connection, point: &Checkpoint, text: &CheckpointText) ->
                     input_hash: &reply.input_hash,
                     ordinal: reply.ordinal,
                 };
-                model_call::put(connection, &asked, encoded, call, &text.at)?;
+                model_call::put(connection, &asked, reply.reply.text(), call, &text.at)?;
             }
-            None => record_reply(connection, (&text.run_id, point.seq), reply, encoded)?,
+            None => record_reply(connection, (&text.run_id, point.seq), reply)?,
         }
     }
     Ok(())
 }
 
-pub(super) fn record_reply(
-    connection: &Connection,
-    (run_id, seq): (&str, u32),
-    reply: &RecordedReply,
-    encoded: &str,
-) -> Result<()> {
+pub(super) fn record_reply(connection: &Connection, (run_id, seq): (&str, u32), reply: &RecordedReply) -> Result<()> {
     let sql = "INSERT INTO reply (run_id, node, input_hash, ordinal, seq, reply) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
-    let values = (run_id, reply.node.as_str(), &reply.input_hash, reply.ordinal, seq, encoded);
+    let values = (run_id, reply.node.as_str(), &reply.input_hash, reply.ordinal, seq, reply.reply.text());
     execute(connection, sql, values, "recording a reply").map(drop)
 }
 

@@ -1,11 +1,10 @@
 //! Values of questions to a model.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::RecordedReply;
 use crate::model::{
-    Instant, RunId,
+    Instant, RunId, Said,
     llm::{ModelCall, Spent},
 };
 
@@ -18,7 +17,7 @@ pub struct NewModelCall {
     pub node: String,
     pub input_hash: String,
     pub ordinal: u32,
-    pub reply: Value,
+    pub reply: Said,
     pub call: ModelCall,
     /// What else the question was made of, so that after a kill it is the same question.
     pub with: Vec<RecordedReply>,
