@@ -140,14 +140,23 @@ fn says_limit(tokens: &[&str], at: usize) -> bool {
     tokens.get(at.saturating_sub(3)..=at).unwrap_or_default().iter().any(|word| LIMIT_WORDS.contains(word))
 }
 
+/// With the space after it: room for tokens as short is room enough for most sentences.
+const SHORT_TOKEN: usize = 5;
+
 /// Chunks between spaces without the punctuation around them: "23/6/2026", "10:00", "p.m".
 fn tokens(plain: &str) -> Vec<&str> {
     let edge = |c: char| !(c.is_alphanumeric());
-    plain
-        .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '—' | '–'))
-        .map(|chunk| chunk.trim_start_matches(edge).trim_end_matches(|c: char| edge(c) && c != '\''))
-        .filter(|chunk| !chunk.is_empty())
-        .collect()
+    let bare = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let mut tokens = Vec::with_capacity(plain.len() / SHORT_TOKEN);
+    for chunk in plain.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '—' | '–')) {
+        let trimmed = if bare(chunk.as_bytes().first()) && bare(chunk.as_bytes().last()) {
+            chunk
+        } else {
+            chunk.trim_start_matches(edge).trim_end_matches(|c: char| edge(c) && c != '\'')
+        };
+        tokens.extend(Some(trimmed).filter(|token| !token.is_empty()));
+    }
+    tokens
 }
 
 /// The word itself and, for Hebrew, the word without one prefix letter ("ביוני" is "יוני").

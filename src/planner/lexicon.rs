@@ -205,11 +205,11 @@ fn section(line: &str) -> Option<(Feature, f64)> {
 #[derive(Default)]
 struct Openings {
     /// Phrases of one word, or of whose second nothing is known.
-    alone: Sieve<1024>,
+    alone: Sieve<4096>,
     /// The first two words of the others.
-    paired: Sieve<4096>,
+    paired: Sieve<8192>,
     /// The first letters of words that may go on in any way.
-    stems: Sieve<1024>,
+    stems: Sieve<256>,
 }
 
 const STEM: usize = 4;
@@ -222,6 +222,8 @@ impl Openings {
         match (first.filter(whole), second.filter(whole)) {
             (Some(first), Some(second)) => self.paired.put(first.with(&second)),
             (Some(first), None) => self.alone.put(first.key),
+            // In another script it is looked for everywhere.
+            (None, _) if !phrase.is_ascii() => {}
             (None, _) => self.stems.put(stem(phrase, 0)),
         }
     }

@@ -17,7 +17,7 @@ use std::{
     ffi::OsString,
     fs,
     io::{self, Read},
-    os::unix::fs::MetadataExt,
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
@@ -129,8 +129,7 @@ impl Maildir {
 
     /// Where the message is now: under the name last seen, else wherever it was moved.
     fn find(&self, state: &mut State, folder: &str, unique: &OsString) -> io::Result<Option<PathBuf>> {
-        let seen = self.dirs(folder).iter().find_map(|dir| state.listings.seen(dir, unique));
-        if let Some(path) = seen
+        if let Some(path) = self.seen(state, folder, unique)
             && fs::symlink_metadata(&path).is_ok()
         {
             return Ok(Some(path));
@@ -144,6 +143,11 @@ impl Maildir {
             }
         }
         Ok(None)
+    }
+
+    /// Where it was when the folder was last listed.
+    fn seen(&self, state: &State, folder: &str, unique: &OsString) -> Option<PathBuf> {
+        self.dirs(folder).iter().find_map(|dir| state.listings.seen(dir, unique))
     }
 
     fn found(&self, state: &mut State, key: &str) -> Result<PathBuf, SourceError> {
@@ -185,8 +189,14 @@ impl Source for Maildir {
     }
 
     fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError> {
-        let path = self.found(&mut self.lock(), key)?;
-        read_file(&path).map_err(|source| match source.kind() {
+        let seen = name::parse_key(key).and_then(|(folder, unique)| self.seen(&self.lock(), folder, &unique));
+        // Nearly always it is still where it was seen; where it is not, it is looked for.
+        let missing = |read: &io::Result<_>| matches!(read, Err(error) if error.kind() == io::ErrorKind::NotFound);
+        let read = match seen.map(|path| read_file(&path)) {
+            Some(read) if !missing(&read) => read,
+            _ => read_file(&self.found(&mut self.lock(), key)?),
+        };
+        read.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => SourceError::Gone { key: key.to_owned() },
             _ => SourceError::Unreadable { key: key.to_owned(), source },
         })
@@ -195,10 +205,10 @@ impl Source for Maildir {
 
 /// The file itself, never what a link in its place leads to.
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let named = fs::symlink_metadata(path)?;
-    let file = fs::File::open(path)?;
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let file = fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
     let opened = file.metadata()?;
-    if !named.is_file() || (named.dev(), named.ino()) != (opened.dev(), opened.ino()) {
+    if !opened.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file of the Maildir"));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(opened.len().min(FETCH_BYTES)).unwrap_or(0));
