@@ -156,6 +156,7 @@ struct Lexicon {
     /// Sorted.
     verbs: Vec<&'static str>,
     known_verbs: Sieve<2048>,
+    known_lead_ins: Sieve<128>,
 }
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
@@ -191,9 +192,8 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     let mut verbs: Vec<_> =
         VERBS.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect();
     verbs.sort_unstable();
-    let mut known_verbs = Sieve::default();
-    verbs.iter().for_each(|verb| known_verbs.put(key(verb)));
-    Lexicon { automaton, phrases, heads, anywhere, weights, verbs, known_verbs }
+    let (known_verbs, known_lead_ins) = (Sieve::of(&verbs), Sieve::of(LEAD_INS));
+    Lexicon { automaton, phrases, heads, anywhere, weights, verbs, known_verbs, known_lead_ins }
 });
 
 fn section(line: &str) -> Option<(Feature, f64)> {
@@ -264,15 +264,15 @@ impl Lexicon {
         let (mut end, mut leading) = (0, true);
         loop {
             let word = words.next();
-            let gap = plain.get(end..word.map_or(plain.len(), |word| word.start)).unwrap_or_default();
-            if gap != " " {
-                let marks = (end..).zip(gap.bytes()).filter(|(_, byte)| *byte != b' ');
+            let gap = plain.as_bytes().get(end..word.map_or(plain.len(), |word| word.start)).unwrap_or_default();
+            if gap != b" " {
+                let marks = (end..).zip(gap).filter(|(_, byte)| **byte != b' ');
                 marks.for_each(|(start, _)| self.from(plain, start, hits));
             }
             let Some(word) = word else { break };
             let next = words.peek();
             let may = |openings: &Openings| openings.may_open(plain, &word, next);
-            let heads = leading || gap != " ";
+            let heads = leading || gap != b" ";
             if may(&self.anywhere) || (heads && may(&self.heads)) {
                 self.from(plain, word.start, hits);
             }
@@ -390,7 +390,8 @@ fn opens_sentence(before: &str) -> bool {
 }
 
 pub(super) fn is_lead_in(word: &str) -> bool {
-    LEAD_INS.binary_search(&word.trim_end_matches([',', ':', '-', '!', '.'])).is_ok()
+    let word = word.trim_end_matches([',', ':', '-', '!', '.']);
+    LEXICON.known_lead_ins.may_hold(key(word)) && LEAD_INS.binary_search(&word).is_ok()
 }
 
 pub(super) fn is_verb(word: &str) -> bool {

@@ -57,6 +57,12 @@ impl<const PLACES: usize> Default for Sieve<PLACES> {
 }
 
 impl<const PLACES: usize> Sieve<PLACES> {
+    pub(super) fn of(words: &[&str]) -> Self {
+        let mut sieve = Self::default();
+        words.iter().for_each(|word| sieve.put(key(word)));
+        sieve
+    }
+
     pub(super) fn put(&mut self, key: u64) {
         let (place, bit) = Self::place(key);
         if let Some(slot) = self.0.get_mut(place) {

@@ -11,11 +11,7 @@ pub(super) fn may_name_a_time(plain: &str) -> bool {
         || runs_of(plain, u8::is_ascii_alphabetic).any(|word| KNOWN.may_hold(word.key))
 }
 
-static KNOWN: LazyLock<Sieve<256>> = LazyLock::new(|| {
-    let mut known = Sieve::default();
-    TIME_WORDS.iter().for_each(|word| known.put(key(word)));
-    known
-});
+static KNOWN: LazyLock<Sieve<256>> = LazyLock::new(|| Sieve::of(TIME_WORDS));
 
 pub(super) fn is_time_word(word: &str) -> bool {
     KNOWN.may_hold(key(word)) && TIME_WORDS.binary_search(&word).is_ok()

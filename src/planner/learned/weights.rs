@@ -70,7 +70,9 @@ pub(in crate::planner) struct Row {
 
 #[derive(Default)]
 pub(in crate::planner) struct Table {
-    rows: HashMap<u64, Row, BuildHasherDefault<Given>>,
+    rows: Vec<Row>,
+    /// Which row is a key's.
+    places: HashMap<u64, usize, BuildHasherDefault<Given>>,
     /// Of the keys above: two of three that are asked for are not there.
     known: Sieve<16_384>,
     always: Weights,
@@ -101,15 +103,23 @@ impl Table {
                 head = named as usize;
                 put(&mut table.always, head, bias);
             } else if let Some((signal, weight)) = weighed(line) {
-                let number = table.rows.len();
-                let row = table.rows.entry(signal.key()).or_insert(Row { weights: [0.0; HEADS], number });
-                put(&mut row.weights, head, weight);
-                table.known.put(signal.key());
+                table.set(signal.key(), head, weight);
             }
         }
         let cue = |name: &str| table.weight(&Signal::Cue(name), Head::Asks);
         let asking = Feature::ALL.iter().map(|feature| cue(feature.as_str())).collect();
         Self { asking, hand: cue("hand"), ..table }
+    }
+
+    fn set(&mut self, key: u64, head: usize, weight: f32) {
+        let number = *self.places.entry(key).or_insert(self.rows.len());
+        if number == self.rows.len() {
+            self.rows.push(Row { weights: [0.0; HEADS], number });
+            self.known.put(key);
+        }
+        if let Some(row) = self.rows.get_mut(number) {
+            put(&mut row.weights, head, weight);
+        }
     }
 
     /// What a feature of a sentence says about asking.
@@ -131,7 +141,7 @@ impl Table {
     }
 
     pub(super) fn at(&self, key: u64) -> Option<&Row> {
-        self.known.may_hold(key).then(|| self.rows.get(&key)).flatten()
+        self.known.may_hold(key).then(|| self.rows.get(*self.places.get(&key)?)).flatten()
     }
 
     /// How many signals have weights.
