@@ -1,6 +1,6 @@
 //! A run in hand: everything needed to go on, made when it is opened or restored from its record.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 
@@ -41,39 +41,42 @@ pub struct Ticket {
     pub(super) children: Vec<Ticket>,
 }
 
-/// The replies a run has on record, and how often each question was asked.
+/// The replies a run has on record, and how often each question was asked. A run asks a handful.
 #[derive(Default)]
 pub(super) struct Book {
-    recorded: HashMap<(NodeName, String, u32), Said>,
-    asked: HashMap<(NodeName, String), u32>,
+    recorded: Vec<RecordedReply>,
+    asked: Vec<(NodeName, String, u32)>,
 }
 
 impl Book {
     /// The ordinal of this asking, and the reply if it is on record.
     pub(super) fn next(&mut self, node: NodeName, hash: &str) -> (u32, Option<Said>) {
-        let count = self.asked.entry((node, hash.to_owned())).or_default();
-        let ordinal = *count;
-        *count += 1;
-        (ordinal, self.recorded.get(&(node, hash.to_owned(), ordinal)).cloned())
+        let known = self.asked.iter().find(|(asker, asked, _)| *asker == node && asked == hash);
+        let ordinal = known.map_or(0, |(.., times)| *times);
+        self.count(node, hash, ordinal + 1);
+        let same = |reply: &&RecordedReply| reply.node == node && reply.ordinal == ordinal && reply.input_hash == hash;
+        (ordinal, self.recorded.iter().rev().find(same).map(|reply| reply.reply.clone()))
     }
 
-    fn learn(&mut self, reply: &RecordedReply) {
-        self.recorded.insert((reply.node, reply.input_hash.clone(), reply.ordinal), reply.reply.clone());
+    /// It was asked so many times, at least.
+    fn count(&mut self, node: NodeName, hash: &str, least: u32) {
+        match self.asked.iter_mut().find(|(asker, asked, _)| *asker == node && asked == hash) {
+            Some((.., times)) => *times = least.max(*times),
+            None => self.asked.push((node, hash.to_owned(), least)),
+        }
     }
 
     /// What was heard for a checkpoint that was refused may be why it was: it is asked again, and not heard from the record
     /// (a model's answer puts the replies before it on the disk).
     pub(super) fn ask_anew(&mut self) {
-        for (node, hash, ordinal) in self.recorded.keys() {
-            let count = self.asked.entry((*node, hash.clone())).or_default();
-            *count = (*count).max(ordinal + 1);
+        for reply in std::mem::take(&mut self.recorded) {
+            self.used(&reply);
         }
     }
 
     /// Counts what the checkpoints so far have used.
     fn used(&mut self, reply: &RecordedReply) {
-        let count = self.asked.entry((reply.node, reply.input_hash.clone())).or_default();
-        *count = (*count).max(reply.ordinal + 1);
+        self.count(reply.node, &reply.input_hash, reply.ordinal + 1);
     }
 }
 
@@ -175,7 +178,7 @@ impl Ticket {
         // The task was read at some checkpoint; what it is now must be read anew.
         ticket.revision = None;
         for (seq, reply) in &record.replies {
-            ticket.book.learn(reply);
+            ticket.book.recorded.push(reply.clone());
             if *seq <= row.seq && *seq > 0 {
                 ticket.book.used(reply);
             }

@@ -4,7 +4,7 @@
 //! written to someone else is for them.
 
 use super::{
-    date::{self, Base},
+    date::Base,
     lexicon::Feature,
     objective::Voice,
     page::Page,
@@ -20,7 +20,7 @@ pub(super) fn tasks(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &Rea
     let to_self = receivers.all(|address| context.me.is_me(address));
     let read = |scored: &Scored<'_>| {
         let (kind, objective) = if to_self { note(scored, page)? } else { promise(scored, mail, page)? };
-        let due = date::find(&scored.sentence.plain, base);
+        let due = scored.due(base).cloned();
         let person = if to_self { None } else { mail.to.first().map(|address| address.label().to_owned()) };
         let situation = Situation { due: due.is_some(), in_thread: !mail.references.is_empty() };
         Some(PlannedTask {

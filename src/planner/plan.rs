@@ -19,7 +19,7 @@ use crate::model::{Mail, PlannedTask, TaskKind};
 pub(super) fn plan(scored: &Scored<'_>, alone: bool, mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> PlannedTask {
     let clause = clause(scored);
     let due = date::find(&clause.text.to_lowercase(), base)
-        .or_else(|| date::find(&scored.sentence.plain, base))
+        .or_else(|| scored.due(base).cloned())
         .or_else(|| if alone { nearby(scored, page, base) } else { None });
     let money = money::find(&scored.sentence.plain);
     let seen = Seen { dated: due.is_some(), money: money.is_some() };
@@ -86,11 +86,11 @@ fn nearby(scored: &Scored<'_>, page: &Page<'_>, base: &Base<'_>) -> Option<Due> 
     let at = page.sentences.iter().position(|other| std::ptr::eq(other, scored)).unwrap_or(0);
     let close =
         |(other, scored): &(usize, &Scored<'_>)| *other != at && (scored.has(Feature::Due) || other.abs_diff(at) <= 3);
-    let others = page.sentences.iter().enumerate().filter(close).map(|(_, other)| &other.sentence.plain);
-    let dues: Vec<Due> = others.take(12).filter_map(|plain| date::find(plain, base)).collect();
-    let limit = dues.iter().find(|due| due.limit).cloned();
-    let only = || if scored.has(Feature::Meeting) { dues.first().cloned() } else { None };
-    limit.or_else(only).or_else(|| date::find(&page.subject, base))
+    let others = page.sentences.iter().enumerate().filter(close).map(|(_, other)| other);
+    let dues: Vec<&Due> = others.take(12).filter_map(|other| other.due(base)).collect();
+    let limit = dues.iter().find(|due| due.limit);
+    let only = || if scored.has(Feature::Meeting) { dues.first() } else { None };
+    limit.or_else(only).map(|due| (*due).clone()).or_else(|| date::find(&page.subject, base))
 }
 
 /// An invoice is a task whether or not it says please: a number, a sum or a day, and nothing that says it is paid.
@@ -114,8 +114,8 @@ pub(super) fn invoice(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<P
     }
     let evidence =
         speaks.max_by(|a, b| a.sum.total_cmp(&b.sum)).map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
-    let dues = page.sentences.iter().filter_map(|scored| date::find(&scored.sentence.plain, base));
-    let due = dues.max_by_key(|due| due.limit);
+    let dues = page.sentences.iter().filter_map(|scored| scored.due(base));
+    let due = dues.max_by_key(|due| due.limit).cloned();
     let mut task = blank(TaskKind::Invoice, mail, evidence);
     task.objective = voice(mail, page).invoice(number.as_deref(), Some(&money));
     task.amount = Some(money.amount);

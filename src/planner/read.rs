@@ -4,7 +4,7 @@
 //! here reaches a clock, a file or a model.
 
 use super::{
-    date::{self, Base},
+    date::Base,
     learned::{Bearing, Head, Leaning, bearing},
     lexicon::Feature,
     money,
@@ -219,7 +219,7 @@ fn deadline(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<Verdict> {
         return None;
     }
     let scored = page.deciding(Feature::Deadline)?;
-    let due = date::find(&scored.sentence.plain, base)?;
+    let due = scored.due(base)?.clone();
     let mut task = blank(TaskKind::Deadline, mail, scored.sentence.raw);
     task.objective = voice(mail, page).lead("Meet the deadline", "לעמוד במועד", scored.sentence.raw);
     settle(&mut task, Some(due), mail);

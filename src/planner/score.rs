@@ -2,7 +2,10 @@
 //!
 //! Owns the number. The same function scores a lone sentence, a sentence of a mail and the evaluation sets.
 
+use std::cell::OnceCell;
+
 use super::{
+    date::{self, Base, Due},
     learned::{Head, Walk, of_sentence, table, walk},
     lexicon::{Feature, Features, Hit, hits, is_lead_in, is_verb},
     text::{Sentence, words},
@@ -29,6 +32,7 @@ pub(super) struct Scored<'a> {
     /// As part of a mail.
     pub(super) sum: f64,
     pub(super) score: f64,
+    due: OnceCell<Option<Due>>,
 }
 
 pub(super) fn logistic(sum: f64) -> f64 {
@@ -36,6 +40,11 @@ pub(super) fn logistic(sum: f64) -> f64 {
 }
 
 impl Scored<'_> {
+    /// The time it names. One mail has one base.
+    pub(super) fn due(&self, base: &Base<'_>) -> Option<&Due> {
+        self.due.get_or_init(|| date::find(&self.sentence.plain, base)).as_ref()
+    }
+
     pub(super) fn has(&self, feature: Feature) -> bool {
         self.features.has(feature)
     }
@@ -101,7 +110,8 @@ pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> 
     let walk = walk(&sentence.plain);
     let alone = learned(&sentence, &walk, features, hand);
     let sum = in_mail(&sentence, features, hand, alone);
-    Scored { sentence, hits, walk, features, imperative_at, for_others, hand, alone, sum, score: logistic(sum) }
+    let (score, due) = (logistic(sum), OnceCell::new());
+    Scored { sentence, hits, walk, features, imperative_at, for_others, hand, alone, sum, score, due }
 }
 
 /// In a mail, where the writer's own promise asks nothing of the reader. What was learned is English, so a sentence in

@@ -33,7 +33,7 @@ pub(in crate::planner) fn cues<'a>(
     phrases(page, &mut take);
     asking(page, &mut take);
     let near = page.sentences.iter().take(DATED_SENTENCES);
-    let dated: Dated<'_> = near.map(|scored| (scored, date::find(&scored.sentence.plain, base))).collect();
+    let dated: Dated<'_> = near.map(|scored| (scored, scored.due(base))).collect();
     days(page, &dated, base, &mut take);
     pressing(page, &dated, base, &mut take);
     call(page, &mut take);
@@ -75,12 +75,12 @@ fn asking<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
 }
 
 /// Sentences with the time each names.
-type Dated<'p> = Vec<(&'p Scored<'p>, Option<Due>)>;
+type Dated<'p> = Vec<(&'p Scored<'p>, Option<&'p Due>)>;
 
 fn days<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
     // What the writer promises by a day is no limit for the reader.
     let others = dated.iter().filter(|(scored, _)| !scored.has(Feature::Commits));
-    let dues: Vec<&Due> = others.filter_map(|(_, due)| due.as_ref()).collect();
+    let dues: Vec<&Due> = others.filter_map(|(_, due)| *due).collect();
     let subject = date::find(&page.subject, base);
     let soonest = |limit: bool| {
         let hours =
@@ -106,8 +106,8 @@ fn days<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut impl
 /// Things that press when they stand in one sentence, and say little apart.
 fn pressing<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
     use Feature::{AsksYou, Commits, Consequence, Deadline, Due, Grave, Imperative, ImperativeLater, Needs, Please};
-    let soonest = |dated: &mut dyn Iterator<Item = &(&Scored<'_>, Option<date::Due>)>| {
-        let limits = dated.filter_map(|(_, due)| due.as_ref()).filter(|due| due.limit);
+    let soonest = |dated: &mut dyn Iterator<Item = &(&Scored<'_>, Option<&date::Due>)>| {
+        let limits = dated.filter_map(|(_, due)| *due).filter(|due| due.limit);
         limits.map(|due| base.hours_until(due.at)).fold(f64::INFINITY, f64::min)
     };
     let wants = |scored: &Scored<'_>| scored.features.any(&[AsksYou, Needs, Please, Imperative, ImperativeLater]);
