@@ -4,6 +4,7 @@ mod kit;
 
 use std::{
     fs,
+    hint::black_box,
     path::Path,
     time::{Duration, Instant as Stopwatch},
 };
@@ -13,7 +14,7 @@ use adjutant::{
     ingest::{Trust, read_mail},
     model::{MailState, Me},
     planner::{self, ReadContext},
-    store::READING,
+    store::{MAKING, READING},
 };
 use anyhow::ensure;
 use kit::{
@@ -23,6 +24,7 @@ use kit::{
     mails::{Mix, mail},
     median,
 };
+use mail_parser::MessageParser;
 use tempfile::TempDir;
 
 const MAILS: u64 = 2_000;
@@ -31,7 +33,7 @@ const ASKING: u64 = 48;
 
 fn main() -> anyhow::Result<()> {
     let mix = Mix { asking: ASKING, now: desk::now()? };
-    Spans::count(READING)?;
+    Spans::count(&[READING, MAKING])?;
     let mut table = Table::new("(b) the whole path, 64 in flight")?;
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
@@ -43,12 +45,17 @@ fn main() -> anyhow::Result<()> {
     table.value("mails that opened tasks", median(&of(|round| round.tasks)), "%", Goal::None)?;
     table.value("mails, best round", best(&of(|round| round.rate)), "mails/s", Goal::AtLeast(1_200.0))?;
     table.value("mails, median round", median(&of(|round| round.rate)), "mails/s", Goal::None)?;
-    table.value("CPU per mail outside the store", lowest(&of(|round| round.outside)), "us", Goal::AtMost(400.0))?;
+    let outside = lowest(&of(|round| round.outside));
+    table.value("CPU per mail outside the store", outside, "us", Goal::AtMost(400.0))?;
     table.value("CPU per mail of the store's readers", lowest(&of(|round| round.readers)), "us", Goal::None)?;
+    table.value("CPU per mail of making the store's rows", lowest(&of(|round| round.rows)), "us", Goal::None)?;
     table.value("CPU per mail of the store's writer", lowest(&of(|round| round.writer)), "us", Goal::None)?;
     table.value("CPU per mail in all", lowest(&of(|round| round.all)), "us", Goal::None)?;
     table.value("database per mail", last, "KB", Goal::AtMost(20.0))?;
-    let (open, read) = reading(mix)?;
+    let Alone { parse, open, read } = reading(mix)?;
+    let parses = outside / parse;
+    table.value("outside the store, to the plain parser's time", parses, "times", Goal::None)?;
+    table.value("reading alone: the plain parser", parse, "us/mail", Goal::None)?;
     table.value("reading alone: parse and clean", open, "us/mail", Goal::None)?;
     table.value("reading alone: plan", read, "us/mail", Goal::None)?;
     table.end()
@@ -61,6 +68,7 @@ struct Round {
     all: f64,
     outside: f64,
     readers: f64,
+    rows: f64,
     writer: f64,
     bytes: f64,
     tasks: f64,
@@ -78,7 +86,9 @@ fn round(mix: Mix) -> anyhow::Result<Round> {
     let took = watch.elapsed();
     let after = times()?;
     let spent = |what: fn(&Times) -> Duration| what(&after).saturating_sub(what(&before));
-    let (all, readers, writer) = (spent(|times| times.all), spent(|times| times.readers), spent(|times| times.writer));
+    let (readers, rows, writer) =
+        (spent(|times| times.readers), spent(|times| times.rows), spent(|times| times.writer));
+    let all = spent(|times| times.all).saturating_sub(spent(|times| times.toll));
     ensure!(report.entered as u64 == MAILS, "{} of {MAILS} mails were entered", report.entered);
     let tasks = runtime.block_on(check(&app))?;
     runtime.block_on(worker.stop());
@@ -89,23 +99,28 @@ fn round(mix: Mix) -> anyhow::Result<Round> {
         _folder: folder,
         rate: MAILS as f64 / took.as_secs_f64(),
         all: per_mail(all),
-        outside: per_mail(all.saturating_sub(writer + readers)),
+        outside: per_mail(all.saturating_sub(writer + readers + rows)),
         readers: per_mail(readers),
+        rows: per_mail(rows),
         writer: per_mail(writer),
         bytes,
         tasks: 100.0 * tasks as f64 / MAILS as f64,
     })
 }
 
-/// What this process has spent so far; the readers have no threads of their own.
+/// What this process has spent so far. Readers have no threads of their own, and rows are made by whoever has them stored.
 struct Times {
     all: Duration,
+    /// Of counting.
+    toll: Duration,
     readers: Duration,
+    rows: Duration,
     writer: Duration,
 }
 
 fn times() -> anyhow::Result<Times> {
-    Ok(Times { all: cpu::process()?, readers: Spans::time(), writer: cpu::threads_named("store-writer")? })
+    let (readers, rows) = (Spans::time(0), Spans::time(1));
+    Ok(Times { all: cpu::process()?, toll: Spans::toll(), readers, rows, writer: cpu::threads_named("store-writer")? })
 }
 
 /// Every mail must have its answer; how many opened tasks.
@@ -134,21 +149,34 @@ fn database(root: &Path) -> anyhow::Result<u64> {
     Ok(bytes)
 }
 
-/// Microseconds to parse and clean, and to plan, on one thread; the best of three.
-fn reading(mix: Mix) -> anyhow::Result<(f64, f64)> {
+/// Microseconds of a mail on one thread; the best of three.
+struct Alone {
+    /// By the parser we build on, and nothing else.
+    parse: f64,
+    /// To parse and clean.
+    open: f64,
+    /// To plan.
+    read: f64,
+}
+
+fn reading(mix: Mix) -> anyhow::Result<Alone> {
     let folder = kit::folder()?;
     let me: Me = kit::runtime()?.block_on(desk::open(folder.path()))?.config.me.clone();
     let raw: Vec<Vec<u8>> = (0..MAILS).map(|number| mail(number, mix)).collect();
     let context = ReadContext { me: &me, now: mix.now, known_contact: false, thread_mine: false };
-    let (mut open, mut read) = (f64::INFINITY, f64::INFINITY);
+    let mut alone = Alone { parse: f64::INFINITY, open: f64::INFINITY, read: f64::INFINITY };
     for _ in 0..ROUNDS {
         let watch = Stopwatch::now();
+        let parsed =
+            raw.iter().filter(|raw| black_box(MessageParser::default().parse(raw.as_slice())).is_some()).count();
+        alone.parse = alone.parse.min(per_mail(watch.elapsed()));
+        let watch = Stopwatch::now();
         let mails: Vec<_> = raw.iter().filter_map(|raw| read_mail(raw, &Trust::default()).ok()).collect();
-        open = open.min(per_mail(watch.elapsed()));
+        alone.open = alone.open.min(per_mail(watch.elapsed()));
         let watch = Stopwatch::now();
         let tasks: usize = mails.iter().map(|mail| planner::read(mail, &context).tasks.len()).sum();
-        read = read.min(per_mail(watch.elapsed()));
-        ensure!(mails.len() as u64 == MAILS && tasks > 0, "generated mail could not be read");
+        alone.read = alone.read.min(per_mail(watch.elapsed()));
+        ensure!(parsed == mails.len() && mails.len() as u64 == MAILS && tasks > 0, "generated mail could not be read");
     }
-    Ok((open, read))
+    Ok(alone)
 }

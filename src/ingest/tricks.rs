@@ -138,6 +138,8 @@ mod tests {
     fn tricks_are_taken_out_and_counted() {
         for (text, expected, tricks) in [
             ("plain\n\ttext", "plain\n\ttext", 0),
+            ("a\r\nb\rc\r\r\nd\r", "a\nb\nc\n\nd\n", 0),
+            ("a\r\nb\rc\r\r\nד\r", "a\nb\nc\n\nד\n", 0),
             ("pay\u{202e}txt.exe", "paytxt.exe", 1),
             ("pass\u{200b}word", "password", 1),
             ("in\u{ad}voice", "invoice", 1),

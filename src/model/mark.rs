@@ -128,6 +128,20 @@ mod tests {
     }
 
     #[test]
+    fn words_are_the_same_in_every_script() {
+        for (text, expected) in [
+            ("  Please,\r\nPAY 2041! ", "please pay 2041"),
+            ("…Please, PAY", "please pay"),
+            ("a-b", "a b"),
+            ("?!", ""),
+            ("", ""),
+            ("שלום, Dana", "שלום dana"),
+        ] {
+            assert_eq!(words(text), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn a_resend_has_the_mark_of_the_first_and_any_other_mail_has_not() {
         let first = mail("Invoice 7", "Please pay\ninvoice 7.");
         let mark = of_text(&first);

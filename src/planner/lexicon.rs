@@ -3,6 +3,8 @@
 //! Owns the features, their weights and one automaton over all phrases, so that a mail is walked once. No feature is
 //! decided in here: this only says which phrase stands where.
 
+mod feature;
+
 use std::sync::LazyLock;
 
 use aho_corasick::{Anchored, automaton::Automaton as _, nfa::contiguous::NFA};
@@ -11,80 +13,7 @@ use super::{
     sieve::{Run, Sieve, key, runs},
     text::words,
 };
-pub(super) use feature::Feature;
-
-/// Apart, because the macro makes public items and nothing else in here is.
-#[allow(unreachable_pub, reason = "the macro writes `pub`; the module keeps it in the planner")]
-mod feature {
-    use crate::model::words::words as closed_set;
-
-    closed_set! {
-        /// What a sentence can show. The name is what a person reads in the reason.
-        Feature {
-            Always = "always",
-            Imperative = "imperative",
-            ImperativeLater = "imperative_later",
-            Question = "question",
-            QuestionToYou = "question_to_you",
-            NamesYou = "names_you",
-            ToYou = "to_you",
-            ShortThanks = "short_thanks",
-            Long = "long",
-            Please = "please",
-            AsksYou = "asks_you",
-            LetMeKnow = "let_me_know",
-            Needs = "needs",
-            Hopes = "hopes",
-            Proposes = "proposes",
-            Meeting = "meeting",
-            Gathers = "gathers",
-            Commits = "commits",
-            AsksWhen = "asks_when",
-            Due = "due",
-            Deadline = "deadline",
-            Invoice = "invoice",
-            Review = "review",
-            Document = "document",
-            Tells = "tells",
-            Describes = "describes",
-            Conditional = "conditional",
-            Boilerplate = "boilerplate",
-            HandsOver = "hands_over",
-            Thanks = "thanks",
-            Fyi = "fyi",
-            NoAction = "no_action",
-            Advert = "advert",
-            Spam = "spam",
-            Receipt = "receipt",
-            Machine = "machine",
-            Away = "away",
-            Alert = "alert",
-            YourAccount = "your_account",
-            Urgent = "urgent",
-            Calm = "calm",
-            Credentials = "credentials",
-            Injection = "injection",
-            Remind = "remind",
-            Folder = "folder",
-            Summary = "summary",
-            Scam = "scam",
-            Sells = "sells",
-            Pressure = "pressure",
-            Family = "family",
-            Trouble = "trouble",
-            SameDay = "same_day",
-            Lure = "lure",
-            Stranger = "stranger",
-            Stated = "stated",
-            Grave = "grave",
-            Consequence = "consequence",
-            Obliges = "obliges",
-            Intrusion = "intrusion",
-            NamesAgent = "names_agent",
-            OrdersAgent = "orders_agent",
-        }
-    }
-}
+pub(super) use feature::{Feature, Features};
 
 impl Feature {
     pub(super) fn weight(self) -> f64 {
@@ -98,41 +27,6 @@ pub(super) struct Hit {
     pub(super) feature: Feature,
     pub(super) start: usize,
     pub(super) end: usize,
-}
-
-/// A set of features, one bit each.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Features(u128);
-
-impl Features {
-    pub(super) fn insert(&mut self, feature: Feature) {
-        self.0 |= 1 << feature as u32;
-    }
-
-    pub(super) fn unite(&mut self, other: Features) {
-        self.0 |= other.0;
-    }
-
-    pub(super) fn remove(&mut self, feature: Feature) {
-        self.0 &= !(1 << feature as u32);
-    }
-
-    pub(super) const fn has(self, feature: Feature) -> bool {
-        self.0 & (1 << feature as u32) != 0
-    }
-
-    pub(super) fn any(self, features: &[Feature]) -> bool {
-        features.iter().any(|feature| self.has(*feature))
-    }
-
-    pub(super) fn iter(self) -> impl Iterator<Item = Feature> {
-        let mut bits = self.0;
-        std::iter::from_fn(move || {
-            let feature = Feature::ALL.get(bits.trailing_zeros() as usize).copied()?;
-            bits &= bits - 1;
-            Some(feature)
-        })
-    }
 }
 
 const PHRASES: &str = include_str!("phrases.txt");
@@ -250,15 +144,18 @@ pub(super) fn hits(plain: &str) -> Vec<Hit> {
     if plain.is_ascii() {
         lexicon.of_ascii(plain, &mut hits);
     } else {
-        // A Hebrew phrase may begin behind prefix letters.
-        let starts = plain.char_indices().filter(|(_, c)| *c != ' ');
-        starts.for_each(|(start, _)| lexicon.from(plain, start, &mut hits));
+        lexicon.of_any(plain, &mut hits);
     }
     hits.sort_by_key(|hit| (hit.end, hit.start));
     hits
 }
 
 impl Lexicon {
+    /// A Hebrew phrase may begin behind prefix letters.
+    fn of_any(&self, plain: &str, hits: &mut Vec<Hit>) {
+        plain.char_indices().filter(|(_, c)| *c != ' ').for_each(|(start, _)| self.from(plain, start, hits));
+    }
+
     fn of_ascii(&self, plain: &str, hits: &mut Vec<Hit>) {
         let mut words = runs(plain).peekable();
         let (mut end, mut leading) = (0, true);
@@ -423,6 +320,26 @@ mod tests {
         assert!(LEAD_INS.is_sorted() && LEXICON.verbs.is_sorted());
         let automaton = LEXICON.automaton.as_ref().unwrap().memory_usage();
         assert!(automaton < 1_000_000, "{automaton} bytes");
+    }
+
+    /// Every phrase, in places where it stands and where it does not.
+    #[test]
+    fn what_opens_no_phrase_has_none() {
+        let lines = PHRASES.lines().filter(|line| line.is_ascii() && !line.starts_with(['#', '[']));
+        for phrase in lines.flat_map(|line| line.split(" | ")) {
+            let text = phrase.trim_start_matches('^').trim_end_matches(['*', '$']);
+            for plain in [
+                text.to_owned(),
+                format!("so, {text} then"),
+                format!("we said {text}ing it's {text}"),
+                format!("a-{text}'s 50{text} (x{text}) \"{text}\", {text}."),
+            ] {
+                let mut anywhere = Vec::new();
+                LEXICON.of_any(&plain, &mut anywhere);
+                anywhere.sort_by_key(|hit| (hit.end, hit.start));
+                assert_eq!(hits(&plain), anywhere, "{plain}");
+            }
+        }
     }
 
     fn check(plain: &str, feature: Feature, expected: bool) {

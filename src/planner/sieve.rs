@@ -75,8 +75,38 @@ impl<const PLACES: usize> Sieve<PLACES> {
         self.0.get(place).is_some_and(|slot| slot & bit != 0)
     }
 
+    const SHIFT: u32 = {
+        assert!(PLACES.is_power_of_two());
+        u64::BITS - 3 - PLACES.trailing_zeros()
+    };
+
+    /// By the upper bits of the product, on which every letter has a say.
     fn place(key: u64) -> (usize, u8) {
-        let mixed = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
-        ((mixed >> 3) % PLACES, 1 << (mixed & 7))
+        let mixed = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> Self::SHIFT) as usize;
+        (mixed >> 3, 1 << (mixed & 7))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_their_numbers() {
+        let text = "don't pay 5pm, דנה";
+        let found: Vec<_> = runs(text).map(|run| text.get(run.start..run.end).unwrap()).collect();
+        assert_eq!(found, ["don", "t", "pay", "5pm"]);
+        assert!(runs(text).all(|run| run.key == key(text.get(run.start..run.end).unwrap())));
+        assert!(runs("").next().is_none());
+    }
+
+    #[test]
+    fn holds_all_that_was_put_in_and_little_else() {
+        let words: Vec<String> = (0..400).map(|nth| format!("word{nth}")).collect();
+        let (put, others) = words.split_at(100);
+        let sieve = Sieve::<256>::of(&put.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(put.iter().all(|word| sieve.may_hold(key(word))));
+        let taken = others.iter().filter(|word| sieve.may_hold(key(word))).count();
+        assert!(taken < others.len() / 8, "{taken} of {}", others.len());
     }
 }

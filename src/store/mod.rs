@@ -42,8 +42,9 @@ pub use write::{Receipt, Write};
 /// Connections that read at once: more would only wait for the same cores, and each keeps a cache.
 const MOST_READERS: usize = 4;
 
-/// The span around every reading, for whoever wants to know how long they take.
+/// The spans around every reading and around the making of rows, for whoever wants to know how long they take.
 pub const READING: &str = "store-reader";
+pub const MAKING: &str = "store-rows";
 
 /// A cheap handle; the last one to go closes the database.
 #[derive(Clone)]

@@ -1,6 +1,7 @@
 //! What can be encoded before the writer sees it is encoded by the asker: the writer's time is everybody's.
 
 use super::{
+    MAKING,
     error::{Context as _, Result},
     lesson::Embed,
     text::tokens_of,
@@ -68,13 +69,15 @@ pub(super) fn prepare(write: &Write, embed: Option<&Embed>) -> Result<Prepared> 
 }
 
 fn checkpoint(point: &Checkpoint, embed: Option<&Embed>) -> Result<CheckpointText> {
+    let found = point.changes.iter().filter_map(opened).map(|task| task_found(task, embed)).collect();
+    let _making = tracing::trace_span!(MAKING).entered();
     Ok(CheckpointText {
         run_id: point.run_id.to_string(),
         at: point.entered_at.to_string(),
         changes: serde_json::to_string(&point.changes).context("encoding changes")?,
         mv: serde_json::to_string(&point.mv).context("encoding a move")?,
         runs: point.runs.iter().map(|run| state(&run.state)).collect::<Result<_>>()?,
-        found: point.changes.iter().filter_map(opened).map(|task| task_found(task, embed)).collect(),
+        found,
     })
 }
 
@@ -97,9 +100,10 @@ fn arrival(arrival: &Arrival, embed: Option<&Embed>) -> Result<Option<MailText>>
 }
 
 fn mail_text(mail: &Mail, embed: Option<&Embed>) -> Result<MailText> {
+    let vectors = vectors(&snippet::of_mail(mail), embed);
+    let _making = tracing::trace_span!(MAKING).entered();
     let body = serde_json::to_string(mail).context("encoding a mail")?;
-    let found = FoundBy { tokens: mail_tokens(mail), vectors: vectors(&snippet::of_mail(mail), embed) };
-    Ok(MailText { body, found, mark: mark::of_text(mail) })
+    Ok(MailText { body, found: FoundBy { tokens: mail_tokens(mail), vectors }, mark: mark::of_text(mail) })
 }
 
 fn task_found(task: &Task, embed: Option<&Embed>) -> FoundBy {

@@ -178,12 +178,12 @@ impl Shape {
     fn add(&mut self, word: &str) {
         let seen = Letters::of(word);
         self.words += 1;
-        self.bangs += usize::from(seen.is & BANG > 0);
-        self.money += usize::from(seen.is & MONEY > 0);
-        self.percent += usize::from(seen.is & PERCENT > 0);
+        self.bangs += usize::from(seen.bang);
+        self.money += usize::from(seen.money);
+        self.percent += usize::from(seen.percent);
         self.mixed += usize::from(seen.odd && is_mixed(word));
         if word.len() > 3 {
-            self.capitals += usize::from(seen.letters >= 4 && seen.is & SMALL == 0 && word.is_ascii());
+            self.capitals += usize::from(seen.letters >= 4 && !seen.small && word.is_ascii());
         } else {
             self.lone += usize::from(seen.letters == 1 && word.len() == 1 && !matches!(word, "a" | "A" | "I" | "i"));
             self.apart += usize::from(matches!(word, "." | "," | "!" | "?" | ":" | ";" | "/"));
@@ -196,57 +196,41 @@ impl Shape {
 #[derive(Default)]
 struct Letters {
     letters: usize,
-    /// Everything that some character of it is.
-    is: u8,
+    small: bool,
+    bang: bool,
+    money: bool,
+    percent: bool,
     /// A small letter follows a digit or a mark.
     odd: bool,
 }
 
-const LETTER: u8 = 1;
-const SMALL: u8 = 2;
-const BANG: u8 = 4;
-const MONEY: u8 = 8;
-const PERCENT: u8 = 16;
-/// Of ASCII, and no letter.
-const MARK: u8 = 32;
-
-const OF_ASCII: [u8; 128] = {
-    let mut of_ascii = [MARK; 128];
-    let mut byte = 0;
-    while byte < 128 {
-        of_ascii[byte] = match byte as u8 {
-            b'a'..=b'z' => LETTER | SMALL,
-            b'A'..=b'Z' => LETTER,
-            b'!' => MARK | BANG,
-            b'$' => MARK | MONEY,
-            b'%' => MARK | PERCENT,
-            _ => MARK,
-        };
-        byte += 1;
-    }
-    of_ascii
-};
-
 impl Letters {
     fn of(word: &str) -> Self {
-        let (mut seen, mut before) = (Self::default(), 0);
+        let mut seen = Self::default();
+        let mut after_mark = false;
         for c in word.chars() {
-            let is = OF_ASCII.get(c as usize).copied().unwrap_or_else(|| beyond_ascii(c));
-            seen.letters += usize::from(is & LETTER);
-            seen.odd |= before & MARK > 0 && is & SMALL > 0;
-            seen.is |= is;
-            before = is;
+            let small = c.is_ascii_lowercase() || (!c.is_ascii() && !is_hebrew(c) && c.is_lowercase());
+            seen.odd |= after_mark && small;
+            seen.small |= small;
+            after_mark = false;
+            match c {
+                c if c.is_ascii_alphabetic() || is_hebrew(c) => seen.letters += 1,
+                c if c.is_ascii() => {
+                    after_mark = true;
+                    seen.bang |= c == '!';
+                    seen.money |= c == '$';
+                    seen.percent |= c == '%';
+                }
+                '€' | '£' | '₪' => seen.money = true,
+                c => seen.letters += usize::from(c.is_alphabetic()),
+            }
         }
         seen
     }
 }
 
-fn beyond_ascii(c: char) -> u8 {
-    match c {
-        'א'..='ת' => LETTER,
-        '€' | '£' | '₪' => MONEY,
-        c => u8::from(c.is_alphabetic()) * LETTER | u8::from(c.is_lowercase()) * SMALL,
-    }
+fn is_hebrew(c: char) -> bool {
+    matches!(c, 'א'..='ת')
 }
 
 /// "v1agra", "p~harmacy": a digit or a mark between letters, where no ordinary spelling has one.

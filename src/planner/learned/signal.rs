@@ -185,6 +185,7 @@ enum Sort {
 }
 
 impl Sort {
+    #[expect(clippy::indexing_slicing, reason = "a constant: the compiler has seen that it fits")]
     const OF_ASCII: [Sort; 128] = {
         let mut sorts = [Self::Space; 128];
         let mut byte = 0;

@@ -1,0 +1,30 @@
+//! A reply in the words it is recorded in.
+
+use std::sync::Arc;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+/// JSON, made once and shared: whoever asked reads it, the record keeps it as it is, and nobody takes it apart on the
+/// way. A replay reads the very text that was read the first time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said(Arc<str>);
+
+impl Said {
+    pub fn of(value: &impl Serialize) -> serde_json::Result<Self> {
+        serde_json::to_string(value).map(Self::from)
+    }
+
+    pub fn read<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        serde_json::from_str(&self.0)
+    }
+
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Self {
+        Self(text.into())
+    }
+}

@@ -1,0 +1,106 @@
+//! What a sentence can show, and sets of that.
+#![allow(unreachable_pub, reason = "the macro writes `pub`; the module keeps it in the planner")]
+
+use crate::model::words::words;
+
+words! {
+    /// What a sentence can show. The name is what a person reads in the reason.
+    Feature {
+        Always = "always",
+        Imperative = "imperative",
+        ImperativeLater = "imperative_later",
+        Question = "question",
+        QuestionToYou = "question_to_you",
+        NamesYou = "names_you",
+        ToYou = "to_you",
+        ShortThanks = "short_thanks",
+        Long = "long",
+        Please = "please",
+        AsksYou = "asks_you",
+        LetMeKnow = "let_me_know",
+        Needs = "needs",
+        Hopes = "hopes",
+        Proposes = "proposes",
+        Meeting = "meeting",
+        Gathers = "gathers",
+        Commits = "commits",
+        AsksWhen = "asks_when",
+        Due = "due",
+        Deadline = "deadline",
+        Invoice = "invoice",
+        Review = "review",
+        Document = "document",
+        Tells = "tells",
+        Describes = "describes",
+        Conditional = "conditional",
+        Boilerplate = "boilerplate",
+        HandsOver = "hands_over",
+        Thanks = "thanks",
+        Fyi = "fyi",
+        NoAction = "no_action",
+        Advert = "advert",
+        Spam = "spam",
+        Receipt = "receipt",
+        Machine = "machine",
+        Away = "away",
+        Alert = "alert",
+        YourAccount = "your_account",
+        Urgent = "urgent",
+        Calm = "calm",
+        Credentials = "credentials",
+        Injection = "injection",
+        Remind = "remind",
+        Folder = "folder",
+        Summary = "summary",
+        Scam = "scam",
+        Sells = "sells",
+        Pressure = "pressure",
+        Family = "family",
+        Trouble = "trouble",
+        SameDay = "same_day",
+        Lure = "lure",
+        Stranger = "stranger",
+        Stated = "stated",
+        Grave = "grave",
+        Consequence = "consequence",
+        Obliges = "obliges",
+        Intrusion = "intrusion",
+        NamesAgent = "names_agent",
+        OrdersAgent = "orders_agent",
+    }
+}
+
+/// A set of features, one bit each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::planner) struct Features(u128);
+
+impl Features {
+    pub(in crate::planner) fn insert(&mut self, feature: Feature) {
+        self.0 |= 1 << feature as u32;
+    }
+
+    pub(in crate::planner) fn unite(&mut self, other: Features) {
+        self.0 |= other.0;
+    }
+
+    pub(in crate::planner) fn remove(&mut self, feature: Feature) {
+        self.0 &= !(1 << feature as u32);
+    }
+
+    pub(in crate::planner) const fn has(self, feature: Feature) -> bool {
+        self.0 & (1 << feature as u32) != 0
+    }
+
+    pub(in crate::planner) fn any(self, features: &[Feature]) -> bool {
+        features.iter().any(|feature| self.has(*feature))
+    }
+
+    pub(in crate::planner) fn iter(self) -> impl Iterator<Item = Feature> {
+        let mut bits = self.0;
+        std::iter::from_fn(move || {
+            let feature = Feature::ALL.get(bits.trailing_zeros() as usize).copied()?;
+            bits &= bits - 1;
+            Some(feature)
+        })
+    }
+}
