@@ -13,7 +13,7 @@ use super::{
 use crate::{
     llm::Inquiry,
     memory::Memory,
-    model::{AccountMode, Instant, Mail, RunState, Said, UrgencyOrigin, llm::ModelCall},
+    model::{AccountMode, ActionId, Instant, Mail, RunState, Said, UrgencyOrigin, llm::ModelCall},
     outbox::{Carried, Outbox},
     policy::{Charter, Standing},
     rules::Current,
@@ -93,24 +93,16 @@ pub struct Library {
 
 impl Answer for Library {
     fn answer<'a>(&'a self, asker: Asker<'a>, call: &'a Call) -> Reply<'a> {
-        Box::pin(async move {
-            match call {
-                Call::Effect { action_id } => {
-                    let mut moved = None;
-                    let carried = self.outbox.begin(*action_id, asker.planned, asker.mail, asker.now, &mut moved);
-                    match carried.await? {
-                        Carried::Ended(state, result) => {
-                            Ok(Answered { value: said(&EffectEnd { state, result })?, moved, call: None })
-                        }
-                        Carried::NotNow { reason, until } => Err(NotNow { reason, until }.into()),
-                    }
-                }
-                Call::Busy { from, to } => self.agenda(asker, *from, *to).await.map(Into::into),
-                Call::Recall { .. } => Ok(said(&recall::recall(&self.memory, asker, call).await?)?.into()),
-                Call::Model { inquiry } => self.ask_model(asker, inquiry).await,
-                _ => self.look_up(asker, call).map(Into::into),
+        // Each apart: most answers are short, and need not have the room of the longest.
+        match call {
+            Call::Effect { action_id } => Box::pin(self.carry_out(asker, *action_id)),
+            Call::Busy { from, to } => Box::pin(async move { self.agenda(asker, *from, *to).await.map(Into::into) }),
+            Call::Recall { .. } => {
+                Box::pin(async move { Ok(said(&recall::recall(&self.memory, asker, call).await?)?.into()) })
             }
-        })
+            Call::Model { inquiry } => Box::pin(self.ask_model(asker, inquiry)),
+            _ => Box::pin(async move { self.look_up(asker, call).map(Into::into) }),
+        }
     }
 
     fn has_model(&self) -> bool {
@@ -119,6 +111,17 @@ impl Answer for Library {
 }
 
 impl Library {
+    async fn carry_out(&self, asker: Asker<'_>, action_id: ActionId) -> anyhow::Result<Answered> {
+        let mut moved = None;
+        let carried = self.outbox.begin(action_id, asker.planned, asker.mail, asker.now, &mut moved);
+        match carried.await? {
+            Carried::Ended(state, result) => {
+                Ok(Answered { value: said(&EffectEnd { state, result })?, moved, call: None })
+            }
+            Carried::NotNow { reason, until } => Err(NotNow { reason, until }.into()),
+        }
+    }
+
     /// Asked of the calendar. One that does not answer stops nobody: what is proposed says so, and a person decides.
     async fn agenda(&self, asker: Asker<'_>, from: Instant, to: Instant) -> anyhow::Result<Said> {
         let agenda = match self.outbox.busy(&asker.head.account, from, to).await {

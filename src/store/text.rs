@@ -62,7 +62,7 @@ struct Distinct {
     text: String,
     count: usize,
     /// Where a word stands, at the place its hash names or after it; nowhere while it is free.
-    places: Vec<(u32, u32)>,
+    places: [(u32, u32); PLACES],
 }
 
 /// More than a document has words and pieces; a power of two.
@@ -72,7 +72,7 @@ const USUAL_BYTES: usize = 2048;
 
 impl Default for Distinct {
     fn default() -> Self {
-        Self { text: String::with_capacity(USUAL_BYTES), count: 0, places: vec![(0, 0); PLACES] }
+        Self { text: String::with_capacity(USUAL_BYTES), count: 0, places: [(0, 0); PLACES] }
     }
 }
 

@@ -89,10 +89,14 @@ pub(in crate::planner) fn bearing<'a>(mail: &'a Mail, page: &'a Page<'_>, base: 
     for (slot, head) in sums.iter_mut().zip(Head::ALL) {
         *slot = table.bias(*head) as f32;
     }
-    let mut counted = vec![false; table.len()];
+    let mut counted = vec![0_u64; table.len().div_ceil(64)];
     let mut seen = Vec::with_capacity(USUAL);
     let mut count = |signal: Signal<'a>, row: &'static Row| {
-        if counted.get_mut(row.number).is_some_and(|counted| !std::mem::replace(counted, true)) {
+        let (bits, bit) = (counted.get_mut(row.number / 64), 1 << (row.number % 64));
+        if let Some(bits) = bits
+            && *bits & bit == 0
+        {
+            *bits |= bit;
             seen.push((signal, row));
             for (sum, weight) in sums.iter_mut().zip(&row.weights) {
                 *sum += *weight;
