@@ -28,7 +28,7 @@ use mail_parser::MessageParser;
 use tempfile::TempDir;
 
 const MAILS: u64 = 2_000;
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
 const ASKING: u64 = 48;
 
 fn main() -> anyhow::Result<()> {
@@ -149,7 +149,7 @@ fn database(root: &Path) -> anyhow::Result<u64> {
     Ok(bytes)
 }
 
-/// Microseconds of a mail on one thread; the best of three.
+/// Microseconds of a mail on one thread; the best of some rounds.
 struct Alone {
     /// By the parser we build on, and nothing else.
     parse: f64,

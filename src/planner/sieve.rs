@@ -11,17 +11,20 @@ pub(super) struct Run {
 
 impl Run {
     /// The number of two words in a row.
+    #[inline]
     pub(super) fn with(&self, next: &Run) -> u64 {
         self.key.rotate_left(29) ^ next.key
     }
 }
 
 /// Runs of ASCII letters and digits.
+#[inline]
 pub(super) fn runs(plain: &str) -> impl Iterator<Item = Run> {
     runs_of(plain, |byte| byte.is_ascii_alphanumeric())
 }
 
 /// Runs of bytes of one sort.
+#[inline]
 pub(super) fn runs_of(plain: &str, is_part: impl Fn(&u8) -> bool) -> impl Iterator<Item = Run> {
     let bytes = plain.as_bytes();
     let mut at = 0;
@@ -39,10 +42,12 @@ pub(super) fn runs_of(plain: &str, is_part: impl Fn(&u8) -> bool) -> impl Iterat
 }
 
 /// The number of a word that is one run.
+#[inline]
 pub(super) fn key(word: &str) -> u64 {
     word.bytes().fold(0, lengthened)
 }
 
+#[inline]
 pub(super) fn lengthened(key: u64, byte: u8) -> u64 {
     key.rotate_left(7) ^ u64::from(byte)
 }
@@ -70,6 +75,7 @@ impl<const PLACES: usize> Sieve<PLACES> {
         }
     }
 
+    #[inline]
     pub(super) fn may_hold(&self, key: u64) -> bool {
         let (place, bit) = Self::place(key);
         self.0.get(place).is_some_and(|slot| slot & bit != 0)
@@ -81,6 +87,7 @@ impl<const PLACES: usize> Sieve<PLACES> {
     };
 
     /// By the upper bits of the product, on which every letter has a say.
+    #[inline]
     fn place(key: u64) -> (usize, u8) {
         let mixed = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> Self::SHIFT) as usize;
         (mixed >> 3, 1 << (mixed & 7))

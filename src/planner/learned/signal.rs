@@ -95,10 +95,12 @@ impl Key {
         Key(sort.wrapping_mul(0xd1b5_4a32_d192_ed03))
     }
 
+    #[inline]
     pub(super) fn with(self, hash: u64) -> Key {
         Key((self.0.rotate_left(23) ^ hash).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
+    #[inline]
     pub(super) fn done(self) -> u64 {
         self.0 ^ (self.0 >> 32)
     }
@@ -136,6 +138,7 @@ impl Term {
     }
 }
 
+#[inline]
 pub(super) fn placed(plain: &str) -> impl Iterator<Item = Term> {
     let bytes = plain.as_bytes();
     let mut at = 0;
@@ -149,13 +152,19 @@ pub(super) fn placed(plain: &str) -> impl Iterator<Item = Term> {
                 }
             };
             let (start, mut end, mut known, mut key) = (at, at, 0, 0);
-            while let Some((sort, length)) = Sort::at(plain, bytes, at) {
-                if matches!(sort, Sort::Space | Sort::Mark) && at > start {
+            loop {
+                while let Some(byte) = bytes.get(at).filter(|byte| byte.is_ascii_alphanumeric()) {
+                    key = lengthened(key, *byte);
+                    at += 1;
+                    (end, known) = (at, key);
+                }
+                // An apostrophe, a letter of another script, or a mark that is a word by itself.
+                let (sort, length) = Sort::at(plain, bytes, at).unwrap_or((Sort::Space, 0));
+                if sort == Sort::Space || (sort == Sort::Mark && at > start) {
                     break;
                 }
-                for byte in bytes.get(at..at + length).unwrap_or_default() {
-                    key = lengthened(key, *byte);
-                }
+                key =
+                    bytes.get(at..at + length).unwrap_or_default().iter().fold(key, |key, byte| lengthened(key, *byte));
                 at += length;
                 if sort != Sort::Apostrophe {
                     (end, known) = (at, key);
@@ -203,6 +212,7 @@ impl Sort {
     };
 
     /// Of the character at a place, with its length. Almost all are ASCII, and not decoded.
+    #[inline]
     fn at(plain: &str, bytes: &[u8], at: usize) -> Option<(Self, usize)> {
         let byte = *bytes.get(at)?;
         if let Some(sort) = Self::OF_ASCII.get(usize::from(byte)) {

@@ -140,6 +140,7 @@ impl Table {
         self.at(signal.key())
     }
 
+    #[inline]
     pub(super) fn at(&self, key: u64) -> Option<&Row> {
         self.known.may_hold(key).then(|| self.rows.get(*self.places.get(&key)?)).flatten()
     }
@@ -170,6 +171,7 @@ fn put(row: &mut Weights, head: usize, value: f32) {
     }
 }
 
+#[inline]
 pub(super) fn at(row: &Weights, head: Head) -> f64 {
     row.get(head as usize).copied().map_or(0.0, f64::from)
 }
