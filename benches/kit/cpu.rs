@@ -56,7 +56,6 @@ pub(crate) fn threads_named(name: &str) -> anyhow::Result<Duration> {
 pub(crate) struct Spans(&'static [&'static str]);
 
 /// What was spent inside the spans of a name, and how many there were.
-#[derive(Default)]
 struct Sum {
     nanos: AtomicU64,
     spans: AtomicU64,

@@ -109,7 +109,7 @@ impl App {
             node: node.to_owned(),
             input_hash: String::new(),
             ordinal: 0,
-            reply: Said::from("null".to_owned()),
+            reply: Said::of(&())?,
             call,
             with: Vec::new(),
             at: self.clock.now(),

@@ -232,6 +232,6 @@ fn first_words(text: &str) -> String {
     text.trim().chars().take(240).collect()
 }
 
-fn said(value: &impl serde::Serialize) -> anyhow::Result<Said> {
+pub(super) fn said(value: &impl serde::Serialize) -> anyhow::Result<Said> {
     Said::of(value).context("a reply could not be encoded")
 }

@@ -5,17 +5,19 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Context as _, anyhow, bail};
 
 use super::{
-    answer::{Answered, Asker, NotNow},
+    answer::{Answered, Asker, NotNow, said},
     commit::{Committed, DISK_PAUSE, stored},
     engine::Inner,
-    entry::{Call, EffectEnd, Entry, Step, TaskNow},
+    entry::{Call, EffectEnd, Entry, Step, TaskNow, UNREADABLE},
     failure,
     node::trespass,
     shape::{Outcome, Place},
     ticket::Ticket,
 };
 use crate::{
-    model::{Instant, Mail, Move, NodeName, OutboxState, Reading, Reflection, RunId, RunKind, RunStatus, Said},
+    model::{
+        ContextDoc, Instant, Mail, Move, NodeName, OutboxState, Reading, Reflection, RunId, RunKind, RunStatus, Said,
+    },
     store::{
         StoreError, Write,
         value::{Checkpoint, RecordedReply},
@@ -120,7 +122,7 @@ impl Inner {
         let now = self.clock.now();
         if let (Some(task_id), None, false) = (ticket.task_id, ticket.revision, ticket.head.fork) {
             let value = self.reply(ticket, &Call::Task { task_id }, now).await?;
-            ticket.take(value.read::<TaskNow>()?);
+            ticket.take(value.read::<TaskNow>().context(UNREADABLE)?);
             let terminal = ticket.state.task.as_ref().is_some_and(|task| task.status.is_terminal());
             if terminal && ticket.head.kind != RunKind::Rank {
                 // What has begun is brought to its end, or nobody would ever know it.
@@ -264,7 +266,7 @@ impl Inner {
                     // Work goes on without documents, and a replay does too.
                     Err(error) if matches!(call, Call::Recall { .. }) => {
                         tracing::warn!(run.id = %ticket.run_id(), error = format!("{error:#}"), "nothing could be recalled");
-                        Said::from("[]".to_owned())
+                        said(&Vec::<ContextDoc>::new())?
                     }
                     answered => {
                         let Answered { value, moved, call } = answered?;
@@ -368,7 +370,7 @@ impl Inner {
         let now = self.clock.now();
         if let Some(task_id) = ticket.task_id.filter(|_| !ticket.head.fork) {
             let value = self.reply(&mut ticket, &Call::Task { task_id }, now).await?;
-            ticket.take(value.read::<TaskNow>()?);
+            ticket.take(value.read::<TaskNow>().context(UNREADABLE)?);
         }
         let mail = ticket.mail.clone();
         let reading = OnceLock::new();
@@ -402,7 +404,7 @@ fn is_stopped(error: &anyhow::Error) -> bool {
 
 fn void_effect() -> anyhow::Result<Said> {
     let end = EffectEnd { state: OutboxState::Void, result: "a fork's effects are void".into() };
-    Said::of(&end).context("a reply could not be encoded")
+    said(&end)
 }
 
 /// A step that breaks the node's contract is a failure of the node.

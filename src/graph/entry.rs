@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use anyhow::Context as _;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
@@ -102,6 +103,9 @@ pub struct RunHead {
     pub fork: bool,
 }
 
+/// Said of a reply that is on record and cannot be understood.
+pub(super) const UNREADABLE: &str = "a recorded reply cannot be read";
+
 pub struct Entry<'a> {
     pub run: &'a RunHead,
     pub state: &'a RunState,
@@ -119,7 +123,7 @@ impl Entry<'_> {
     /// The reply to the first call that `wanted` picks, if it was asked already.
     pub fn reply<T: DeserializeOwned>(&self, wanted: impl Fn(&Call) -> bool) -> anyhow::Result<Option<T>> {
         let found = self.replies.iter().find(|(call, _)| wanted(call));
-        found.map(|(_, value)| value.read().map_err(Into::into)).transpose()
+        found.map(|(_, value)| value.read().context(UNREADABLE)).transpose()
     }
 
     /// What the model said to this prompt, if it was asked already.

@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 
 use super::{
     commit::UnderWay,
-    entry::{Call, RunHead, TaskNow},
+    entry::{Call, RunHead, TaskNow, UNREADABLE},
 };
 use crate::{
     model::{ActionId, Mail, MailId, Move, NodeName, RunState, Said, TaskId, run::STATE_SCHEMA},
@@ -192,7 +192,7 @@ impl Ticket {
         let hash = Call::Task { task_id }.hash();
         let read = record.replies.iter().rev().find(|(at, reply)| *at == seq && reply.input_hash == hash);
         if let Some((_, reply)) = read {
-            self.take(reply.reply.read::<TaskNow>()?);
+            self.take(reply.reply.read::<TaskNow>().context(UNREADABLE)?);
         }
         Ok(())
     }

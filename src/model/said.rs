@@ -11,7 +11,12 @@ pub struct Said(Arc<str>);
 
 impl Said {
     pub fn of(value: &impl Serialize) -> serde_json::Result<Self> {
-        serde_json::to_string(value).map(Self::from)
+        serde_json::to_string(value).map(Self::recorded)
+    }
+
+    /// As the record has it. Whether it can be read, its reader finds out.
+    pub fn recorded(text: String) -> Self {
+        Self(text.into())
     }
 
     pub fn read<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
@@ -20,11 +25,5 @@ impl Said {
 
     pub fn text(&self) -> &str {
         &self.0
-    }
-}
-
-impl From<String> for Said {
-    fn from(text: String) -> Self {
-        Self(text.into())
     }
 }

@@ -273,11 +273,10 @@ const LEAD_INS: &[&str] = &[
     "שלום",
 ];
 
-/// Longer than any greeting: no need to count its words.
-const LONGEST_CALL: usize = 48;
-
 /// At the head of a sentence: nothing before, only lead-ins, or the name of the one spoken to.
 fn opens_sentence(before: &str) -> bool {
+    // Longer than any greeting: no need to count its words.
+    const LONGEST_CALL: usize = 48;
     let before = before.trim_end();
     if before.is_empty() || before.len() > LONGEST_CALL {
         return before.is_empty();
@@ -309,6 +308,8 @@ mod tests {
                 sections += 1;
             }
             assert!(!line.split('|').any(|phrase| phrase.trim().is_empty()), "empty phrase: {line}");
+            let open = |phrase: &str| phrase.starts_with(' ') || (phrase.ends_with('*') && phrase.len() <= STEM);
+            assert!(!line.split(" | ").any(open), "not found by how it opens: {line}");
             assert_eq!(line, crate::planner::text::plain(line), "phrases are written plain");
         }
         assert_eq!(sections, Feature::ALL.len(), "every feature has a section");

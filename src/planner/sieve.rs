@@ -1,6 +1,6 @@
 //! Words told apart by a number each, and sets of them that say no at once.
 
-/// A run of ASCII letters and digits.
+/// Bytes of one sort in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) start: usize,
@@ -41,7 +41,7 @@ pub(super) fn runs_of(plain: &str, is_part: impl Fn(&u8) -> bool) -> impl Iterat
     })
 }
 
-/// The number of a word that is one run.
+/// The number of a word, whatever it is made of.
 #[inline]
 pub(super) fn key(word: &str) -> u64 {
     word.bytes().fold(0, lengthened)

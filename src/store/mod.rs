@@ -42,7 +42,8 @@ pub use write::{Receipt, Write};
 /// Connections that read at once: more would only wait for the same cores, and each keeps a cache.
 const MOST_READERS: usize = 4;
 
-/// The spans around every reading and around the making of rows, for whoever wants to know how long they take.
+/// The spans around every reading, and around making the texts of a mail's and a checkpoint's rows, for whoever wants to
+/// know how long they take.
 pub const READING: &str = "store-reader";
 pub const MAKING: &str = "store-rows";
 

@@ -34,8 +34,11 @@ pub(super) fn tokens_of(texts: &[&str]) -> String {
     for text in texts {
         let full = each_word(text, |word| {
             if word.is_ascii() {
-                seen.add(word);
-                return seen.count < WORDS_PER_DOCUMENT;
+                let room = seen.count < WORDS_PER_DOCUMENT;
+                if room {
+                    seen.add(word);
+                }
+                return room;
             }
             if is_hebrew(word) && !seen.has(word) && cut.len() < PIECES_PER_DOCUMENT {
                 cut.extend(pieces(word));
@@ -281,5 +284,11 @@ mod tests {
     fn a_huge_text_has_a_bounded_share() {
         let text: String = (0..5000).map(|n| format!("word{n} ")).collect();
         assert_eq!(tokens(&text).split(' ').count(), WORDS_PER_DOCUMENT);
+        // A Hebrew word at the border has its pieces, and no word comes after it.
+        for (english, expected) in [(WORDS_PER_DOCUMENT - 1, "קוד ·קוד"), (WORDS_PER_DOCUMENT, "·קוד")] {
+            let text: String = (0..english).map(|n| format!("word{n} ")).collect();
+            let last = format!("word{} {expected}", english - 1);
+            assert!(tokens(&format!("{text}קוד more")).ends_with(&last), "{english}");
+        }
     }
 }

@@ -96,8 +96,8 @@ impl Key {
     }
 
     #[inline]
-    pub(super) fn with(self, hash: u64) -> Key {
-        Key((self.0.rotate_left(23) ^ hash).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    pub(super) fn with(self, word: u64) -> Key {
+        Key((self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
     #[inline]

@@ -178,6 +178,8 @@ pub(super) fn at(row: &Weights, head: Head) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -190,6 +192,8 @@ mod tests {
             }
         }
         assert_eq!(heads, Head::ALL);
+        let named: HashSet<_> = SHIPPED.lines().filter_map(weighed).map(|(signal, _)| signal.to_string()).collect();
+        assert_eq!(table().len(), named.len(), "every signal has a row of its own");
         assert!(SHIPPED.len() < 600_000, "{} bytes", SHIPPED.len());
     }
 

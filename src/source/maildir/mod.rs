@@ -190,20 +190,21 @@ impl Source for Maildir {
 
     fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError> {
         let seen = name::parse_key(key).and_then(|(folder, unique)| self.seen(&self.lock(), folder, &unique));
-        // Nearly always it is still where it was seen; where it is not, it is looked for.
-        let missing = |read: &io::Result<_>| matches!(read, Err(error) if error.kind() == io::ErrorKind::NotFound);
-        let read = match seen.map(|path| read_file(&path)) {
-            Some(read) if !missing(&read) => read,
-            _ => read_file(&self.found(&mut self.lock(), key)?),
-        };
-        read.map_err(|source| match source.kind() {
+        // Nearly always it is still where it was seen.
+        if let Some(Ok(bytes)) = seen.map(|path| read_file(&path)) {
+            return Ok(bytes);
+        }
+        let path = self.found(&mut self.lock(), key)?;
+        read_file(&path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => SourceError::Gone { key: key.to_owned() },
+            // Another program has it for itself, for a while.
+            io::ErrorKind::WouldBlock => self.unavailable(source),
             _ => SourceError::Unreadable { key: key.to_owned(), source },
         })
     }
 }
 
-/// The file itself, never what a link in its place leads to.
+/// The file itself, never what a link in its place leads to, and without waiting for whoever feeds a pipe there.
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let file = fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;

@@ -62,7 +62,7 @@ fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T
 
 /// As it stands: whoever asked for it reads it.
 fn said(row: &Row<'_>, column: usize) -> rusqlite::Result<Said> {
-    row.get(column).map(|text: String| Said::from(text))
+    row.get(column).map(Said::recorded)
 }
 
 fn unreadable(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
