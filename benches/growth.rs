@@ -22,6 +22,8 @@ use rusqlite::Connection;
 const FIRST: u64 = 1_010;
 const FRESH: u64 = 600;
 const ROUNDS: u64 = 3;
+/// After so many copies it is said how far the filling is.
+const TOLD: u32 = 50;
 /// Nearly all ask for something: it is tasks that are counted here.
 const ASKING: u64 = 97;
 
@@ -143,7 +145,9 @@ fn mix() -> anyhow::Result<Mix> {
 /// Multiplies what is stored. Durability is off: the file is thrown away if this fails.
 fn fill(path: &Path, copies: u32) -> anyhow::Result<()> {
     let connection = Connection::open(path)?;
-    connection.execute_batch("PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -200000;")?;
+    connection.execute_batch(
+        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -1000000;",
+    )?;
     // A copied task has a past; it does not start NEW.
     let guard: String =
         connection.query_row("SELECT sql FROM sqlite_master WHERE name = 'tasks_start'", [], |row| row.get(0))?;
@@ -151,6 +155,7 @@ fn fill(path: &Path, copies: u32) -> anyhow::Result<()> {
     let statements = TABLES.iter().map(|table| copy_of(&connection, table)).collect::<anyhow::Result<Vec<_>>>()?;
     let documents = documents(&connection)?;
     let entries = audit_entries(&connection)?;
+    let watch = Stopwatch::now();
     for copy in 1..copies {
         connection.execute_batch("BEGIN")?;
         for sql in &statements {
@@ -160,8 +165,12 @@ fn fill(path: &Path, copies: u32) -> anyhow::Result<()> {
         index(&connection, &documents, last)?;
         append(&connection, &entries)?;
         connection.execute_batch("COMMIT")?;
+        if copy % TOLD == 0 {
+            eprintln!("filled {copy} of {copies} times {FIRST} mails, {:.0} s", watch.elapsed().as_secs_f64());
+        }
     }
     connection.execute_batch(&guard)?;
+    connection.execute_batch("PRAGMA journal_mode = WAL")?;
     let broken: i64 = connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0))?;
     ensure!(broken == 0, "{broken} rows lost their parents");
     Ok(())

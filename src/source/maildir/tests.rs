@@ -196,6 +196,17 @@ fn links_are_not_followed() {
 }
 
 #[test]
+fn a_pipe_in_the_place_of_a_message_is_not_waited_for() {
+    let home = Home::new(&[]);
+    home.put("new/a");
+    assert_eq!(keys(&home.poll(None)), ["INBOX/a"]);
+    fs::remove_file(home.path("new/a")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(home.path("new/a")).status().unwrap();
+    assert!(made.success());
+    assert!(home.maildir.fetch("INBOX/a").is_err());
+}
+
+#[test]
 fn names_that_are_no_text_are_read() {
     let home = Home::new(&[]);
     let path = home.path("new").join(std::ffi::OsStr::from_bytes(b"caf\xe9:2,"));
