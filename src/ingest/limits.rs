@@ -1,5 +1,7 @@
 //! Every bound on reading a mail, with its reason. A mail over a bound is still read as far as the bound, and says so.
 
+use crate::model::snippet;
+
 /// What large providers accept; of a larger mail only this much is parsed.
 pub(super) const MAIL_BYTES: usize = 25 * 1024 * 1024;
 /// Real mail nests below ten; a hundred levels are an attack on parsers.
@@ -33,15 +35,9 @@ pub(super) const CALENDAR_BYTES: usize = 256 * 1024;
 
 /// The first `max` characters, without copying when they all fit.
 pub(super) fn cut(text: String, max: usize) -> (String, bool) {
-    if text.len() <= max {
-        return (text, false);
-    }
-    match text.char_indices().nth(max) {
-        Some((end, _)) => {
-            let mut text = text;
-            text.truncate(end);
-            (text, true)
-        }
-        None => (text, false),
-    }
+    let end = snippet::head(&text, max).len();
+    let longer = end < text.len();
+    let mut text = text;
+    text.truncate(end);
+    (text, longer)
 }

@@ -62,12 +62,6 @@ impl<const PLACES: usize> Default for Sieve<PLACES> {
 }
 
 impl<const PLACES: usize> Sieve<PLACES> {
-    pub(super) fn of(words: &[&str]) -> Self {
-        let mut sieve = Self::default();
-        words.iter().for_each(|word| sieve.put(key(word)));
-        sieve
-    }
-
     pub(super) fn put(&mut self, key: u64) {
         let (place, bit) = Self::place(key);
         if let Some(slot) = self.0.get_mut(place) {
@@ -94,6 +88,32 @@ impl<const PLACES: usize> Sieve<PLACES> {
     }
 }
 
+/// A list of words that most of what is asked for is not on.
+pub(super) struct Words<const PLACES: usize> {
+    known: Sieve<PLACES>,
+    sorted: Vec<&'static str>,
+}
+
+impl<const PLACES: usize> Words<PLACES> {
+    pub(super) fn of(words: impl IntoIterator<Item = &'static str>) -> Self {
+        let mut sorted: Vec<_> = words.into_iter().collect();
+        sorted.sort_unstable();
+        let mut known = Sieve::default();
+        sorted.iter().for_each(|word| known.put(key(word)));
+        Self { known, sorted }
+    }
+
+    #[inline]
+    pub(super) fn may_hold(&self, key: u64) -> bool {
+        self.known.may_hold(key)
+    }
+
+    #[inline]
+    pub(super) fn hold(&self, word: &str) -> bool {
+        self.may_hold(key(word)) && self.sorted.binary_search(&word).is_ok()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,9 +131,17 @@ mod tests {
     fn holds_all_that_was_put_in_and_little_else() {
         let words: Vec<String> = (0..400).map(|nth| format!("word{nth}")).collect();
         let (put, others) = words.split_at(100);
-        let sieve = Sieve::<256>::of(&put.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut sieve = Sieve::<256>::default();
+        put.iter().for_each(|word| sieve.put(key(word)));
         assert!(put.iter().all(|word| sieve.may_hold(key(word))));
         let taken = others.iter().filter(|word| sieve.may_hold(key(word))).count();
         assert!(taken < others.len() / 8, "{taken} of {}", others.len());
+    }
+
+    #[test]
+    fn a_list_holds_its_words_in_whatever_order() {
+        let words = Words::<64>::of(["pay", "call", "שלום"]);
+        assert!(["call", "pay", "שלום"].iter().all(|word| words.hold(word)));
+        assert!(!["", "cal", "calls", "Pay"].iter().any(|word| words.hold(word)));
     }
 }
