@@ -22,13 +22,13 @@ impl App {
     /// Forgets every vector and makes all of them anew, where the configuration says: here, or by the daemon.
     pub async fn rebuild_memory(&self, mut tell: impl FnMut(Progress)) -> anyhow::Result<Status> {
         let before = self.memory.status().await?;
-        match self.lock()? {
-            Ok(_lock) => {
+        loop {
+            if let Ok(_lock) = self.lock()? {
                 self.memory.rebuild().await?;
                 self.learn_all(&mut tell).await?;
+                break;
             }
-            Err(_) => {
-                let answer = self.ask(REBUILD).await?;
+            if let Some(answer) = self.ask(REBUILD).await? {
                 let place = answer.get("place").and_then(serde_json::Value::as_str).unwrap_or_default();
                 anyhow::ensure!(
                     place == before.place,
@@ -36,6 +36,7 @@ impl App {
                     before.place
                 );
                 self.watch_learning(&mut tell).await?;
+                break;
             }
         }
         self.memory_status().await

@@ -135,11 +135,12 @@ impl App {
     /// Lets the runs a command has just opened come to their end: by the daemon if there is one, else here.
     pub async fn let_runs_finish(&self) -> anyhow::Result<()> {
         let deadline = std::time::Instant::now() + DAEMON_PATIENCE;
-        if self.finish_here().await? {
-            return Ok(());
-        }
         let now = self.clock.now();
-        while !self.store.read(move |reader| reader.running(now)).await?.is_empty() {
+        // Whoever has the role may be no daemon and end at any time: then it is done here.
+        while !self.finish_here().await? {
+            if self.store.read(move |reader| reader.running(now)).await?.is_empty() {
+                break;
+            }
             anyhow::ensure!(
                 std::time::Instant::now() < deadline,
                 "the daemon (process {}) has not finished it yet; it goes on",
@@ -150,8 +151,9 @@ impl App {
         Ok(())
     }
 
-    /// Leaves a request for the running daemon and waits for its answer.
-    pub async fn ask(&self, kind: &str) -> anyhow::Result<serde_json::Value> {
+    /// Leaves a request for the running daemon and waits for its answer. None when the role is free before that: it was
+    /// no daemon, or it has ended, and the asker can do it itself.
+    pub async fn ask(&self, kind: &str) -> anyhow::Result<Option<serde_json::Value>> {
         let ask = Write::Ask { kind: kind.to_owned(), at: self.clock.now() };
         let Receipt::Number(request) = self.store.write(ask).await? else {
             anyhow::bail!("the request was not numbered")
@@ -164,7 +166,12 @@ impl App {
                 if let Some(problem) = answer.get("error").and_then(serde_json::Value::as_str) {
                     anyhow::bail!("the daemon could not do it: {problem}");
                 }
-                return Ok(answer);
+                return Ok(Some(answer));
+            }
+            if self.worker_pid().is_none() {
+                // Nobody is to do later what is now done here.
+                self.store.write(Write::Answer { request, answer: Some("null".into()) }).await?;
+                return Ok(None);
             }
             anyhow::ensure!(std::time::Instant::now() < deadline, "the daemon has not answered yet; it still may");
             tokio::time::sleep(Duration::from_millis(50)).await;

@@ -133,42 +133,46 @@ pub(super) async fn reflect(app: &App, screen: Screen, dry_run: bool) -> anyhow:
             print_findings(screen, &findings)
         });
     }
-    match app.work().await? {
-        Ok(worker) => {
-            let reflected = app.reflect().await;
-            worker.stop().await;
-            let reflected = reflected?;
-            screen.answer(&reflected, |screen| match &reflected {
-                Reflected::Now(report) => print_report(screen, report),
-                Reflected::Before(row) => {
-                    screen.line(&format!("The night of {} was held already (run {}).", row.date, row.run_id))?;
-                    screen.line("`adjutant rules history` tells what it did; `adjutant reflect --dry-run` what it would do now.")
+    let worker = loop {
+        match app.work().await? {
+            Ok(worker) => break worker,
+            Err(Held { pid }) => {
+                if !screen.json {
+                    screen.line(&format!("Another adjutant (process {pid}) is at work; asked it to."))?;
                 }
-            })
-        }
-        Err(Held { pid }) => {
-            if !screen.json {
-                screen.line(&format!("The daemon (process {pid}) is at work; asked it to."))?;
+                if let Some(answer) = app.ask("reflect").await? {
+                    return screen.answer(&answer, |screen| print_answer(screen, &answer));
+                }
             }
-            let answer = app.ask("reflect").await?;
-            screen.answer(&answer, |screen| {
-                let date = answer.get("date").and_then(Value::as_str).unwrap_or_default();
-                // A night that was held before comes as its row.
-                if answer.get("state").is_some() {
-                    return screen.line(&format!(
-                        "The night of {date} was held already; `adjutant rules history` tells what it did."
-                    ));
-                }
-                let count = |key: &str| answer.get(key).and_then(Value::as_array).map_or(0, Vec::len);
-                screen.line(&format!(
-                    "The night of {date}: {} learned, {} asked, {} kept as proposals.",
-                    count("adopted"),
-                    count("questions"),
-                    count("proposals")
-                ))
-            })
         }
+    };
+    let reflected = app.reflect().await;
+    worker.stop().await;
+    let reflected = reflected?;
+    screen.answer(&reflected, |screen| match &reflected {
+        Reflected::Now(report) => print_report(screen, report),
+        Reflected::Before(row) => {
+            screen.line(&format!("The night of {} was held already (run {}).", row.date, row.run_id))?;
+            screen
+                .line("`adjutant rules history` tells what it did; `adjutant reflect --dry-run` what it would do now.")
+        }
+    })
+}
+
+/// What a daemon answers; a night that was held before comes as its row.
+fn print_answer(screen: Screen, answer: &Value) -> io::Result<()> {
+    let date = answer.get("date").and_then(Value::as_str).unwrap_or_default();
+    if answer.get("state").is_some() {
+        return screen
+            .line(&format!("The night of {date} was held already; `adjutant rules history` tells what it did."));
     }
+    let count = |key: &str| answer.get(key).and_then(Value::as_array).map_or(0, Vec::len);
+    screen.line(&format!(
+        "The night of {date}: {} learned, {} asked, {} kept as proposals.",
+        count("adopted"),
+        count("questions"),
+        count("proposals")
+    ))
 }
 
 pub(super) fn print_report(screen: Screen, report: &NightReport) -> io::Result<()> {

@@ -11,7 +11,7 @@ use super::{
     screen::{Screen, cell, shown},
 };
 use crate::{
-    app::{App, Followed, Held, Outcome, Pulse, Report},
+    app::{App, Followed, Held, Outcome, Pulse, Report, Worker},
     daemon,
     model::MailState,
 };
@@ -60,31 +60,36 @@ async fn stop_signal() {
 
 /// With a daemon running, leaves a request and waits for its answer.
 pub(super) async fn once(app: &App, screen: Screen) -> anyhow::Result<()> {
-    let troubles = match app.work().await? {
-        Ok(worker) => {
-            let supervised = worker.engine.clone();
-            let watch = tokio::spawn(async move { supervised.supervise().await });
-            if !screen.json {
-                progress::show(worker.backfill.subscribe());
+    let troubles = loop {
+        match app.work().await? {
+            Ok(worker) => break once_here(worker, screen).await?,
+            Err(Held { pid }) => {
+                if !screen.json {
+                    screen.line(&format!("Another adjutant (process {pid}) is at work; asked it to look."))?;
+                }
+                let Some(report) = app.ask("once").await? else { continue };
+                screen.answer(&report, |screen| print_answer(screen, &report))?;
+                break report.get("troubles").and_then(Value::as_array).map_or(0, Vec::len);
             }
-            let report = worker.once().await;
-            worker.stop().await;
-            watch.await?;
-            let report = report?;
-            screen.answer(&report, |screen| print_report(screen, &report))?;
-            report.troubles.len()
-        }
-        Err(Held { pid }) => {
-            if !screen.json {
-                screen.line(&format!("The daemon (process {pid}) is at work; asked it to look."))?;
-            }
-            let report = app.ask("once").await?;
-            screen.answer(&report, |screen| print_answer(screen, &report))?;
-            report.get("troubles").and_then(Value::as_array).map_or(0, Vec::len)
         }
     };
     anyhow::ensure!(troubles == 0, "not everything could be taken in; nothing was lost, run again");
     Ok(())
+}
+
+/// Returns how many accounts could not be taken in.
+async fn once_here(worker: Worker, screen: Screen) -> anyhow::Result<usize> {
+    let supervised = worker.engine.clone();
+    let watch = tokio::spawn(async move { supervised.supervise().await });
+    if !screen.json {
+        progress::show(worker.backfill.subscribe());
+    }
+    let report = worker.once().await;
+    worker.stop().await;
+    watch.await?;
+    let report = report?;
+    screen.answer(&report, |screen| print_report(screen, &report))?;
+    Ok(report.troubles.len())
 }
 
 fn print_answer(screen: Screen, report: &Value) -> io::Result<()> {
