@@ -469,7 +469,7 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         command.stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let out = child.stdout.take().unwrap();
