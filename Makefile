@@ -41,6 +41,7 @@ doctor: build ## is everything accounted for, whole and in order?
 peers: ## the programs the tests talk to, pinned, into the cache
 	@scripts/peers.sh
 	@scripts/peer_model.sh
+	@scripts/peer_qdrant.sh
 
 test: need peers ## every test
 	@if command -v cargo-nextest >/dev/null; then cargo nextest run --locked --no-fail-fast; else cargo test --locked --lib --bins --tests; fi

@@ -1,5 +1,5 @@
-//! One contract for every place vectors can be: beside the tasks, and on a Qdrant server (a stand-in on loopback; the
-//! real one as well when `QDRANT_URL` names it). `IT_CASES` says how many random deeds.
+//! One contract for every place vectors can be: beside the tasks, and on a Qdrant server (Qdrant's engine on loopback; a
+//! server of one's own as well when `QDRANT_URL` names it). `IT_CASES` says how many random deeds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use adjutant::{
 
 use crate::{
     house::{Dice, House, WORK},
-    qdrant_double::Double,
+    qdrant_peer::QdrantPeer,
 };
 
 const DIMENSION: usize = 192;
@@ -84,6 +84,7 @@ impl Expected {
         assert_eq!(found.len(), k.min(right.len()), "{filter:?} {found:?}");
         assert_eq!(found.iter().map(|near| &near.doc).collect::<BTreeSet<_>>().len(), found.len(), "{found:?}");
         assert!(found.is_sorted_by(|a, b| a.score >= b.score), "{found:?}");
+        assert!(found.iter().all(|near| (-1.0..=1.0).contains(&near.score)), "a cosine: {found:?}");
         for (near, (_, best)) in found.iter().zip(&right) {
             let own = right.iter().find(|(doc, _)| *doc == near.doc);
             let (_, own) = own.unwrap_or_else(|| panic!("{} must not be found by {filter:?}", near.doc));
@@ -106,7 +107,7 @@ fn filters() -> Vec<Filter> {
 async fn ask_everything(vectors: &dyn Vectors, expected: &Expected, dice: &mut Dice) {
     let query = random_vector(dice);
     for filter in filters() {
-        for k in [1, 5, 100] {
+        for k in [0, 1, 5, 100] {
             let found = vectors.top_k(&query, &filter, k).await.unwrap();
             expected.check(&found, &query, &filter, k);
         }
@@ -127,6 +128,18 @@ async fn keeps_the_contract(vectors: &dyn Vectors, docs: &[(String, AccountId)],
         expected.put(&all);
         ask_everything(vectors, &expected, dice).await;
     }
+
+    // Asked for in its own words, each is found first; and it is no nearer than the same.
+    for snippet in &all {
+        let found = vectors.top_k(&snippet.vector, &Filter::account(&snippet.account), 3).await.unwrap();
+        expected.check(&found, &snippet.vector, &Filter::account(&snippet.account), 3);
+        assert_eq!((&found[0].doc, found[0].number), (&snippet.doc, snippet.number));
+    }
+
+    // Nothing, given or taken away, changes nothing.
+    vectors.upsert(&[]).await.unwrap();
+    vectors.delete(&[]).await.unwrap();
+    ask_everything(vectors, &expected, dice).await;
 
     // Fewer pieces than before: the others are gone, and the old wording finds nothing.
     let old = expected.0[&docs[2].0][0].vector.clone();
@@ -186,10 +199,10 @@ async fn on_a_server() {
     let house = House::active();
     drop(house.app().await);
     let docs = documents(&house);
-    let double = Double::start();
+    let peer = QdrantPeer::start();
     let mut dice = Dice::thrown("on_a_server");
-    keeps_the_contract(&server(&double.url(), "task_snippets"), &docs, &mut dice).await;
-    for payload in double.payloads("task_snippets") {
+    keeps_the_contract(&server(&peer.url(), "task_snippets"), &docs, &mut dice).await;
+    for payload in peer.payloads("task_snippets") {
         let keys: BTreeSet<&str> = payload.keys().map(String::as_str).collect();
         let wanted = ["account", "doc", "kind", "number"];
         assert!(wanted.iter().all(|key| keys.contains(key)), "{keys:?}");

@@ -3,7 +3,6 @@
 
 use std::{
     process::Stdio,
-    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
@@ -12,16 +11,18 @@ use adjutant::{
     memory::{Filter, MemoryError},
     model::{AccountId, Priority},
 };
+use qdrant_client::qdrant::Distance;
 
 use crate::{
     house::{Dice, House, Kind, WORK, eventually},
-    qdrant_double::Double,
+    qdrant_peer::QdrantPeer,
 };
 
-const COLLECTION: &str = "task_snippets";
+pub(crate) const COLLECTION: &str = "task_snippets";
+pub(crate) const INDEXES: [&str; 3] = ["account", "doc", "kind"];
 
-fn on_server(house: &House, double: &Double) {
-    house.configure(&format!("[memory]\nqdrant_url = \"{}\"\n", double.url()));
+pub(crate) fn on_server(house: &House, peer: &QdrantPeer) {
+    house.configure(&format!("[memory]\nqdrant_url = \"{}\"\n", peer.url()));
 }
 
 /// Tasks of a person's own, each with one piece to remember.
@@ -45,7 +46,7 @@ pub(crate) fn must_be_complete(house: &House) {
 }
 
 /// Every mail and task of the account can be found, and the nearest is near.
-async fn must_find_all(house: &House, app: &App) {
+pub(crate) async fn must_find_all(house: &House, app: &App) {
     let found = app.memory.search_dense(&AccountId::from(WORK), "when will you be back at the house", 100).await;
     let found = found.unwrap();
     assert_eq!(found.len() as u64, house.count(&format!("search_doc WHERE account = '{WORK}'")));
@@ -78,39 +79,39 @@ async fn killed_in_the_middle_of_a_thousand_upserts_beside_the_tasks() {
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_in_the_middle_of_a_thousand_upserts_to_a_server() {
     let house = House::real_time(Kind::Active);
-    let double = Double::start();
-    on_server(&house, &double);
+    let peer = QdrantPeer::start();
+    on_server(&house, &peer);
     add_tasks(&house.app().await, 1_000).await;
-    double.held.slowness.store(15, Ordering::SeqCst);
+    peer.slow_down(15);
     for parts in [1, 3, 5] {
-        double.held.upserts.store(0, Ordering::SeqCst);
+        let before = peer.calls("Points/Upsert");
         let mut rebuild =
             house.command(&["memory", "rebuild"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        eventually("some parts arrive", || (double.held.upserts.load(Ordering::SeqCst) >= parts).then_some(()));
+        eventually("some parts arrive", || (peer.calls("Points/Upsert") >= before + parts).then_some(()));
         rebuild.kill().unwrap();
         assert!(!rebuild.wait().unwrap().success(), "it was to be killed half-way");
         assert!(house.count("search_due") > 0);
     }
-    double.held.slowness.store(0, Ordering::SeqCst);
+    peer.slow_down(0);
     let once = house.run(&["once"]);
     assert_eq!(once.code, 0, "{}", once.err);
-    assert_eq!((house.count("search_due"), double.points(COLLECTION)), (0, 1_000));
+    assert_eq!((house.count("search_due"), peer.points(COLLECTION)), (0, 1_000));
     assert_eq!(house.count("search_vector"), 0, "a server has them");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_is_gone_for_an_hour_stops_nothing_and_is_told_once() {
     let house = House::active();
-    let mut double = Double::start();
-    on_server(&house, &double);
+    let mut peer = QdrantPeer::start();
+    on_server(&house, &peer);
     let worker = house.worker().await;
     let app = worker.app.clone();
     house.post(&house.letter("before").question());
     assert_eq!(worker.once().await.unwrap().memory, None);
-    let known = double.points(COLLECTION);
+    let known = peer.points(COLLECTION);
     assert!(known >= 2, "{known} points");
 
-    double.go_away();
+    peer.go_away();
     house.post(&house.letter("away").question());
     let report = worker.once().await.unwrap();
     assert_eq!(house.count("ledger WHERE state = 'task'"), 2, "work goes on");
@@ -132,12 +133,12 @@ async fn a_server_that_is_gone_for_an_hour_stops_nothing_and_is_told_once() {
     assert_eq!(worker.once().await.unwrap().memory, None, "once is enough");
     assert!(app.health().await.unwrap().memory.trouble.unwrap().contains("cannot be reached"));
 
-    double.come_back();
+    peer.come_back();
     house.clock.advance(61);
     let back = app.tend_memory().await.unwrap().said().expect("it is said");
     assert!(back.contains("back"), "{back}");
     assert_eq!(house.count("search_due"), 0);
-    assert!(double.points(COLLECTION) > known);
+    assert!(peer.points(COLLECTION) > known);
     assert_eq!(app.health().await.unwrap().memory.trouble, None);
     must_find_all(&house, &app).await;
     worker.stop().await;
@@ -147,18 +148,18 @@ async fn a_server_that_is_gone_for_an_hour_stops_nothing_and_is_told_once() {
 #[test]
 fn the_daemon_says_once_that_its_server_is_away() {
     let house = House::real_time(Kind::Samples);
-    let mut double = Double::start();
-    house.write("adjutant.toml", &format!("[memory]\nqdrant_url = \"{}\"\n", double.url()));
+    let mut peer = QdrantPeer::start();
+    house.write("adjutant.toml", &format!("[memory]\nqdrant_url = \"{}\"\n", peer.url()));
     let mut daemon = house.daemon();
     eventually("the samples are remembered", || (house.count("search_due") == 0).then_some(()));
-    double.go_away();
+    peer.go_away();
     assert_eq!(house.run(&["tasks", "add", "Water the plants"]).code, 0);
     daemon.until("Memory: the Qdrant server");
     let doctor = house.run(&["doctor"]);
     assert!(doctor.out.contains("AWAY") && doctor.code == 0, "{}", doctor.out);
     let status = house.json(&["memory"]);
     assert!(status["trouble"].as_str().unwrap().contains("Work goes on without it"), "{status}");
-    double.come_back();
+    peer.come_back();
     daemon.until("Memory: the memory is back");
     assert_eq!(house.count("search_due"), 0);
     let (code, said) = daemon.stop("TERM");
@@ -167,40 +168,60 @@ fn the_daemon_says_once_that_its_server_is_away() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collection_of_another_dimension_is_made_anew() {
+async fn a_collection_that_does_not_fit_is_made_anew() {
     let house = House::active();
-    let double = Double::start();
-    double.make_foreign(COLLECTION, 7);
-    on_server(&house, &double);
+    let peer = QdrantPeer::start();
+    peer.make_foreign(COLLECTION, 7, Distance::Cosine);
+    on_server(&house, &peer);
     house.post(&house.letter("a").question());
     let report = house.once().await;
     assert_eq!((report.memory, house.count("search_due")), (None, 0));
-    assert!(double.points(COLLECTION) >= 2);
+    assert!(peer.points(COLLECTION) >= 2);
     // Somebody does it while the worker runs.
     let worker = house.worker().await;
     worker.once().await.unwrap();
-    double.make_foreign(COLLECTION, 7);
+    peer.make_foreign(COLLECTION, 7, Distance::Cosine);
     house.post(&house.letter("b").question());
     let said = worker.once().await.unwrap().memory.expect("it is said");
     assert!(said.contains("refused"), "{said}");
     house.clock.advance(10);
     assert!(worker.app.tend_memory().await.unwrap().said().unwrap().contains("back"));
     assert_eq!(house.count("search_due"), 0);
-    assert!(double.points(COLLECTION) >= 4);
+    let whole = peer.points(COLLECTION);
+    assert!(whole >= 4);
     worker.stop().await;
+    // The right size, and another distance; or without the indexes, which a strict server does not search without.
+    peer.make_foreign(COLLECTION, 192, Distance::Dot);
+    house.once().await;
+    assert_eq!(peer.points(COLLECTION), whole);
+    for field in ["account", "kind", "doc"] {
+        peer.drop_index(COLLECTION, field);
+        house.once().await;
+        assert_eq!((peer.indexes(COLLECTION), peer.points(COLLECTION)), (INDEXES.map(String::from).to_vec(), whole));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_lost_its_disk_is_given_everything_again() {
     let house = House::active();
-    let double = Double::start();
-    on_server(&house, &double);
+    let mut peer = QdrantPeer::start();
+    on_server(&house, &peer);
     house.post(&house.letter("a").question());
     house.once().await;
-    let points = double.points(COLLECTION);
-    double.lose_everything();
+    let points = peer.points(COLLECTION);
+    peer.lose_everything();
     house.once().await;
-    assert_eq!((double.points(COLLECTION), house.count("search_due")), (points, 0));
+    assert_eq!((peer.points(COLLECTION), house.count("search_due")), (points, 0));
+    // While the worker runs and no mail comes: whoever asks it notices.
+    let worker = house.worker().await;
+    worker.once().await.unwrap();
+    peer.lose_everything();
+    assert!(worker.app.memory.search_dense(&AccountId::from(WORK), "the house", 5).await.is_err());
+    house.clock.advance(10);
+    worker.app.tend_memory().await.unwrap();
+    assert_eq!((peer.points(COLLECTION), house.count("search_due")), (points, 0));
+    must_find_all(&house, &worker.app).await;
+    worker.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     house::{House, Kind, WORK},
-    qdrant_double::Double,
+    qdrant_peer::QdrantPeer,
 };
 
 const COLLECTION: &str = "task_snippets";
@@ -33,15 +33,15 @@ async fn to_a_server_and_back() {
     let here = house.count("search_vector");
     assert!(here >= 8, "{here}");
 
-    let double = Double::start();
-    memory_section(&house, &format!("qdrant_url = \"{}\"", double.url()));
+    let peer = QdrantPeer::start();
+    memory_section(&house, &format!("qdrant_url = \"{}\"", peer.url()));
     // Before the worker has moved it, a question is refused with a word, and nobody asks an empty server.
     let asked = house.app().await.memory.search_dense(&AccountId::from(WORK), "the keys", 5).await;
     assert!(matches!(&asked, Err(MemoryError::Foreign { .. })), "{asked:?}");
     let mut told = Vec::new();
     let status = house.app().await.rebuild_memory(|progress| told.push((progress.done, progress.total))).await.unwrap();
     assert_eq!((status.vectors, status.due, &status.foreign), (Some(here), 0, &None), "{status:?}");
-    assert_eq!((double.points(COLLECTION) as u64, house.count("search_vector")), (here, 0));
+    assert_eq!((peer.points(COLLECTION) as u64, house.count("search_vector")), (here, 0));
     assert!(told.len() >= 2 && told.last().is_some_and(|(done, total)| done == total), "{told:?}");
     let found = house.app().await.memory.search_dense(&AccountId::from(WORK), "back at the house", 3).await.unwrap();
     assert_eq!(found.len(), 3);
@@ -50,7 +50,7 @@ async fn to_a_server_and_back() {
     memory_section(&house, "");
     house.once().await;
     assert_eq!((house.count("search_vector"), house.count("search_due")), (here, 0));
-    assert_eq!(double.points(COLLECTION) as u64, here, "what the server held is left there");
+    assert_eq!(peer.points(COLLECTION) as u64, here, "what the server held is left there");
 }
 
 #[test]
@@ -65,14 +65,14 @@ fn a_daemon_is_asked_to_do_it() {
     let plain = house.run(&["memory", "rebuild"]);
     assert!(plain.code == 0 && plain.out.contains("complete"), "{}{}", plain.out, plain.err);
     // Told to keep it elsewhere, the command knows and the daemon does not yet.
-    let double = Double::start();
-    house.write("adjutant.toml", &format!("[memory]\nqdrant_url = \"{}\"\n", double.url()));
+    let peer = QdrantPeer::start();
+    house.write("adjutant.toml", &format!("[memory]\nqdrant_url = \"{}\"\n", peer.url()));
     let refused = house.run(&["memory", "rebuild"]);
     assert!(refused.code == 1 && refused.err.contains("restart it"), "{}{}", refused.out, refused.err);
     assert_eq!(daemon.stop("TERM").0, 0);
     let moved = house.run(&["memory", "rebuild"]);
-    assert!(moved.code == 0 && moved.out.contains(&double.url()), "{}{}", moved.out, moved.err);
-    assert_eq!(double.points(COLLECTION) as u64, before["vectors"].as_u64().unwrap());
+    assert!(moved.code == 0 && moved.out.contains(&peer.url()), "{}{}", moved.out, moved.err);
+    assert_eq!(peer.points(COLLECTION) as u64, before["vectors"].as_u64().unwrap());
     let doctor = house.run(&["doctor"]);
     assert!(doctor.out.contains("memory   http://") && doctor.out.contains("complete"), "{}", doctor.out);
 }
