@@ -102,10 +102,12 @@ impl Memory {
         until.is_some_and(|until| self.clock.now() < until)
     }
 
-    /// A question failed: the next ones are not even asked for a moment.
+    /// A question failed: the next ones are not even asked for a moment, and whoever tends the place looks whether it still
+    /// holds what it was given.
     pub(super) fn spare_the_next(&self, error: &MemoryError) {
         let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
         retry.silent_until = Some(self.clock.now().plus(chrono::Duration::seconds(FIRST_PAUSE)));
+        retry.whole = false;
         retry.why = error.to_string();
     }
 

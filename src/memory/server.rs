@@ -6,8 +6,8 @@ use qdrant_client::{
     Payload, Qdrant, QdrantError,
     qdrant::{
         Condition, CountPointsBuilder, CreateCollectionBuilder, CreateFieldIndexCollectionBuilder, DeletePointsBuilder,
-        Distance, FieldType, Filter as Where, PointStruct, QueryPointsBuilder, ScoredPoint, UpsertPointsBuilder,
-        VectorParamsBuilder, vectors_config,
+        Distance, FieldType, Filter as Where, PayloadSchemaType, PointStruct, QueryPointsBuilder, ScoredPoint,
+        UpsertPointsBuilder, VectorParamsBuilder, vectors_config,
     },
 };
 use uuid::Uuid;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::words::{DocKind, Filter, MemoryError, Near, Reply, Result, Snippet, Vectors};
 use crate::model::memory::QdrantSettings;
 
-/// A server that takes longer to answer is as good as away: the work does not wait for it.
+/// A server that takes longer to answer a call is as good as away: the work does not wait for it.
 const PATIENCE: Duration = Duration::from_secs(5);
 const CONNECT: Duration = Duration::from_secs(2);
 /// Points for each document wanted: a document has a few pieces, and is found once.
@@ -67,6 +67,15 @@ impl Server {
         }
     }
 
+    /// Awaits an exchange of so many calls. The client calls a second time when a connection broke, and gives that its whole
+    /// patience again: here both together have no more than one.
+    async fn within<T>(&self, calls: u32, exchange: impl Future<Output = Result<T, QdrantError>>) -> Result<T> {
+        match tokio::time::timeout(PATIENCE * calls, exchange).await {
+            Ok(answered) => answered.map_err(|error| self.failed(error)),
+            Err(_) => Err(MemoryError::Away { what: self.what(), why: "it does not answer in time".into() }),
+        }
+    }
+
     async fn create(&self) -> Result<(), QdrantError> {
         let vectors = VectorParamsBuilder::new(self.dimension, Distance::Cosine);
         let collection = CreateCollectionBuilder::new(&self.collection).vectors_config(vectors);
@@ -78,15 +87,21 @@ impl Server {
         Ok(())
     }
 
-    /// False when it is not there, or holds vectors of another dimension.
+    /// False when it is not there, holds vectors of another kind, or lacks an index: a strict server refuses to search or
+    /// delete by a field that has none.
     async fn fits(&self) -> Result<bool, QdrantError> {
         if !self.client.collection_exists(&self.collection).await? {
             return Ok(false);
         }
         let info = self.client.collection_info(&self.collection).await?;
-        let config = info.result.and_then(|info| info.config?.params?.vectors_config?.config);
-        Ok(matches!(config, Some(vectors_config::Config::Params(params))
-            if params.size == self.dimension && params.distance == i32::from(Distance::Cosine)))
+        let Some(info) = info.result else { return Ok(false) };
+        let keyword = i32::from(PayloadSchemaType::Keyword);
+        let is_indexed = |field| info.payload_schema.get(field).is_some_and(|index| index.data_type == keyword);
+        let indexed = KEYWORDS.into_iter().all(is_indexed);
+        let config = info.config.and_then(|config| config.params?.vectors_config?.config);
+        Ok(indexed
+            && matches!(config, Some(vectors_config::Config::Params(params))
+                if params.size == self.dimension && params.distance == i32::from(Distance::Cosine)))
     }
 
     async fn start_anew(&self) -> Result<(), QdrantError> {
@@ -159,7 +174,8 @@ fn point(snippet: &Snippet) -> PointStruct {
 fn near(point: &ScoredPoint) -> Option<Near> {
     let doc = point.payload.get("doc")?.as_str()?.clone();
     let number = u8::try_from(point.payload.get("number")?.as_integer()?).ok()?;
-    Some(Near { doc, number, score: point.score, document: None })
+    // The server adds up what was rounded: the same vector can be a little nearer than 1.
+    Some(Near { doc, number, score: point.score.clamp(-1.0, 1.0), document: None })
 }
 
 impl Vectors for Server {
@@ -172,7 +188,7 @@ impl Vectors for Server {
             if snippets.is_empty() {
                 return Ok(());
             }
-            self.put(snippets).await.map_err(|error| self.failed(error))
+            self.within(2, self.put(snippets)).await
         })
     }
 
@@ -180,28 +196,34 @@ impl Vectors for Server {
         Box::pin(async move {
             let these = Where::must([Condition::matches("doc", docs.to_vec())]);
             let request = DeletePointsBuilder::new(&self.collection).points(these).wait(true);
-            self.client.delete_points(request).await.map(drop).map_err(|error| self.failed(error))
+            self.within(1, self.client.delete_points(request)).await.map(drop)
         })
     }
 
     fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> Reply<'a, Vec<Near>> {
-        Box::pin(async move { self.ask(query, filter, k).await.map_err(|error| self.failed(error)) })
+        Box::pin(async move {
+            // The server refuses to be asked for nothing.
+            if k == 0 {
+                return Ok(Vec::new());
+            }
+            self.within(1, self.ask(query, filter, k)).await
+        })
     }
 
     fn count(&self) -> Reply<'_, u64> {
         Box::pin(async move {
             let all = CountPointsBuilder::new(&self.collection).exact(true);
-            let answer = self.client.count(all).await.map_err(|error| self.failed(error))?;
+            let answer = self.within(1, self.client.count(all)).await?;
             Ok(answer.result.map_or(0, |result| result.count))
         })
     }
 
     fn is_whole(&self) -> Reply<'_, bool> {
-        Box::pin(async move { self.fits().await.map_err(|error| self.failed(error)) })
+        Box::pin(self.within(2, self.fits()))
     }
 
     fn clear(&self) -> Reply<'_, ()> {
-        Box::pin(async move { self.start_anew().await.map_err(|error| self.failed(error)) })
+        Box::pin(self.within(6, self.start_anew()))
     }
 }
 

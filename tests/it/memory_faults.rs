@@ -46,7 +46,7 @@ pub(crate) fn must_be_complete(house: &House) {
 }
 
 /// Every mail and task of the account can be found, and the nearest is near.
-pub(crate) async fn must_find_all(house: &House, app: &App) {
+async fn must_find_all(house: &House, app: &App) {
     let found = app.memory.search_dense(&AccountId::from(WORK), "when will you be back at the house", 100).await;
     let found = found.unwrap();
     assert_eq!(found.len() as u64, house.count(&format!("search_doc WHERE account = '{WORK}'")));

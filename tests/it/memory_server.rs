@@ -17,7 +17,7 @@ use qdrant_client::qdrant::Distance;
 
 use crate::{
     house::{Dice, House, Kind, WORK, eventually},
-    memory_faults::{COLLECTION, INDEXES, add_tasks, must_find_all, on_server},
+    memory_faults::{COLLECTION, INDEXES, add_tasks, on_server},
     qdrant_peer::{Fault, QdrantPeer},
 };
 
@@ -73,7 +73,8 @@ fn misfortune(peer: &mut QdrantPeer, dice: &mut Dice) -> String {
             "it was killed and is back".into()
         }
         2 => {
-            let (size, distance) = [(7, Distance::Cosine), (192, Distance::Dot)][usize::try_from(dice.below(2)).unwrap()];
+            let (size, distance) =
+                [(7, Distance::Cosine), (192, Distance::Dot)][usize::try_from(dice.below(2)).unwrap()];
             peer.make_foreign(COLLECTION, size, distance);
             format!("somebody made it anew with {size} dimensions and {distance:?}")
         }
@@ -99,7 +100,7 @@ async fn however_its_calls_end_work_goes_on_and_it_ends_complete() {
     let worker = house.worker().await;
     let mut dice = Dice::thrown("however_its_calls_end");
     let mut happened = Vec::new();
-    for nth in 0..count_of("IT_CASES", 12) {
+    for nth in 0..count_of("IT_CASES", 8) {
         happened.push(misfortune(&mut peer, &mut dice));
         house.post(&house.letter(&format!("mail-{nth}")).question());
         worker.once().await.unwrap_or_else(|error| panic!("{error:#} after {happened:?}"));
@@ -120,7 +121,8 @@ async fn however_its_calls_end_work_goes_on_and_it_ends_complete() {
     let stored: BTreeSet<String> = house.sql("SELECT doc FROM search_doc").into_iter().flatten().collect();
     assert_eq!(documents_on(&peer), stored, "{happened:?}");
     assert_eq!(peer.indexes(COLLECTION), INDEXES, "{happened:?}");
-    must_find_all(&house, &worker.app).await;
+    let found = worker.app.memory.search_dense(&AccountId::from(WORK), "back at the house", 1_000).await.unwrap();
+    assert_eq!(found.into_iter().map(|near| near.doc).collect::<BTreeSet<_>>(), stored, "{happened:?}");
     worker.stop().await;
     house.must_be_sound().await;
 }
@@ -164,7 +166,7 @@ async fn a_server_that_hangs_is_away_and_nobody_waits_for_it_twice() {
     let begun = Instant::now();
     let asked = app.memory.nearest(&account, "the house", 5).await;
     assert!(matches!(asked, Err(MemoryError::Away { .. })), "{asked:?}");
-    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(7), "{:?}", begun.elapsed());
     let begun = Instant::now();
     assert!(app.memory.nearest(&account, "the house", 5).await.is_err());
     assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());

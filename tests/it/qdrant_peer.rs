@@ -170,7 +170,7 @@ impl QdrantPeer {
         names
     }
 
-    /// None without the collection.
+    /// How many it holds; none without the collection.
     pub(crate) fn points(&self, collection: &str) -> usize {
         let all = CountPointsBuilder::new(collection).exact(true);
         let counted = self.ask(async |client| client.count(all).await.ok());
@@ -210,8 +210,8 @@ fn code<T>(answer: &Result<T, qdrant_client::QdrantError>) -> i32 {
 const INVALID_ARGUMENT: i32 = 3;
 const NOT_FOUND: i32 = 5;
 const ALREADY_EXISTS: i32 = 6;
+const ABORTED: i32 = 10;
 const UNIMPLEMENTED: i32 = 12;
-const UNAVAILABLE: i32 = 14;
 
 fn creation(size: u64) -> CreateCollectionBuilder {
     CreateCollectionBuilder::new(COLLECTION).vectors_config(VectorParamsBuilder::new(size, Distance::Cosine))
@@ -298,7 +298,8 @@ fn filters_and_scores_are_the_engines() {
     assert_eq!(numbers(Filter::must_not([red()])), [2, 3]);
     assert_eq!(numbers(Filter::must([Condition::matches("number", vec![1_i64, 3])])), [1, 3]);
     assert_eq!(numbers(Filter::must([Condition::matches("words", Vec::<String>::new())])), [0_i64; 0]);
-    let both = Filter { must: vec![blue()], must_not: vec![Condition::has_id([PointId::from(uuid)])], ..Filter::default() };
+    let both =
+        Filter { must: vec![blue()], must_not: vec![Condition::has_id([PointId::from(uuid)])], ..Filter::default() };
     assert_eq!(numbers(both.clone()), [2]);
     peer.ask(async |client| {
         client.delete_points(DeletePointsBuilder::new(COLLECTION).points(both).wait(true)).await.unwrap();
@@ -322,11 +323,11 @@ fn what_it_took_is_there_after_a_kill_and_trouble_comes_as_asked() {
         peer.come_back();
         assert_eq!(peer.points(COLLECTION) as u64, id + 1);
     }
-    peer.fail("Points/Upsert", Fault::Before("UNAVAILABLE"), 2);
-    assert_eq!([put(&peer, 5), put(&peer, 5)], [UNAVAILABLE; 2]);
+    peer.fail("Points/Upsert", Fault::Before("ABORTED"), 2);
+    assert_eq!([put(&peer, 5), put(&peer, 5)], [ABORTED; 2]);
     assert_eq!(peer.points(COLLECTION), 5, "not carried out");
-    peer.fail("Points/Upsert", Fault::After("UNAVAILABLE"), 1);
-    assert_eq!([put(&peer, 5), put(&peer, 5)], [UNAVAILABLE, 0]);
+    peer.fail("Points/Upsert", Fault::After("ABORTED"), 1);
+    assert_eq!([put(&peer, 5), put(&peer, 5)], [ABORTED, 0]);
     assert_eq!((peer.points(COLLECTION), peer.calls("Points/Upsert")), (6, 4));
     peer.lose_everything();
     assert_eq!(put(&peer, 0), NOT_FOUND);
