@@ -83,6 +83,7 @@ crash: need peers ## the long campaigns: kills, places to die, tampering, forger
 	IT_MAILS=1000 cargo nextest run --locked -E 'test(gmail_quota)' --no-capture
 	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery) | test(fuzzed_edits)' --no-capture
 	IT_CASES=2000 cargo nextest run --locked -E 'test(memory_contract::)' --no-capture
+	IT_CASES=300 IT_KILLS=30 cargo nextest run --locked -E 'test(memory_server::)' --no-capture
 	IT_CASES=1 cargo nextest run --locked -E 'test(killed_at_each_step) | test(night_calendar)' --no-capture
 
 bench: need ## ratios and times, printed beside their goals

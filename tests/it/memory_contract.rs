@@ -156,7 +156,7 @@ async fn keeps_the_contract(vectors: &dyn Vectors, docs: &[(String, AccountId)],
     gone.iter().for_each(|doc| drop(expected.0.remove(doc)));
     ask_everything(vectors, &expected, dice).await;
 
-    let deeds = std::env::var("IT_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(30);
+    let deeds = std::env::var("IT_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
     for _ in 0..deeds {
         let doc = &docs[usize::try_from(dice.below(docs.len() as u64)).unwrap()];
         if dice.below(4) == 0 {
