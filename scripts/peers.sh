@@ -24,3 +24,15 @@ if ! has; then
     npm install --prefix "$google" --no-audit --no-fund --loglevel=error "node@$node" "emulate@$emulate"
     has || { echo "the emulator of Google in $google is not whole: remove that folder and run 'make peers' again" >&2; exit 1; }
 fi
+
+# The distribution's own SQLite client, as old as it is: people look into their data with it.
+if ! command -v sqlite3 >/dev/null; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        apt-get install -y --no-install-recommends sqlite3 >/dev/null \
+            || { apt-get update >/dev/null && apt-get install -y --no-install-recommends sqlite3 >/dev/null; }
+    fi
+    command -v sqlite3 >/dev/null || {
+        echo "missing: sqlite3, the client a person looks into their data with. Debian: apt install sqlite3" >&2
+        exit 1
+    }
+fi

@@ -18,7 +18,7 @@ use anyhow::Context as _;
 use super::mails::{Mix, mail};
 
 pub(crate) const ACCOUNT: &str = "bench";
-const CONFIG: &str = "[[account]]\nname = \"bench\"\npath = \"mail\"\ntrusted_servers = [\"mx.home.example\"]\n";
+const CONFIG: &str = "[me]\nnames = [\"Alex Green\"]\naddresses = [\"you@home.example\"]\n[[account]]\nname = \"bench\"\npath = \"mail\"\ntrusted_servers = [\"mx.home.example\"]\n";
 /// A file younger than a moment may be half a mail, and is left for later; generated ones are whole.
 const OLD_ENOUGH: Duration = Duration::from_secs(60);
 

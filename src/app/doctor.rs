@@ -2,16 +2,17 @@
 
 use serde::Serialize;
 
-use super::{App, ModelHealth};
+use super::{App, Finding, ModelHealth, finding::Waiting};
 use crate::{
     audit::Verified,
-    config::AccountKind,
-    model::{AccountCondition, AccountMode, Instant, MailState, RunStatus, Status},
+    model::{AccountCondition, AccountMode, Instant, ItemKind, MailState, RunStatus, Status},
     store::{Result, value::Account},
 };
 
 #[derive(Debug, Serialize)]
 pub struct Health {
+    /// What is wrong; with any, `doctor` exits with 4. Everything else in here is only told.
+    pub findings: Vec<Finding>,
     /// Mails without an answer that nobody works. Must be 0.
     pub unaccounted: u64,
     pub accounts: Vec<AccountHealth>,
@@ -25,7 +26,7 @@ pub struct Health {
     /// Effects are held.
     pub paused: bool,
     /// Steps that wait for a cap, a grace, room in the queue or the end of a pause, and why.
-    pub set_aside: Vec<String>,
+    pub set_aside: Vec<Waiting>,
     pub policy_broken: Option<String>,
     pub sqlite: String,
     pub rules_version: String,
@@ -55,18 +56,14 @@ pub struct AccountHealth {
 
 impl Health {
     pub fn is_well(&self) -> bool {
-        self.unaccounted == 0
-            && self.illegal_transitions == 0
-            && self.audit.problem.is_none()
-            && self.rules_broken.is_none()
-            && self.policy_broken.is_none()
+        self.findings.is_empty()
     }
 }
 
 impl App {
     pub async fn health(&self) -> anyhow::Result<Health> {
         let rules = self.rules();
-        let accounts = self.account_health().await?;
+        let (accounts, findings) = self.account_health().await?;
         let worker = self.worker_pid();
         let audit = self.verify_audit().await?;
         let policy_broken = self.charter_or_problem().err();
@@ -79,50 +76,58 @@ impl App {
             for (_, state, count) in reader.ledger_counts()? {
                 mails.iter_mut().filter(|(known, _)| *known == state).for_each(|(_, sum)| *sum += count);
             }
-            Ok(Health {
+            let items = reader.open_items()?;
+            let failed_steps = items.iter().filter(|item| item.kind == ItemKind::FailedStep).count() as u64;
+            let mut health = Health {
+                findings,
                 unaccounted: accounts.iter().map(|account| account.unaccounted).sum(),
                 accounts,
                 mails,
                 tasks: reader.task_counts()?,
                 runs: reader.run_counts()?,
                 effects: reader.outbox_counts()?,
-                waiting_for_you: reader.open_items()?.len(),
+                waiting_for_you: items.len(),
                 illegal_transitions: reader.illegal_transitions()?,
                 audit,
                 paused: reader.is_paused()?,
-                set_aside: reader.set_aside(now)?.into_iter().map(|run| run.waits_for).collect(),
+                set_aside: Waiting::group(reader.set_aside(now)?, now),
                 policy_broken,
                 sqlite: crate::store::sqlite_version().to_owned(),
                 rules_version: rules.rules.version().to_owned(),
-                rules_broken: rules.broken,
+                rules_broken: rules.broken.map(|broken| broken.to_string()),
                 next_night,
                 last_night: reader.last_night()?,
                 worker,
                 memory,
                 model,
-            })
+            };
+            health.findings.extend(health.find_faults(failed_steps));
+            Ok(health)
         });
         Ok(health.await?)
     }
 
-    async fn account_health(&self) -> anyhow::Result<Vec<AccountHealth>> {
+    async fn account_health(&self) -> anyhow::Result<(Vec<AccountHealth>, Vec<Finding>)> {
         let (accounts, counts, unaccounted, conditions) = self
             .store
             .read(|reader| {
                 Ok((reader.accounts()?, reader.ledger_counts()?, reader.unaccounted()?, reader.conditions()?))
             })
             .await?;
-        let health = accounts.into_iter().map(|account| AccountHealth {
+        let condition_of = |account: &Account| conditions.iter().find(|known| known.account == account.account);
+        let findings =
+            accounts.iter().flat_map(|account| self.find_account_faults(account, condition_of(account))).collect();
+        let health = accounts.iter().cloned().map(|account| AccountHealth {
             notes: self.notes(&account),
             mails: counts.iter().filter(|(name, ..)| *name == account.account).map(|(.., count)| count).sum(),
             unaccounted: unaccounted.iter().find(|(name, _)| *name == account.account).map_or(0, |(_, count)| *count),
-            condition: conditions.iter().find(|condition| condition.account == account.account).cloned(),
+            condition: condition_of(&account).cloned(),
             account: account.account.to_string(),
             kind: account.kind,
             mode: account.mode,
             last_poll: account.polled_at,
         });
-        Ok(health.collect())
+        Ok((health.collect(), findings))
     }
 
     /// What a person may want to do about an account.
@@ -139,18 +144,17 @@ impl App {
                 "trusts no server, so no sender counts as verified; set trusted_servers of [[account]] {name}"
             ));
         }
-        if configured.is_some_and(|known| !known.sample)
-            && self.config.me.addresses.iter().any(|own| own.ends_with("@home.example"))
-        {
-            notes.push("[me] still names the sample person; set addresses in adjutant.toml".into());
+        let real = configured.is_some_and(|known| !known.sample);
+        if real && self.config.me.names.is_empty() {
+            notes.push("does not know your name, so letters are signed with the address; set names of [me]".into());
+        }
+        if real && self.config.me.known_sender(name).is_none() {
+            notes.push(
+                "does not know your address, so nothing can be sent; set its address, or addresses of [me]".into(),
+            );
         }
         if polled && configured.is_none() && account.mode != AccountMode::Retired {
             notes.push("is not in adjutant.toml any more; it is not polled".into());
-        }
-        if let Some(AccountKind::Gmail(gmail)) = configured.map(|known| &known.kind)
-            && !gmail.token_file.is_file()
-        {
-            notes.push(format!("not signed in; run `adjutant auth gmail --account {name}`"));
         }
         notes
     }

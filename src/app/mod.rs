@@ -3,6 +3,7 @@
 mod cost;
 mod doctor;
 mod eval;
+mod finding;
 mod gmail;
 mod hitl;
 mod import;
@@ -28,6 +29,7 @@ use anyhow::Context as _;
 pub use cost::{Cost, ModelHealth};
 pub use doctor::{AccountHealth, Health};
 pub use eval::{EvalKind, Letter, evaluate};
+pub use finding::{Finding, FindingCode, Waiting};
 pub use gmail::SigningIn;
 pub use hitl::{ItemDetail, Recipient, Said, is_approvable};
 pub use import::{ImportReport, Progress};
@@ -135,7 +137,7 @@ impl App {
 
     /// The rules in force for a command that does not watch them.
     pub fn rules(&self) -> crate::rules::Current {
-        crate::rules::load(&self.home.rules_file())
+        crate::rules::load(&self.home.rules_file(), &self.home.last_good_rules())
     }
 
     /// Writes what a new home needs; nothing that is there is touched. What was written.

@@ -79,7 +79,10 @@ impl From<&TaskRow> for TaskLine {
 /// What happens next, and whose turn it is.
 pub fn next_step(row: &TaskRow) -> String {
     let tried = |step: &str| row.task.tool_output.as_ref().is_some_and(|output| output.contains_key(step));
-    let readable = |step: &str| step.replace('_', " ");
+    let readable = |step: &str| match step {
+        "remind" if tried(step) => "nothing; it waits for its time".to_owned(),
+        step => step.replace('_', " "),
+    };
     match row.task.status {
         Status::Done => "done".into(),
         Status::Cancelled => "cancelled".into(),

@@ -4,13 +4,19 @@ use serde::Serialize;
 
 use super::{App, LOCAL};
 use crate::{
-    model::{AccountId, Addressed, Context, Facts, Instant, Priority, Status, Subtask, Task, TaskId, UrgencyOrigin},
+    model::{
+        AccountId, Addressed, Context, Facts, Instant, Priority, Recurrence, Status, Subtask, Task, TaskId, TaskKind,
+        UrgencyOrigin,
+    },
+    planner,
     store::{
         Receipt, Write,
         value::{
-            FollowUp, HistoryRow, InvoiceRow, LedgerRow, OutboxRow, ReminderRow, RunRow, TaskEdit, TaskRow, TaskWish,
+            FollowUp, HistoryRow, InvoiceRow, LedgerRow, NewReminder, OutboxRow, ReminderRow, RunRow, ShownReminder,
+            TaskEdit, TaskRow, TaskWish,
         },
     },
+    tool::remind::{Asked, is_reminder, reminder_time},
 };
 
 /// Everything about one task.
@@ -78,21 +84,48 @@ impl App {
         wish: TaskWish,
         why: &str,
     ) -> anyhow::Result<TaskRow> {
-        let edit =
-            TaskEdit { task_id, account, user: self.user.clone(), wish, why: why.to_owned(), at: self.clock.now() };
+        let remind_at = self.moved_reminder(task_id, &wish).await?;
+        let (user, why, at) = (self.user.clone(), why.to_owned(), self.clock.now());
+        let edit = TaskEdit { task_id, account, user, wish, why, at, remind_at };
         let receipt = self.store.write(Write::EditTask(Box::new(edit))).await?;
         let changed = if let Receipt::Task(changed) = receipt { changed } else { task_id };
         self.task_named(&changed.to_string()).await
     }
 
-    pub async fn add_task(&self, new: NewTask) -> anyhow::Result<TaskRow> {
+    /// When the reminder of a task comes after its deadline was changed.
+    async fn moved_reminder(&self, task_id: TaskId, wish: &TaskWish) -> anyhow::Result<Option<Instant>> {
+        let TaskWish::Deadline(deadline, due) = wish else { return Ok(None) };
+        let facts = self.store.read(move |reader| reader.task_facts(task_id)).await?;
+        let kind = facts.map(|facts| facts.kind).unwrap_or_default();
+        let (me, now) = (&self.config.me, self.clock.now());
+        let time = || reminder_time(&Asked { kind: &kind, due: *due, deadline: deadline.as_deref(), me, now });
+        // Without a date there is nothing to be reminded at; a reminder asked for is a reminder all the same.
+        Ok((due.is_some() || is_reminder(&kind)).then(time))
+    }
+
+    /// "Remind me …" opens a reminder, with its time and how often it comes; anything else a task of the person's.
+    pub async fn add_task(&self, mut new: NewTask) -> anyhow::Result<TaskRow> {
         let now = self.clock.now();
-        let objective = new.objective.trim().to_owned();
-        anyhow::ensure!(!objective.is_empty(), "a task needs an objective: adjutant tasks add \"Buy milk\"");
+        let said = new.objective.trim().to_owned();
+        anyhow::ensure!(!said.is_empty(), "a task needs an objective: adjutant tasks add \"Buy milk\"");
+        let asked = planner::asked_reminder(&said, &self.config.me, now);
+        if let Some(asked) = &asked {
+            let found = asked.deadline.clone().zip(asked.due_at);
+            new.deadline = new.deadline.or(found);
+        }
+        let objective = asked.as_ref().map_or(&said, |asked| &asked.objective).clone();
         // Two tasks typed in the same second are two tasks.
         let token = ulid::Ulid::generate().to_string();
         let task_id = TaskId::derive(now, &[LOCAL, &objective, &token]);
-        let facts = self.facts_by_hand(&objective, new.deadline.as_ref().map(|(_, at)| *at));
+        let kind = if asked.is_some() { TaskKind::Reminder } else { TaskKind::Request };
+        let due = new.deadline.as_ref().map(|(_, at)| *at);
+        let facts = self.facts_by_hand(&objective, kind, due);
+        let remind = asked.is_some().then(|| {
+            let deadline = new.deadline.as_ref().map(|(text, _)| text.as_str());
+            let asked = Asked { kind: kind.as_str(), due, deadline, me: &self.config.me, now };
+            NewReminder { at: reminder_time(&asked), every: Recurrence::find(&said) }
+        });
+        let step = if remind.is_some() { "remind" } else { "do_the_work" };
         let level = new.priority.unwrap_or_else(|| self.rules().rules.judge(&facts, now).level);
         let task = Task {
             task_id,
@@ -102,13 +135,13 @@ impl App {
             context: Context { deadline: new.deadline.map(|(text, _)| text), ..Context::default() },
             priority: level,
             status: Status::New,
-            subtasks: vec![Subtask { step: "do_the_work".into(), done: false }],
+            subtasks: vec![Subtask { step: step.into(), done: false }],
             assigned_agent: None,
             last_updated: now,
-            tool_output: None,
+            tool_output: remind.as_ref().map(reminder_output),
             result_summary: None,
         };
-        let wish = TaskWish::Add { task: Box::new(task), facts: Box::new(facts) };
+        let wish = TaskWish::Add { task: Box::new(task), facts: Box::new(facts), remind };
         let row = self.apply_edit(task_id, AccountId::from(LOCAL), wish, "added by hand").await?;
         match new.priority {
             Some(level) => self.apply_edit(task_id, row.account, TaskWish::Priority(level), "set when added").await,
@@ -116,7 +149,7 @@ impl App {
         }
     }
 
-    fn facts_by_hand(&self, objective: &str, due_at: Option<Instant>) -> Facts {
+    fn facts_by_hand(&self, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
         let own = self.config.me.addresses.first().cloned().unwrap_or_default();
         Facts {
             sender_domain: own.rsplit_once('@').map_or(String::new(), |(_, domain)| domain.to_owned()),
@@ -127,7 +160,7 @@ impl App {
             list_id: None,
             subject: objective.to_owned(),
             objective: objective.to_owned(),
-            kind: "request".into(),
+            kind: kind.to_string(),
             language: if objective.chars().any(|c| ('א'..='ת').contains(&c)) { "he" } else { "en" }.into(),
             amount: None,
             due_at,
@@ -161,24 +194,35 @@ impl App {
         Ok(self.store.read(|reader| reader.invoices()).await?)
     }
 
-    /// What is due now: shown once in every door.
+    /// What is due now and nobody was shown.
     pub async fn due_reminders(&self) -> anyhow::Result<Vec<ReminderRow>> {
         let now = self.clock.now();
         Ok(self.store.read(move |reader| reader.due_reminders(now)).await?)
     }
 
-    /// What came due in the last day, whichever door showed it first.
+    /// What was shown in the last day, wherever: for a person who was not there.
     pub async fn recent_reminders(&self) -> anyhow::Result<Vec<ReminderRow>> {
-        let now = self.clock.now();
-        let since = now.plus(-chrono::Duration::hours(24));
-        Ok(self.store.read(move |reader| reader.recent_reminders(since, now)).await?)
+        let since = self.clock.now().plus(-chrono::Duration::hours(24));
+        Ok(self.store.read(move |reader| reader.recent_reminders(since)).await?)
     }
 
+    /// For after they were shown, never before: a kill in between shows one twice, and loses none.
     pub async fn reminders_shown(&self, reminders: &[ReminderRow]) -> anyhow::Result<()> {
-        let actions = reminders.iter().map(|reminder| reminder.action_id).collect();
-        self.store.write(Write::RemindersShown { actions, at: self.clock.now() }).await?;
+        let (now, zone) = (self.clock.now(), self.config.me.time_zone);
+        let shown = |row: &ReminderRow| ShownReminder {
+            action_id: row.action_id,
+            due_at: row.due_at,
+            next: row.every.and_then(|every| every.next(row.first_at, now.max(row.due_at), zone)),
+        };
+        let shown = reminders.iter().map(shown).collect();
+        self.store.write(Write::RemindersShown { shown, at: now }).await?;
         Ok(())
     }
+}
+
+fn reminder_output(remind: &NewReminder) -> serde_json::Map<String, serde_json::Value> {
+    let value = serde_json::json!({ "remind_at": remind.at, "every": remind.every });
+    serde_json::Map::from_iter([("remind".to_owned(), value)])
 }
 
 fn from_now(typed: &str) -> Option<chrono::Duration> {

@@ -18,7 +18,7 @@ pub struct Why {
     pub set_by_hand: bool,
     /// Why the sender's name does not count, when it does not.
     pub sender: Option<String>,
-    /// The rules file is broken; the built-in set speaks.
+    /// The rules file is broken; what counts instead speaks.
     pub rules_broken: Option<String>,
     pub level: Priority,
     /// Later mails about the same; each may have raised it.
@@ -50,7 +50,7 @@ impl App {
             trace: rules.rules.trace(&facts, self.clock.now()),
             set_by_hand: row.hand_ranked,
             sender,
-            rules_broken: rules.broken,
+            rules_broken: rules.broken.map(|broken| broken.to_string()),
             level: row.task.priority,
             follow_ups,
             task: row,

@@ -189,7 +189,8 @@ impl App {
         }
         self.memory.settle().await?;
         let stop = CancellationToken::new();
-        let rules = RulesWatch::start(self.home.rules_file(), stop.clone()).subscribe();
+        let last_good = self.home.last_good_rules();
+        let rules = RulesWatch::start(self.home.rules_file(), &last_good, stop.clone()).subscribe();
         let epoch = self.begin_epoch().await?;
         let charter = watch::Sender::new(Arc::new(self.charter()));
         let outbox = self.outbox_following(charter.subscribe(), epoch)?;
@@ -361,8 +362,14 @@ impl Worker {
 
     /// Follows `rules/policy.yml`; what waits for a person is asked anew under a new one.
     pub async fn follow_policy(&self) -> anyhow::Result<()> {
-        let charter = self.app.charter();
+        let (charter, problem) = match self.app.charter_or_problem() {
+            Ok(charter) => (charter, None),
+            Err(problem) => (Charter::default(), Some(problem)),
+        };
         if charter.version != self.charter.borrow().version {
+            if let Some(problem) = problem {
+                tracing::warn!(problem, "rules/policy.yml is broken: the strictest policy counts until it is mended");
+            }
             self.charter.send_replace(Arc::new(charter));
             self.app.rejudge_pending().await?;
         }

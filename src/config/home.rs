@@ -38,6 +38,11 @@ impl Home {
         self.0.join("rules/priority.yml")
     }
 
+    /// A copy of the rules file as it was when it was last whole.
+    pub fn last_good_rules(&self) -> PathBuf {
+        self.data().join("rules.good.yml")
+    }
+
     pub fn guidelines_file(&self) -> PathBuf {
         self.0.join("guidelines.txt")
     }

@@ -1,12 +1,13 @@
 //! `[llm]`: which model, where its key is, what it may cost.
 
-use std::{os::unix::fs::PermissionsExt as _, path::Path, time::Duration};
+use std::time::Duration;
 
-use super::{home::Home, raw::RawLlm};
-use crate::model::{
-    Secret,
-    llm::{Allowance, Limit, LlmSettings, Price, Provider},
+use super::{
+    home::Home,
+    raw::RawLlm,
+    secret::{self, is_loopback},
 };
+use crate::model::llm::{Allowance, Limit, LlmSettings, Price, Provider};
 
 pub(super) fn checked(raw: RawLlm, home: &Home) -> Result<Option<LlmSettings>, String> {
     let provider: Provider = raw.provider.parse().map_err(|error| format!("llm.provider: {error}"))?;
@@ -22,7 +23,7 @@ pub(super) fn checked(raw: RawLlm, home: &Home) -> Result<Option<LlmSettings>, S
     if !(1..=64).contains(&raw.at_once) {
         return Err(format!("llm.at_once is {}; expected 1 to 64", raw.at_once));
     }
-    let key = key(&raw, home)?;
+    let key = secret::read("llm.key", &raw.key, &raw.key_file, home)?;
     Ok(Some(LlmSettings {
         provider,
         base_url: base_url(provider, &raw.base_url, key.is_some())?,
@@ -36,28 +37,6 @@ pub(super) fn checked(raw: RawLlm, home: &Home) -> Result<Option<LlmSettings>, S
         price: Price { input: money("price_in", raw.price_in)?, output: money("price_out", raw.price_out)? },
         model: raw.model,
     }))
-}
-
-/// A variable, or a file that nobody else can read.
-fn key(raw: &RawLlm, home: &Home) -> Result<Option<Secret>, String> {
-    if !raw.key.is_empty() {
-        return Ok(Some(Secret::new(raw.key.trim())));
-    }
-    if raw.key_file.is_empty() {
-        return Ok(None);
-    }
-    let path = home.root().join(&raw.key_file);
-    let shown = path.display();
-    let refuse = |error: std::io::Error| format!("llm.key_file: {shown} cannot be read: {error}");
-    let mode = std::fs::metadata(&path).map_err(refuse)?.permissions().mode();
-    if mode & 0o077 != 0 {
-        return Err(format!("llm.key_file: {shown} can be read by others; `chmod 600 {shown}` first"));
-    }
-    let text = std::fs::read_to_string(&path).map_err(refuse)?;
-    match text.trim() {
-        "" => Err(format!("llm.key_file: {shown} is empty")),
-        text => Ok(Some(Secret::new(text))),
-    }
 }
 
 fn base_url(provider: Provider, given: &str, has_key: bool) -> Result<String, String> {
@@ -86,12 +65,6 @@ fn base_url(provider: Provider, given: &str, has_key: bool) -> Result<String, St
     Ok(url.to_owned())
 }
 
-fn is_loopback(host: &str) -> bool {
-    let name = host.split(['/', '?']).next().unwrap_or_default();
-    let name = if name.starts_with('[') { name.split_inclusive(']').next() } else { name.split(':').next() };
-    matches!(name, Some("127.0.0.1" | "localhost" | "[::1]"))
-}
-
 fn limit(per: &str, tokens: u64, money_limit: f64, raw: &RawLlm) -> Result<Limit, String> {
     let most = money(&format!("money_per_{per}"), money_limit)?;
     if most > 0.0 && raw.price_in <= 0.0 && raw.price_out <= 0.0 {
@@ -109,20 +82,10 @@ fn money(key: &str, value: f64) -> Result<f64, String> {
     }
 }
 
-/// What the file itself must not hold.
-pub(super) fn refuse_key(table: &toml::Table, file: &Path) -> Result<(), String> {
-    let held = table.get("llm").and_then(toml::Value::as_table).is_some_and(|llm| llm.contains_key("key"));
-    if held {
-        return Err(format!(
-            "llm.key: a key does not belong into {}; set the variable ADJUTANT_LLM_KEY, or llm.key_file to a file of mode 600",
-            file.display()
-        ));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     fn raw(provider: &str) -> RawLlm {

@@ -1,63 +1,111 @@
 //! `[memory]`: where vectors are kept and who makes them.
 
-use super::raw::RawMemory;
-use crate::model::{
-    Secret,
-    memory::{EmbeddingsSettings, MemorySettings, QdrantSettings},
+use super::{
+    home::Home,
+    raw::RawMemory,
+    secret::{self, is_loopback},
 };
+use crate::model::memory::{EmbeddingsSettings, MemorySettings, QdrantSettings};
 
-pub(super) fn settings(raw: RawMemory) -> Result<MemorySettings, String> {
-    Ok(MemorySettings { qdrant: qdrant(&raw)?, embeddings: embeddings(&raw)? })
+pub(super) fn settings(raw: &RawMemory, home: &Home) -> Result<MemorySettings, String> {
+    Ok(MemorySettings { qdrant: qdrant(raw, home)?, embeddings: embeddings(raw, home)? })
 }
 
-fn qdrant(raw: &RawMemory) -> Result<Option<QdrantSettings>, String> {
-    let RawMemory { qdrant_url: url, qdrant_api_key, collection, .. } = raw;
+fn qdrant(raw: &RawMemory, home: &Home) -> Result<Option<QdrantSettings>, String> {
+    let RawMemory { qdrant_url: url, qdrant_api_key, qdrant_api_key_file, collection, .. } = raw;
+    let api_key = secret::read("memory.qdrant_api_key", qdrant_api_key, qdrant_api_key_file, home)?;
     if url.is_empty() {
-        return if qdrant_api_key.is_empty() {
-            Ok(None)
-        } else {
-            Err("memory.qdrant_api_key is set, and memory.qdrant_url is not".into())
+        return match api_key {
+            None => Ok(None),
+            Some(_) => Err("memory.qdrant_api_key is set, and memory.qdrant_url is not".into()),
         };
     }
-    must_be_url("memory.qdrant_url", url, "http://127.0.0.1:6334")?;
+    check_address("memory.qdrant_url", url, "http://127.0.0.1:6334", api_key.is_some())?;
     let plain = !collection.is_empty() && collection.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
     if !plain {
         return Err(format!("memory.collection is '{collection}'; expected letters, digits, - and _"));
     }
-    Ok(Some(QdrantSettings { url: url.clone(), api_key: secret(qdrant_api_key), collection: collection.clone() }))
+    Ok(Some(QdrantSettings { url: url.clone(), api_key, collection: collection.clone() }))
 }
 
-fn embeddings(raw: &RawMemory) -> Result<Option<EmbeddingsSettings>, String> {
-    let RawMemory { embeddings_url: url, embeddings_model, embeddings_key, embeddings_dimension, .. } = raw;
+fn embeddings(raw: &RawMemory, home: &Home) -> Result<Option<EmbeddingsSettings>, String> {
+    let RawMemory { embeddings_url: url, embeddings_model, embeddings_key, embeddings_key_file, .. } = raw;
     if url.is_empty() {
         return Ok(None);
     }
-    must_be_url("memory.embeddings_url", url, "https://api.example.com")?;
+    let key = secret::read("memory.embeddings_key", embeddings_key, embeddings_key_file, home)?;
+    check_address("memory.embeddings_url", url, "https://api.example.com", key.is_some())?;
     if embeddings_model.is_empty() {
         return Err("memory.embeddings_url is set; memory.embeddings_model must name a model it has".into());
     }
+    let dimension = raw.embeddings_dimension;
     // More than any embedder in use has; a typing error else eats the memory.
-    if !(1..=8192).contains(embeddings_dimension) {
+    if !(1..=8192).contains(&dimension) {
         return Err(format!(
-            "memory.embeddings_dimension is {embeddings_dimension}; expected what the model's vectors have, 1 to 8192"
+            "memory.embeddings_dimension is {dimension}; expected what the model's vectors have, 1 to 8192"
         ));
     }
-    Ok(Some(EmbeddingsSettings {
-        url: url.clone(),
-        model: embeddings_model.clone(),
-        key: secret(embeddings_key),
-        dimension: *embeddings_dimension,
-    }))
+    Ok(Some(EmbeddingsSettings { url: url.clone(), model: embeddings_model.clone(), key, dimension }))
 }
 
-fn must_be_url(key: &str, url: &str, such_as: &str) -> Result<(), String> {
-    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-    match rest {
-        Some(rest) if !rest.is_empty() && !rest.contains(char::is_whitespace) => Ok(()),
-        _ => Err(format!("{key} is '{url}'; expected such as \"{such_as}\"")),
+/// A host and a path over a wire that nobody reads along, where a key goes over it. What may be a password is not repeated.
+fn check_address(key: &str, url: &str, such_as: &str, has_key: bool) -> Result<(), String> {
+    if url.contains(['@', '?', '#']) {
+        return Err(format!("{key} has more than a host and a path; expected such as \"{such_as}\""));
     }
+    match url.split_once("://") {
+        Some((_, host)) if host.is_empty() || host.contains(char::is_whitespace) => {}
+        Some(("https", _)) => return Ok(()),
+        Some(("http", host)) if !has_key || is_loopback(host) => return Ok(()),
+        Some(("http", _)) => {
+            return Err(format!("{key} would send the key in the clear; use https, or a server on this machine"));
+        }
+        _ => {}
+    }
+    Err(format!("{key} is '{url}'; expected such as \"{such_as}\""))
 }
 
-fn secret(text: &str) -> Option<Secret> {
-    (!text.is_empty()).then(|| Secret::new(text))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home() -> Home {
+        Home::at("/home/of/it".into())
+    }
+
+    #[test]
+    fn a_key_never_travels_in_the_clear_and_an_address_holds_no_password() {
+        let qdrant = |url: &str, key: &str| {
+            let raw = RawMemory { qdrant_url: url.into(), qdrant_api_key: key.into(), ..RawMemory::default() };
+            settings(&raw, &home())
+        };
+        let embeddings = |url: &str, key: &str| {
+            let (embeddings_model, embeddings_dimension) = ("m".to_owned(), 8);
+            let (embeddings_url, embeddings_key) = (url.to_owned(), key.to_owned());
+            let raw = RawMemory {
+                embeddings_url,
+                embeddings_model,
+                embeddings_key,
+                embeddings_dimension,
+                ..RawMemory::default()
+            };
+            settings(&raw, &home())
+        };
+        for (url, key, fits) in [
+            ("http://127.0.0.1:6334", "k", true),
+            ("http://[::1]:6334", "k", true),
+            ("http://192.0.2.7:6334", "", true),
+            ("https://vectors.example", "k", true),
+            ("http://192.0.2.7:6334", "k", false),
+            ("http://localhost.evil.example", "k", false),
+            ("http://user:hunter2@127.0.0.1", "", false),
+            ("https://vectors.example/?key=hunter2", "", false),
+            ("ftp://vectors.example", "", false),
+        ] {
+            for outcome in [qdrant(url, key), embeddings(url, key)] {
+                assert_eq!(outcome.is_ok(), fits, "{url}");
+                assert!(!outcome.is_err_and(|error| error.contains("hunter2")), "{url}");
+            }
+        }
+    }
 }

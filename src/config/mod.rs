@@ -8,6 +8,7 @@ mod llm;
 mod memory;
 mod overlay;
 mod raw;
+mod secret;
 
 use std::collections::HashMap;
 
@@ -49,6 +50,9 @@ pub struct BadConfig {
 
 /// The account that shows what the program does before there is a real one.
 pub const SAMPLES: &str = "samples";
+/// Whom the sample mails are written to. Nobody else is ever called so.
+const SAMPLE_NAME: &str = "Alex Green";
+const SAMPLE_ADDRESS: &str = "you@home.example";
 /// What the sample mailbox's own server calls itself.
 pub const SAMPLES_SERVER: &str = "mx.samples.example";
 
@@ -67,9 +71,12 @@ impl Config {
 
     fn parse(text: &str, vars: impl Iterator<Item = (String, String)>, home: &Home) -> Result<Self, String> {
         let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
-        llm::refuse_key(&table, &home.config_file())?;
+        secret::refuse_in_file(&table, &home.config_file())?;
         overlay::apply(&mut table, vars);
-        let raw: raw::Raw = table.try_into().map_err(|error: toml::de::Error| error.to_string())?;
+        // Only the text knows its lines; a variable has none.
+        let raw: raw::Raw = table.try_into().map_err(|error: toml::de::Error| {
+            toml::from_str::<raw::Raw>(text).err().map_or_else(|| error.to_string(), |located| located.to_string())
+        })?;
         checked(raw, home)
     }
 }
@@ -94,7 +101,7 @@ fn checked(raw: raw::Raw, home: &Home) -> Result<Config, String> {
         in_flight: raw.engine.in_flight,
         llm: llm::checked(raw.llm, home)?,
         daily: raw.daily,
-        memory: memory::settings(raw.memory)?,
+        memory: memory::settings(&raw.memory, home)?,
         accounts,
     })
 }
@@ -110,14 +117,19 @@ fn me(raw: raw::RawMe, accounts: &[AccountConfig]) -> Result<Me, String> {
         .filter(|(start, end)| start < end)
         .ok_or_else(|| format!("me.working_hours is '{}'; expected such as \"09:00-17:00\"", raw.working_hours))?;
     let work_days = raw.working_days.iter().map(|day| weekday(day)).collect::<Result<Vec<_>, _>>()?;
-    let mut addresses: Vec<String> = raw.addresses.iter().map(|address| address.trim().to_lowercase()).collect();
+    let is_sample = accounts.iter().all(|account| account.sample);
+    let or_sample = |given: Vec<String>, sample: &str| {
+        if given.is_empty() && is_sample { vec![sample.to_owned()] } else { given }
+    };
+    let (names, addresses) = (or_sample(raw.names, SAMPLE_NAME), or_sample(raw.addresses, SAMPLE_ADDRESS));
+    let mut addresses: Vec<String> = addresses.iter().map(|address| address.trim().to_lowercase()).collect();
     let senders = accounts.iter().filter_map(|account| Some((account.name.clone(), account.address.clone()?)));
     let senders: HashMap<_, _> = senders.collect();
     for account in accounts {
         addresses.extend(account.address.clone().filter(|address| !addresses.contains(address)));
     }
     Ok(Me {
-        names: raw.names,
+        names,
         addresses,
         senders,
         time_zone,
@@ -190,6 +202,18 @@ mod tests {
     }
 
     #[test]
+    fn the_sample_person_belongs_to_the_sample_account() {
+        let sample = parse("", &[]).unwrap().me;
+        assert_eq!((sample.names, sample.addresses), (vec![SAMPLE_NAME.to_owned()], vec![SAMPLE_ADDRESS.to_owned()]));
+        let real = parse("[[account]]\nname = \"w\"\npath = \"x\"", &[]).unwrap().me;
+        assert_eq!((real.names.len(), real.addresses.len()), (0, 0));
+        let real = parse("[[account]]\nname = \"w\"\npath = \"x\"\naddress = \"A@w.example\"", &[]).unwrap().me;
+        assert_eq!((real.names.len(), real.sender(&"w".into())), (0, "a@w.example"));
+        let own = parse("[me]\nnames = [\"Dana Levi\"]", &[]).unwrap().me;
+        assert_eq!(own.names, ["Dana Levi"]);
+    }
+
+    #[test]
     fn a_gmail_account_needs_no_more_than_its_name() {
         let config = parse("[[account]]\nname = \"g\"\nkind = \"gmail\"", &[]).unwrap();
         let account = &config.accounts[0];
@@ -222,7 +246,7 @@ mod tests {
             ("[[account]]\nname = \"a\"\nkind = \"gmail\"\npush = \"mine\"", "projects/"),
             ("[[account]]\nname = \"a\"\nkind = \"gmail\"\nnever_touch = [\"boss\"]", "@domain"),
             ("[memory]\nqdrant_url = \"localhost\"", "http://127.0.0.1:6334"),
-            ("[memory]\nqdrant_api_key = \"k\"", "memory.qdrant_url"),
+            ("[memory]\nqdrant_api_key = \"k\"", "ADJUTANT_MEMORY_QDRANT_API_KEY"),
             ("[memory]\nembeddings_url = \"http://x\"", "memory.embeddings_model"),
             ("[memory]\nembeddings_url = \"http://x\"\nembeddings_model = \"m\"", "memory.embeddings_dimension"),
             ("not toml", "line 1"),

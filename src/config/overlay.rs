@@ -15,7 +15,7 @@ pub(super) fn apply(table: &mut toml::Table, vars: impl Iterator<Item = (String,
                 let inner = table.entry(section).or_insert_with(|| toml::Table::new().into());
                 if let Some(inner) = inner.as_table_mut() {
                     // A key is text, whatever it looks like.
-                    let value = if key == "key" { toml::Value::String(text) } else { value(&text) };
+                    let value = if key.ends_with("key") { toml::Value::String(text) } else { value(&text) };
                     inner.insert(key.to_owned(), value);
                 }
             }

@@ -46,8 +46,8 @@ pub(super) struct RawMe {
 impl Default for RawMe {
     fn default() -> Self {
         Self {
-            names: vec!["Alex Green".into()],
-            addresses: vec!["you@home.example".into()],
+            names: Vec::new(),
+            addresses: Vec::new(),
             time_zone: "UTC".into(),
             working_hours: "09:00-17:00".into(),
             working_days: ["mon", "tue", "wed", "thu", "fri"].map(str::to_owned).to_vec(),
@@ -104,15 +104,20 @@ impl TryFrom<String> for RawKind {
     }
 }
 
-#[derive(Debug, Deserialize)]
+/// No `Debug`: a key may come in through a variable.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawMemory {
     pub(super) qdrant_url: String,
+    /// Only as a variable; in the file it is refused.
     pub(super) qdrant_api_key: String,
+    pub(super) qdrant_api_key_file: String,
     pub(super) collection: String,
     pub(super) embeddings_url: String,
     pub(super) embeddings_model: String,
+    /// Only as a variable; in the file it is refused.
     pub(super) embeddings_key: String,
+    pub(super) embeddings_key_file: String,
     pub(super) embeddings_dimension: usize,
 }
 
@@ -121,10 +126,12 @@ impl Default for RawMemory {
         Self {
             qdrant_url: String::new(),
             qdrant_api_key: String::new(),
+            qdrant_api_key_file: String::new(),
             collection: "task_snippets".into(),
             embeddings_url: String::new(),
             embeddings_model: String::new(),
             embeddings_key: String::new(),
+            embeddings_key_file: String::new(),
             embeddings_dimension: 0,
         }
     }

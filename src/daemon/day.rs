@@ -1,28 +1,31 @@
 //! What the clock brings: reminders, and the daily ranking in the person's time zone.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use croner::Cron;
 
 use super::Shared;
-use crate::app::Pulse;
+use crate::{
+    app::Pulse,
+    model::{ActionId, Instant},
+};
 
 /// A reminder is this late at the most.
 const LOOK: Duration = Duration::from_secs(5);
 /// Long sleeps are cut, so that a suspended machine is not late by its suspension.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
+/// Hands over each reminder once for its time. Whoever prints it marks it as shown, afterwards; until then the next start
+/// shows it again.
 pub(super) async fn remind(shared: Shared) {
     let app = &shared.worker.app;
+    let mut told: HashSet<(ActionId, Instant)> = HashSet::new();
     loop {
         match app.due_reminders().await {
-            Ok(due) if !due.is_empty() => {
-                due.iter().for_each(|reminder| shared.tell(Pulse::Reminder(reminder.clone())));
-                if let Err(error) = app.reminders_shown(&due).await {
-                    tracing::warn!(error = format!("{error:#}"), "reminders could not be marked as shown");
-                }
+            Ok(due) => {
+                let fresh = due.into_iter().filter(|row| told.insert((row.action_id, row.due_at)));
+                fresh.for_each(|reminder| shared.tell(Pulse::Reminder(reminder)));
             }
-            Ok(_) => {}
             Err(error) => tracing::warn!(error = format!("{error:#}"), "reminders could not be read"),
         }
         if !shared.pause(LOOK).await {

@@ -9,15 +9,13 @@ pub(super) async fn follow(shared: Shared) {
     let mut rules = shared.worker.rules.clone();
     loop {
         let current = Arc::clone(&rules.borrow_and_update());
-        match &current.broken {
-            Some(problem) => shared.tell(Pulse::RulesBroken(problem.clone())),
-            None => match shared.worker.app.rerank_if_new(&current.rules).await {
-                Ok(0) => {}
-                Ok(reranked) => {
-                    shared.tell(Pulse::RulesChanged { version: current.rules.version().to_owned(), reranked })
-                }
-                Err(error) => tracing::warn!(error = format!("{error:#}"), "tasks could not be ranked again"),
-            },
+        if let Some(broken) = &current.broken {
+            shared.tell(Pulse::RulesBroken(broken.to_string()));
+        }
+        match shared.worker.app.rerank_if_new(&current.rules).await {
+            Ok(0) => {}
+            Ok(reranked) => shared.tell(Pulse::RulesChanged { version: current.rules.version().to_owned(), reranked }),
+            Err(error) => tracing::warn!(error = format!("{error:#}"), "tasks could not be ranked again"),
         }
         tokio::select! {
             changed = rules.changed() => if changed.is_err() { return },

@@ -1,4 +1,7 @@
 //! An embedder behind a wire: any endpoint that answers like OpenAI's `/v1/embeddings`.
+//!
+//! Mail text goes to the address that was configured and nowhere else: no redirect is followed, no proxy of the environment
+//! is used. No more of an answer is read than the vectors asked for can take.
 
 use std::time::Duration;
 
@@ -12,6 +15,10 @@ use crate::model::{memory::EmbeddingsSettings, vector::normalised};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const CONNECT: Duration = Duration::from_secs(3);
+/// A number of a vector as text, with what separates it, at its longest.
+const NUMBER_BYTES: usize = 32;
+/// What a server may write around the vectors.
+const AROUND_BYTES: usize = 256 * 1024;
 
 pub struct Endpoint {
     settings: EmbeddingsSettings,
@@ -38,7 +45,12 @@ struct Item {
 
 impl Endpoint {
     pub fn new(settings: EmbeddingsSettings) -> Result<Self> {
-        let client = reqwest::Client::builder().timeout(PATIENCE).connect_timeout(CONNECT).build();
+        let client = reqwest::Client::builder()
+            .timeout(PATIENCE)
+            .connect_timeout(CONNECT)
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .build();
         let refused =
             |error: reqwest::Error| MemoryError::Refused { what: "the HTTP client".into(), why: error.to_string() };
         let name = format!("{}@{}", settings.model, settings.url);
@@ -53,8 +65,27 @@ impl Endpoint {
         MemoryError::Refused { what: self.what(), why: why.into() }
     }
 
+    /// In our own words: the text of an error may hold an address.
     fn away(&self, error: &reqwest::Error) -> MemoryError {
-        MemoryError::Away { what: self.what(), why: error.to_string() }
+        let why = if error.is_connect() { "nobody answers at the address" } else { "the connection broke" };
+        MemoryError::Away { what: self.what(), why: why.into() }
+    }
+
+    /// The body, unless it is longer than the vectors of so many texts.
+    async fn read_bounded(&self, mut response: reqwest::Response, texts: usize) -> Result<Vec<u8>> {
+        let most = AROUND_BYTES + texts.saturating_mul(self.settings.dimension.saturating_mul(NUMBER_BYTES));
+        let too_long = || self.refused(format!("its answer is longer than {most} bytes"));
+        if response.content_length().is_some_and(|length| length > most as u64) {
+            return Err(too_long());
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.away(&error))? {
+            if body.len() + chunk.len() > most {
+                return Err(too_long());
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
     }
 
     async fn ask(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
@@ -68,10 +99,15 @@ impl Endpoint {
         if status.is_server_error() || status.as_u16() == 429 {
             return Err(MemoryError::Away { what: self.what(), why: format!("it answered {status}") });
         }
+        if status.is_redirection() {
+            return Err(self.refused(format!("it answered {status} and points elsewhere, which is not followed")));
+        }
         if !status.is_success() {
             return Err(self.refused(format!("it answered {status}")));
         }
-        let mut answer: Answer = response.json().await.map_err(|error| self.refused(error.to_string()))?;
+        let body = self.read_bounded(response, texts.len()).await?;
+        let mut answer: Answer =
+            serde_json::from_slice(&body).map_err(|_| self.refused("its answer is not the expected JSON"))?;
         answer.data.sort_by_key(|item| item.index);
         if answer.data.len() != texts.len() {
             return Err(self.refused(format!(

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AccountId, ActionId, Address, Attachment, Instant, MailId, TaskId, UserId, ids::sha256_hex, words::words};
+use super::{
+    AccountId, ActionId, Address, Attachment, Instant, MailId, Recurrence, TaskId, UserId, ids::sha256_hex,
+    words::words,
+};
 
 words! {
     /// Computed by `policy` from the resolved action, never lowered by anything else.
@@ -172,6 +175,9 @@ pub enum Effect {
     Remind {
         at: Instant,
         text: String,
+        /// It comes back; none: once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        every: Option<Recurrence>,
     },
     RecordInvoice {
         invoice: InvoiceRecord,

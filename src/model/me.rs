@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use chrono::{NaiveTime, Weekday};
 use chrono_tz::Tz;
 
-use super::{AccountId, Address};
+use super::{AccountId, Address, Mail};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Me {
@@ -29,7 +29,27 @@ const NOBODY: &str = "me@localhost.localdomain";
 impl Me {
     /// Whom a message of this account is from.
     pub fn sender(&self, account: &AccountId) -> &str {
-        self.senders.get(account).or_else(|| self.addresses.first()).map_or(NOBODY, String::as_str)
+        self.known_sender(account).unwrap_or(NOBODY)
+    }
+
+    /// The same, none when nobody has said it.
+    pub fn known_sender(&self, account: &AccountId) -> Option<&str> {
+        self.senders.get(account).or_else(|| self.addresses.first()).map(String::as_str)
+    }
+
+    /// Whom a draft is from that answers this mail: who is configured, else the only one the mail was written to.
+    pub fn sender_of_answer<'a>(&'a self, account: &AccountId, mail: Option<&'a Mail>) -> &'a str {
+        let only = |mail: &'a Mail| match (mail.to.as_slice(), mail.cc.as_slice()) {
+            ([one], []) if one.addr.is_ascii() && one.addr.contains('@') => Some(one.addr.as_str()),
+            _ => None,
+        };
+        self.known_sender(account).or_else(|| mail.and_then(only)).unwrap_or(NOBODY)
+    }
+
+    /// What a letter is signed with where no signature is set: the name, else the address it is from.
+    pub fn sign<'a>(&'a self, from: &'a str) -> &'a str {
+        let address = if from == NOBODY { "" } else { from };
+        self.names.first().map_or(address, String::as_str)
     }
 
     pub fn is_me(&self, address: &Address) -> bool {

@@ -33,6 +33,7 @@ mod warn;
 pub use facts::{Relation, facts};
 pub use forced::{forced, moment, when};
 pub use learned::use_weights;
+pub use own::asked_reminder;
 pub use read::{ReadContext, read};
 pub use teach::{mail_signals, sentence_signals};
 

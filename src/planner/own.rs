@@ -13,7 +13,7 @@ use super::{
     template::{Situation, steps},
     text::tidy,
 };
-use crate::model::{Mail, PlannedTask, TaskKind};
+use crate::model::{Instant, Mail, Me, PlannedTask, TaskKind};
 
 pub(super) fn tasks(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &ReadContext<'_>) -> Vec<PlannedTask> {
     let mut receivers = mail.to.iter().chain(&mail.cc);
@@ -38,6 +38,29 @@ pub(super) fn tasks(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &Rea
         })
     };
     page.sentences.iter().filter_map(read).take(super::requests::MOST_TASKS).collect()
+}
+
+/// What "remind me …" asks for, typed by the person; none when it is no such sentence.
+pub fn asked_reminder(typed: &str, me: &Me, now: Instant) -> Option<PlannedTask> {
+    let mail = Mail { text: typed.to_owned(), ..Mail::default() };
+    let page = Page::new(&mail, me);
+    let base = Base::new(now, me);
+    let scored = page.sentences.iter().find(|scored| scored.has(Feature::Remind))?;
+    let (kind, objective) = note(scored, &page)?;
+    let due = scored.due(&base).cloned();
+    Some(PlannedTask {
+        kind,
+        objective,
+        person: None,
+        deadline: due.as_ref().map(|due| due.deadline.clone()),
+        due_at: due.map(|due| due.at),
+        meeting_duration: None,
+        amount: None,
+        currency: None,
+        invoice_number: None,
+        evidence: scored.sentence.raw.to_owned(),
+        steps: steps(kind, Situation::default()),
+    })
 }
 
 fn note(scored: &Scored<'_>, page: &Page<'_>) -> Option<(TaskKind, String)> {

@@ -101,7 +101,7 @@ impl Place<'_> {
         let message = composed(&self.people(), self.recipients == "hidden", self.recipients == "attachment");
         let send = |kind| Effect::Send { kind, message: message.clone(), replaces: None };
         match self.tool {
-            "remind" => Effect::Remind { at: at(), text: "t".into() },
+            "remind" => Effect::Remind { at: at(), text: "t".into(), every: None },
             "record_invoice" => Effect::RecordInvoice {
                 invoice: InvoiceRecord { payee: "p".into(), amount: None, currency: None, due: None, number: None },
             },

@@ -58,13 +58,17 @@ impl RulesError {
     }
 }
 
+impl RulesError {
+    /// The place, what was found and what was expected, without the line itself.
+    pub fn in_one_line(&self) -> String {
+        let place = if self.at.line > 0 { format!(":{}:{}", self.at.line, self.at.column) } else { String::new() };
+        format!("{}{place}: {}; expected {}", self.file, plain(&self.found), self.expected)
+    }
+}
+
 impl fmt::Display for RulesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file)?;
-        if self.at.line > 0 {
-            write!(f, ":{}:{}", self.at.line, self.at.column)?;
-        }
-        write!(f, ": {}; expected {}", plain(&self.found), self.expected)?;
+        f.write_str(&self.in_one_line())?;
         let indent = self.at.column.saturating_sub(1);
         if self.at.line == 0 || indent > MAX_SHOWN_CHARS {
             return Ok(());

@@ -12,6 +12,7 @@ mod entry;
 mod error;
 mod field;
 pub mod guidelines;
+mod last_good;
 mod learned;
 pub mod limits;
 mod lint;
@@ -34,6 +35,7 @@ pub(crate) use entry::subject_words;
 pub use entry::{Act, Edit, Entry, Reach};
 pub use error::{Position, RulesError};
 pub use field::{Field, Operator};
+pub use last_good::{Broken, Instead};
 pub use learned::{BEGIN_MARK, END_MARK, learned_range};
 pub use lint::Warning;
 pub use replace::{Replaced, read_file, replace};
@@ -111,6 +113,10 @@ impl RuleSet {
         if text.len() > limits::MAX_FILE_BYTES {
             let (found, limit) = (format!("{} bytes", text.len()), limits::MAX_FILE_BYTES);
             return Err(RulesError::whole(file_name, found, format!("at most {limit}")));
+        }
+        // What an editor or a full disk leaves half-way. Whoever wants no rules says so.
+        if text.trim().is_empty() {
+            return Err(RulesError::whole(file_name, "an empty file", "rules, or `rules: []` for none"));
         }
         parse::rule_set(text).map_err(|fault| RulesError::locate(file_name, text, fault))
     }

@@ -240,10 +240,13 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_file_is_a_set_without_rules() {
-        for text in ["", "# nothing yet\n", "rules:\n", "rules: []\n"] {
+    fn a_file_that_says_there_are_no_rules_has_none_and_an_empty_one_is_broken() {
+        for text in ["# nothing yet\n", "rules:\n", "rules: []\n"] {
             let rules = RuleSet::parse("f", text).unwrap();
             assert_eq!((rules.len(), rules.default), (0, Priority::Low), "{text:?}");
+        }
+        for text in ["", "\n", " \n\t\n"] {
+            assert!(RuleSet::parse("f", text).unwrap_err().to_string().contains("an empty file"), "{text:?}");
         }
     }
 }

@@ -17,7 +17,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{BUILT_IN, RuleSet, RulesError, limits::MAX_FILE_BYTES, version};
+use super::{Broken, RuleSet, RulesError, last_good::LastGood, limits::MAX_FILE_BYTES, version};
 
 /// An editor writes a file in several steps; looking earlier would find a half of it.
 const DEBOUNCE: Duration = Duration::from_millis(100);
@@ -30,33 +30,54 @@ const STAMP_SETTLES: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub struct Current {
     pub rules: Arc<RuleSet>,
-    /// The file differs from `rules` and cannot count: what is wrong with it, rendered. Every door says so.
-    pub broken: Option<String>,
+    /// The file differs from `rules` and cannot count. Every door says so.
+    pub broken: Option<Broken>,
 }
 
-/// Reads the file once. A broken or missing one leaves the built-in rules, and says so.
-pub fn load(path: &Path) -> Current {
-    first(path, read(path))
+/// Reads the file once. A good one is kept at `last_good`, which counts in every process while the file is broken,
+/// missing or unreadable.
+pub fn load(path: &Path, last_good: &Path) -> Current {
+    let text = read_settled(path);
+    decide(path, text, &LastGood::at(last_good), None)
 }
 
-fn first(path: &Path, text: Result<String, String>) -> Current {
-    let broken = match parse(path, text) {
-        Ok(rules) => return Current { rules: Arc::new(rules), broken: None },
-        Err(error) => error.to_string(),
+/// `in_memory` is what counted before, for a disk on which nothing could be kept.
+fn decide(path: &Path, text: Result<String, String>, last_good: &LastGood, in_memory: Option<&RuleSet>) -> Current {
+    let name = path.display().to_string();
+    let parsed = match &text {
+        Ok(text) => RuleSet::parse(&name, text),
+        Err(found) => Err(RulesError::whole(&name, found.clone(), "a readable file of rules")),
     };
-    Current { rules: Arc::new(built_in()), broken: Some(broken) }
+    match parsed {
+        Ok(rules) => {
+            last_good.keep(path, text.as_deref().unwrap_or_default());
+            Current { rules: Arc::new(rules), broken: None }
+        }
+        Err(error) => {
+            let (rules, instead) = last_good.instead(in_memory.cloned());
+            Current { rules: Arc::new(rules), broken: Some(Broken { error, instead }) }
+        }
+    }
 }
 
-/// The shipped rules. That they parse is a test's business; a set without rules still ranks everything low.
-fn built_in() -> RuleSet {
-    let empty = || RuleSet {
-        rules: Vec::new(),
-        teachings: Vec::new(),
-        default: crate::model::Priority::Low,
-        version: version(""),
-        learned_bytes: None,
-    };
-    RuleSet::parse("built-in rules", BUILT_IN).unwrap_or_else(|_| empty())
+/// A file written this recently may be half written.
+const FRESH: Duration = Duration::from_millis(200);
+
+/// The text once it has stopped changing.
+fn read_settled(path: &Path) -> Result<String, String> {
+    let mut text = read(path);
+    for _ in 0..MOST_LOOKS {
+        let fresh = stamp(path).is_some_and(|(written, _)| written.elapsed().is_ok_and(|age| age < FRESH));
+        if !fresh {
+            break;
+        }
+        std::thread::sleep(SETTLE);
+        let before = std::mem::replace(&mut text, read(path));
+        if before == text {
+            break;
+        }
+    }
+    text
 }
 
 /// A file that is the same after this long is no longer being written.
@@ -72,11 +93,13 @@ pub struct RulesWatch {
 
 impl RulesWatch {
     /// Loads at once, so that there are rules when this returns. Needs a tokio runtime.
-    pub fn start(path: impl Into<PathBuf>, stop: CancellationToken) -> Self {
-        let path = path.into();
-        let (seen, text) = Seen::look(&path);
-        let (sender, current) = watch::channel(Arc::new(first(&path, text)));
-        let task = tokio::spawn(follow(path, seen, sender, stop));
+    pub fn start(path: impl Into<PathBuf>, last_good: &Path, stop: CancellationToken) -> Self {
+        let (path, last_good) = (path.into(), LastGood::at(last_good));
+        let stamp = stamp(&path);
+        let text = read_settled(&path);
+        let seen = Seen::of(stamp, &text);
+        let (sender, current) = watch::channel(Arc::new(decide(&path, text, &last_good, None)));
+        let task = tokio::spawn(follow(path, last_good, seen, sender, stop));
         Self { current, task }
     }
 
@@ -96,7 +119,13 @@ impl RulesWatch {
     }
 }
 
-async fn follow(path: PathBuf, mut seen: Seen, sender: watch::Sender<Arc<Current>>, stop: CancellationToken) {
+async fn follow(
+    path: PathBuf,
+    last_good: LastGood,
+    mut seen: Seen,
+    sender: watch::Sender<Arc<Current>>,
+    stop: CancellationToken,
+) {
     let (hint, mut hints) = mpsc::channel::<()>(1);
     let watcher = watcher(&path, hint);
     let mut scan = interval(SCAN_EVERY);
@@ -110,19 +139,23 @@ async fn follow(path: PathBuf, mut seen: Seen, sender: watch::Sender<Arc<Current
                 let _ = hints.try_recv();
             }
         }
-        let looked = path.clone();
-        let before = seen.clone();
-        let Ok((now, next)) = tokio::task::spawn_blocking(move || step(&looked, &before)).await else { continue };
+        let (looked, last_good, before) = (path.clone(), last_good.clone(), seen.clone());
+        let counts = Arc::clone(&sender.borrow().rules);
+        let looking = tokio::task::spawn_blocking(move || {
+            let (now, next) = step(&looked, &before);
+            (now, next.map(|text| decide(&looked, text, &last_good, Some(&counts))))
+        });
+        let Ok((now, next)) = looking.await else { continue };
         seen = now;
-        if let Some(result) = next {
-            publish(&sender, result);
+        if let Some(current) = next {
+            publish(&sender, current);
         }
     }
     drop(watcher);
 }
 
 /// What the file is like now and, when that is new, what it holds.
-fn step(path: &Path, before: &Seen) -> (Seen, Option<Result<RuleSet, RulesError>>) {
+fn step(path: &Path, before: &Seen) -> (Seen, Option<Result<String, String>>) {
     if before.surely_same(path) {
         return (before.clone(), None);
     }
@@ -141,26 +174,22 @@ fn step(path: &Path, before: &Seen) -> (Seen, Option<Result<RuleSet, RulesError>
         }
     }
     let changed = now.content != before.content;
-    (now, changed.then(|| parse(path, text)))
+    (now, changed.then_some(text))
 }
 
-fn publish(sender: &watch::Sender<Arc<Current>>, result: Result<RuleSet, RulesError>) {
-    let last = sender.borrow().rules.clone();
-    let next = match result {
-        Ok(rules) => {
-            tracing::info!(rules.version = rules.version(), rules.count = rules.len(), "rules loaded");
-            Current { rules: Arc::new(rules), broken: None }
-        }
-        Err(error) => {
+fn publish(sender: &watch::Sender<Arc<Current>>, current: Current) {
+    let version = current.rules.version();
+    match &current.broken {
+        None => tracing::info!(rules.version = version, rules.count = current.rules.len(), "rules loaded"),
+        Some(broken) => {
             tracing::warn!(
-                rules.version = last.version(),
-                rules.line = error.at.line,
+                rules.version = version,
+                rules.line = broken.error.at.line,
                 "rules broken, the last good set stays"
             );
-            Current { rules: last, broken: Some(error.to_string()) }
         }
-    };
-    sender.send_replace(Arc::new(next));
+    }
+    sender.send_replace(Arc::new(current));
 }
 
 /// The folder is watched, not the file: editors replace files, and the file may not exist yet.
@@ -193,8 +222,11 @@ impl Seen {
     /// The stamp is taken first: a write in between makes the next look read again.
     fn look(path: &Path) -> (Self, Result<String, String>) {
         let (stamp, text) = (stamp(path), read(path));
-        let content = text.as_deref().map(version).map_err(Clone::clone);
-        (Self { stamp, content }, text)
+        (Self::of(stamp, &text), text)
+    }
+
+    fn of(stamp: Option<(SystemTime, u64)>, text: &Result<String, String>) -> Self {
+        Self { stamp, content: text.as_deref().map(version).map_err(Clone::clone) }
     }
 
     /// Same stamp, and old enough that a second write would have moved it.
@@ -219,12 +251,6 @@ fn read(path: &Path) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "bytes that are not UTF-8".to_owned())
 }
 
-fn parse(path: &Path, text: Result<String, String>) -> Result<RuleSet, RulesError> {
-    let name = path.display().to_string();
-    let text = text.map_err(|found| RulesError::whole(&name, found, "a readable file of rules"))?;
-    RuleSet::parse(&name, &text)
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -232,6 +258,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::rules::BUILT_IN;
 
     const GOOD: &str = "rules: []\ndefault: med\n";
     const BETTER: &str = "rules: []\ndefault: high\n";
@@ -249,8 +276,8 @@ mod tests {
     fn check(current: &Current, text: &str, broken: Option<&str>) {
         assert_eq!(current.rules.version(), version(text), "{current:?}");
         match (&current.broken, broken) {
-            (Some(found), Some(expected)) => assert!(found.contains(expected), "{found}"),
-            (found, expected) => assert_eq!(found.as_deref(), expected),
+            (Some(found), Some(expected)) => assert!(found.to_string().contains(expected), "{found}"),
+            (found, expected) => assert_eq!(found.as_ref().map(ToString::to_string).as_deref(), expected),
         }
     }
 
@@ -259,19 +286,44 @@ mod tests {
         for (text, counts, broken) in [
             (Some(GOOD), GOOD, None),
             (Some(BROKEN), BUILT_IN, Some("priority.yml:2:10: 'loud'")),
+            (Some(" \n"), BUILT_IN, Some("an empty file")),
             (None, BUILT_IN, Some("a readable file of rules")),
             (Some(&"#".repeat(MAX_FILE_BYTES + 9)), BUILT_IN, Some("at most 262144")),
         ] {
             let (_home, path) = home(text);
-            check(&load(&path), counts, broken);
+            check(&load(&path, &path.with_extension("good")), counts, broken);
         }
+    }
+
+    #[test]
+    fn a_good_file_is_kept_and_counts_while_it_is_broken() {
+        let (_home, path) = home(Some(GOOD));
+        let kept = path.with_extension("good");
+        check(&load(&path, &kept), GOOD, None);
+        for broken in [BROKEN, "", "rules: ["] {
+            fs::write(&path, broken).unwrap();
+            check(&load(&path, &kept), GOOD, Some("The last good rules, in force since"));
+            assert_eq!(fs::read_to_string(&kept).unwrap(), GOOD);
+        }
+        fs::remove_file(&path).unwrap();
+        check(&load(&path, &kept), GOOD, Some("a readable file of rules"));
+        fs::create_dir(&path).unwrap();
+        check(&load(&path, &kept), GOOD, Some("a readable file of rules"));
+        fs::remove_dir(&path).unwrap();
+        fs::write(&path, BETTER).unwrap();
+        check(&load(&path, &kept), BETTER, None);
+        assert_eq!(fs::read_to_string(&kept).unwrap(), BETTER);
+        // A copy that somebody broke is no copy.
+        fs::write(&path, BROKEN).unwrap();
+        fs::write(&kept, BROKEN).unwrap();
+        check(&load(&path, &kept), BUILT_IN, Some("There are no last good rules"));
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_broken_file_never_counts_and_a_mended_one_does() {
         let (_home, path) = home(Some(GOOD));
         let stop = CancellationToken::new();
-        let watched = RulesWatch::start(&path, stop.clone());
+        let watched = RulesWatch::start(&path, &path.with_extension("good"), stop.clone());
         check(&watched.current(), GOOD, None);
         let mut changes = watched.subscribe();
         let mut next = async |text: Option<&str>| {
@@ -300,7 +352,7 @@ mod tests {
         fs::write(&path, &same_size).unwrap();
         fs::File::options().write(true).open(&path).unwrap().set_modified(stamp).unwrap();
         let (now, next) = step(&path, &seen);
-        assert_eq!(next.unwrap().unwrap().version(), version(&same_size));
+        assert_eq!(next.unwrap().unwrap(), same_size);
         assert!(step(&path, &now).1.is_none(), "told once");
     }
 }

@@ -45,6 +45,14 @@ impl StoreError {
         matches!(self, StoreError::Full | StoreError::Busy { .. })
     }
 
+    /// Adds from where to where to a refusal: a trigger's text is constant, so that every SQLite can read the schema.
+    pub(super) fn name_transition(self, subject: &str, from: &str, to: &str) -> Self {
+        match self {
+            StoreError::Refused(why) => StoreError::Refused(format!("{why}: {subject} from {from} to {to}")),
+            other => other,
+        }
+    }
+
     /// For the others of a batch whose commit failed.
     pub(super) fn share(&self) -> Self {
         match self {

@@ -19,6 +19,8 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0007_rows", include_str!("../../migrations/0007_rows.sql")),
     ("0008_settling", include_str!("../../migrations/0008_settling.sql")),
     ("0009_tries", include_str!("../../migrations/0009_tries.sql")),
+    ("0010_triggers", include_str!("../../migrations/0010_triggers.sql")),
+    ("0016_reminders", include_str!("../../migrations/0016_reminders.sql")),
 ];
 
 /// Brings the file to the newest schema. Before each step on a file with content, a copy goes to `backups`.

@@ -11,8 +11,8 @@ use serde_json::Value;
 pub use super::kinship::{Acquaintance, Document, FollowUp, Hit, Kinship, ThreadTask};
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Change, Direction, Door, Facts, Instant, ItemId, ItemKind, ItemState,
-    Mail, MailId, MailState, Move, NodeName, OutboxState, Priority, Reflection, RiskClass, RunId, RunKind, RunState,
-    RunStatus, Said, Task, TaskId, UserId, llm::ModelCall, words::words,
+    Mail, MailId, MailState, Move, NodeName, OutboxState, Priority, Recurrence, Reflection, RiskClass, RunId, RunKind,
+    RunState, RunStatus, Said, Task, TaskId, UserId, llm::ModelCall, words::words,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -217,6 +217,8 @@ pub enum TaskWish {
     Add {
         task: Box<Task>,
         facts: Box<Facts>,
+        /// The task is a reminder.
+        remind: Option<NewReminder>,
     },
     Done,
     Cancel,
@@ -242,6 +244,15 @@ pub struct TaskEdit {
     pub wish: TaskWish,
     pub why: String,
     pub at: Instant,
+    /// With a new deadline: when its reminder comes now. None: not at all.
+    pub remind_at: Option<Instant>,
+}
+
+/// A reminder a person typed in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewReminder {
+    pub at: Instant,
+    pub every: Option<Recurrence>,
 }
 
 /// A level that new rules or a new day give an open task.
@@ -445,6 +456,20 @@ pub struct ReminderRow {
     pub task_id: TaskId,
     pub due_at: Instant,
     pub text: String,
+    /// It comes back; none: once.
+    pub every: Option<Recurrence>,
+    /// Where its series began.
+    pub first_at: Instant,
+}
+
+/// A reminder that somebody has seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownReminder {
+    pub action_id: ActionId,
+    /// The time it was shown for; one that was moved meanwhile is still to come.
+    pub due_at: Instant,
+    /// When it comes back.
+    pub next: Option<Instant>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -14,7 +14,7 @@ use super::{
     },
     value::{
         Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewModelCall, NewRun,
-        Rejudged, Rerank, TaskEdit,
+        Rejudged, Rerank, ShownReminder, TaskEdit,
     },
 };
 use crate::model::{
@@ -98,7 +98,7 @@ pub enum Write {
         answer: Option<String>,
     },
     RemindersShown {
-        actions: Vec<ActionId>,
+        shown: Vec<ShownReminder>,
         at: Instant,
     },
     Setting {
@@ -287,7 +287,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> 
         (Write::Undo { action_id, done, at }, _) => approval::undo(session, *action_id, *done, *at),
         (Write::Ask { kind, at }, _) => return request::ask(session, kind, *at).map(Receipt::Number),
         (Write::Answer { request, answer }, _) => request::answer(session, *request, answer.as_deref()),
-        (Write::RemindersShown { actions, at }, _) => reminder::shown(session, actions, *at),
+        (Write::RemindersShown { shown, at }, _) => reminder::mark_shown(session, shown, *at),
         (Write::Setting { name, value }, _) => setting::set(session, name, value),
         (Write::Condition(condition), _) => condition::put(session, condition),
         (Write::BeginNight(night), _) => nightly::begin(session, night),

@@ -5,7 +5,7 @@ use chrono::{DateTime, Duration, Utc};
 use super::{
     CannotDo, Outcome, Tool, ToolInput,
     draft_reply::{answered, back},
-    letter::{Letter, envelop, host, reply_subject, span, topic},
+    letter::{Letter, envelop, host, reply_subject, span, topic, unknown_sender},
     propose_time_slots::CALENDAR,
     send::{earlier_draft, instruction, wish},
 };
@@ -22,6 +22,9 @@ impl Tool for SendCalendarInvite {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        if let Some(yours) = unknown_sender(input) {
+            return Ok(yours);
+        }
         let mail = answered(input)?;
         let (start, end) = slot(input).ok_or_else(|| CannotDo("no time was proposed for the meeting".into()))?;
         let to = back(mail);
@@ -32,11 +35,7 @@ impl Tool for SendCalendarInvite {
             format!("DTSTART:{}", stamp(start)),
             format!("DTEND:{}", stamp(end)),
             format!("SUMMARY:{}", escape(topic(&mail.subject))),
-            format!(
-                "ORGANIZER;CN={}:mailto:{}",
-                parameter(input.me.names.first().map_or("", String::as_str)),
-                input.own
-            ),
+            format!("ORGANIZER;CN={}:mailto:{}", parameter(input.me.sign(input.own)), input.own),
         ];
         lines.extend(to.iter().map(|to| {
             format!(
@@ -99,12 +98,15 @@ impl Tool for AnswerInvitation {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        if let Some(yours) = unknown_sender(input) {
+            return Ok(yours);
+        }
         let mail = answered(input)?;
         let invite = mail.invite.as_ref().filter(|invite| invite.method == "REQUEST" && !invite.uid.is_empty());
         let invite = invite.ok_or_else(|| CannotDo("the mail holds no invitation to answer".into()))?;
         let (status, word) = answer(input)?;
         let organizer = invite.organizer.clone().unwrap_or_else(|| mail.from.addr.clone());
-        let name = input.me.names.first().map_or("", String::as_str);
+        let name = input.me.sign(input.own);
         let mut lines = vec![
             format!("UID:{}", escape(&invite.uid)),
             "SEQUENCE:0".into(),

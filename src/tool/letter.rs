@@ -8,7 +8,7 @@ use mail_builder::{
 };
 use mail_parser::MimeHeaders as _;
 
-use super::{CannotDo, ToolInput};
+use super::{CannotDo, Outcome, ToolInput};
 use crate::model::{Address, Attachment, Instant, Mail, action::Composed, ids::sha256_hex};
 
 /// What a message says; who it is from, its date and its ids follow from the input.
@@ -136,7 +136,14 @@ pub(super) fn envelop(input: &ToolInput<'_>, name: Option<&str>, words: &str) ->
 
 pub(super) fn signature<'a>(input: &ToolInput<'a>) -> &'a str {
     let me = input.me;
-    if me.signature.is_empty() { me.names.first().map_or("", String::as_str) } else { &me.signature }
+    if me.signature.is_empty() { me.sign(input.own) } else { &me.signature }
+}
+
+/// Nothing leaves in the name of somebody who has not said who they are: whom a mail was written to is its sender's word.
+/// The step is the person's until they do.
+pub(super) fn unknown_sender(input: &ToolInput<'_>) -> Option<Outcome> {
+    let why = "your address is not known; set addresses of [me], or address of the [[account]], in adjutant.toml";
+    input.me.addresses.is_empty().then(|| Outcome::Yours(why.into()))
 }
 
 /// The same message in a person's own words: another subject and text, everything else as it was. The ids and the date

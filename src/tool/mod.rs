@@ -10,7 +10,7 @@ mod label;
 mod letter;
 mod propose_time_slots;
 mod record_invoice;
-mod remind;
+pub mod remind;
 mod send;
 mod summarise_thread;
 

@@ -1,10 +1,10 @@
-//! `remind`: a notice in every door at the time.
+//! `remind`: a notice in every door at the time, and again where it comes back.
 
 use chrono::{Duration, NaiveDate, TimeZone};
 use serde_json::json;
 
 use super::{CannotDo, Outcome, Tool, ToolInput};
-use crate::model::{Effect, Instant, action::Origin};
+use crate::model::{Effect, Instant, Me, Recurrence, TaskKind, action::Origin};
 
 /// A task without a deadline is brought up again after this long.
 const WITHOUT_DEADLINE: Duration = Duration::days(3);
@@ -21,27 +21,55 @@ impl Tool for Remind {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
-        let at = time_for(input);
-        let effect = Effect::Remind { at, text: input.task.objective.clone() };
-        Ok(Outcome::wish(effect, json!({ "remind_at": at }), &[("text", Origin::Mail)]))
+        let at = reminder_time(&Asked {
+            kind: &input.facts.kind,
+            due: input.facts.due_at,
+            deadline: input.task.context.deadline.as_deref(),
+            me: input.me,
+            now: input.now,
+        });
+        let said = input.task.context.more.get("evidence").and_then(|text| text.as_str());
+        let every = said.filter(|_| is_reminder(&input.facts.kind)).and_then(Recurrence::find);
+        let effect = Effect::Remind { at, text: input.task.objective.clone(), every };
+        let output = match every {
+            Some(every) => json!({ "remind_at": at, "every": every }),
+            None => json!({ "remind_at": at }),
+        };
+        Ok(Outcome::wish(effect, output, &[("text", Origin::Mail)]))
     }
+}
+
+/// What the time of a reminder depends on.
+pub struct Asked<'a> {
+    /// Of the task.
+    pub kind: &'a str,
+    pub due: Option<Instant>,
+    /// As it was said: a day, or a day with its hour.
+    pub deadline: Option<&'a str>,
+    pub me: &'a Me,
+    pub now: Instant,
+}
+
+/// Whether a task of this kind is nothing but a reminder, which is done when it was shown.
+pub fn is_reminder(kind: &str) -> bool {
+    kind == TaskKind::Reminder.as_str()
 }
 
 /// A reminder the person asked for comes at its time, or on the morning of its day; one before a deadline comes ahead of
 /// it, and never in the past.
-fn time_for(input: &ToolInput<'_>) -> Instant {
-    let Some(due) = input.facts.due_at else { return input.now.plus(WITHOUT_DEADLINE) };
-    if input.facts.kind == "reminder" {
-        return morning(input).unwrap_or(due).max(input.now);
+pub fn reminder_time(asked: &Asked<'_>) -> Instant {
+    let Some(due) = asked.due else { return asked.now.plus(WITHOUT_DEADLINE) };
+    if is_reminder(asked.kind) {
+        return morning(asked).unwrap_or(due).max(asked.now);
     }
     let early = due.plus(-AHEAD);
     let late = due.plus(-AHEAD_LATE);
-    if early > input.now { early } else { late.max(input.now) }
+    if early > asked.now { early } else { late.max(asked.now) }
 }
 
 /// When work begins on the day of a deadline that names no hour.
-fn morning(input: &ToolInput<'_>) -> Option<Instant> {
-    let day: NaiveDate = input.task.context.deadline.as_deref()?.parse().ok()?;
-    let start = input.me.time_zone.from_local_datetime(&day.and_time(input.me.work_start)).earliest()?;
+fn morning(asked: &Asked<'_>) -> Option<Instant> {
+    let day: NaiveDate = asked.deadline?.parse().ok()?;
+    let start = asked.me.time_zone.from_local_datetime(&day.and_time(asked.me.work_start)).earliest()?;
     Some(Instant::from(start.to_utc()))
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     CannotDo, Outcome, Tool, ToolInput,
     draft_reply::{WORDED_BY, answered, back, body},
-    letter::{Letter, envelop, phrases, reply_subject},
+    letter::{Letter, envelop, phrases, reply_subject, unknown_sender},
 };
 use crate::model::{
     ActionId, Address, Effect,
@@ -22,6 +22,9 @@ impl Tool for SendReply {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        if let Some(yours) = unknown_sender(input) {
+            return Ok(yours);
+        }
         let mail = answered(input)?;
         let draft = input.task.tool_output.as_ref().and_then(|output| output.get("draft_reply"));
         let drafted = draft.and_then(|draft| draft.get("draft")).and_then(Value::as_str);
@@ -70,6 +73,9 @@ impl Tool for SendMail {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        if let Some(yours) = unknown_sender(input) {
+            return Ok(yours);
+        }
         let wished = input.task.context.more.get("message").cloned().unwrap_or_default();
         let to = recipients(&wished)?;
         let text = |key: &str| wished.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -95,6 +101,9 @@ impl Tool for Forward {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        if let Some(yours) = unknown_sender(input) {
+            return Ok(yours);
+        }
         let mail = input.mail.ok_or_else(|| CannotDo("there is no mail to forward".into()))?;
         let wished = input.task.context.more.get("message").cloned().unwrap_or_default();
         let to = recipients(&wished)?;

@@ -29,6 +29,8 @@ pub(crate) const NOW: &str = "2026-11-16T08:00:00Z";
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// The account of a house with mail of its own.
 pub(crate) const WORK: &str = "work";
+/// Whom the letters of a house are written to.
+pub(crate) const ME: &str = "[me]\nnames = [\"Alex Green\"]\naddresses = [\"you@home.example\"]\n\n";
 
 pub(crate) struct House {
     folder: TempDir,
@@ -69,7 +71,8 @@ impl House {
         let house = Self { folder: tempfile::tempdir().unwrap(), clock };
         App::init(house.root()).unwrap();
         house.policy("");
-        house.write("adjutant.toml", config);
+        let me = if config.contains("[me]") { "" } else { ME };
+        house.write("adjutant.toml", &format!("{me}{config}"));
         house
     }
 
@@ -79,8 +82,9 @@ impl House {
         App::init(house.root()).unwrap();
         house.policy("");
         if !matches!(kind, Kind::Samples) {
-            let account =
-                format!("[[account]]\nname = \"{WORK}\"\npath = \"mail\"\ntrusted_servers = [\"mx.home.example\"]\n");
+            let account = format!(
+                "{ME}[[account]]\nname = \"{WORK}\"\npath = \"mail\"\ntrusted_servers = [\"mx.home.example\"]\n"
+            );
             house.write("adjutant.toml", &account);
             for folder in ["mail/new", "mail/cur", "mail/tmp"] {
                 fs::create_dir_all(house.root().join(folder)).unwrap();
@@ -156,7 +160,10 @@ impl House {
 
     /// Adds lines to the account of the configuration.
     pub(crate) fn configure(&self, lines: &str) {
-        let config = self.read("adjutant.toml");
+        let mut config = self.read("adjutant.toml");
+        if lines.contains("[me]") {
+            config = config.replace(ME, "");
+        }
         self.write("adjutant.toml", &format!("{config}{lines}"));
     }
 
@@ -190,7 +197,7 @@ impl House {
     /// A worker whose engine was taken apart by `change`.
     pub(crate) async fn rigged(&self, change: impl FnOnce(&mut Rig)) -> Worker {
         let mut worker = self.worker().await;
-        let mut rig = Rig::shipped(self, &worker.app);
+        let mut rig = Rig::shipped(&worker.app);
         change(&mut rig);
         let Rig { nodes, answer, limits } = rig;
         worker.engine = Engine::new(nodes, answer, worker.app.store.clone(), self.clock.clone(), limits, None).unwrap();
@@ -316,14 +323,14 @@ pub(crate) struct Rig {
 }
 
 impl Rig {
-    fn shipped(house: &House, app: &App) -> Self {
+    fn shipped(app: &App) -> Self {
         let outbox = app.outbox().unwrap();
         for account in &app.config.accounts {
             if let AccountKind::Maildir { path, .. } = &account.kind {
                 outbox.serve(account.name.clone(), Arc::new(Maildir::open(path.clone(), HashSet::new())));
             }
         }
-        let (_, rules) = watch::channel(Arc::new(adjutant::rules::load(&house.home().rules_file())));
+        let (_, rules) = watch::channel(Arc::new(app.rules()));
         let (store, memory, labels) = (app.store.clone(), app.memory.clone(), app.config.labels.clone());
         let library = Library { store, memory, rules, outbox, labels, model: None };
         Self {

@@ -42,13 +42,13 @@ fn broken_while_running_leaves_the_last_good_set() {
     daemon.until("New rules");
     assert_eq!(house.sql("SELECT priority, rule FROM tasks JOIN task_owner USING (task_id)"), [["high", "all"]]);
     house.write("rules/priority.yml", BROKEN);
-    daemon.until("The rules file is broken; the last good set stays");
+    daemon.until("The last good rules, in force since");
     house.post(&house.letter("two").question());
     daemon.until("About two");
     assert_eq!(house.sql("SELECT DISTINCT priority FROM tasks"), [["high"]]);
     assert_eq!(house.run(&["doctor"]).code, 4);
     std::fs::remove_file(house.root().join("rules/priority.yml")).unwrap();
-    daemon.until("The rules file is broken; the last good set stays");
+    daemon.until("The last good rules, in force since");
     house.write("rules/priority.yml", &HIGH.replace("high", "critical"));
     daemon.until("New rules");
     assert_eq!(house.sql("SELECT DISTINCT priority FROM tasks"), [["critical"]]);

@@ -29,6 +29,13 @@ impl App {
         Ok(Files { rules: read(self.home.rules_file())?, guidelines: read(self.home.guidelines_file())? })
     }
 
+    /// The same to learn from. Into a rules file that cannot be read nothing is learned, as into one that is missing.
+    pub(super) fn files_or_no_rules(&self) -> anyhow::Result<Files> {
+        let path = self.home.guidelines_file();
+        let guidelines = read_file(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+        Ok(Files { rules: read_file(&self.home.rules_file()).unwrap_or_default(), guidelines })
+    }
+
     /// One program at a time edits them; held until it is dropped. Waited for without holding up a thread that whoever
     /// has it may need.
     pub(super) async fn rules_turn(&self) -> anyhow::Result<File> {

@@ -76,7 +76,10 @@ impl App {
     /// Tonight's proposal, now. Nothing is touched.
     pub async fn proposal(&self) -> anyhow::Result<Findings> {
         let material = self.material().await?;
-        Ok(tokio::task::spawn_blocking(move || study(&material)).await??)
+        let files = (material.rules.clone(), material.guidelines.clone());
+        let studied = tokio::task::spawn_blocking(move || study(&material)).await?;
+        // Into a broken file nothing is learned, which every door says already.
+        Ok(studied.unwrap_or_else(|_| Findings { rules: files.0, guidelines: files.1, ..Findings::default() }))
     }
 
     /// The nightly job, unless it was done today. Belongs to the worker.
@@ -154,7 +157,7 @@ impl App {
     }
 
     async fn material(&self) -> anyhow::Result<Material> {
-        let files = self.files()?;
+        let files = self.files_or_no_rules()?;
         let (now, zone) = (self.clock.now(), self.config.me.time_zone);
         let gather =
             move |reader: &crate::store::Reader<'_>| Material::gather(reader, now, zone, files.rules, files.guidelines);
@@ -185,10 +188,9 @@ impl App {
         Ok(NightReport { date, run_id, findings, duplicates, version, reranked })
     }
 
-    /// A file that does not count ranks nothing: whoever follows it has its last good set.
+    /// Of a broken file the last good set counts, and that has ranked everything already.
     pub(super) async fn rerank_by_the_file(&self) -> anyhow::Result<usize> {
-        let current = self.rules();
-        if current.broken.is_some() { Ok(0) } else { self.rerank_if_new(&current.rules).await }
+        self.rerank_if_new(&self.rules().rules).await
     }
 
     /// What a night that was cut off had written already: it does not study twice.
@@ -233,7 +235,7 @@ impl App {
             }
         }
         tracing::warn!("the rules are being edited; nothing was learned tonight");
-        let files = self.files()?;
+        let files = self.files_or_no_rules()?;
         Ok((Findings { rules: files.rules, guidelines: files.guidelines, ..Findings::default() }, None))
     }
 

@@ -36,7 +36,7 @@ pub struct DiffLine {
 impl App {
     /// The newest first.
     pub async fn rules_history(&self) -> anyhow::Result<Vec<VersionDetail>> {
-        let files = self.files()?;
+        let files = self.files_or_no_rules()?;
         let rows = self.store.read(|reader| reader.rules_versions()).await?;
         let current = rows.iter().position(|row| row.rules == files.rules && row.guidelines == files.guidelines);
         let detail = |(nth, row)| VersionDetail { row, current: Some(nth) == current };
@@ -51,7 +51,7 @@ impl App {
     /// From a version to the file as it is; without one, what the newest version changed.
     pub async fn rules_diff(&self, version: Option<i64>) -> anyhow::Result<Vec<DiffLine>> {
         let rows = self.store.read(|reader| reader.rules_versions()).await?;
-        let now = self.files()?;
+        let now = self.files_or_no_rules()?;
         let (from, to) = match version {
             Some(number) => (find(&rows, number)?.rules.clone(), now.rules),
             None => match rows.as_slice() {

@@ -42,11 +42,7 @@ impl App {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file).with_context(|| format!("{name} cannot be read"))?;
         let new = RuleSet::parse(&name, &text)?;
-        let current = self.rules();
-        if let Some(broken) = current.broken {
-            anyhow::bail!("there is nothing to compare with: {broken}");
-        }
-        let old = current.rules;
+        let old = self.rules().rules;
         let now = self.clock.now();
         let past = self.store.read(|reader| reader.past_tasks(None)).await?;
         Ok(tokio::task::spawn_blocking(move || replay(&past, &old, &new, now)).await?)

@@ -1,6 +1,7 @@
 //! `init`, `doctor`, `rules check`, `graph`, `audit verify`, `pause` and `resume`.
 
 use std::{
+    io::{self, BufRead as _, IsTerminal as _, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -25,14 +26,39 @@ pub(super) fn init(screen: Screen, dir: Option<PathBuf>) -> anyhow::Result<ExitC
         None => std::env::current_dir()?,
     };
     let written = App::init(&root)?;
+    if written.iter().any(|file| file == "adjutant.toml") && !screen.json {
+        ask_who(&root)?;
+    }
     screen.answer(&json!({ "home": root, "written": written }), |screen| {
         if written.is_empty() {
             return screen.line("Everything is there already; nothing was changed.");
         }
         screen.line(&format!("Wrote {} in {}.", written.join(", "), root.display()))?;
-        screen.line("Next: name your mailbox in adjutant.toml, then `adjutant run`. Without one, sample mails show what it does.")
+        screen.line("Next: say who you are ([me]) and name your mailbox in adjutant.toml, then `adjutant run`. Without one, sample mails show what it does.")
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// At a terminal, asks for name and address and writes them into the new configuration. An empty answer leaves it open.
+fn ask_who(root: &Path) -> anyhow::Result<()> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Ok(());
+    }
+    let path = root.join("adjutant.toml");
+    let mut text = std::fs::read_to_string(&path)?;
+    for (question, key) in [("Your name, as you sign", "names"), ("Your mail address", "addresses")] {
+        let mut out = io::stdout().lock();
+        write!(out, "{question} (empty: later): ")?;
+        out.flush()?;
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer)?;
+        let answer = answer.trim();
+        if !answer.is_empty() {
+            let value = toml::Value::Array(vec![answer.into()]);
+            text = text.replacen(&format!("# {key} = []"), &format!("{key} = {value}"), 1);
+        }
+    }
+    std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))
 }
 
 pub(super) fn graph(screen: Screen, dot: bool) -> anyhow::Result<ExitCode> {
@@ -71,7 +97,7 @@ pub(super) fn rules(screen: Screen, file: &Path) -> anyhow::Result<ExitCode> {
 
 pub(super) async fn doctor(app: &App, screen: Screen) -> anyhow::Result<ExitCode> {
     let health = app.health().await?;
-    screen.answer(&health, |screen| print_health(screen, &health))?;
+    screen.answer(&health, |screen| print_health(screen, &health, app.config.me.time_zone))?;
     Ok(if health.is_well() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
 }
 

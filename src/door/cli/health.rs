@@ -2,19 +2,35 @@
 
 use std::io;
 
+use chrono_tz::Tz;
 use comfy_table::Cell;
 
 use super::screen::{Screen, shown};
 use crate::{
-    app::{AccountHealth, Health, ModelHealth},
+    app::{AccountHealth, Health, ModelHealth, Waiting},
     audit::Verified,
+    ingest::escape_for_people,
     model::{AccountCondition, Instant, llm::Outcome},
 };
 
-pub(super) fn print_health(screen: Screen, health: &Health) -> io::Result<()> {
+pub(super) fn print_health(screen: Screen, health: &Health, zone: Tz) -> io::Result<()> {
     print_accounts(screen, health)?;
-    print_counts(screen, health)?;
-    print_parts(screen, health)
+    print_counts(screen, health, zone)?;
+    print_parts(screen, health)?;
+    print_findings(screen, health)
+}
+
+/// Last, so that it is what a person sees first.
+fn print_findings(screen: Screen, health: &Health) -> io::Result<()> {
+    match health.findings.len() {
+        0 => return screen.line("found    nothing wrong"),
+        1 => screen.line("found    1 thing that needs you:")?,
+        more => screen.line(&format!("found    {more} things that need you:"))?,
+    }
+    health.findings.iter().try_for_each(|finding| {
+        screen.line(&format!("  {}: {}", finding.code, escape_for_people(&finding.what)))?;
+        screen.line(&format!("    {}", finding.remedy))
+    })
 }
 
 fn print_accounts(screen: Screen, health: &Health) -> io::Result<()> {
@@ -40,7 +56,7 @@ fn print_accounts(screen: Screen, health: &Health) -> io::Result<()> {
     Ok(())
 }
 
-fn print_counts(screen: Screen, health: &Health) -> io::Result<()> {
+fn print_counts(screen: Screen, health: &Health, zone: Tz) -> io::Result<()> {
     let count = |rows: &[(String, u64)]| {
         rows.iter()
             .filter(|(_, count)| *count > 0)
@@ -65,8 +81,10 @@ fn print_counts(screen: Screen, health: &Health) -> io::Result<()> {
         .line(&format!("runs     {}", words(health.runs.iter().map(|(state, n)| (state.to_string(), *n)).collect())))?;
     screen.line(&format!("effects  {}", words(health.effects.clone())))?;
     screen.line(&format!("people   {} items wait for you", health.waiting_for_you))?;
-    for waits in &health.set_aside {
-        screen.line(&format!("waits    {waits}"))?;
+    for Waiting { steps, reason, next } in &health.set_aside {
+        let steps = if *steps == 1 { "1 step waits".to_owned() } else { format!("{steps} steps wait") };
+        let next = next.utc().with_timezone(&zone).format("%H:%M");
+        screen.line(&format!("waits    {steps}: {}, next at {next}", shown(reason, 160)))?;
     }
     if health.paused {
         screen.line("effects  PAUSED: nothing is done until `adjutant resume`")?;
@@ -81,7 +99,9 @@ fn print_parts(screen: Screen, health: &Health) -> io::Result<()> {
     }
     match &health.rules_broken {
         None => screen.line(&format!("rules    version {}", health.rules_version))?,
-        Some(problem) => screen.line(&format!("rules    BROKEN; the last good set is in force\n{problem}"))?,
+        Some(problem) => {
+            screen.line(&format!("rules    BROKEN, version {} counts: {problem}", health.rules_version))?
+        }
     }
     screen.line(&format!("memory   {}: {}", health.memory.place, super::memory::sentence(&health.memory)))?;
     match &health.model {

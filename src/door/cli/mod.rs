@@ -4,6 +4,7 @@ mod args;
 mod auth;
 mod check;
 mod cost;
+mod due;
 mod health;
 mod hitl;
 mod mail;
@@ -28,6 +29,8 @@ use crate::{
     app::{App, NotFound},
     clock::Clock,
     config::{BadConfig, Config, Home, NoHome},
+    ingest::escape_for_people,
+    rules,
     store::StoreError,
 };
 
@@ -111,12 +114,49 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     }
     let home = Home::find(cli.home, &std::env::current_dir()?)?;
     if let Command::Rules { command: args::RulesCommand::Check { file } } = &cli.command {
+        warn_of_rules(&rules::load(&home.rules_file(), &home.last_good_rules()))?;
         return check::rules(screen, &file.clone().unwrap_or_else(|| home.rules_file()));
     }
     let config = Config::load(&home)?;
     let app = App::open(home, config, Clock::System).await?;
+    warn_of_rules(&app.rules())?;
+    warn_of_policy(&app)?;
     warn_of_model(&app, &cli.command)?;
-    with_app(&app, screen, cli.command).await
+    if cli.json {
+        // A program reads this: what is due waits for a person.
+        return with_app(&app, screen, cli.command).await;
+    }
+    let (is_run, is_once) = (matches!(cli.command, Command::Run), matches!(cli.command, Command::Once));
+    if matches!(cli.command, Command::Tasks { .. } | Command::Hitl { .. } | Command::Digest { .. }) {
+        due::recall(&app).await?;
+    }
+    // The daemon shows by itself what comes due.
+    if !is_run {
+        due::show(&app).await?;
+    }
+    let code = with_app(&app, screen, cli.command).await?;
+    if is_once {
+        due::show(&app).await?;
+    }
+    Ok(code)
+}
+
+/// One line on stderr of every command, whatever it answers: a file that does not count is said until it is mended.
+fn warn_of_rules(current: &rules::Current) -> io::Result<()> {
+    current.broken.iter().try_for_each(|broken| complain_of(&broken.to_string()))
+}
+
+fn warn_of_policy(app: &App) -> io::Result<()> {
+    let Err(problem) = app.charter_or_problem() else { return Ok(()) };
+    let problem = problem.lines().next().unwrap_or_default();
+    complain_of(&format!(
+        "{} is broken: {problem}. The strictest policy counts until it is mended: nobody is on the allow-list, the default caps hold.",
+        app.home.policy_file().display()
+    ))
+}
+
+fn complain_of(problem: &str) -> io::Result<()> {
+    io::Write::write_fmt(&mut io::stderr().lock(), format_args!("adjutant: {}\n", escape_for_people(problem)))
 }
 
 /// Beside the data, for the commands that do not say it themselves.

@@ -2,12 +2,13 @@
 
 use std::io;
 
+use chrono_tz::Tz;
 use comfy_table::Cell;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::{
-    progress,
+    due, progress,
     screen::{Screen, cell, shown},
 };
 use crate::{
@@ -28,10 +29,17 @@ pub(super) async fn run(app: &App, screen: Screen) -> anyhow::Result<()> {
         }
         progress::show(worker.backfill.subscribe());
     }
+    let shown_by = app.clone();
     let printer = tokio::spawn(async move {
         while let Some(pulse) = pulses.recv().await {
-            if let Err(error) = tell(screen, &pulse) {
-                tracing::debug!(%error, "nobody reads the output");
+            match (tell(screen, shown_by.config.me.time_zone, &pulse), &pulse) {
+                (Ok(()), Pulse::Reminder(reminder)) => {
+                    if let Err(error) = shown_by.reminders_shown(std::slice::from_ref(reminder)).await {
+                        tracing::warn!(error = format!("{error:#}"), "a reminder could not be marked as shown");
+                    }
+                }
+                (Ok(()), _) => {}
+                (Err(error), _) => tracing::debug!(%error, "nobody reads the output"),
             }
         }
     });
@@ -102,7 +110,7 @@ fn print_answer(screen: Screen, report: &Value) -> io::Result<()> {
     screen.line(&format!("{entered} new mails, {duplicates} duplicates, {unreadable} unreadable."))
 }
 
-fn tell(screen: Screen, pulse: &Pulse) -> io::Result<()> {
+fn tell(screen: Screen, zone: Tz, pulse: &Pulse) -> io::Result<()> {
     if screen.json {
         return screen.line(&pulse_json(pulse).to_string());
     }
@@ -115,14 +123,12 @@ fn tell(screen: Screen, pulse: &Pulse) -> io::Result<()> {
             let texts: Vec<String> = row.iter().map(Cell::content).filter(|text| !text.is_empty()).collect();
             screen.line(&texts.join("  ·  "))
         }),
-        Pulse::Reminder(reminder) => screen.line(&format!("Reminder: {}", shown(&reminder.text, 200))),
+        Pulse::Reminder(reminder) => screen.line(&due::line("Reminder", reminder, zone)),
         Pulse::Expiring(item) => {
             let until = item.expires_at.map_or_else(String::new, |at| format!(" at {at}"));
             screen.line(&format!("Soon void{until}: {} (adjutant hitl)", shown(&item.title, 200)))
         }
-        Pulse::RulesBroken(problem) => {
-            screen.line(&format!("The rules file is broken; the last good set stays in force.\n{problem}"))
-        }
+        Pulse::RulesBroken(problem) => screen.line(problem),
         Pulse::Night(report) => super::night::print_report(screen, report),
         Pulse::RulesChanged { version, reranked } => {
             screen.line(&format!("New rules ({version}): {reranked} tasks changed their level."))

@@ -81,11 +81,7 @@ fn deadline_wish(app: &App, text: &str) -> anyhow::Result<TaskWish> {
 
 async fn list(app: &App, screen: Screen, all: bool, limit: usize) -> anyhow::Result<()> {
     let rows = app.tasks(all, limit).await?;
-    let due = app.recent_reminders().await?;
     screen.answer(&rows, |screen| {
-        for reminder in &due {
-            screen.line(&format!("Reminder: {}", shown(&reminder.text, 200)))?;
-        }
         if rows.is_empty() {
             return screen.line("You're all caught up!");
         }
@@ -209,13 +205,9 @@ async fn invoices(app: &App, screen: Screen, csv: bool) -> anyhow::Result<()> {
             let amount = row.amount.map_or_else(String::new, |amount| format!("{amount:.2}"));
             let text = |value: &Option<String>| quote(value.as_deref().unwrap_or(""));
             let (currency, due, number) = (text(&row.currency), text(&row.due), text(&row.number));
-            writeln!(
-                out,
-                "{},{amount},{currency},{due},{number},{},{}",
-                quote(&row.payee),
-                row.recorded_at,
-                row.task_id
-            )?;
+            let (payee, amount) = (quote(&row.payee), in_quotes(&amount));
+            let (at, task) = (in_quotes(&row.recorded_at.to_string()), in_quotes(&row.task_id.to_string()));
+            writeln!(out, "{payee},{amount},{currency},{due},{number},{at},{task}")?;
         }
         return Ok(());
     }
@@ -229,10 +221,29 @@ async fn invoices(app: &App, screen: Screen, csv: bool) -> anyhow::Result<()> {
     })
 }
 
-/// A field of a CSV file. What a spreadsheet would take for a formula is made text.
+/// A field of a CSV file with text from outside. What a spreadsheet would take for a formula is made text, also for one
+/// that separates by semicolons or tabs and so begins a cell in the middle of ours.
 fn quote(text: &str) -> String {
-    let safe = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_owned() };
-    if safe.contains([',', '"', '\n', '\r']) { format!("\"{}\"", safe.replace('"', "\"\"")) } else { safe }
+    let mut safe = String::with_capacity(text.len() + 2);
+    let mut begins = true;
+    for (at, letter) in text.char_indices() {
+        if begins && begins_formula(text.get(at..).unwrap_or_default()) {
+            safe.push('\'');
+        }
+        safe.push(letter);
+        begins = matches!(letter, ';' | '\t' | '\r' | '\n');
+    }
+    in_quotes(&safe)
+}
+
+/// Whether a cell that begins here is a formula to some program: behind blanks and quotes, in any width.
+fn begins_formula(cell: &str) -> bool {
+    let shown = cell.trim_start_matches(|c: char| c == '"' || c.is_whitespace() || c.is_control());
+    shown.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
+}
+
+fn in_quotes(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 pub(super) async fn why(app: &App, screen: Screen, task: &str) -> anyhow::Result<()> {
@@ -247,7 +258,7 @@ pub(super) async fn why(app: &App, screen: Screen, task: &str) -> anyhow::Result
             ))?;
         }
         if let Some(problem) = &why.rules_broken {
-            screen.line(&format!("The rules file is broken; the built-in set speaks.\n{problem}"))?;
+            screen.line(problem)?;
         }
         if let Some(sender) = &why.sender {
             screen.line(&shown(sender, 300))?;
@@ -259,12 +270,75 @@ pub(super) async fn why(app: &App, screen: Screen, task: &str) -> anyhow::Result
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    use super::{in_quotes, quote};
+
+    /// How a spreadsheet that separates by `separator` reads a file: quotes count where a cell begins with one.
+    fn read_cells(file: &str, separator: char) -> Vec<String> {
+        let (mut cells, mut cell) = (Vec::new(), String::new());
+        let (mut quoted, mut fresh) = (false, true);
+        let mut letters = file.chars().peekable();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '"' if quoted && letters.peek() == Some(&'"') => {
+                    letters.next();
+                    cell.push('"');
+                }
+                '"' if quoted => quoted = false,
+                '"' if fresh => quoted = true,
+                letter if !quoted && (letter == separator || letter == '\n') => {
+                    cells.push(std::mem::take(&mut cell));
+                    fresh = true;
+                    continue;
+                }
+                letter => cell.push(letter),
+            }
+            fresh = false;
+        }
+        cells.push(cell);
+        cells
+    }
+
     #[test]
     fn csv_fields_are_quoted_and_never_formulas() {
-        for (text, expected) in
-            [("Acme", "Acme"), ("A, \"B\"", "\"A, \"\"B\"\"\""), ("=HYPERLINK(1)", "'=HYPERLINK(1)")]
-        {
-            assert_eq!(super::quote(text), expected);
+        for (text, expected) in [
+            ("Acme", "\"Acme\""),
+            ("A, \"B\"", "\"A, \"\"B\"\"\""),
+            ("=HYPERLINK(1)", "\"'=HYPERLINK(1)\""),
+            ("＝1+1", "\"'＝1+1\""),
+            ("Acme;=cmd|'/C calc'!A0;x", "\"Acme;'=cmd|'/C calc'!A0;x\""),
+            ("Acme; -5", "\"Acme;' -5\""),
+            ("\t=1", "\"'\t'=1\""),
+            ("Smith-Jones & Co", "\"Smith-Jones & Co\""),
+            ("", "\"\""),
+        ] {
+            assert_eq!(quote(text), expected);
+        }
+        assert_eq!(in_quotes("-5.00"), "\"-5.00\"");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn no_reader_finds_a_formula_and_commas_read_back(
+            fields in proptest::collection::vec("[a=+\\-@＝＋－＠;,\"' \t\r\n]{0,12}", 1..5)
+        ) {
+            let file = fields.iter().map(|field| quote(field)).collect::<Vec<_>>().join(",");
+            let read = read_cells(&file, ',');
+            prop_assert_eq!(read.len(), fields.len(), "{}", file);
+            let without = |text: &str| text.replace('\'', "");
+            for (read, field) in read.iter().zip(&fields) {
+                prop_assert_eq!(without(read), without(field));
+            }
+            for separator in [',', ';', '\t'] {
+                for cell in read_cells(&file, separator) {
+                    let begin = cell.trim_start_matches(|c: char| c == '"' || c.is_whitespace());
+                    // Behind a comma another reader's cell has begun already.
+                    prop_assert!(!begin.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']), "{:?} of {:?}", cell, file);
+                }
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     outbox::proposal,
     policy::{ApprovedAction, Situation, Standing, Verdict, judge},
     store::value::{NewAction, NewItem},
-    tool::{Agenda, Outcome, Registry, ThreadMail, Tool, ToolInput, Wished, Words},
+    tool::{Agenda, Outcome, Registry, ThreadMail, Tool, ToolInput, Wished, Words, remind::is_reminder},
 };
 
 pub(super) struct ExecuteTool {
@@ -93,7 +93,7 @@ impl ExecuteTool {
             agenda: &agenda.unwrap_or_default(),
             words: words.as_ref(),
             me: &self.me,
-            own: self.me.sender(&entry.run.account),
+            own: self.me.sender_of_answer(&entry.run.account, entry.mail),
             now: entry.now,
             token: &action_id.to_string(),
         };
@@ -195,7 +195,13 @@ impl ExecuteTool {
             Verdict::Allowed(approved) => match at_once(entry, &standing, &approved) {
                 Some(result) => {
                     let action = planned(action, approved.class(), OutboxState::Applied, &result);
-                    let changes = done(changes, index, step, came_true(output, OutboxState::Applied, result));
+                    let output = came_true(output, OutboxState::Applied, result);
+                    let changes = if waits_for_its_time(entry, step) {
+                        changes.push(Change::Output { step: step.to_owned(), value: output });
+                        changes
+                    } else {
+                        done(changes, index, step, output)
+                    };
                     Ok(Step { action, ..Step::go(self.after(task, index)).changing(changes) })
                 }
                 None => {
@@ -235,6 +241,9 @@ impl ExecuteTool {
         match end.state {
             OutboxState::Applied | OutboxState::Saved | OutboxState::Sent => {
                 let value = came_true(planned, end.state, end.result);
+                if waits_for_its_time(entry, step) {
+                    return Ok(next.changing(vec![Change::Output { step: step.to_owned(), value }]));
+                }
                 Ok(next.changing(done(Vec::new(), index, step, value)))
             }
             OutboxState::Failed => Ok(park_failed(entry, task, step, &end.result, Vec::new())),
@@ -297,6 +306,11 @@ fn located(mut argument: Argument, entry: &Entry<'_>) -> Argument {
 fn at_once(entry: &Entry<'_>, standing: &Standing, approved: &ApprovedAction) -> Option<String> {
     let own = approved.class() == RiskClass::R0 && !entry.run.fork && !standing.paused;
     own.then(|| approved.action().effect.as_row()).flatten()
+}
+
+/// A reminder that somebody asked for is set, not done: it is done when it was shown.
+fn waits_for_its_time(entry: &Entry<'_>, step: &str) -> bool {
+    step == "remind" && entry.state.facts.as_ref().is_some_and(|facts| is_reminder(&facts.kind))
 }
 
 fn came_true(mut output: Value, state: OutboxState, result: String) -> Value {

@@ -94,6 +94,7 @@ fn summary(task: &Task) -> String {
         ("Skipped", list(&|step, done| done && told(step, "skipped"))),
         ("Withheld", list(&|step, done| !done && told(step, "withheld"))),
         ("Void", list(&|step, done| !done && told(step, "void"))),
+        ("Waits for its time", list(&|step, done| !done && told(step, "remind_at") && !told(step, "void"))),
         ("Waits for you", list(&|step, done| !done && (output(step).is_none() || told(step, YOURS)))),
     ];
     let sentences: Vec<String> = parts

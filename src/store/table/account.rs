@@ -32,10 +32,13 @@ pub(in crate::store) fn set_mode(
     mode: AccountMode,
     at: Instant,
 ) -> Result<()> {
+    let before = "SELECT mode FROM account WHERE account = ?1";
+    let before =
+        one(connection, before, [account.as_str()], "reading an account's mode", |row| row.get::<_, String>(0))?
+            .ok_or_else(|| StoreError::NotFound(format!("account {account}")))?;
     let sql = "UPDATE account SET mode = ?2 WHERE account = ?1";
-    if execute(connection, sql, (account.as_str(), mode.as_str()), "changing an account's mode")? == 0 {
-        return Err(StoreError::NotFound(format!("account {account}")));
-    }
+    execute(connection, sql, (account.as_str(), mode.as_str()), "changing an account's mode")
+        .map_err(|error| error.name_transition(&format!("account {account}"), &before, mode.as_str()))?;
     record(connection, account, mode, at, "account_mode")?;
     if mode == AccountMode::Retired {
         retire_tasks(connection, account, at)?;

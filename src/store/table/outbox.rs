@@ -73,7 +73,10 @@ pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Res
                WHERE action_id = ?1 AND state = ?2";
     let (id, at) = (mv.action_id.to_string(), mv.at.to_string());
     let values = (id, mv.from.as_str(), mv.to.as_str(), &mv.result, &mv.handle, at, mv.untried);
-    if execute(connection, sql, values, "moving an effect")? == 0 {
+    let moved = execute(connection, sql, values, "moving an effect").map_err(|error| {
+        error.name_transition(&format!("action {}", mv.action_id), mv.from.as_str(), mv.to.as_str())
+    })?;
+    if moved == 0 {
         return Err(StoreError::Overtaken(format!("action {} is {}, no longer {}", mv.action_id, row.state, mv.from)));
     }
     match mv.approval {
@@ -99,7 +102,12 @@ fn take_effect(connection: &Connection, action: &Action, at: Instant) -> Result<
             let sql = "INSERT INTO label (mail_id, label, at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
             execute(connection, sql, (mail.0, label, at.to_string()), "labelling").map(drop)
         }
-        Effect::Remind { at: due, text } => reminder::remind(connection, action, *due, text),
+        Effect::Remind { at: due, text, every } => {
+            let (account, user) = (&action.account, &action.user);
+            let (action_id, task_id) = (action.action_id, action.task_id);
+            let new = reminder::Setting { action_id, task_id, account, user, due: *due, text, every: *every };
+            reminder::set(connection, &new)
+        }
         Effect::RecordInvoice { invoice } => reminder::invoice(connection, action, invoice, at),
         Effect::Archive | Effect::Draft { .. } | Effect::Send { .. } | Effect::CreateFolder { .. } => {
             Err(StoreError::Refused("this effect is not a row of the database".into()))

@@ -2,36 +2,126 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{execute, many, parsed};
+use super::{execute, many, one, parsed, parsed_option, task, task_edit};
 use crate::{
-    model::{Action, ActionId, Instant, action::InvoiceRecord},
+    model::{AccountId, Action, ActionId, Instant, Recurrence, Status, TaskId, UserId, action::InvoiceRecord},
     store::{
         Reader,
         error::Result,
-        value::{InvoiceRow, ReminderRow},
+        value::{InvoiceRow, ReminderRow, ShownReminder},
     },
 };
 
-pub(in crate::store) fn remind(connection: &Connection, action: &Action, due: Instant, text: &str) -> Result<()> {
-    let sql = "INSERT INTO reminder (action_id, task_id, account, user_id, due_at, text, shown_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, NULL)
-               ON CONFLICT DO NOTHING";
+/// What is stored about a reminder that is set.
+pub(in crate::store) struct Setting<'a> {
+    pub(in crate::store) action_id: ActionId,
+    pub(in crate::store) task_id: TaskId,
+    pub(in crate::store) account: &'a AccountId,
+    pub(in crate::store) user: &'a UserId,
+    pub(in crate::store) due: Instant,
+    pub(in crate::store) text: &'a str,
+    pub(in crate::store) every: Option<Recurrence>,
+}
+
+pub(in crate::store) fn set(connection: &Connection, new: &Setting<'_>) -> Result<()> {
+    let sql =
+        "INSERT INTO reminder (action_id, task_id, account, user_id, due_at, text, shown_at, every, first_at, told_at)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, NULL, ?7, ?5, NULL) ON CONFLICT DO NOTHING";
     let values = (
-        action.action_id.to_string(),
-        action.task_id.to_string(),
-        action.account.as_str(),
-        action.user.as_str(),
-        due.to_string(),
-        text,
+        new.action_id.to_string(),
+        new.task_id.to_string(),
+        new.account.as_str(),
+        new.user.as_str(),
+        new.due.to_string(),
+        new.text,
+        new.every.map(|every| every.to_string()),
     );
     execute(connection, sql, values, "storing a reminder").map(drop)
 }
 
-pub(in crate::store) fn shown(connection: &Connection, actions: &[ActionId], at: Instant) -> Result<()> {
-    for action in actions {
-        let sql = "UPDATE reminder SET shown_at = ?2 WHERE action_id = ?1 AND shown_at IS NULL";
-        execute(connection, sql, (action.to_string(), at.to_string()), "marking a reminder")?;
+/// Marks reminders as shown, for the time they were shown for. One that comes back waits for its next time; a task that is
+/// nothing but this reminder is done.
+pub(in crate::store) fn mark_shown(connection: &Connection, shown: &[ShownReminder], at: Instant) -> Result<()> {
+    for ShownReminder { action_id, due_at, next } in shown {
+        let sql = "UPDATE reminder SET due_at = coalesce(?3, due_at), shown_at = CASE WHEN ?3 IS NULL THEN ?4 END, told_at = ?4
+                   WHERE action_id = ?1 AND due_at = ?2 AND shown_at IS NULL RETURNING task_id";
+        let values = (action_id.to_string(), due_at.to_string(), next.map(|next| next.to_string()), at.to_string());
+        let task_id = one(connection, sql, values, "marking a reminder", |row| parsed::<TaskId>(row, 0))?;
+        match (task_id, next) {
+            (None, _) => {}
+            (Some(task_id), Some(next)) => move_deadline(connection, task_id, *next, at)?,
+            (Some(task_id), None) => end_task(connection, task_id, at)?,
+        }
     }
     Ok(())
+}
+
+/// A task with a reminder that comes back is due at its next time, not overdue since its first.
+fn move_deadline(connection: &Connection, task_id: TaskId, next: Instant, at: Instant) -> Result<()> {
+    let row = task::get(connection, task_id)?;
+    if row.task.status.is_terminal() {
+        return Ok(());
+    }
+    let mut changed = row.task.clone();
+    changed.context.deadline = Some(next.to_string());
+    changed.last_updated = at;
+    task::update(connection, &changed, row.revision, None)?;
+    let sql = "UPDATE task_facts SET due_at = ?2 WHERE task_id = ?1";
+    execute(connection, sql, (task_id.to_string(), next.to_string()), "updating facts").map(drop)
+}
+
+/// Its step is done, and so is the task when that was all there was to do.
+fn end_task(connection: &Connection, task_id: TaskId, at: Instant) -> Result<()> {
+    let row = task::get(connection, task_id)?;
+    let mut changed = row.task.clone();
+    let Some(step) = changed.subtasks.iter_mut().find(|subtask| subtask.step == STEP && !subtask.done) else {
+        return Ok(());
+    };
+    if row.task.status.is_terminal() {
+        return Ok(());
+    }
+    step.done = true;
+    let is_done = changed.all_steps_done();
+    changed.last_updated = at;
+    changed.result_summary = Some(format!("Reminded at {at}."));
+    task::update(connection, &changed, row.revision, None)?;
+    if is_done {
+        let row = task::get(connection, task_id)?;
+        task_edit::walk(connection, &row, Status::Done, "reminder", "it was shown at its time", at)?;
+    }
+    Ok(())
+}
+
+/// Moves the reminder of a task to another time, shown or not; without one it does not come.
+pub(in crate::store) fn reschedule(connection: &Connection, task_id: TaskId, to: Option<Instant>) -> Result<()> {
+    let id = task_id.to_string();
+    match to {
+        Some(to) => {
+            let sql = "UPDATE reminder SET due_at = ?2, first_at = ?2, shown_at = NULL WHERE task_id = ?1";
+            execute(connection, sql, (id, to.to_string()), "moving a reminder").map(drop)
+        }
+        None => {
+            let sql = "DELETE FROM reminder WHERE task_id = ?1 AND shown_at IS NULL";
+            execute(connection, sql, [id], "dropping a reminder").map(drop)
+        }
+    }
+}
+
+/// A task that is put off is brought up again then, although its reminder was shown before.
+pub(in crate::store) fn bring_up_again(connection: &Connection, task_id: TaskId, then: Instant) -> Result<()> {
+    let sql = "UPDATE reminder SET due_at = ?2, shown_at = NULL WHERE task_id = ?1 AND shown_at IS NOT NULL";
+    execute(connection, sql, (task_id.to_string(), then.to_string()), "putting a reminder off").map(drop)
+}
+
+pub(in crate::store) fn rename(connection: &Connection, task_id: TaskId, text: &str) -> Result<()> {
+    let sql = "UPDATE reminder SET text = ?2 WHERE task_id = ?1";
+    execute(connection, sql, (task_id.to_string(), text), "renaming a reminder").map(drop)
+}
+
+/// A task's successor keeps its reminders.
+pub(in crate::store) fn hand_over(connection: &Connection, from: TaskId, to: TaskId) -> Result<()> {
+    let sql = "UPDATE reminder SET task_id = ?2 WHERE task_id = ?1";
+    execute(connection, sql, (from.to_string(), to.to_string()), "handing reminders over").map(drop)
 }
 
 pub(in crate::store) fn invoice(
@@ -50,23 +140,40 @@ pub(in crate::store) fn invoice(
     execute(connection, sql, values, "recording an invoice").map(drop)
 }
 
+/// The step that is done when the reminder was shown.
+const STEP: &str = "remind";
+
+/// Of open tasks, and of those that an earlier version ended when it set the reminder. What a person ended stays silent.
+const COUNTS: &str = "(t.status NOT IN ('DONE', 'CANCELLED') OR (t.status = 'DONE' AND NOT EXISTS
+                      (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.field = 'status' AND h.to_value = 'DONE' AND h.who = 'person')))";
+const COLUMNS: &str = "SELECT r.action_id, r.task_id, r.due_at, r.text, r.every, coalesce(r.first_at, r.due_at)
+                       FROM reminder r JOIN tasks t USING (task_id) JOIN task_owner o USING (task_id)";
+
 fn reminder(row: &Row<'_>) -> rusqlite::Result<ReminderRow> {
-    Ok(ReminderRow { action_id: parsed(row, 0)?, task_id: parsed(row, 1)?, due_at: parsed(row, 2)?, text: row.get(3)? })
+    Ok(ReminderRow {
+        action_id: parsed(row, 0)?,
+        task_id: parsed(row, 1)?,
+        due_at: parsed(row, 2)?,
+        text: row.get(3)?,
+        every: parsed_option(row, 4)?,
+        first_at: parsed(row, 5)?,
+    })
 }
 
 impl Reader<'_> {
-    /// Reminders of open tasks that are due and were not shown, earliest first.
+    /// Reminders that are due and were not shown, earliest first; not of a task that is put off.
     pub fn due_reminders(&self, now: Instant) -> Result<Vec<ReminderRow>> {
-        let sql = "SELECT r.action_id, r.task_id, r.due_at, r.text FROM reminder r JOIN tasks t USING (task_id)
-                   WHERE r.shown_at IS NULL AND r.due_at <= ?1 AND t.status NOT IN ('DONE', 'CANCELLED') ORDER BY r.due_at";
-        many(self.0, sql, [now.to_string()], "listing reminders", reminder)
+        let sql = format!(
+            "{COLUMNS} WHERE r.shown_at IS NULL AND r.due_at <= ?1 AND (o.snooze_until IS NULL OR o.snooze_until <= ?1) AND {COUNTS}
+             ORDER BY r.due_at, r.action_id"
+        );
+        many(self.0, &sql, [now.to_string()], "listing reminders", reminder)
     }
 
-    /// Reminders of open tasks that came due after `since`, shown or not: for doors that a person opens later.
-    pub fn recent_reminders(&self, since: Instant, now: Instant) -> Result<Vec<ReminderRow>> {
-        let sql = "SELECT r.action_id, r.task_id, r.due_at, r.text FROM reminder r JOIN tasks t USING (task_id)
-                   WHERE r.due_at > ?1 AND r.due_at <= ?2 AND t.status NOT IN ('DONE', 'CANCELLED') ORDER BY r.due_at";
-        many(self.0, sql, [since.to_string(), now.to_string()], "listing reminders", reminder)
+    /// Reminders that were shown after `since`: for a person who was not there.
+    pub fn recent_reminders(&self, since: Instant) -> Result<Vec<ReminderRow>> {
+        let sql = format!("{COLUMNS} WHERE r.told_at > ?1 AND {COUNTS} ORDER BY r.told_at, r.action_id");
+        many(self.0, &sql, [since.to_string()], "listing reminders", reminder)
     }
 
     pub fn invoices(&self) -> Result<Vec<InvoiceRow>> {

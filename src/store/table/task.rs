@@ -113,7 +113,8 @@ pub(in crate::store) struct StatusMove<'a> {
 /// One legal step, with its history and audit lines. The database refuses any other.
 pub(in crate::store) fn set_status(connection: &Connection, task_id: TaskId, mv: &StatusMove<'_>) -> Result<()> {
     let sql = "UPDATE tasks SET status = ?2, last_updated = ?3 WHERE task_id = ?1";
-    execute(connection, sql, (task_id.to_string(), mv.to.as_str(), mv.at.to_string()), "moving a task")?;
+    let moved = execute(connection, sql, (task_id.to_string(), mv.to.as_str(), mv.at.to_string()), "moving a task");
+    moved.map_err(|error| error.name_transition(&format!("task {task_id}"), mv.from, mv.to.as_str()))?;
     note_status(connection, task_id, mv)
 }
 

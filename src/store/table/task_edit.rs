@@ -3,20 +3,20 @@
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::{correction, decision, execute, facts, history, item, outbox, search, task};
+use super::{correction, decision, execute, facts, history, item, outbox, reminder, search, task};
 use crate::{
-    model::{Instant, Status, Subtask, Task, TaskId, task::INSTRUCTION},
+    model::{ActionId, Instant, Status, Subtask, Task, TaskId, task::INSTRUCTION},
     store::{
         error::{Result, StoreError},
         night::CorrectionKind,
         prepare::task_due,
         session::Session,
-        value::{Rerank, TaskEdit, TaskRow, TaskWish},
+        value::{NewReminder, Rerank, TaskEdit, TaskRow, TaskWish},
     },
 };
 
 pub(in crate::store) fn edit(session: &Session, edit: &TaskEdit) -> Result<TaskId> {
-    if let TaskWish::Add { task: new, facts } = &edit.wish {
+    if let TaskWish::Add { task: new, facts, remind } = &edit.wish {
         let owner = task::Owner { account: &edit.account, user: &edit.user, mail_id: None, who: "person" };
         task::open(session, new, &task_due(new), facts, &owner, edit.at)?;
         let ready = task::StatusMove {
@@ -28,6 +28,18 @@ pub(in crate::store) fn edit(session: &Session, edit: &TaskEdit) -> Result<TaskI
             at: edit.at,
         };
         task::set_status(session, new.task_id, &ready)?;
+        if let Some(NewReminder { at, every }) = remind {
+            let set = reminder::Setting {
+                action_id: ActionId::derive(edit.at, &["remind", &new.task_id.to_string()]),
+                task_id: new.task_id,
+                account: &edit.account,
+                user: &edit.user,
+                due: *at,
+                text: &new.objective,
+                every: *every,
+            };
+            reminder::set(session, &set)?;
+        }
         return Ok(new.task_id);
     }
     let row = task::get(session, edit.task_id)?;
@@ -105,6 +117,9 @@ fn snooze(connection: &Connection, row: &TaskRow, until: Option<Instant>, edit: 
     let text = until.map(|at| at.to_string());
     let sql = "UPDATE task_owner SET snooze_until = ?2 WHERE task_id = ?1";
     execute(connection, sql, (row.task.task_id.to_string(), &text), "snoozing a task")?;
+    if let Some(until) = until {
+        reminder::bring_up_again(connection, row.task.task_id, until)?;
+    }
     note(connection, row, "snooze", "", &text.unwrap_or_default(), edit)
 }
 
@@ -194,12 +209,14 @@ fn follow_up(session: &Session, row: &TaskRow, changed: &Task, edit: &TaskEdit) 
         TaskWish::Objective(_) => {
             let sql = "UPDATE task_facts SET objective = ?2 WHERE task_id = ?1";
             execute(session, sql, (id, &changed.objective), "updating facts")?;
+            reminder::rename(session, changed.task_id, &changed.objective)?;
             let sender = facts::of_task(session, changed.task_id)?.map(|facts| facts.sender).unwrap_or_default();
             search::put_task(session, &row.account, changed, &sender, &task_due(changed))
         }
         TaskWish::Deadline(_, due) => {
             let sql = "UPDATE task_facts SET due_at = ?2 WHERE task_id = ?1";
-            execute(session, sql, (id, due.map(|at| at.to_string())), "updating facts").map(drop)
+            execute(session, sql, (id, due.map(|at| at.to_string())), "updating facts")?;
+            reminder::reschedule(session, changed.task_id, edit.remind_at)
         }
         _ => Ok(()),
     }
@@ -268,6 +285,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     let sql = "UPDATE task_owner SET number = ?2, rule = ?3, hand_ranked = ?4 WHERE task_id = ?1";
     let values = (successor.task_id.to_string(), row.number, &row.rule, row.hand_ranked);
     execute(session, sql, values, "taking a number over")?;
+    reminder::hand_over(session, row.task.task_id, successor.task_id)?;
     let opened = task::get(session, successor.task_id)?;
     task::update(session, &Task { status: Status::New, ..successor.clone() }, opened.revision, None)?;
     walk(session, &opened, before, "person", &edit.why, edit.at)?;

@@ -1,0 +1,118 @@
+//! The last good rules, kept on the disk: what counts in every process while the file is broken.
+//!
+//! Whoever loads a good file keeps a copy of it beside the data. Never in here: a broken text that replaces a good copy,
+//! or half a copy.
+
+use std::{
+    fmt,
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use super::{BUILT_IN, RuleSet, RulesError, version};
+use crate::{
+    failpoint,
+    model::{Instant, Priority},
+};
+
+/// What is wrong with the rules file, and what counts instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    pub error: RulesError,
+    pub instead: Instead,
+}
+
+/// The rules that count while the file is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Instead {
+    /// In force since that moment, where the disk can tell.
+    LastGood { since: Option<Instant> },
+    /// No good file was ever loaded here.
+    Shipped,
+}
+
+/// One line: the place, what was expected, and what counts.
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "The rules file is broken: {}. ", self.error.in_one_line())?;
+        match self.instead {
+            Instead::LastGood { since: Some(since) } => {
+                write!(f, "The last good rules, in force since {since}, count until it is mended.")
+            }
+            Instead::LastGood { since: None } => f.write_str("The last good rules count until it is mended."),
+            Instead::Shipped => f.write_str("There are no last good rules: the shipped ones count until it is mended."),
+        }
+    }
+}
+
+/// Where the copy is.
+#[derive(Debug, Clone)]
+pub(super) struct LastGood(PathBuf);
+
+impl LastGood {
+    pub(super) fn at(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    /// What counts instead of a broken file: the copy, else what the asker still has, else the shipped rules.
+    pub(super) fn instead(&self, in_memory: Option<RuleSet>) -> (RuleSet, Instead) {
+        let copy = fs::read_to_string(&self.0).ok().and_then(|text| RuleSet::parse("last good rules", &text).ok());
+        match copy.or(in_memory) {
+            Some(rules) => (rules, Instead::LastGood { since: self.since() }),
+            None => (shipped(), Instead::Shipped),
+        }
+    }
+
+    fn since(&self) -> Option<Instant> {
+        let modified = fs::metadata(&self.0).and_then(|copy| copy.modified()).ok()?;
+        Some(chrono::DateTime::<chrono::Utc>::from(modified).into())
+    }
+
+    /// Keeps `text`, which `file` held and which is good. A copy that cannot be written is told, and the rules count all
+    /// the same.
+    pub(super) fn keep(&self, file: &Path, text: &str) {
+        // Before the first start there is nowhere to keep it, and nobody to rank anything.
+        let has_place = self.0.parent().is_some_and(Path::is_dir);
+        if !has_place || fs::read_to_string(&self.0).is_ok_and(|kept| kept == text) {
+            return;
+        }
+        if let Err(error) = self.write(file, text) {
+            tracing::warn!(%error, "the last good rules could not be kept; the file itself still counts");
+        }
+    }
+
+    /// tmp → fsync → rename → fsync of the folder, under a name of this process: others may be at it as well.
+    fn write(&self, file: &Path, text: &str) -> io::Result<()> {
+        let unfinished = self.0.with_extension(format!("{}.tmp", std::process::id()));
+        let outcome = failpoint::around("rules.keep", || {
+            let mut copy = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+            copy.write_all(text.as_bytes())?;
+            copy.sync_all()?;
+            // A person may have written another good file meanwhile, and whoever saw that one kept it.
+            if fs::read(file).is_ok_and(|now| now == text.as_bytes()) {
+                fs::rename(&unfinished, &self.0)?;
+                return self.0.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all());
+            }
+            fs::remove_file(&unfinished)
+        });
+        if outcome.is_err() {
+            // Half a copy is of no use to anybody; where not even that can be removed, nothing reads it.
+            drop(fs::remove_file(&unfinished));
+        }
+        outcome
+    }
+}
+
+/// The shipped rules. That they parse is a test's business; a set without rules still ranks everything low.
+pub(super) fn shipped() -> RuleSet {
+    let empty = || RuleSet {
+        rules: Vec::new(),
+        teachings: Vec::new(),
+        default: Priority::Low,
+        version: version(""),
+        learned_bytes: None,
+    };
+    RuleSet::parse("built-in rules", BUILT_IN).unwrap_or_else(|_| empty())
+}
