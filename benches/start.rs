@@ -31,7 +31,13 @@ fn main() -> anyhow::Result<()> {
 
 fn adjutant(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
-    command.arg("--home").arg(home).args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
+    command
+        .env("XDG_STATE_HOME", home.join("state"))
+        .arg("--home")
+        .arg(home)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
     command
 }
 

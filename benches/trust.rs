@@ -76,6 +76,7 @@ fn verdicts() -> anyhow::Result<Vec<f64>> {
             charter: &charter,
             approval: None,
             epoch: 0,
+            restored_at: None,
             now,
         };
         let verdict = judge(action, &situation);

@@ -26,6 +26,8 @@ pub const CALLS: &[&str] = &[
     "journal.append",
     "anchor.append",
     "epoch.write",
+    "witness.write",
+    "witness.append",
     "token.rename",
     "rules.write",
     "rules.rename",

@@ -24,6 +24,7 @@ pub mod memory;
 pub mod outbox;
 pub mod reflection;
 pub mod store;
+pub mod witness;
 
 // the night
 pub mod meta;

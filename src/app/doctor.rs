@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{App, Finding, ModelHealth, finding::Waiting};
+use super::{App, Finding, ModelHealth, WitnessHealth, finding::Waiting};
 use crate::{
     audit::Verified,
     model::{AccountCondition, AccountMode, Instant, ItemKind, MailState, RunStatus, Status},
@@ -23,6 +23,7 @@ pub struct Health {
     pub waiting_for_you: usize,
     pub illegal_transitions: u64,
     pub audit: Verified,
+    pub witness: WitnessHealth,
     /// Effects are held.
     pub paused: bool,
     /// Steps that wait for a cap, a grace, room in the queue or the end of a pause, and why.
@@ -66,6 +67,7 @@ impl App {
         let (accounts, findings) = self.account_health().await?;
         let worker = self.worker_pid();
         let audit = self.verify_audit().await?;
+        let witness = self.witness_health().await?;
         let policy_broken = self.charter_or_problem().err();
         let model = self.model_health().await?;
         let now = self.clock.now();
@@ -89,6 +91,7 @@ impl App {
                 waiting_for_you: items.len(),
                 illegal_transitions: reader.illegal_transitions()?,
                 audit,
+                witness,
                 paused: reader.is_paused()?,
                 set_aside: Waiting::group(reader.set_aside(now)?, now),
                 policy_broken,

@@ -21,6 +21,7 @@ words! {
         UnaccountedMail = "unaccounted_mail",
         IllegalTransition = "illegal_transition",
         AuditBroken = "audit_broken",
+        WitnessAway = "witness_away",
         RulesBroken = "rules_broken",
         PolicyBroken = "policy_broken",
         MailboxMissing = "mailbox_missing",
@@ -111,6 +112,11 @@ impl Health {
         if let Some(problem) = &self.audit.problem {
             let remedy = "the record of what was done was edited: compare with a backup from data/backups";
             find(true, Finding::new(FindingCode::AuditBroken, format!("the audit chain is broken: {problem}"), remedy));
+        }
+        if let Some(problem) = &self.witness.problem {
+            let what = format!("nothing outside data/ can tell a restored copy: {problem}");
+            let remedy = "make the state folder writable, or name another with `state` in adjutant.toml";
+            find(true, Finding::new(FindingCode::WitnessAway, what, remedy));
         }
         if let Some(problem) = &self.rules_broken {
             let remedy = "mend the file; `adjutant rules check` shows the place";

@@ -246,6 +246,7 @@ impl App {
             charter: &charter,
             approval: None,
             epoch: 0,
+            restored_at: None,
             now,
         };
         let action = Action { terms: None, ..action };

@@ -15,6 +15,7 @@ mod preview;
 mod rank;
 mod reference;
 mod report;
+mod restore;
 mod runs;
 mod samples;
 mod tasks;
@@ -40,6 +41,7 @@ pub use plan::{PlanInput, Planned};
 pub use preview::{Preview, PreviewLine};
 pub use reference::NotFound;
 pub use report::{Outcome, Report, TaskLine, next_step};
+pub use restore::WitnessHealth;
 pub use runs::RunDetail;
 pub use tasks::{NewTask, TaskDetail};
 pub use why::Why;
@@ -52,6 +54,7 @@ use crate::{
     model::{AccountId, AccountMode, UserId},
     store::{Store, Write, value::Account},
     tool::Registry,
+    witness::Witness,
 };
 
 /// The one person of a default installation.
@@ -68,6 +71,8 @@ pub struct App {
     pub memory: Memory,
     pub tools: Arc<Registry>,
     pub user: UserId,
+    /// What is known of this home outside it.
+    witness: Witness,
     /// One night at a time: the schedule and a request may come together.
     night: Arc<tokio::sync::Mutex<()>>,
 }
@@ -76,7 +81,7 @@ impl App {
     pub async fn open(home: Home, config: Config, clock: Clock) -> anyhow::Result<Self> {
         let store = Store::open(&home.database(), &home.backups())?;
         let memory = Memory::open(&config.memory, store.clone(), clock.clone())?;
-        let app = Self {
+        let mut app = Self {
             home,
             config: Arc::new(config),
             store,
@@ -84,9 +89,11 @@ impl App {
             memory,
             tools: Arc::new(Registry::shipped()),
             user: UserId::from(ME),
+            witness: Witness::of(None, ""),
             night: Arc::default(),
         };
         app.open_accounts().await?;
+        app.find_witness().await?;
         Ok(app)
     }
 

@@ -1,21 +1,12 @@
-//! What the program may do, and how it knows that its data are its own: policy, pause, epoch, audit.
+//! What the program may do: policy, pause, the outbox.
 
-use std::{
-    fs,
-    io::{self, Write as _},
-    os::unix::fs::OpenOptionsExt,
-    path::Path,
-    sync::Arc,
-};
+use std::{fs, io, path::Path, sync::Arc};
 
-use anyhow::Context as _;
 use tokio::sync::watch;
 
 use super::App;
 use crate::{
-    audit::{Anchor, Verified},
     config::AccountConfig,
-    failpoint,
     outbox::{Outbox, Setting},
     policy::Charter,
     source::{Maildir, Sendmail},
@@ -39,20 +30,19 @@ impl App {
     /// An outbox under the policy as it stands now, serving no mailbox yet.
     pub fn outbox(&self) -> anyhow::Result<Outbox> {
         let (_, charter) = watch::channel(Arc::new(self.charter()));
-        self.outbox_following(charter, self.store.read_now(|reader| reader.epoch())?)
+        self.outbox_following(charter)
     }
 
-    pub(super) fn outbox_following(
-        &self,
-        charter: watch::Receiver<Arc<Charter>>,
-        epoch: i64,
-    ) -> anyhow::Result<Outbox> {
+    pub(super) fn outbox_following(&self, charter: watch::Receiver<Arc<Charter>>) -> anyhow::Result<Outbox> {
+        let (epoch, restored) = self.store.read_now(|reader| Ok((reader.epoch()?, reader.restored()?)))?;
         let setting = Setting {
             files: self.home.files(),
             labels: self.config.labels.clone(),
             own: self.config.me.addresses.clone(),
             charter,
             epoch,
+            restored_at: restored.map(|restored| restored.at),
+            witness: self.witness.clone(),
         };
         Ok(Outbox::new(self.store.clone(), setting, self.clock.now())?)
     }
@@ -77,53 +67,4 @@ impl App {
     pub async fn is_paused(&self) -> anyhow::Result<bool> {
         Ok(self.store.read(|reader| reader.is_paused()).await?)
     }
-
-    pub fn anchor(&self) -> Anchor {
-        Anchor::at(self.home.anchor_file())
-    }
-
-    pub async fn verify_audit(&self) -> anyhow::Result<Verified> {
-        self.anchor().verify(&self.store).await
-    }
-
-    /// Notices a database that is older than what was seen last: then nothing is taken for granted. The epoch.
-    pub(super) async fn begin_epoch(&self) -> anyhow::Result<i64> {
-        let epoch = self.store.read(|reader| reader.epoch()).await?;
-        let path = self.home.epoch_file();
-        let seen = read_epoch(&path)?;
-        if seen <= epoch && !self.anchor().is_ahead(&self.store).await? {
-            if seen < epoch {
-                write_epoch(&path, epoch).context("the epoch could not be written")?;
-            }
-            return Ok(epoch);
-        }
-        let epoch = epoch.max(seen) + 1;
-        tracing::warn!("the database is older than what was seen last: approvals are void, accounts observe");
-        // The database first: a kill in between leaves it ahead of the file, and nothing is done twice.
-        self.store.write(Write::Epoch { epoch, at: self.clock.now() }).await?;
-        self.anchor().begin_anew(&self.store, self.clock.now()).await?;
-        write_epoch(&path, epoch).context("the epoch could not be written")?;
-        Ok(epoch)
-    }
-}
-
-fn read_epoch(path: &Path) -> anyhow::Result<i64> {
-    match fs::read_to_string(path) {
-        Ok(text) => text.trim().parse().context(
-            "data/epoch is damaged: expected a number. Write one larger than before to void every approval and go on",
-        ),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-        Err(error) => Err(error).context("the epoch cannot be read"),
-    }
-}
-
-fn write_epoch(path: &Path, epoch: i64) -> io::Result<()> {
-    failpoint::around("epoch.write", || {
-        let unfinished = path.with_extension("tmp");
-        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
-        file.write_all(format!("{epoch}\n").as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&unfinished, path)?;
-        path.parent().map_or(Ok(()), |folder| fs::File::open(folder)?.sync_all())
-    })
 }

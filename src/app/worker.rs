@@ -191,9 +191,9 @@ impl App {
         let stop = CancellationToken::new();
         let last_good = self.home.last_good_rules();
         let rules = RulesWatch::start(self.home.rules_file(), &last_good, stop.clone()).subscribe();
-        let epoch = self.begin_epoch().await?;
+        self.begin_epoch().await?;
         let charter = watch::Sender::new(Arc::new(self.charter()));
-        let outbox = self.outbox_following(charter.subscribe(), epoch)?;
+        let outbox = self.outbox_following(charter.subscribe())?;
         self.rejudge_pending().await?;
         let mut intakes = Vec::new();
         for account in &self.config.accounts {
@@ -382,7 +382,7 @@ impl Worker {
         let soon = self.app.mind_the_time().await?;
         self.app.tend_queue().await?;
         self.app.adopt_approved().await?;
-        self.app.anchor().note(&self.app.store, self.app.clock.now()).await?;
+        self.app.evidence().note(&self.app.store, self.app.clock.now()).await?;
         Ok(soon)
     }
 

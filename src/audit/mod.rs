@@ -1,26 +1,35 @@
-//! The audit chain from outside: its heads are anchored in a file of their own, and both are verified together.
+//! The audit chain from outside: its heads are anchored in a file of `data/` and in a witness elsewhere, and all three are
+//! verified together.
 //!
-//! The chain itself is written by the store, in the transaction of the act. Nothing here changes it. A head in the file
-//! that the database does not have means that the database was cut off, edited or replaced by an older one.
+//! The chain itself is written by the store, in the transaction of the act. Nothing here changes it. A head outside that
+//! the database does not have means that the database was cut off, edited or replaced by an older one. What does not
+//! fit is left as it is: noting another head beside it would hide it.
 
-use std::{
-    fs::{self, OpenOptions},
-    io::{self, Write as _},
-    os::unix::fs::OpenOptionsExt,
-    path::{Path, PathBuf},
-};
+mod anchor;
 
+use std::{fs::File, path::PathBuf, sync::Arc};
+
+use anyhow::Context as _;
 use serde::Serialize;
 
 use crate::{
-    failpoint,
     model::Instant,
-    store::{Result, Store, value::AuditHead},
+    store::{
+        Store, Write,
+        value::{AuditHead, Chain, WitnessKept},
+    },
+    witness::{Record, Testimony, Witness},
 };
+pub use anchor::Anchor;
 
-/// `data/audit.anchor`: one line per head, `seq hash time`, only ever appended to.
+/// What is known of the chain outside the database.
 #[derive(Debug, Clone)]
-pub struct Anchor(PathBuf);
+pub struct Evidence {
+    anchor: Arc<Anchor>,
+    witness: Witness,
+    /// Locked while heads are noted or compared, so that nobody sees one noted and the other not yet.
+    data: PathBuf,
+}
 
 /// What verifying found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -31,85 +40,220 @@ pub struct Verified {
     pub problem: Option<String>,
 }
 
-impl Anchor {
-    pub const fn at(path: PathBuf) -> Self {
-        Self(path)
+/// Both as they were at one moment.
+struct Found {
+    /// None without a file.
+    anchors: Result<Option<Vec<AuditHead>>, String>,
+    witness: Testimony,
+}
+
+impl Evidence {
+    pub fn new(anchor: Anchor, witness: Witness, data: PathBuf) -> Self {
+        Self { anchor: Arc::new(anchor), witness, data }
     }
 
-    /// Notes the newest head, unless it is noted already.
+    pub const fn witness(&self) -> &Witness {
+        &self.witness
+    }
+
+    /// Notes the newest head, first in the anchor, then in the witness. Whatever contradicts the chain stays as it is.
     pub async fn note(&self, store: &Store, now: Instant) -> anyhow::Result<()> {
-        let Some(head) = store.read(|reader| reader.audit_head()).await? else { return Ok(()) };
-        if self.last()?.is_some_and(|last| last.seq >= head.seq) {
-            return Ok(());
+        let (evidence, reading) = (self.clone(), store.clone());
+        let noting = tokio::task::spawn_blocking(move || evidence.note_now(&reading, now));
+        remember(store, noting.await.context("noting the head of the audit chain")??).await
+    }
+
+    fn note_now(&self, store: &Store, now: Instant) -> anyhow::Result<Vec<Flag>> {
+        let mut flags = Vec::new();
+        let Some(chain) = store.read_now(|reader| reader.chain())? else { return Ok(flags) };
+        if self.witness.has_noted(&record(&chain)) {
+            return Ok(flags);
         }
-        failpoint::around("anchor.append", || append(&self.0, &format!("{} {} {now}\n", head.seq, head.hash)))?;
-        Ok(())
+        let _lock = self.lock()?;
+        let found = self.find();
+        let Some(chain) = store.read_now(|reader| reader.chain())? else { return Ok(flags) };
+        if self.doubt(store, &chain, &found)?.is_some() {
+            return Ok(flags);
+        }
+        let last = found.anchors.ok().flatten().and_then(|mut heads| heads.pop());
+        if last.is_none_or(|last| last.seq < chain.head.seq) {
+            self.anchor.append(&chain.head, now)?;
+        }
+        if !chain.anchored {
+            flags.push(Flag::Anchored);
+        }
+        flags.extend(self.tell_witness(&chain));
+        Ok(flags)
     }
 
-    pub fn last(&self) -> io::Result<Option<AuditHead>> {
-        Ok(self.heads()?.pop())
-    }
-
-    /// A line torn by a kill is the last one, and does not count.
-    fn heads(&self) -> io::Result<Vec<AuditHead>> {
-        let text = match fs::read_to_string(&self.0) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        };
-        let whole = text.rfind('\n').and_then(|end| text.get(..end)).unwrap_or_default();
-        let head = |line: &str| {
-            let mut words = line.split(' ');
-            let (seq, hash) = (words.next()?.parse().ok()?, words.next()?.to_owned());
-            words.next()?;
-            Some(AuditHead { seq, hash })
-        };
-        whole
-            .lines()
-            .map(|line| head(line).ok_or_else(|| io::Error::other(format!("'{}' is no anchor", line.escape_debug()))))
-            .collect()
-    }
-
-    /// Walks the chain and holds every anchor against it.
-    pub async fn verify(&self, store: &Store) -> anyhow::Result<Verified> {
-        let heads = match self.heads() {
-            Ok(heads) => heads,
+    /// A state folder that cannot be written is no reason to stop: `doctor` says so.
+    fn tell_witness(&self, chain: &Chain) -> Option<Flag> {
+        let record = record(chain);
+        match self.witness.note(&record) {
+            Ok(()) => (chain.witness != WitnessKept::Kept).then_some(Flag::Witness(WitnessKept::Kept)),
             Err(error) => {
-                let lines = store.read(|reader| reader.verify_audit(&[])).await?.lines;
-                let problem = Some(format!("the anchor file cannot be read: {error}"));
-                return Ok(Verified { lines, anchors: 0, problem });
+                if self.witness.is_first_trouble() {
+                    tracing::warn!(%error, "nothing can be noted in the state folder: a restored data folder may go unnoticed");
+                }
+                None
             }
+        }
+    }
+
+    /// Says why the database must be taken for one that was put back from a copy; none when nothing speaks for it.
+    pub async fn doubts(&self, store: &Store) -> anyhow::Result<Option<String>> {
+        let (evidence, store) = (self.clone(), store.clone());
+        let looking = tokio::task::spawn_blocking(move || {
+            let _lock = evidence.lock()?;
+            let found = evidence.find();
+            let Some(chain) = store.read_now(|reader| reader.chain())? else { return Ok(None) };
+            Ok(evidence.doubt(&store, &chain, &found)?.or_else(|| silence_doubt(&chain, &found.witness)))
+        });
+        looking.await.context("comparing the audit chain with what was noted")?
+    }
+
+    /// The epoch that the witness knows, if it knows one.
+    pub fn epoch(&self) -> Option<i64> {
+        match self.witness.testify() {
+            Testimony::Known(record) => Some(record.epoch),
+            _ => None,
+        }
+    }
+
+    /// What contradicts the chain.
+    fn doubt(&self, store: &Store, chain: &Chain, found: &Found) -> anyhow::Result<Option<String>> {
+        let doubt = anchors_doubt(chain, &found.anchors).or_else(|| witness_doubt(chain, found));
+        if doubt.is_some() {
+            return Ok(doubt);
+        }
+        let has = |seq: i64, hash: &str| -> anyhow::Result<bool> {
+            Ok(store.read_now(|reader| reader.audit_hash(seq))?.as_deref() == Some(hash))
         };
+        if let Ok(Some(heads)) = &found.anchors
+            && let Some(last) = heads.last()
+            && !has(last.seq, &last.hash)?
+        {
+            return Ok(Some(format!("the audit chain does not hold line {}, which was anchored", last.seq)));
+        }
+        if let Testimony::Known(record) = &found.witness
+            && !has(record.seq, &record.hash)?
+        {
+            return Ok(Some(format!("the audit chain does not hold line {}, which was seen before", record.seq)));
+        }
+        Ok(None)
+    }
+
+    /// Walks the chain and holds every anchor and the witness against it.
+    pub async fn verify(&self, store: &Store) -> anyhow::Result<Verified> {
+        let (evidence, store) = (self.clone(), store.clone());
+        let walking = tokio::task::spawn_blocking(move || {
+            let found = {
+                let _lock = evidence.lock()?;
+                evidence.find()
+            };
+            evidence.walk(&store, &found)
+        });
+        walking.await.context("verifying the audit chain")?
+    }
+
+    fn walk(&self, store: &Store, found: &Found) -> anyhow::Result<Verified> {
+        let mut heads = found.anchors.as_ref().ok().cloned().flatten().unwrap_or_default();
         let anchors = heads.len();
-        let walked = store.read(move |reader| -> Result<_> { reader.verify_audit(&heads) }).await?;
-        Ok(Verified { lines: walked.lines, anchors, problem: walked.problem })
+        if let Testimony::Known(record) = &found.witness {
+            let place = heads.partition_point(|head| head.seq <= record.seq);
+            heads.insert(place, AuditHead { seq: record.seq, hash: record.hash.clone() });
+        }
+        let walked = store.read_now(|reader| Ok((reader.verify_audit(&heads)?, reader.chain()?)))?;
+        let (walk, chain) = walked;
+        let around = chain.and_then(|chain| {
+            let doubt = anchors_doubt(&chain, &found.anchors).or_else(|| witness_doubt(&chain, found));
+            doubt.or_else(|| silence_doubt(&chain, &found.witness))
+        });
+        Ok(Verified { lines: walk.lines, anchors, problem: walk.problem.or(around) })
     }
 
     /// After a restore the old heads are set aside, in a file beside it, and a new series begins.
     pub async fn begin_anew(&self, store: &Store, now: Instant) -> anyhow::Result<()> {
-        if self.0.exists() {
-            let kept = self.0.with_extension(format!("anchor.{}", now.utc().format("%Y%m%dT%H%M%SZ")));
-            failpoint::around("anchor.append", || fs::rename(&self.0, kept))?;
-        }
-        self.note(store, now).await
+        let (evidence, reading) = (self.clone(), store.clone());
+        let beginning = tokio::task::spawn_blocking(move || {
+            let _lock = evidence.lock()?;
+            evidence.anchor.set_aside(now)?;
+            let Some(chain) = reading.read_now(|reader| reader.chain())? else { return Ok(Vec::new()) };
+            evidence.anchor.append(&chain.head, now)?;
+            let kept = evidence.tell_witness(&chain).or_else(|| {
+                // What cannot be seen now is not missed at every start: that would be a restore each time.
+                let away = evidence.witness.testify() != Testimony::Known(record(&chain));
+                away.then_some(Flag::Witness(WitnessKept::Away))
+            });
+            anyhow::Ok([Flag::Anchored].into_iter().chain(kept).collect())
+        });
+        remember(store, beginning.await.context("beginning a new series of anchors")??).await
     }
 
-    /// The database is not the one whose heads were noted last.
-    pub async fn is_ahead(&self, store: &Store) -> anyhow::Result<bool> {
-        let Some(last) = self.last().unwrap_or_default() else { return Ok(false) };
-        let stored = store.read(move |reader| reader.audit_hash(last.seq)).await?;
-        Ok(stored.as_deref() != self.last().unwrap_or_default().as_ref().map(|last| last.hash.as_str()))
+    fn find(&self) -> Found {
+        Found { anchors: self.anchor.heads().map_err(|error| error.to_string()), witness: self.witness.testify() }
+    }
+
+    fn lock(&self) -> anyhow::Result<File> {
+        let data = File::open(&self.data).with_context(|| format!("{} cannot be opened", self.data.display()))?;
+        data.lock().with_context(|| format!("{} cannot be locked", self.data.display()))?;
+        Ok(data)
     }
 }
 
-fn append(path: &Path, line: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().create(true).read(true).append(true).mode(0o600).open(path)?;
-    // A kill in the middle of a line leaves it torn; whole lines are never touched.
-    let bytes = fs::read(path)?;
-    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    if whole < bytes.len() {
-        file.set_len(whole as u64)?;
+/// What the database is to remember about what was noted outside it.
+enum Flag {
+    Anchored,
+    Witness(WitnessKept),
+}
+
+async fn remember(store: &Store, flags: Vec<Flag>) -> anyhow::Result<()> {
+    for flag in flags {
+        let (name, value) = match flag {
+            Flag::Anchored => (Chain::ANCHORED, "1"),
+            Flag::Witness(kept) => (Chain::WITNESS, kept.as_str()),
+        };
+        store.write(Write::Setting { name: name.into(), value: value.into() }).await?;
     }
-    file.write_all(line.as_bytes())?;
-    file.sync_data()
+    Ok(())
+}
+
+fn record(chain: &Chain) -> Record {
+    Record { epoch: chain.epoch, seq: chain.head.seq, hash: chain.head.hash.clone() }
+}
+
+fn anchors_doubt(chain: &Chain, anchors: &Result<Option<Vec<AuditHead>>, String>) -> Option<String> {
+    match anchors {
+        Err(problem) => Some(format!("the anchor file cannot be read: {problem}")),
+        Ok(None) if chain.anchored => Some("the anchor file is missing".into()),
+        Ok(Some(heads)) if heads.is_empty() && chain.anchored => Some("the anchor file is empty".into()),
+        Ok(_) => None,
+    }
+}
+
+/// The anchor is written first: one that is behind the witness was put back.
+fn witness_doubt(chain: &Chain, found: &Found) -> Option<String> {
+    let last = found.anchors.as_ref().ok().and_then(|heads| heads.as_ref()?.last());
+    match &found.witness {
+        Testimony::Known(record) if record.epoch > chain.epoch => {
+            Some(format!("epoch {} was seen before, the database is in {}", record.epoch, chain.epoch))
+        }
+        Testimony::Known(record) if last.is_some_and(|last| last.seq < record.seq) => {
+            Some(format!("the anchor file ends before line {}, which was seen before", record.seq))
+        }
+        Testimony::Known(_) => None,
+        Testimony::Unreadable(problem) => Some(problem.clone()),
+        Testimony::Missing if chain.witness == WitnessKept::Kept => {
+            Some("the state folder of this user does not know this home".into())
+        }
+        Testimony::Missing | Testimony::Away(_) => None,
+    }
+}
+
+/// A witness that was kept and cannot be asked contradicts nothing, and bears nothing out.
+fn silence_doubt(chain: &Chain, witness: &Testimony) -> Option<String> {
+    match witness {
+        Testimony::Away(problem) if chain.witness == WitnessKept::Kept => Some(problem.clone()),
+        _ => None,
+    }
 }

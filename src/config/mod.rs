@@ -9,8 +9,9 @@ mod memory;
 mod overlay;
 mod raw;
 mod secret;
+mod state;
 
-use std::collections::HashMap;
+use std::{collections::HashMap, path::PathBuf};
 
 use chrono::{NaiveTime, Weekday};
 use chrono_tz::Tz;
@@ -34,6 +35,8 @@ pub struct Config {
     pub in_flight: usize,
     /// When the daily ranking runs, as a cron line in the person's time zone.
     pub daily: String,
+    /// Where the witness of this home is kept, outside it; none when no place is known.
+    pub state: Option<PathBuf>,
     pub memory: MemorySettings,
     /// The model that helps; none: the rules alone.
     pub llm: Option<LlmSettings>,
@@ -72,16 +75,18 @@ impl Config {
     fn parse(text: &str, vars: impl Iterator<Item = (String, String)>, home: &Home) -> Result<Self, String> {
         let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
         secret::refuse_in_file(&table, &home.config_file())?;
-        overlay::apply(&mut table, vars);
+        let vars: Vec<(String, String)> = vars.collect();
+        let usual = state::usual(&vars);
+        overlay::apply(&mut table, vars.into_iter());
         // Only the text knows its lines; a variable has none.
         let raw: raw::Raw = table.try_into().map_err(|error: toml::de::Error| {
             toml::from_str::<raw::Raw>(text).err().map_or_else(|| error.to_string(), |located| located.to_string())
         })?;
-        checked(raw, home)
+        checked(raw, home, usual)
     }
 }
 
-fn checked(raw: raw::Raw, home: &Home) -> Result<Config, String> {
+fn checked(raw: raw::Raw, home: &Home, usual_state: Option<PathBuf>) -> Result<Config, String> {
     let accounts = account::checked(&raw, home)?;
     let accounts = if accounts.is_empty() { vec![account::samples(home)] } else { accounts };
     if raw.engine.in_flight == 0 || raw.engine.in_flight > 1024 {
@@ -101,6 +106,7 @@ fn checked(raw: raw::Raw, home: &Home) -> Result<Config, String> {
         in_flight: raw.engine.in_flight,
         llm: llm::checked(raw.llm, home)?,
         daily: raw.daily,
+        state: state::checked(&raw.state, home)?.or(usual_state),
         memory: memory::settings(&raw.memory, home)?,
         accounts,
     })
@@ -227,6 +233,18 @@ mod tests {
     }
 
     #[test]
+    fn the_state_folder_is_where_the_user_keeps_such_things() {
+        let state = |text: &str, vars: &[(&str, &str)]| parse(text, vars).unwrap().state;
+        let path = |text: &str| Some(PathBuf::from(text));
+        assert_eq!(state("", &[("HOME", "/u")]), path("/u/.local/state/adjutant"));
+        assert_eq!(state("", &[("HOME", "/u"), ("XDG_STATE_HOME", "/s")]), path("/s/adjutant"));
+        assert_eq!(state("", &[("HOME", "/u"), ("XDG_STATE_HOME", "relative")]), path("/u/.local/state/adjutant"));
+        assert_eq!(state("state = \"/x\"", &[("XDG_STATE_HOME", "/s")]), path("/x"));
+        assert_eq!(state("state = \"../x\"", &[]), path("/home/of/it/../x"));
+        assert_eq!(state("", &[("ADJUTANT_STATE", "/y"), ("HOME", "/u")]), path("/y"));
+    }
+
+    #[test]
     fn errors_name_the_key_and_what_was_expected() {
         for (text, expected) in [
             ("[me]\ntime_zone = \"Mars\"", "Europe/Berlin"),
@@ -235,6 +253,7 @@ mod tests {
             ("[mee]", "unknown field `mee`"),
             ("[engine]\nin_flight = 0", "1 to 1024"),
             ("daily = \"often\"", "cron line"),
+            ("state = \"data/state\"", "outside"),
             ("[[account]]\nname = \"samples\"\npath = \"x\"", "neither"),
             ("[[account]]\nname = \"a\"\npath = \"x\"\n[[account]]\nname = \"a\"\npath = \"y\"", "two accounts"),
             ("[[account]]\nname = \"a\"", "path"),

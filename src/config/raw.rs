@@ -9,6 +9,7 @@ pub const TEMPLATE: &str = include_str!("template.toml");
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Raw {
     pub(super) daily: String,
+    pub(super) state: String,
     pub(super) me: RawMe,
     pub(super) mail: RawMail,
     pub(super) engine: RawEngine,
@@ -21,6 +22,7 @@ impl Default for Raw {
     fn default() -> Self {
         Self {
             daily: "15 3 * * *".into(),
+            state: String::new(),
             me: RawMe::default(),
             mail: RawMail::default(),
             engine: RawEngine::default(),

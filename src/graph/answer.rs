@@ -223,7 +223,8 @@ impl Library {
             self.store.read_now(|reader| Ok((reader.account(&head.account)?, reader.is_paused()?)))?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
         let charter = Charter::clone(&self.outbox.charter());
-        said(&Standing { mode, labels: self.labels.clone(), charter, epoch: self.outbox.epoch(), paused })
+        let (epoch, restored_at) = self.outbox.epoch();
+        said(&Standing { mode, labels: self.labels.clone(), charter, epoch, restored_at, paused })
     }
 }
 

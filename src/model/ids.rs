@@ -60,6 +60,12 @@ impl ActionId {
     pub fn event_id(self) -> String {
         format!("adjutant{:032x}", self.0.0)
     }
+
+    /// The part that names task, step and generation. A database that was put back and makes the same action again
+    /// gives it another time and the same key.
+    pub const fn step_key(self) -> u128 {
+        self.0.random()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

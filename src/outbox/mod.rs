@@ -26,6 +26,7 @@ use crate::{
         Result, Store, StoreError, Write,
         value::{ActionMove, Claim, NewAction},
     },
+    witness::Witness,
 };
 use caps::Windows;
 
@@ -45,6 +46,10 @@ pub struct Setting {
     pub charter: watch::Receiver<Arc<Charter>>,
     /// Of the data folder.
     pub epoch: i64,
+    /// When it was last put back from a copy.
+    pub restored_at: Option<Instant>,
+    /// Knows, outside the data folder, which messages were about to leave.
+    pub witness: Witness,
 }
 
 /// A cheap handle on everything an effect may need.
@@ -95,6 +100,8 @@ struct Pending {
     intact: bool,
     /// Nobody can have tried it before.
     first: bool,
+    /// How often its sending was begun.
+    begun: u32,
     mode: AccountMode,
     paused: bool,
     /// Its task has ended, by a person's word: nothing more is begun for it.
@@ -142,8 +149,9 @@ impl Outbox {
         Arc::clone(&self.setting.charter.borrow())
     }
 
-    pub fn epoch(&self) -> i64 {
-        self.setting.epoch
+    /// The epoch, and when it began if it began with a restore.
+    pub fn epoch(&self) -> (i64, Option<Instant>) {
+        (self.setting.epoch, self.setting.restored_at)
     }
 
     /// Brings an effect to its end; one that has ended is only reported. `planned` is the row as it was just stored, if
@@ -245,6 +253,9 @@ impl Outbox {
         if !row.intact {
             return self.end(row, End::of(OutboxState::Void, "its stored bytes do not match their digest"), now).await;
         }
+        if self.is_forgotten(row) {
+            return self.write(row, OutboxState::Unknown, FORGOTTEN, now).await.map(|()| None);
+        }
         let charter = self.charter();
         let situation = self.situation(row, mail, &charter, now);
         let approved = match judge(row.action.clone(), &situation) {
@@ -297,6 +308,7 @@ impl Outbox {
             charter,
             approval: row.approval.as_ref(),
             epoch: self.setting.epoch,
+            restored_at: self.setting.restored_at,
             now,
         }
     }
@@ -374,6 +386,7 @@ impl Outbox {
                 intact: row.intact,
                 // Of other effects no try is written down.
                 first: matches!(row.action.effect, Effect::Send { .. }) && !row.tried,
+                begun: row.begun,
                 class: row.class,
                 state: row.state,
                 result: row.result,
@@ -405,6 +418,7 @@ impl Outbox {
             doubt_since: None,
             intact: true,
             first: true,
+            begun: 0,
             mode: account.map_or(AccountMode::Observe, |account| account.mode),
             paused,
             over: false,
@@ -415,4 +429,6 @@ impl Outbox {
     }
 }
 
+/// The witness outside knows of a beginning that the database does not.
+const FORGOTTEN: &str = "its sending was begun before the data were put back from a copy";
 const NO_MAILBOX: &str = "the account's mailbox is not configured any more";

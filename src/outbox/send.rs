@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use chrono::Duration;
 
-use super::{Carried, End, LOOK_AGAIN, NO_MAILBOX, Outbox, Pending, act::Later};
+use super::{Carried, End, FORGOTTEN, LOOK_AGAIN, NO_MAILBOX, Outbox, Pending, act::Later};
 use crate::{
     failpoint,
     model::{AccountMode, ActionId, Effect, Instant, OutboxState},
@@ -79,7 +79,18 @@ impl Outbox {
         self.write(row, OutboxState::Sending, "sending", now).await?;
         let sending = row.at(OutboxState::Sending);
         let (draft, letting_go) = (draft.to_owned(), Arc::clone(&approved));
-        let sent = blocking(move || failpoint::around("mailbox.send", || mailbox.send(&letting_go, &draft))).await;
+        let (witness, action_id) = (self.setting.witness.clone(), row.action.action_id);
+        let attempt = sending.begun;
+        let sent = blocking(move || {
+            // On the disk outside the data folder before the first byte leaves. Where that cannot be, the mailbox was asked.
+            match witness.begin(action_id, attempt, now) {
+                Ok(true) => {}
+                Ok(false) => return Err(SendError::Unsure(FORGOTTEN.into())),
+                Err(error) => tracing::warn!(%error, "a send could not be noted in the state folder"),
+            }
+            failpoint::around("mailbox.send", || mailbox.send(&letting_go, &draft))
+        })
+        .await;
         match sent {
             Ok(departure) => self.settle(&sending, left(departure), Some(approved), now).await,
             Err(error) => self.not_sent(&sending, error, now).await,
@@ -133,6 +144,12 @@ impl Outbox {
         Ok(())
     }
 
+    /// Whether sending it was begun more often than the database knows. Only a witness that can be read says so.
+    pub(super) fn is_forgotten(&self, row: &Pending) -> bool {
+        let sends = matches!(row.action.effect, Effect::Send { .. });
+        sends && self.setting.witness.begun(row.action.action_id).is_ok_and(|begun| begun > row.begun)
+    }
+
     /// Looks for a message nobody knows the fate of.
     pub(super) async fn look(&self, row: &Pending, now: Instant) -> store::Result<Option<Carried>> {
         let Some(mailbox) = self.mailbox(&row.action.account) else {
@@ -143,17 +160,23 @@ impl Outbox {
             let found = failpoint::around("mailbox.find", || mailbox.find(&action, &draft));
             found.map_err(|error| SendError::Unsure(error.to_string()))
         });
-        match found.await.unwrap_or_else(|error| Trace::Unsure(error.to_string())) {
-            Trace::Left(departure) => self.settle(row, left(departure), None, now).await,
-            Trace::Draft(applied) => {
+        match found.await {
+            Err(error) => self.still_unsure(row, &error.to_string(), now).await,
+            Ok(Trace::Left(departure)) => self.settle(row, left(departure), None, now).await,
+            // A draft, or nothing at all, may be as old as the database.
+            Ok(_) if self.is_forgotten(row) => {
+                let why = format!("nobody knows whether it was sent: {FORGOTTEN}, and it is not among the sent mails");
+                self.end(row, End::of(OutboxState::NeedsHuman, &why), now).await
+            }
+            Ok(Trace::Draft(applied)) => {
                 let mv = Self::mv(row, OutboxState::Drafted, &applied.result, now);
                 self.put(ActionMove { handle: applied.handle, ..mv }).await.map(|()| None)
             }
-            Trace::Absent => {
+            Ok(Trace::Absent) => {
                 let mv = Self::mv(row, OutboxState::Ready, "it was certainly not sent", now);
                 self.put(ActionMove { approval: Claim::Return, ..mv }).await.map(|()| None)
             }
-            Trace::Unsure(why) => self.still_unsure(row, &why, now).await,
+            Ok(Trace::Unsure(why)) => self.still_unsure(row, &why, now).await,
         }
     }
 
@@ -275,6 +298,7 @@ impl Pending {
             doubt_since: self.doubt_since,
             intact: self.intact,
             first: self.first,
+            begun: self.begun + u32::from(state == OutboxState::Sending),
             mode: self.mode,
             paused: self.paused,
             over: self.over,

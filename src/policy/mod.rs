@@ -34,6 +34,8 @@ pub struct Situation<'a> {
     pub approval: Option<&'a Approval>,
     /// Of the data folder; a restored backup is another one.
     pub epoch: i64,
+    /// When the data were last put back from a copy. What came before may have been answered since that copy was made.
+    pub restored_at: Option<Instant>,
     pub now: Instant,
 }
 
@@ -44,6 +46,8 @@ pub struct Standing {
     pub labels: Vec<String>,
     pub charter: Charter,
     pub epoch: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restored_at: Option<Instant>,
     /// Every effect is held.
     pub paused: bool,
 }
@@ -110,7 +114,7 @@ pub fn judge(action: Action, situation: &Situation<'_>) -> Verdict {
     }
     match class {
         RiskClass::R0 | RiskClass::R1 => return Verdict::Allowed(Box::new(ApprovedAction { action, class })),
-        RiskClass::R2 if allow_listed(&action, situation) => {
+        RiskClass::R2 if allow_listed(&action, situation) && !predates_restore(&action, situation) => {
             return Verdict::Allowed(Box::new(ApprovedAction { action, class }));
         }
         RiskClass::R2 | RiskClass::R3 => {}
@@ -138,6 +142,11 @@ fn allow_listed(action: &Action, situation: &Situation<'_>) -> bool {
     let of_a_model = action.arguments.iter().any(|argument: &Argument| argument.origin == Origin::Model);
     let listed = |addr: &str| recipient::normal(addr).is_some_and(|addr| situation.charter.allow.contains(&addr));
     verified && !of_a_model && !message.has_gap() && message.recipients().all(|address| listed(&address.addr))
+}
+
+/// Whether the mail behind an action came before the data were put back: a task's id holds the arrival of its mail.
+fn predates_restore(action: &Action, situation: &Situation<'_>) -> bool {
+    situation.restored_at.is_some_and(|restored| action.task_id.0.timestamp_ms() <= restored.unix_ms())
 }
 
 /// Whether a person allowed exactly this. The error says what is wrong with what they said, if they said anything.

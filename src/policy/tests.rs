@@ -188,6 +188,7 @@ impl Place<'_> {
             charter: &charter,
             approval: approval.as_ref(),
             epoch: 7,
+            restored_at: None,
             now: at(),
         };
         word(&judge(action, &situation))
@@ -285,6 +286,7 @@ fn judged(action: Action, mail: Option<&Mail>, approval: Option<&Approval>) -> V
         charter: &charter,
         approval,
         epoch: 7,
+        restored_at: None,
         now: at(),
     };
     judge(action, &situation)
@@ -371,4 +373,32 @@ fn what_goes_with_a_message_needs_the_yes_it_left_under() {
     assert!(follows(&Approval { used: true, expires_at: at(), ..good.clone() }), "it has left in time");
     assert!(!follows(&good), "nothing has left under it");
     assert!(!follows(&Approval { used: true, sha256: sha256_hex(b"another"), ..good }));
+}
+
+#[test]
+fn what_came_before_a_restore_is_not_answered_unasked() {
+    // From the person on the list, to that person: nobody need be asked, unless it may have been answered before.
+    let action = Place { trust: "listed", ..plain("send_reply") }.action();
+    let mut mail = Mail { from: address(LISTED), to: vec![address(OWN)], ..Mail::default() };
+    mail.authentication.verified = true;
+    let (own, charter) = ([OWN.to_owned()], charter());
+    let judged = |restored_at: Option<Instant>| {
+        let situation = Situation {
+            mode: AccountMode::Active,
+            mail: Some(&mail),
+            labels: &[],
+            phishing: false,
+            own: &own,
+            charter: &charter,
+            approval: None,
+            epoch: 7,
+            restored_at,
+            now: at(),
+        };
+        word(&judge(action.clone(), &situation))
+    };
+    assert_eq!(judged(None), "allowed");
+    assert_eq!(judged(Some(at().plus(Duration::seconds(-1)))), "allowed", "it came later");
+    assert_eq!(judged(Some(at())), judged(Some(at().plus(Duration::days(1)))));
+    assert_eq!(judged(Some(at())), "approval");
 }

@@ -8,6 +8,7 @@ pub mod gmail;
 pub mod google;
 pub mod import;
 pub mod maildir;
+mod ours;
 pub mod sendmail;
 
 use std::{collections::HashSet, io, time::Duration};

@@ -1,9 +1,11 @@
 //! The plain values the store takes and gives. No transaction, no closure, no rusqlite type among them.
 
+mod chain;
 mod model_call;
 
 use std::{collections::BTreeSet, sync::Arc};
 
+pub use chain::{Chain, Restored, WitnessKept};
 pub use model_call::{CostRow, ModelCallRow, NewModelCall};
 use serde::Serialize;
 use serde_json::Value;
@@ -206,6 +208,8 @@ pub struct OutboxRow {
     pub sender: String,
     /// A try may have left a draft of it in the mailbox.
     pub tried: bool,
+    /// How often its sending was begun.
+    pub begun: u32,
     /// The stored bytes are those the digest was taken of.
     #[serde(skip)]
     pub intact: bool,

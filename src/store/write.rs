@@ -81,6 +81,8 @@ pub enum Write {
     /// The database was restored: approvals are void, open effects are in doubt and accounts observe.
     Epoch {
         epoch: i64,
+        /// What gave it away.
+        reason: String,
         at: Instant,
     },
     /// The line before an effect is taken back, and the one after.
@@ -283,7 +285,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> 
         (Write::HearModel(call), _) => model_call::hear(session, call),
         (Write::SetAside { run_id, reason, until, at }, _) => run::set_aside(session, *run_id, reason, *until, *at),
         (Write::Pause { on, at }, _) => setting::pause(session, *on, *at),
-        (Write::Epoch { epoch, at }, _) => approval::epoch(session, *epoch, *at),
+        (Write::Epoch { epoch, reason, at }, _) => approval::epoch(session, *epoch, reason, *at),
         (Write::Undo { action_id, done, at }, _) => approval::undo(session, *action_id, *done, *at),
         (Write::Ask { kind, at }, _) => return request::ask(session, kind, *at).map(Receipt::Number),
         (Write::Answer { request, answer }, _) => request::answer(session, *request, answer.as_deref()),

@@ -34,7 +34,11 @@ impl<'a> Pane<'a> {
         let mut command = Command::new("script");
         command.args(["-q", "-e", "-c", &inside, "/dev/null"]);
         command.env("SHELL", "/bin/sh").env("TERM", "xterm").env("EDITOR", "false").env_remove("VISUAL");
-        command.env_remove("NO_COLOR").env("ROOT", house.root()).env("ADJUTANT", env!("CARGO_BIN_EXE_adjutant"));
+        command
+            .env_remove("NO_COLOR")
+            .env("ROOT", house.root())
+            .env("XDG_STATE_HOME", house.state())
+            .env("ADJUTANT", env!("CARGO_BIN_EXE_adjutant"));
         command.envs(settings.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("these tests need `script` (util-linux)");
         let (keys, mut out) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());

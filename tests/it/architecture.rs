@@ -14,7 +14,7 @@ const ROWS: &[&[&str]] = &[
     &["ingest", "graph", "meta", "assistant", "team"],
     &["planner"],
     &["outbox", "hitl", "reflection", "audit"],
-    &["rules", "tool", "llm", "source", "memory", "store"],
+    &["rules", "tool", "llm", "source", "memory", "store", "witness"],
     &["policy"],
     &["model", "clock", "failpoint", "tls"],
 ];

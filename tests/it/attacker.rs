@@ -151,6 +151,7 @@ fn an_attacker_gets_nothing_risky_done() {
             charter: &charter,
             approval: None,
             epoch: 0,
+            restored_at: None,
             now: attacker.now,
         };
         let word = match judge(action.clone(), &situation) {

@@ -2,12 +2,15 @@
 
 use std::fs;
 
-use adjutant::audit::Anchor;
+use adjutant::{
+    audit::{Anchor, Evidence},
+    witness::Witness,
+};
 use rusqlite::Connection;
 
 use crate::{
     deeds::cases,
-    house::{Dice, House},
+    house::{Dice, House, Kind, eventually, files_in},
 };
 
 /// One way to forge the past.
@@ -79,11 +82,20 @@ async fn every_forgery_is_found() {
     let house = House::samples();
     house.once().await;
     house.must_be_sound().await;
+    let app = house.app().await;
+    let known = app.evidence();
     let anchor = Anchor::at(house.home().anchor_file());
+    let nowhere = || Witness::of(None, "");
+    let alone = [
+        Evidence::new(anchor.clone(), nowhere(), house.home().data()),
+        Evidence::new(Anchor::at(house.root().join("nothing")), known.witness().clone(), house.home().data()),
+        known,
+    ];
     let whole = house.root().join("whole.db");
     house.database().execute("VACUUM INTO ?1", [whole.to_str().unwrap()]).unwrap();
     let lines = i64::try_from(house.count("audit")).unwrap();
-    assert!(lines > 30 && anchor.last().unwrap().is_some_and(|head| head.seq == lines), "{lines} lines");
+    let heads = anchor.heads().unwrap().unwrap();
+    assert!(lines > 30 && heads.last().is_some_and(|head| head.seq == lines), "{lines} lines");
     let mut dice = Dice::thrown("audit");
     let cases = cases(60).min(1_000);
     for nth in 0..cases {
@@ -91,7 +103,9 @@ async fn every_forgery_is_found() {
         fs::copy(&whole, &forged).unwrap();
         let how = tamper(&Connection::open(&forged).unwrap(), lines, &mut dice);
         let store = adjutant::store::Store::open(&forged, &house.root().join("backups")).unwrap();
-        let verified = anchor.verify(&store).await.unwrap();
+        // The anchor, the witness, and both.
+        let outside = &alone[usize::try_from(dice.below(3)).unwrap()];
+        let verified = outside.verify(&store).await.unwrap();
         assert!(verified.problem.is_some(), "not found: {how}");
         drop(store);
         for ending in ["", "-wal", "-shm"] {
@@ -116,4 +130,127 @@ async fn a_torn_or_edited_anchor_file_is_no_excuse() {
     assert!(app.verify_audit().await.unwrap().problem.is_some());
     drop(app);
     assert_eq!(house.run(&["audit", "verify"]).code, 4);
+}
+
+/// Takes the newest line out of the chain while `look` looks, and puts it back.
+fn without_its_end(house: &House, look: impl FnOnce()) {
+    let database = house.database();
+    let triggers: Vec<String> = house
+        .sql("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit'")
+        .into_iter()
+        .flatten()
+        .collect();
+    assert_eq!(triggers.len(), 2);
+    database.execute_batch("DROP TRIGGER audit_unedited; DROP TRIGGER audit_kept; CREATE TABLE cut AS SELECT * FROM audit ORDER BY seq DESC LIMIT 1; DELETE FROM audit WHERE seq IN (SELECT seq FROM cut)").unwrap();
+    look();
+    database.execute_batch("INSERT INTO audit SELECT * FROM cut; DROP TABLE cut").unwrap();
+    triggers.iter().for_each(|trigger| database.execute_batch(trigger).unwrap());
+}
+
+const COMMANDS: [&[&str]; 12] = [
+    &["pause"],
+    &["resume"],
+    &["mail", "mode", "work", "observe"],
+    &["mail", "mode", "work", "active"],
+    &["tasks", "add", "Water the plants"],
+    &["tasks", "set", "1", "--priority", "high"],
+    &["tasks", "done", "1"],
+    &["tasks", "undo", "1"],
+    &["tasks", "cancel", "1"],
+    &["mail", "not-a-task", "1"],
+    &["mail", "make-task", "2"],
+    &["hitl", "reject", "1"],
+];
+
+fn worked() -> House {
+    let house = House::real_time(Kind::Active);
+    house.post(&house.letter("q").question());
+    house.post(&house.letter("nothing").body("Hi Alex,\n\nthanks, all is well.\n\nTom\n"));
+    house.post(&house.letter("m").body("Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n"));
+    house
+}
+
+fn verify(house: &House) -> i32 {
+    house.run(&["audit", "verify"]).code
+}
+
+/// Each command writes lines, and none of them can be cut off afterwards.
+fn nothing_can_be_cut(house: &House, daemon: bool) {
+    let mut wrote = 0;
+    for command in COMMANDS {
+        let before = house.count("audit");
+        let answered = house.run(command);
+        assert_eq!(answered.code, 0, "{command:?}: {}", answered.err);
+        wrote += usize::from(house.count("audit") > before);
+        assert_eq!(verify(house), 0, "{command:?}");
+        without_its_end(house, || assert_eq!(verify(house), 4, "cut after {command:?}, daemon: {daemon}"));
+        assert_eq!(verify(house), 0, "{command:?}");
+    }
+    assert!(wrote >= 10, "only {wrote} of the commands wrote a line");
+}
+
+#[test]
+fn the_end_cannot_be_cut_after_any_command() {
+    let house = worked();
+    assert_eq!(house.run(&["once"]).code, 0);
+    nothing_can_be_cut(&house, false);
+}
+
+#[test]
+fn the_end_cannot_be_cut_beside_a_daemon() {
+    let house = worked();
+    let daemon = house.daemon();
+    // What the daemon itself writes is noted within seconds.
+    eventually("the daemon's own lines are noted", || {
+        let mut found = false;
+        without_its_end(&house, || found = verify(&house) == 4);
+        found.then_some(())
+    });
+    for command in [&["pause"][..], &["mail", "mode", "work", "observe"]] {
+        assert_eq!(house.run(command).code, 0);
+        without_its_end(&house, || assert_eq!(verify(&house), 4, "cut after {command:?}"));
+    }
+    assert_eq!(daemon.stop("TERM").0, 0);
+    assert_eq!(verify(&house), 0);
+}
+
+#[test]
+fn what_is_noted_outside_cannot_be_removed_or_put_back() {
+    let house = worked();
+    assert_eq!(house.run(&["once"]).code, 0);
+    let folder = house.state().join("adjutant");
+    let homes = files_in(&folder);
+    assert_eq!(homes.len(), 1, "{homes:?}");
+    let (anchor, witness) = (house.home().anchor_file(), folder.join(&homes[0]).join("witness"));
+    let (old_anchor, old_witness) = (fs::read(&anchor).unwrap(), fs::read(&witness).unwrap());
+    assert_eq!(house.run(&["pause"]).code, 0);
+    let (good_anchor, good_witness) = (fs::read(&anchor).unwrap(), fs::read(&witness).unwrap());
+    assert!(old_anchor != good_anchor && old_witness != good_witness, "a command without a daemon is noted");
+    type Bytes<'a> = Option<&'a [u8]>;
+    let nothing: Bytes<'_> = None;
+    let cases: [(&str, Bytes<'_>, Bytes<'_>); 8] = [
+        ("no anchor", nothing, Some(&good_witness)),
+        ("no witness", Some(&good_anchor), nothing),
+        ("neither", nothing, nothing),
+        ("an empty anchor", Some(b""), Some(&good_witness)),
+        ("a garbled anchor", Some(b"1 x\n"), Some(&good_witness)),
+        ("an older anchor", Some(&old_anchor), Some(&good_witness)),
+        ("a garbled witness", Some(&good_anchor), Some(b"adjutant witness 1\nepoch")),
+        ("a witness of another chain", Some(&good_anchor), Some(b"adjutant witness 1\nepoch 0\nhead 3 0000000000000000000000000000000000000000000000000000000000000000\n")),
+    ];
+    for (what, one, other) in cases {
+        for (path, bytes) in [(&anchor, one), (&witness, other)] {
+            drop(fs::remove_file(path));
+            bytes.iter().for_each(|bytes| fs::write(path, bytes).unwrap());
+        }
+        // Looking changes nothing.
+        assert_eq!((verify(&house), verify(&house)), (4, 4), "{what}");
+        assert_eq!(house.run(&["doctor"]).code, 4, "{what}");
+        assert_eq!(house.run(&["resume"]).code, 0);
+        assert_eq!(verify(&house), 4, "{what}: another command does not hide it");
+        without_its_end(&house, || assert_eq!(verify(&house), 4, "{what}, and the end cut off"));
+        fs::write(&anchor, &good_anchor).unwrap();
+        fs::write(&witness, &good_witness).unwrap();
+        assert_eq!(verify(&house), 0, "{what}: as it was");
+    }
 }

@@ -8,7 +8,7 @@ use crate::house::{House, Kind, finish, finish_with};
 
 fn bare(arguments: &[&str], folder: &std::path::Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adjutant"));
-    command.args(arguments).current_dir(folder).env_remove("ADJUTANT_HOME");
+    command.args(arguments).current_dir(folder).env_remove("ADJUTANT_HOME").env("XDG_STATE_HOME", folder);
     command
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
@@ -261,7 +261,7 @@ fn a_closed_pipe_is_no_failure() {
         .arg("set -o pipefail; \"$@\" | head -c 1 >/dev/null")
         .arg("bash")
         .arg(env!("CARGO_BIN_EXE_adjutant"));
-    shell.arg("--home").arg(house.root()).args(["tasks", "list", "--all"]);
+    shell.arg("--home").arg(house.root()).args(["tasks", "list", "--all"]).env("XDG_STATE_HOME", house.state());
     shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).stdin(std::process::Stdio::null());
     let answered = finish(shell);
     assert!(!answered.err.contains("panicked"), "{}", answered.err);

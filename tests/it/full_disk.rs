@@ -10,6 +10,7 @@ fn limited(house: &House, blocks: u32, arguments: &[&str]) -> Command {
     // The signal is ignored, so that the write fails instead of killing the process.
     shell.arg("-c").arg(format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"")).arg("bash");
     shell.arg(env!("CARGO_BIN_EXE_adjutant")).arg("--home").arg(house.root()).args(arguments);
+    shell.env("XDG_STATE_HOME", house.state());
     shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     shell
 }

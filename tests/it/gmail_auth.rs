@@ -22,7 +22,7 @@ fn careless(house: &House, arguments: &str) -> Command {
     let program = env!("CARGO_BIN_EXE_adjutant");
     shell.args(["-c", &format!("umask 000; exec '{program}' --home '{}' {arguments}", house.root().display())]);
     // No browser is on this path.
-    shell.env("PATH", house.root()).env_remove("ADJUTANT_LOG");
+    shell.env("PATH", house.root()).env_remove("ADJUTANT_LOG").env("XDG_STATE_HOME", house.state());
     shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     shell
 }

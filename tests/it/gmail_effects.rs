@@ -470,3 +470,31 @@ async fn a_sent_message_takes_the_place_of_the_draft_before_it() {
         office.yard.house.clock.advance(61);
     }
 }
+
+/// What sending one answer costs of the quota, in Google's units, by the calls that the emulator saw.
+fn units(office: &Office) -> usize {
+    let calls = |method, path| office.google.calls(method, path);
+    20 * calls("GET", "/messages/")
+        + 5 * calls("GET", "/messages?")
+        + calls("GET", "/profile")
+        + 2 * calls("GET", "/history?")
+        + 40 * calls("GET", "/threads/")
+        + 20 * calls("GET", "/drafts/")
+        + 5 * calls("GET", "/drafts?")
+        + 100 * calls("POST", "/drafts/send")
+        + 10 * (calls("POST", "/drafts") - calls("POST", "/drafts/send"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn looking_among_the_sent_before_a_send_costs_little() {
+    let office = Office::open().await;
+    let asked = office.yard.ask("answer").await;
+    office.approve(&asked).await;
+    let before = units(&office);
+    assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Sent);
+    let looks = office.google.calls("GET", "/messages?");
+    assert_eq!((looks, office.google.calls("GET", "/threads/")), (1, 0), "one search");
+    let cost = units(&office) - before;
+    println!("one answer costs {cost} units, {} of them for the look", 5 * looks);
+    assert!((100..=160).contains(&cost), "{cost} units");
+}

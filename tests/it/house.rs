@@ -34,6 +34,8 @@ pub(crate) const ME: &str = "[me]\nnames = [\"Alex Green\"]\naddresses = [\"you@
 
 pub(crate) struct House {
     folder: TempDir,
+    /// Stands for the state folder of the user.
+    state: TempDir,
     pub(crate) clock: Clock,
 }
 
@@ -68,7 +70,7 @@ impl House {
 
     /// With a configuration of its own.
     pub(crate) fn with(config: &str, clock: Clock) -> Self {
-        let house = Self { folder: tempfile::tempdir().unwrap(), clock };
+        let house = Self { folder: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap(), clock };
         App::init(house.root()).unwrap();
         house.policy("");
         let me = if config.contains("[me]") { "" } else { ME };
@@ -78,7 +80,7 @@ impl House {
 
     fn build(kind: Kind, clock: Clock) -> Self {
         adjutant::tls::install();
-        let house = Self { folder: tempfile::tempdir().unwrap(), clock };
+        let house = Self { folder: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap(), clock };
         App::init(house.root()).unwrap();
         house.policy("");
         if !matches!(kind, Kind::Samples) {
@@ -111,6 +113,10 @@ impl House {
 
     pub(crate) fn root(&self) -> &Path {
         self.folder.path()
+    }
+
+    pub(crate) fn state(&self) -> &Path {
+        self.state.path()
     }
 
     pub(crate) fn home(&self) -> Home {
@@ -178,7 +184,7 @@ impl House {
     }
 
     pub(crate) fn config(&self) -> Config {
-        Config::load(&self.home()).unwrap()
+        Config { state: Some(self.state().join("adjutant")), ..Config::load(&self.home()).unwrap() }
     }
 
     pub(crate) async fn app(&self) -> App {
@@ -272,6 +278,7 @@ impl House {
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("ADJUTANT_")) {
             command.env_remove(name);
         }
+        command.env("XDG_STATE_HOME", self.state());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

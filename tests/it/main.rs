@@ -64,6 +64,7 @@ mod qdrant_peer;
 mod queue_files;
 mod recall;
 mod replay_and_fork;
+mod restore;
 mod retry_skip_cancel;
 mod rules_file;
 mod rules_kept;

@@ -96,12 +96,12 @@ fn nothing_is_readable_by_others_even_without_a_umask() {
     let house = House::real_time(Kind::Samples);
     let mut shell = Command::new("sh");
     shell.arg("-c").arg("umask 000; exec \"$@\"").arg("sh").arg(env!("CARGO_BIN_EXE_adjutant"));
-    shell.arg("--home").arg(house.root()).arg("once");
+    shell.arg("--home").arg(house.root()).arg("once").env("XDG_STATE_HOME", house.state());
     shell.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let answered = finish(shell);
     assert_eq!(answered.code, 0, "{}", answered.err);
     let mut seen = 0;
-    let mut folders = vec![house.home().data()];
+    let mut folders = vec![house.home().data(), house.state().join("adjutant")];
     while let Some(folder) = folders.pop() {
         assert_eq!(mode(&folder), 0o700, "{}", folder.display());
         for entry in std::fs::read_dir(&folder).unwrap() {

@@ -7,10 +7,11 @@ use comfy_table::Cell;
 
 use super::screen::{Screen, shown};
 use crate::{
-    app::{AccountHealth, Health, ModelHealth, Waiting},
+    app::{AccountHealth, Health, ModelHealth, Waiting, WitnessHealth},
     audit::Verified,
     ingest::escape_for_people,
     model::{AccountCondition, Instant, llm::Outcome},
+    store::value::Restored,
 };
 
 pub(super) fn print_health(screen: Screen, health: &Health, zone: Tz) -> io::Result<()> {
@@ -94,6 +95,7 @@ fn print_counts(screen: Screen, health: &Health, zone: Tz) -> io::Result<()> {
 
 fn print_parts(screen: Screen, health: &Health) -> io::Result<()> {
     screen.line(&audit_line(&health.audit))?;
+    print_witness(screen, &health.witness)?;
     if let Some(problem) = &health.policy_broken {
         screen.line(&format!("policy   BROKEN; nobody is on the allow-list, default caps hold\n{problem}"))?;
     }
@@ -116,6 +118,20 @@ fn print_parts(screen: Screen, health: &Health) -> io::Result<()> {
         "worker   {}",
         health.worker.as_deref().map_or_else(|| "none running".to_owned(), |pid| format!("process {pid}"))
     ))
+}
+
+fn print_witness(screen: Screen, witness: &WitnessHealth) -> io::Result<()> {
+    if let Some(problem) = &witness.problem {
+        screen.line(&format!(
+            "state    NO WITNESS outside data/: {problem}. A data folder put back from a copy may go unnoticed"
+        ))?;
+    }
+    match &witness.restored {
+        Some(Restored { at, because }) => screen.line(&format!(
+            "restore  noticed {at}: {because}. Approvals from before are void; accounts observe until you turn them on"
+        )),
+        None => Ok(()),
+    }
 }
 
 fn condition_line(condition: &AccountCondition, last_sync: Option<Instant>, unaccounted: u64) -> String {

@@ -176,6 +176,7 @@ impl ExecuteTool {
             charter: &standing.charter,
             approval: None,
             epoch: standing.epoch,
+            restored_at: standing.restored_at,
             now: entry.now,
         };
         let sender = entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default();

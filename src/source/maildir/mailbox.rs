@@ -14,7 +14,7 @@ use crate::{
     source::{Applied, Departure, Mailbox, SendError, SourceError, Trace},
 };
 
-const DRAFTS: &str = ".Drafts";
+pub(super) const DRAFTS: &str = ".Drafts";
 const TRASH: &str = ".Trash";
 const NOT_TRANSMITTED: &str = "saved in Sent, not transmitted";
 
@@ -50,10 +50,10 @@ impl Mailbox for Maildir {
         }
     }
 
-    fn draft(&self, approved: &ApprovedAction, tried: bool) -> Result<Applied, SendError> {
+    fn draft(&self, approved: &ApprovedAction, _tried: bool) -> Result<Applied, SendError> {
         let (action, message) = outgoing(approved)?;
-        if tried && self.stored(SENT, &sent_key(action)).map_err(refused)?.is_some() {
-            return Err(SendError::Unsure(format!("it is in {SENT}")));
+        if let Some(departed) = self.departed(action).map_err(refused)? {
+            return Err(SendError::Unsure(format!("it is in {}", departed.folder())));
         }
         let handle = self.deliver(DRAFTS, &action.action_id.to_string(), message.mime.as_bytes()).map_err(refused)?;
         Ok(Applied { handle, result: format!("draft in {DRAFTS}") })
@@ -65,6 +65,9 @@ impl Mailbox for Maildir {
         let stored = fs::read(&path).map_err(|error| SendError::Refused(error.to_string()))?;
         if stored != message.mime.as_bytes() {
             return Err(SendError::Edited);
+        }
+        if self.is_in_sent(action).map_err(refused)? {
+            return Err(SendError::Unsure(format!("it is in {SENT}")));
         }
         if let Some(sendmail) = &self.sendmail {
             sendmail.transmit(&stored)?;
@@ -89,7 +92,10 @@ impl Mailbox for Maildir {
 
     fn find(&self, action: &Action, draft: &str) -> Result<Trace, SourceError> {
         let sent = sent_key(action);
-        if self.stored(SENT, &sent)?.is_some() {
+        if let Some(departed) = self.departed(action)? {
+            if !action.effect.message().is_some_and(|message| departed.says(message)) {
+                return Ok(Trace::Unsure(format!("another message of this step is in {}", departed.folder())));
+            }
             let left = |result: &str| Applied { handle: sent.clone(), result: result.to_owned() };
             return Ok(Trace::Left(match &self.sendmail {
                 Some(sendmail) => Departure::Sent(left(&format!("accepted by {}", sendmail.name()))),

@@ -5,6 +5,7 @@
 
 mod cursor;
 mod deliver;
+mod departed;
 mod listing;
 mod mailbox;
 mod name;
@@ -206,15 +207,20 @@ impl Source for Maildir {
 
 /// The file itself, never what a link in its place leads to, and without waiting for whoever feeds a pipe there.
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-    let file = fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
-    let opened = file.metadata()?;
-    if !opened.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file of the Maildir"));
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(opened.len().min(FETCH_BYTES)).unwrap_or(0));
+    let file = open_file(path)?;
+    let size = file.metadata()?.len();
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(FETCH_BYTES)).unwrap_or(0));
     file.take(FETCH_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+fn open_file(path: &Path) -> io::Result<fs::File> {
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let file = fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file of the Maildir"));
+    }
+    Ok(file)
 }
 
 impl State {

@@ -9,9 +9,12 @@ use crate::{
         Reader,
         error::{Context, Result, StoreError},
         night::CorrectionKind,
-        value::{ActionEdit, Decision, ItemRow, OutboxRow, Rejudged, Verdict},
+        value::{ActionEdit, Decision, ItemRow, OutboxRow, Rejudged, Restored, Verdict},
     },
 };
+
+const RESTORED_AT: &str = "restored_at";
+const RESTORED_BECAUSE: &str = "restored_because";
 
 /// Lets the action go, after its grace. What the person saw must be what is stored.
 pub(in crate::store) fn grant(connection: &Connection, decision: &Decision, item: &ItemRow) -> Result<OutboxRow> {
@@ -156,8 +159,10 @@ pub(in crate::store) fn rejudge(connection: &Connection, judged: &Rejudged) -> R
 }
 
 /// After a restore nothing is taken for granted.
-pub(in crate::store) fn epoch(connection: &Connection, epoch: i64, at: Instant) -> Result<()> {
+pub(in crate::store) fn epoch(connection: &Connection, epoch: i64, reason: &str, at: Instant) -> Result<()> {
     setting::set(connection, "epoch", &epoch.to_string())?;
+    setting::set(connection, RESTORED_AT, &at.to_string())?;
+    setting::set(connection, RESTORED_BECAUSE, reason)?;
     execute(connection, "DELETE FROM approval WHERE used_at IS NULL", [], "voiding approvals")?;
     let sql =
         "UPDATE outbox SET state = 'unknown', doubt_since = ?1, result = 'restored from a backup', updated_at = ?1
@@ -174,7 +179,7 @@ pub(in crate::store) fn epoch(connection: &Connection, epoch: i64, at: Instant) 
         who: "worker".into(),
         act: "restored".into(),
         subject: format!("epoch:{epoch}"),
-        detail: format!("approvals void, {doubtful} effects in doubt, accounts observe"),
+        detail: format!("{reason}: approvals void, {doubtful} effects in doubt, accounts observe"),
     };
     audit::append(connection, &entry)
 }
@@ -270,6 +275,13 @@ impl Reader<'_> {
 
     pub fn epoch(&self) -> Result<i64> {
         Ok(self.setting("epoch")?.and_then(|text| text.parse().ok()).unwrap_or_default())
+    }
+
+    /// When a restore was noticed last, and what gave it away.
+    pub fn restored(&self) -> Result<Option<Restored>> {
+        let at = self.setting(RESTORED_AT)?.and_then(|text| text.parse().ok());
+        let because = self.setting(RESTORED_BECAUSE)?.unwrap_or_default();
+        Ok(at.map(|at| Restored { at, because }))
     }
 
     pub fn is_paused(&self) -> Result<bool> {

@@ -4,15 +4,36 @@ use rusqlite::{Connection, Row};
 
 use super::{execute, one, parsed};
 use crate::{
-    model::audit::{AuditEntry, GENESIS, chain_hash},
+    model::{
+        Instant,
+        audit::{AuditEntry, GENESIS, chain_hash},
+    },
     store::{
         Reader,
         error::{Context, Result},
-        value::{AuditHead, AuditWalk},
+        value::{AuditHead, AuditWalk, Chain, WitnessKept},
     },
 };
 
 const HEAD: &str = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1";
+
+/// Opens the chain of a new home with a line that no other home has, so that its hash can name the home.
+pub(super) fn open(connection: &Connection, at: Instant) -> Result<()> {
+    if one(connection, HEAD, [], "reading the head of the audit chain", |_| Ok(()))?.is_some() {
+        return Ok(());
+    }
+    let sql = "SELECT lower(hex(randomblob(16)))";
+    let name: String = one(connection, sql, [], "naming the home", |row| row.get(0))?.unwrap_or_default();
+    let entry = AuditEntry {
+        at,
+        account: String::new(),
+        who: "person".into(),
+        act: "home_opened".into(),
+        subject: format!("home:{name}"),
+        detail: String::new(),
+    };
+    append(connection, &entry)
+}
 
 pub(in crate::store) fn append(connection: &Connection, entry: &AuditEntry) -> Result<()> {
     let head = one(connection, HEAD, [], "reading the head of the audit chain", |row| {
@@ -38,6 +59,21 @@ impl Reader<'_> {
         one(self.0, HEAD, [], "reading the head of the audit chain", |row| {
             Ok(AuditHead { seq: row.get(0)?, hash: row.get(1)? })
         })
+    }
+
+    /// None while the chain is empty.
+    pub fn chain(&self) -> Result<Option<Chain>> {
+        let first = "SELECT hash FROM audit ORDER BY seq LIMIT 1";
+        let first = one(self.0, first, [], "reading the start of the audit chain", |row| row.get(0))?;
+        let (Some(first), Some(head)) = (first, self.audit_head()?) else { return Ok(None) };
+        let witness = self.setting(Chain::WITNESS)?.and_then(|kept| kept.parse().ok());
+        Ok(Some(Chain {
+            first,
+            head,
+            epoch: self.epoch()?,
+            anchored: self.setting(Chain::ANCHORED)?.is_some(),
+            witness: witness.unwrap_or(WitnessKept::Never),
+        }))
     }
 
     pub fn audit_hash(&self, seq: i64) -> Result<Option<String>> {

@@ -69,7 +69,8 @@ pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Res
                     WHEN ?3 IN ('unknown', 'settling') THEN ?6
                     WHEN ?3 IN ('probe', 'drafting', 'sending') THEN doubt_since
                     WHEN (?2, ?3) IN (('drafting', 'ready'), ('sending', 'drafted')) THEN coalesce(doubt_since, ?6) END,
-                tried = CASE WHEN ?3 = 'drafting' THEN 1 WHEN ?7 THEN 0 ELSE tried END
+                tried = CASE WHEN ?3 = 'drafting' THEN 1 WHEN ?7 THEN 0 ELSE tried END,
+                begun = begun + (?3 = 'sending')
                WHERE action_id = ?1 AND state = ?2";
     let (id, at) = (mv.action_id.to_string(), mv.at.to_string());
     let values = (id, mv.from.as_str(), mv.to.as_str(), &mv.result, &mv.handle, at, mv.untried);
@@ -168,7 +169,7 @@ pub(super) fn note(
     audit::append(connection, &entry)
 }
 
-const COLUMNS: &str = "SELECT action, class, state, result, sha256, run_id, updated_at, handle, release_at, doubt_since, sender, tried FROM outbox";
+const COLUMNS: &str = "SELECT action, class, state, result, sha256, run_id, updated_at, handle, release_at, doubt_since, sender, tried, begun FROM outbox";
 
 fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
     let intact = sha256_hex(row.get_ref(0)?.as_str()?.as_bytes()) == row.get_ref(4)?.as_str()?;
@@ -186,6 +187,7 @@ fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
         doubt_since: parsed_option(row, 9)?,
         sender: row.get(10)?,
         tried: row.get(11)?,
+        begun: row.get(12)?,
     })
 }
 

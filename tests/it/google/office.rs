@@ -53,6 +53,7 @@ impl Office {
             charter: &charter,
             approval: None,
             epoch: 0,
+            restored_at: None,
             now: self.yard.now(),
         };
         match judge(action, &situation) {

@@ -10,7 +10,7 @@ use google_gmail1::{
     Error,
     api::{Draft, Message},
 };
-use mail_parser::{Addr, HeaderValue, MessageParser, MimeHeaders as _};
+use mail_parser::MessageParser;
 
 use super::handle::Handle;
 use crate::{
@@ -18,11 +18,10 @@ use crate::{
     source::{
         gmail::client::{Client, ME, SCOPE, price},
         google::ApiError,
+        ours::{ACTION_HEADER, actions_in, words_in},
     },
 };
 
-/// Names the action a message belongs to; Gmail keeps it, and rewrites the Message-ID.
-pub(super) const ACTION_HEADER: &str = "X-Adjutant-Action";
 /// Drafts looked at for one of ours whose id was never heard; the newest come first.
 const MOST_DRAFTS: u32 = 50;
 /// How many messages of others are remembered.
@@ -54,50 +53,12 @@ impl Found {
 
     /// The same message but for what Gmail itself may add or rewrite on the way: ids, dates, the form of the sender.
     pub(super) fn says(&self, ours: &[u8]) -> bool {
-        self.bytes == ours || (self.words_are(ours) && action_in(&self.bytes) == action_in(ours))
+        self.bytes == ours || (self.words_are(ours) && actions_in(&self.bytes) == actions_in(ours))
     }
 
     /// The same words to the same people, whichever action they belong to.
     pub(super) fn words_are(&self, ours: &[u8]) -> bool {
-        essence(&self.bytes).is_some_and(|theirs| essence(ours) == Some(theirs))
-    }
-}
-
-/// Everything a reader would see of a message.
-fn essence(bytes: &[u8]) -> Option<Vec<String>> {
-    const KEPT: [&str; 5] = ["To", "Cc", "Bcc", "Subject", "In-Reply-To"];
-    let message = MessageParser::default().parse(bytes)?;
-    let said = |name: &&'static str| message.header_values(*name).map(decoded).collect::<Vec<_>>().join("; ");
-    let mut seen: Vec<String> = KEPT.iter().map(said).collect();
-    let text = message.body_text(0).unwrap_or_default();
-    seen.extend(text.trim_end().lines().map(|line| line.trim_end().to_owned()));
-    for part in message.attachments() {
-        seen.push(part.attachment_name().unwrap_or_default().to_owned());
-        seen.push(String::from_utf8_lossy(part.contents()).trim_end().replace("\r\n", "\n"));
-    }
-    Some(seen)
-}
-
-/// What a message is bound to.
-fn action_in(bytes: &[u8]) -> Vec<String> {
-    let message = MessageParser::default().parse_headers(bytes);
-    message.iter().flat_map(|message| message.header_values(ACTION_HEADER).map(decoded)).collect()
-}
-
-/// However it was folded and encoded. What cannot be read is still not the same as nothing.
-fn decoded(value: &HeaderValue<'_>) -> String {
-    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match value {
-        HeaderValue::Address(people) => {
-            let one = |person: &Addr<'_>| {
-                let (name, address) = (person.name().unwrap_or_default(), person.address().unwrap_or_default());
-                format!("{} <{}>", squeezed(name), address.trim())
-            };
-            people.iter().map(one).collect::<Vec<_>>().join(", ")
-        }
-        HeaderValue::Text(text) => squeezed(text),
-        HeaderValue::TextList(texts) => squeezed(&texts.join(" ")),
-        other => format!("{other:?}"),
+        words_in(&self.bytes).is_some_and(|theirs| words_in(ours) == Some(theirs))
     }
 }
 
@@ -144,7 +105,7 @@ impl Drafts {
         for draft in listed.drafts.unwrap_or_default() {
             let Some(handle) = handle(draft, history) else { continue };
             let elsewhere = thread.is_some_and(|thread| thread != handle.thread);
-            if !elsewhere && self.is_for(&handle.message, action_id)? == Some(false) {
+            if !elsewhere && self.is_for(&handle.message, |made_for| made_for == action_id)? == Some(false) {
                 return Ok(Some(handle));
             }
         }
@@ -153,8 +114,8 @@ impl Drafts {
 
     /// Whether a message was made for this action and, if so, whether it is in the bin. What a message was made for never
     /// changes, so those of others are read once: a look that the quota cuts short goes on from where it was.
-    pub(super) fn is_for(&self, message: &str, wanted: ActionId) -> Result<Option<bool>, ApiError> {
-        if self.others().get(message).is_some_and(|made_for| *made_for != Some(wanted)) {
+    pub(super) fn is_for(&self, message: &str, wanted: impl Fn(ActionId) -> bool) -> Result<Option<bool>, ApiError> {
+        if self.others().get(message).is_some_and(|made_for| !made_for.is_some_and(&wanted)) {
             return Ok(None);
         }
         let read = self.client.ask(price::READ, async |hub, heard| {
@@ -167,7 +128,7 @@ impl Drafts {
             Err(error) => return Err(error),
         };
         let made_for = action_named(&read);
-        if made_for == Some(wanted) {
+        if made_for.is_some_and(wanted) {
             return Ok(Some(is_binned(&read)));
         }
         let mut others = self.others();
@@ -226,7 +187,12 @@ impl Drafts {
 
 /// As a search says it: from a little before there was the action.
 pub(super) fn since(action_id: ActionId) -> String {
-    format!("after:{}", (action_id.0.timestamp_ms() / 1000).saturating_sub(CLOCKS_DIFFER))
+    after(action_id.0.timestamp_ms())
+}
+
+/// As a search says it: from a little before a time in milliseconds.
+pub(super) fn after(time: u64) -> String {
+    format!("after:{}", (time / 1000).saturating_sub(CLOCKS_DIFFER))
 }
 
 fn handle(draft: Draft, history: u64) -> Option<Handle> {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::Client;
 use crate::{
     model::{
-        Action, Effect, Instant,
+        Action, ActionId, Effect, Instant,
         action::{Composed, Replaced, SendKind},
         ids::sha256_hex,
     },
@@ -61,9 +61,6 @@ impl Postbox {
 
     /// What a try before this one has stored, if it is what it was then. Whoever has the mailbox open may have sent it.
     fn tried(&self, action: &Action, message: &Composed) -> Result<Option<Handle>, SendError> {
-        if self.sent.has(action.action_id, action).map_err(not_sent)? {
-            return Err(SendError::Unsure("it is among the sent mails".into()));
-        }
         let Some(known) = self.drafts.look_up(action.action_id, None).map_err(not_sent)? else { return Ok(None) };
         match self.drafts.read(&known.draft).map_err(not_sent)? {
             Some(found) if found.is(&known) && found.says(message.mime.as_bytes()) => Ok(Some(known)),
@@ -72,13 +69,26 @@ impl Postbox {
         }
     }
 
-    /// Whether the person has sent, by hand, the draft that a message would take the place of.
-    fn is_theirs(&self, action: &Action, thread: Option<&str>) -> Result<bool, ApiError> {
-        let Some(replaced) = action.effect.replaces() else { return Ok(false) };
-        match thread {
-            Some(thread) => self.sent.has_in(thread, replaced.action_id),
-            None => self.sent.has(replaced.action_id, action),
+    /// Looks among the sent mails before anything is sent: it may have left in a past that the database has forgotten, or
+    /// the person may have sent, by hand, the draft it would take the place of. The conversation answers both at once; where
+    /// it need not be read, a search for what went to the same person since is the cheapest look.
+    fn look_among_sent(&self, action: &Action, thread: Option<&str>) -> Result<(), SendError> {
+        let replaced = action.effect.replaces().map(|replaced| replaced.action_id);
+        let (left, theirs) = match (thread, replaced) {
+            (Some(thread), Some(replaced)) => {
+                let sent = self.sent.of_thread(thread).map_err(not_sent)?;
+                let same = |other: ActionId| sent.iter().any(|sent| sent.step_key() == other.step_key());
+                (same(action.action_id), same(replaced))
+            }
+            (_, replaced) => {
+                let has = |wanted: ActionId| self.sent.has(wanted, action).map_err(not_sent);
+                (has(action.action_id)?, replaced.map(has).transpose()?.unwrap_or(false))
+            }
+        };
+        if left {
+            return Err(SendError::Unsure("it is among the sent mails".into()));
         }
+        if theirs { Err(SendError::Theirs("you have sent the draft yourself".into())) } else { Ok(()) }
     }
 
     /// The draft that a message took the place of goes to the bin, unless somebody has changed it.
@@ -153,11 +163,9 @@ impl Mailbox for Postbox {
 
     fn draft(&self, approved: &ApprovedAction, tried: bool) -> Result<Applied, SendError> {
         let (action, message) = outgoing(approved)?;
-        let known = if tried { self.tried(action, message)? } else { None };
         let thread = self.drafts.thread_of(action.mail_key.as_deref(), message).map_err(not_sent)?;
-        if self.is_theirs(action, thread.as_deref()).map_err(not_sent)? {
-            return Err(SendError::Theirs("you have sent the draft yourself".into()));
-        }
+        self.look_among_sent(action, thread.as_deref())?;
+        let known = if tried { self.tried(action, message)? } else { None };
         let handle = known.map_or_else(|| self.drafts.create(message, thread).map_err(not_sent), Ok)?;
         Ok(Applied { handle: handle.to_string(), result: "draft in Gmail".into() })
     }

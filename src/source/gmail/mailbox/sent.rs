@@ -3,7 +3,7 @@
 use google_gmail1::api::History;
 
 use super::{
-    draft::{ACTION_HEADER, Drafts, action_named, is_in, since},
+    draft::{Drafts, action_named, after, is_in},
     handle::Handle,
 };
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
     source::{
         gmail::client::{Client, ME, SCOPE, price},
         google::ApiError,
+        ours::ACTION_HEADER,
     },
 };
 
@@ -52,8 +53,8 @@ impl Sent {
         Ok(self.newest(candidates.into_iter().skip(old), wanted)?.is_some())
     }
 
-    /// The same for a message of a known conversation.
-    pub(super) fn has_in(&self, thread: &str, wanted: ActionId) -> Result<bool, ApiError> {
+    /// The actions for which a message of a known conversation was sent.
+    pub(super) fn of_thread(&self, thread: &str) -> Result<Vec<ActionId>, ApiError> {
         let read = self.client.ask(price::READ_THREAD, async |hub, heard| {
             let call = hub.users().threads_get(ME, thread).format("metadata").add_metadata_headers(ACTION_HEADER);
             call.add_scope(SCOPE).delegate(heard).doit().await
@@ -63,7 +64,7 @@ impl Sent {
             Err(ApiError::Gone) => Vec::new(),
             Err(error) => return Err(error),
         };
-        Ok(messages.iter().any(|message| is_in(message, SENT) && action_named(message) == Some(wanted)))
+        Ok(messages.iter().filter(|message| is_in(message, SENT)).filter_map(action_named).collect())
     }
 
     /// The newest first: that is where it will be.
@@ -73,7 +74,7 @@ impl Sent {
         wanted: ActionId,
     ) -> Result<Option<String>, ApiError> {
         for id in candidates.rev() {
-            if self.drafts.is_for(&id, wanted)?.is_some() {
+            if self.drafts.is_for(&id, |made_for| made_for.step_key() == wanted.step_key())?.is_some() {
                 return Ok(Some(id));
             }
         }
@@ -104,7 +105,9 @@ impl Sent {
 
     fn listed(&self, action: &Action, first: ActionId) -> Result<Vec<String>, ApiError> {
         let to = action.effect.message().and_then(|message| message.to.first()).map_or("", |to| to.addr.as_str());
-        let query = format!("to:{to} {}", since(first));
+        // A database that was put back makes an action anew, later than it was sent; never before its mail had come.
+        let time = first.0.timestamp_ms().min(action.task_id.0.timestamp_ms());
+        let query = format!("to:{to} {}", after(time));
         let most = u32::try_from(MOST_SENT).unwrap_or(u32::MAX);
         let listed = self.client.ask(price::LIST, async |hub, heard| {
             let call = hub.users().messages_list(ME).add_label_ids(SENT).q(&query).max_results(most + 1);

@@ -1,0 +1,133 @@
+//! How the program knows that its data are its own: what was noted outside them, epochs, and what a restore means.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+};
+
+use anyhow::Context as _;
+use serde::Serialize;
+
+use super::App;
+use crate::{
+    audit::{Anchor, Evidence, Verified},
+    failpoint,
+    store::{Write, value::Restored},
+    witness::Witness,
+};
+
+/// What `doctor` tells about the witness.
+#[derive(Debug, Serialize)]
+pub struct WitnessHealth {
+    /// Its folder; none without a state folder.
+    pub folder: Option<String>,
+    /// Why nothing can be noted there.
+    pub problem: Option<String>,
+    /// The last restore that was noticed.
+    pub restored: Option<Restored>,
+}
+
+impl App {
+    /// Finds the witness of this home, and anchors a chain that never was. Only a home that has just been made, or one from
+    /// before there was a witness, has such a chain.
+    pub(super) async fn find_witness(&mut self) -> anyhow::Result<()> {
+        let Some(chain) = self.store.read_now(|reader| reader.chain())? else { return Ok(()) };
+        self.witness = Witness::of(self.config.state.as_deref(), chain.home_id());
+        if !chain.anchored {
+            self.note_outside().await;
+        }
+        Ok(())
+    }
+
+    pub fn evidence(&self) -> Evidence {
+        Evidence::new(Anchor::at(self.home.anchor_file()), self.witness.clone(), self.home.data())
+    }
+
+    /// Notes the newest line of the audit outside the database. What a command did is done, so failing is only said.
+    pub async fn note_outside(&self) {
+        if let Err(error) = self.evidence().note(&self.store, self.clock.now()).await {
+            tracing::warn!(error = format!("{error:#}"), "the end of the audit chain could not be noted");
+        }
+    }
+
+    pub async fn verify_audit(&self) -> anyhow::Result<Verified> {
+        self.evidence().verify(&self.store).await
+    }
+
+    pub(super) async fn witness_health(&self) -> anyhow::Result<WitnessHealth> {
+        let problem = self.witness.problem();
+        let restored = self.store.read(|reader| reader.restored()).await?;
+        Ok(WitnessHealth {
+            folder: self.witness.folder().map(|folder| folder.display().to_string()),
+            problem,
+            restored,
+        })
+    }
+
+    /// Detects that the data were put back from a copy and then starts a new epoch: approvals are void, open effects are
+    /// looked for, accounts observe.
+    pub(super) async fn begin_epoch(&self) -> anyhow::Result<()> {
+        let epoch = self.store.read(|reader| reader.epoch()).await?;
+        let path = self.home.epoch_file();
+        let seen = read_epoch(&path)?;
+        let evidence = self.evidence();
+        let ahead = match &seen {
+            Seen::Epoch(seen) if *seen > epoch => Some(format!("data/epoch says {seen}, the database {epoch}")),
+            Seen::Damaged => Some("data/epoch is damaged".into()),
+            Seen::Epoch(_) | Seen::Nothing => None,
+        };
+        let doubt = match ahead {
+            Some(ahead) => Some(ahead),
+            None => evidence.doubts(&self.store).await?,
+        };
+        let Some(reason) = doubt else {
+            if seen != Seen::Epoch(epoch) && epoch > 0 {
+                write_epoch(&path, epoch).context("the epoch could not be written")?;
+            }
+            return self.witness.trim().or_else(|error| {
+                tracing::warn!(%error, "the log of sends could not be shortened");
+                Ok(())
+            });
+        };
+        let file = if let Seen::Epoch(seen) = seen { seen } else { 0 };
+        let epoch = epoch.max(file).max(evidence.epoch().unwrap_or(0)) + 1;
+        tracing::warn!(
+            "the data were restored from a copy ({reason}). Approvals are void, effects under way are looked for, \
+             accounts observe until you turn them on: `adjutant mail mode NAME active`"
+        );
+        let now = self.clock.now();
+        // The database first: a kill in between leaves it ahead of the files, and nothing is done twice.
+        self.store.write(Write::Epoch { epoch, reason, at: now }).await?;
+        evidence.begin_anew(&self.store, now).await?;
+        write_epoch(&path, epoch).context("the epoch could not be written")
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Seen {
+    Nothing,
+    Epoch(i64),
+    Damaged,
+}
+
+fn read_epoch(path: &Path) -> anyhow::Result<Seen> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(text.trim().parse().map_or(Seen::Damaged, Seen::Epoch)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Seen::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(Seen::Damaged),
+        Err(error) => Err(error).context("the epoch cannot be read"),
+    }
+}
+
+fn write_epoch(path: &Path, epoch: i64) -> io::Result<()> {
+    failpoint::around("epoch.write", || {
+        let unfinished = path.with_extension("tmp");
+        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+        file.write_all(format!("{epoch}\n").as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&unfinished, path)?;
+        path.parent().map_or(Ok(()), |folder| fs::File::open(folder)?.sync_all())
+    })
+}

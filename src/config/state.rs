@@ -1,0 +1,27 @@
+//! Where the witness of a home is kept: outside its data, in the state folder of the user.
+
+use std::path::PathBuf;
+
+use super::Home;
+
+/// The folder a person named. Inside `data/` it would be put back with what it is to tell about.
+pub(super) fn checked(text: &str, home: &Home) -> Result<Option<PathBuf>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let folder = home.root().join(text);
+    if folder.starts_with(home.data()) {
+        return Err(format!("state is '{text}'; expected a folder outside {}", home.data().display()));
+    }
+    Ok(Some(folder))
+}
+
+/// `$XDG_STATE_HOME/adjutant`, or `~/.local/state/adjutant`.
+pub(super) fn usual(vars: &[(String, String)]) -> Option<PathBuf> {
+    let named = |wanted: &str| {
+        let found = vars.iter().find(|(name, _)| name == wanted);
+        found.map(|(_, value)| PathBuf::from(value)).filter(|path| path.is_absolute())
+    };
+    let own = || named("HOME").or_else(std::env::home_dir).map(|home| home.join(".local/state"));
+    named("XDG_STATE_HOME").or_else(own).map(|state| state.join("adjutant"))
+}

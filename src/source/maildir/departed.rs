@@ -1,0 +1,139 @@
+//! Looking for a message of ours among those that have left. Only reads.
+
+use std::{
+    fs,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use super::{INBOX, Maildir, SENT, mailbox::DRAFTS, name, open_file};
+use crate::{
+    model::{Action, ActionId, action::Composed},
+    source::{SourceError, ours},
+};
+
+/// Headers end before this.
+const HEADERS: u64 = 64 * 1024;
+/// Clocks of two machines differ by less.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(24 * 3600);
+
+/// A message of ours that was found among those that have left.
+pub(super) struct Departed(PathBuf);
+
+impl Departed {
+    /// The folder it lies in.
+    pub(super) fn folder(&self) -> String {
+        let folder = self.0.parent().and_then(Path::parent).and_then(Path::file_name);
+        folder.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Whether it says this. A database that was put back may have made other words of the same step since.
+    pub(super) fn says(&self, message: &Composed) -> bool {
+        let ours = message.mime.as_bytes();
+        fs::read(&self.0).is_ok_and(|bytes| {
+            bytes == ours || ours::words_in(&bytes).is_some_and(|theirs| ours::words_in(ours) == Some(theirs))
+        })
+    }
+}
+
+impl Maildir {
+    /// Finds the message of an action by its name in any folder but the inbox and the drafts, else by its header: mail
+    /// programs move what was sent, and some give it another name.
+    pub(super) fn departed(&self, action: &Action) -> Result<Option<Departed>, SourceError> {
+        self.look_by_name(action)
+            .and_then(|found| found.map_or_else(|| self.look_by_header(action), |found| Ok(Some(found))))
+            .map_err(|error| self.unavailable(error))
+    }
+
+    /// A list of names in `.Sent`, where it was put.
+    pub(super) fn is_in_sent(&self, action: &Action) -> Result<bool, SourceError> {
+        let found = self.dirs(SENT).iter().find_map(|dir| named(dir, action.action_id).transpose());
+        found.transpose().map(|found| found.is_some()).map_err(|error| self.unavailable(error))
+    }
+
+    fn look_by_name(&self, action: &Action) -> io::Result<Option<Departed>> {
+        for dir in self.departures()? {
+            if let Some(path) = named(&dir, action.action_id)? {
+                return Ok(Some(Departed(path)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn look_by_header(&self, action: &Action) -> io::Result<Option<Departed>> {
+        // It cannot have been sent before the mail behind it had come, nor put anywhere since without changing its folder.
+        let time = action.action_id.0.timestamp_ms().min(action.task_id.0.timestamp_ms());
+        let since = SystemTime::UNIX_EPOCH + Duration::from_millis(time);
+        let since = since.min(SystemTime::now()).checked_sub(CLOCKS_DIFFER).unwrap_or(SystemTime::UNIX_EPOCH);
+        for dir in self.departures()? {
+            if !is_since(&dir, since)? {
+                continue;
+            }
+            for path in files(&dir)? {
+                if is_since(&path, since)? && is_for(&path, action.action_id)? {
+                    return Ok(Some(Departed(path)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The directories of every folder a sent message may lie in, `.Sent` first.
+    fn departures(&self) -> io::Result<Vec<PathBuf>> {
+        let mut folders = self.folders()?;
+        folders.retain(|folder| folder != INBOX && folder != DRAFTS);
+        folders.sort_by_key(|folder| folder != SENT);
+        Ok(folders.iter().flat_map(|folder| self.dirs(folder)).collect())
+    }
+}
+
+fn named(dir: &Path, action: ActionId) -> io::Result<Option<PathBuf>> {
+    let is_it = |path: &PathBuf| {
+        let unique = path.file_name().map(name::unique);
+        let named: Option<ActionId> = unique.and_then(|unique| unique.to_str()?.parse().ok());
+        named.is_some_and(|named| named.step_key() == action.step_key())
+    };
+    Ok(files(dir)?.into_iter().find(is_it))
+}
+
+/// The regular files of a directory; none without one.
+fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if is_no_folder(&error) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
+/// Beside mail folders there may be others, which are none of the program's business.
+fn is_no_folder(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)
+}
+
+/// Whether it was changed since; what is gone was moved, and is found where it is now.
+fn is_since(path: &Path, since: SystemTime) -> io::Result<bool> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) => Ok(meta.modified()? >= since),
+        Err(error) if is_no_folder(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_for(path: &Path, action: ActionId) -> io::Result<bool> {
+    let mut head = Vec::new();
+    // What cannot be opened was not put there by the program.
+    let Ok(file) = open_file(path) else { return Ok(false) };
+    file.take(HEADERS).read_to_end(&mut head)?;
+    let named = ours::actions_in(&head);
+    Ok(named.iter().filter_map(|named| named.parse().ok()).any(|named: ActionId| named.step_key() == action.step_key()))
+}

@@ -1,0 +1,45 @@
+//! Messages of ours, as they are told from others wherever they lie: the action they name and the words they hold.
+
+use mail_parser::{Addr, HeaderValue, MessageParser, MimeHeaders as _};
+
+/// Names the action a message belongs to. Mail programs move messages under other names, and Gmail rewrites the
+/// Message-ID; this header stays.
+pub(super) const ACTION_HEADER: &str = "X-Adjutant-Action";
+
+/// Everything a reader would see of a message; none when it cannot be read.
+pub(super) fn words_in(bytes: &[u8]) -> Option<Vec<String>> {
+    const KEPT: [&str; 5] = ["To", "Cc", "Bcc", "Subject", "In-Reply-To"];
+    let message = MessageParser::default().parse(bytes)?;
+    let said = |name: &&'static str| message.header_values(*name).map(decoded).collect::<Vec<_>>().join("; ");
+    let mut seen: Vec<String> = KEPT.iter().map(said).collect();
+    let text = message.body_text(0).unwrap_or_default();
+    seen.extend(text.trim_end().lines().map(|line| line.trim_end().to_owned()));
+    for part in message.attachments() {
+        seen.push(part.attachment_name().unwrap_or_default().to_owned());
+        seen.push(String::from_utf8_lossy(part.contents()).trim_end().replace("\r\n", "\n"));
+    }
+    Some(seen)
+}
+
+/// The actions a message names.
+pub(super) fn actions_in(bytes: &[u8]) -> Vec<String> {
+    let message = MessageParser::default().parse_headers(bytes);
+    message.iter().flat_map(|message| message.header_values(ACTION_HEADER).map(decoded)).collect()
+}
+
+/// However it was folded and encoded. What cannot be read is still not the same as nothing.
+fn decoded(value: &HeaderValue<'_>) -> String {
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match value {
+        HeaderValue::Address(people) => {
+            let one = |person: &Addr<'_>| {
+                let (name, address) = (person.name().unwrap_or_default(), person.address().unwrap_or_default());
+                format!("{} <{}>", squeezed(name), address.trim())
+            };
+            people.iter().map(one).collect::<Vec<_>>().join(", ")
+        }
+        HeaderValue::Text(text) => squeezed(text),
+        HeaderValue::TextList(texts) => squeezed(&texts.join(" ")),
+        other => format!("{other:?}"),
+    }
+}

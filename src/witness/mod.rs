@@ -1,0 +1,279 @@
+//! A witness outside `data/`: the newest head of the audit chain, the epoch, and every message whose sending was begun.
+//!
+//! It lives in the state folder of the user, one folder per home, so that a `data/` folder put back as a whole meets
+//! something that was not put back with it. The database may be ahead of the witness, never the other way round: a head
+//! is written here after its commit. A message is written here before its first byte leaves.
+
+mod sends;
+
+use std::{
+    fmt,
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use crate::{
+    failpoint,
+    model::{ActionId, Instant},
+};
+use sends::Sends;
+
+/// The first line of the file, with the version of its form.
+const FORM: &str = "adjutant witness 1";
+const FILE: &str = "witness";
+const SENDS: &str = "sends";
+const LOCK: &str = "lock";
+
+/// How far a home has come, as it is known outside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    pub epoch: i64,
+    /// The number and hash of the newest audit line.
+    pub seq: i64,
+    pub hash: String,
+}
+
+/// What the witness has to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Testimony {
+    Known(Record),
+    /// The state folder can be looked into and has no witness of this home.
+    Missing,
+    /// There is a file, and it says nothing that can be understood.
+    Unreadable(String),
+    /// The state folder itself cannot be used.
+    Away(String),
+}
+
+/// The witness of one home. Cheap to clone; all its calls block.
+#[derive(Clone)]
+pub struct Witness(Arc<Inner>);
+
+struct Inner {
+    /// None without a state folder.
+    folder: Option<PathBuf>,
+    sends: Mutex<Sends>,
+    /// What this process noted last.
+    noted: Mutex<Option<Record>>,
+    /// That it could not be written was said already.
+    complained: AtomicBool,
+}
+
+impl fmt::Debug for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Witness").field(&self.0.folder).finish()
+    }
+}
+
+impl Witness {
+    /// The witness of the home with this id, in a state folder. Nothing is made before something is noted.
+    pub fn of(state: Option<&Path>, home: &str) -> Self {
+        let folder = state.map(|state| state.join(home));
+        let (sends, noted, complained) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
+        Self(Arc::new(Inner { folder, sends, noted, complained }))
+    }
+
+    /// Its folder, for people.
+    pub fn folder(&self) -> Option<&Path> {
+        self.0.folder.as_deref()
+    }
+
+    /// Reads what is known.
+    pub fn testify(&self) -> Testimony {
+        let Some(folder) = self.folder() else { return Testimony::Away(NOWHERE.into()) };
+        match fs::read_to_string(folder.join(FILE)) {
+            Ok(text) => parse(&text).map_or_else(
+                || Testimony::Unreadable(format!("{} is damaged", folder.join(FILE).display())),
+                Testimony::Known,
+            ),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match usable(folder) {
+                Ok(()) => Testimony::Missing,
+                Err(error) => Testimony::Away(format!("{} cannot be used: {error}", folder.display())),
+            },
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Testimony::Unreadable(format!("{} is damaged", folder.join(FILE).display()))
+            }
+            Err(error) => Testimony::Away(format!("{} cannot be read: {error}", folder.join(FILE).display())),
+        }
+    }
+
+    /// Why nothing can be noted, or what was noted cannot be read.
+    pub fn problem(&self) -> Option<String> {
+        match (self.testify(), self.folder()) {
+            (Testimony::Away(problem) | Testimony::Unreadable(problem), _) => Some(problem),
+            (Testimony::Known(_) | Testimony::Missing, Some(folder)) => {
+                usable(folder).err().map(|error| format!("{} cannot be used: {error}", folder.display()))
+            }
+            (_, None) => Some(NOWHERE.into()),
+        }
+    }
+
+    /// Replaces what is known by what the caller has committed.
+    pub fn note(&self, record: &Record) -> io::Result<()> {
+        let _lock = self.hold()?;
+        if self.testify() != Testimony::Known(record.clone()) {
+            let Record { epoch, seq, hash } = record;
+            let text = format!("{FORM}\nepoch {epoch}\nhead {seq} {hash}\n");
+            let path = self.made()?.join(FILE);
+            failpoint::around("witness.write", || replace(&path, text.as_bytes()))?;
+        }
+        *self.0.noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(record.clone());
+        Ok(())
+    }
+
+    /// Whether this process has noted it already.
+    pub fn has_noted(&self, record: &Record) -> bool {
+        self.0.noted.lock().unwrap_or_else(PoisonError::into_inner).as_ref() == Some(record)
+    }
+
+    /// True once: a folder that cannot be written is worth one line, not one every few seconds.
+    pub fn is_first_trouble(&self) -> bool {
+        !self.0.complained.swap(true, Ordering::Relaxed)
+    }
+
+    /// Keeps other processes from writing here, until the result is dropped.
+    fn hold(&self) -> io::Result<File> {
+        let path = self.made()?.join(LOCK);
+        let lock = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
+    /// How often sending this attempt at a step was begun, by whoever had this home.
+    pub fn begun(&self, action: ActionId) -> io::Result<u32> {
+        let Some(folder) = self.folder() else { return Ok(0) };
+        self.sends().count(&folder.join(SENDS), action)
+    }
+
+    /// Notes, durably, that the sending of an action begins, for the `attempt`th time as far as the database knows.
+    /// Returns false when it was begun so often before: the database has forgotten it, and it must not be sent.
+    pub fn begin(&self, action: ActionId, attempt: u32, at: Instant) -> io::Result<bool> {
+        if self.folder().is_none() {
+            return Ok(true);
+        }
+        let _lock = self.hold()?;
+        let path = self.made()?.join(SENDS);
+        let mut sends = self.sends();
+        // Noted in any case: of one that is refused, the witness must know more than the database for good.
+        let is_known = sends.count(&path, action)? < attempt;
+        failpoint::around("witness.append", || sends.append(&path, action, at))?;
+        Ok(is_known)
+    }
+
+    /// Forgets the oldest sends when there are very many.
+    pub fn trim(&self) -> io::Result<()> {
+        let Some(folder) = self.folder().filter(|folder| folder.join(SENDS).exists()) else { return Ok(()) };
+        let _lock = self.hold()?;
+        self.sends().trim(&folder.join(SENDS))
+    }
+
+    fn sends(&self) -> std::sync::MutexGuard<'_, Sends> {
+        // Counts that can be read again from the file.
+        self.0.sends.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn made(&self) -> io::Result<&Path> {
+        let folder = self.folder().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, NOWHERE))?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        Ok(folder)
+    }
+}
+
+const NOWHERE: &str = "there is no state folder: neither XDG_STATE_HOME nor a home directory is known; set `state`";
+
+/// Whether the folder is there and can be searched, or could be made.
+fn usable(folder: &Path) -> io::Result<()> {
+    let mut nearest = folder;
+    loop {
+        match fs::metadata(nearest) {
+            Ok(meta) if meta.is_dir() => return rustix::fs::access(nearest, writable()).map_err(Into::into),
+            Ok(_) => return Err(io::Error::from(io::ErrorKind::NotADirectory)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        nearest = nearest.parent().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+    }
+}
+
+fn writable() -> rustix::fs::Access {
+    rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK
+}
+
+fn parse(text: &str) -> Option<Record> {
+    let mut lines = text.strip_suffix('\n')?.lines();
+    if lines.next()? != FORM {
+        return None;
+    }
+    let epoch = lines.next()?.strip_prefix("epoch ")?.parse().ok()?;
+    let (seq, hash) = lines.next()?.strip_prefix("head ")?.split_once(' ')?;
+    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let whole = lines.next().is_none() && is_hash;
+    Some(Record { epoch, seq: seq.parse().ok()?, hash: hash.to_owned() }).filter(|_| whole)
+}
+
+/// The old bytes or the new, whenever the program dies.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let unfinished = path.with_extension("tmp");
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&unfinished, path)?;
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn record(seq: i64) -> Record {
+        Record { epoch: 2, seq, hash: "ab".repeat(32) }
+    }
+
+    #[test]
+    fn what_is_noted_is_read_again_by_its_owner_only() {
+        let state = tempfile::tempdir().unwrap();
+        let witness = Witness::of(Some(state.path()), "h");
+        assert_eq!(witness.testify(), Testimony::Missing);
+        witness.note(&record(7)).unwrap();
+        witness.note(&record(8)).unwrap();
+        assert_eq!(witness.testify(), Testimony::Known(record(8)));
+        let mode = |name: &str| fs::metadata(state.path().join(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode("h"), mode("h/witness")), (0o700, 0o600));
+        assert_eq!(Witness::of(Some(state.path()), "other").testify(), Testimony::Missing);
+    }
+
+    #[test]
+    fn half_a_file_or_another_says_nothing() {
+        let state = tempfile::tempdir().unwrap();
+        let witness = Witness::of(Some(state.path()), "h");
+        witness.note(&record(7)).unwrap();
+        let path = state.path().join("h/witness");
+        let whole = fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            assert!(matches!(witness.testify(), Testimony::Unreadable(_)), "{length} bytes");
+        }
+        for garbage in [&b"\xff\xfe"[..], b"adjutant witness 2\nepoch 0\nhead 1 x\n", b"7\n"] {
+            fs::write(&path, garbage).unwrap();
+            assert!(matches!(witness.testify(), Testimony::Unreadable(_)));
+        }
+    }
+
+    #[test]
+    fn a_place_that_is_no_folder_is_away() {
+        let state = tempfile::tempdir().unwrap();
+        let file = state.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(matches!(Witness::of(Some(&file), "h").testify(), Testimony::Away(_)));
+        assert!(matches!(Witness::of(None, "h").testify(), Testimony::Away(_)));
+        assert!(Witness::of(None, "h").note(&record(1)).is_err());
+    }
+}

@@ -1,0 +1,162 @@
+//! Every message whose sending was begun: a line each, on the disk before the first byte leaves.
+//!
+//! A line is the action's id and the time. Ids are compared by the part that names task, step and generation, for a
+//! database that was put back makes the same action again at another time.
+
+use std::{
+    collections::HashMap,
+    fs::{self, File, OpenOptions},
+    io::{self, Read as _, Seek as _, SeekFrom, Write as _},
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt},
+    path::Path,
+};
+
+use crate::model::{ActionId, Instant};
+
+/// Lines that are kept, and lines from which on the oldest go: years of sends, and some megabytes.
+const KEPT: usize = 100_000;
+const MOST: usize = 120_000;
+
+/// What has been read of the file so far.
+#[derive(Debug, Default)]
+pub(super) struct Sends {
+    begun: HashMap<u128, u32>,
+    /// The file it was read from, and up to where.
+    read: Option<(u64, u64)>,
+}
+
+impl Sends {
+    /// How often an action was begun. Reads only what was added since the last question.
+    pub(super) fn count(&mut self, path: &Path, action: ActionId) -> io::Result<u32> {
+        self.follow(path)?;
+        Ok(self.begun.get(&action.step_key()).copied().unwrap_or(0))
+    }
+
+    fn follow(&mut self, path: &Path) -> io::Result<()> {
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                *self = Self::default();
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        let meta = file.metadata()?;
+        let from = match self.read {
+            Some((inode, upto)) if inode == meta.ino() && upto <= meta.len() => upto,
+            // Another file, or a shorter one: what was read before is not what is there now.
+            _ => {
+                self.begun.clear();
+                0
+            }
+        };
+        file.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let whole = whole_lines(&bytes);
+        for line in String::from_utf8_lossy(whole).lines() {
+            if let Some(action) = action_of(line) {
+                *self.begun.entry(action.step_key()).or_default() += 1;
+            }
+        }
+        self.read = Some((meta.ino(), from + whole.len() as u64));
+        Ok(())
+    }
+
+    /// Adds a line and waits until it is on the disk. The caller holds the lock and has asked for the count.
+    pub(super) fn append(&mut self, path: &Path, action: ActionId, at: Instant) -> io::Result<()> {
+        let is_new = !path.exists();
+        let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        // A kill in the middle of a line leaves it torn, and then nothing was sent.
+        if let Some((_, upto)) = self.read.filter(|_| !is_new) {
+            file.set_len(upto)?;
+        }
+        file.write_all(format!("{action} {at}\n").as_bytes())?;
+        file.sync_data()?;
+        match path.parent().filter(|_| is_new) {
+            Some(folder) => File::open(folder)?.sync_all(),
+            None => Ok(()),
+        }
+    }
+
+    /// Rewrites the file with its newest lines when it has grown very long. The caller holds the lock.
+    pub(super) fn trim(&mut self, path: &Path) -> io::Result<()> {
+        let bytes = fs::read(path)?;
+        let text = String::from_utf8_lossy(whole_lines(&bytes));
+        let lines: Vec<&str> = text.lines().collect();
+        if lines.len() <= MOST {
+            return Ok(());
+        }
+        let newest = lines.get(lines.len() - KEPT..).unwrap_or_default();
+        super::replace(path, format!("{}\n", newest.join("\n")).as_bytes())
+    }
+}
+
+fn whole_lines(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+    bytes.get(..end).unwrap_or_default()
+}
+
+fn action_of(line: &str) -> Option<ActionId> {
+    line.split(' ').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Witness, *};
+
+    fn at(second: u32) -> Instant {
+        format!("2026-11-16T08:00:{second:02}Z").parse().unwrap()
+    }
+
+    fn action(second: u32, step: &str) -> ActionId {
+        ActionId::derive(at(second), &[step])
+    }
+
+    #[test]
+    fn a_send_is_begun_once_for_each_time_the_database_knows_of() {
+        let state = tempfile::tempdir().unwrap();
+        let (one, other) = (Witness::of(Some(state.path()), "h"), Witness::of(Some(state.path()), "h"));
+        assert!(one.begin(action(1, "a"), 1, at(1)).unwrap());
+        // Another process, and the same step made again at another time.
+        assert!(!other.begin(action(9, "a"), 1, at(2)).unwrap());
+        assert_eq!(one.begun(action(3, "a")).unwrap(), 2, "more than either knows");
+        assert!(other.begin(action(9, "a"), 3, at(2)).unwrap());
+        assert_eq!(one.begun(action(1, "b")).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_torn_line_counts_for_nothing_and_goes() {
+        let state = tempfile::tempdir().unwrap();
+        let path = state.path().join("h/sends");
+        let witness = Witness::of(Some(state.path()), "h");
+        assert!(witness.begin(action(1, "a"), 1, at(1)).unwrap());
+        let whole = fs::read_to_string(&path).unwrap();
+        for torn in 1..whole.len() {
+            let half = whole.get(..torn).unwrap().trim_end();
+            fs::write(&path, format!("{whole}{half}")).unwrap();
+            let witness = Witness::of(Some(state.path()), "h");
+            assert_eq!(witness.begun(action(1, "a")).unwrap(), 1, "{torn}");
+            assert!(witness.begin(action(1, "b"), 1, at(1)).unwrap());
+            assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2, "{torn}");
+        }
+    }
+
+    #[test]
+    fn a_very_long_log_keeps_its_newest_lines() {
+        let state = tempfile::tempdir().unwrap();
+        let path = state.path().join("h/sends");
+        let witness = Witness::of(Some(state.path()), "h");
+        assert!(witness.begin(action(1, "newest"), 1, at(1)).unwrap());
+        let newest = fs::read_to_string(&path).unwrap();
+        let old = format!("{} {}\n", action(1, "old"), at(1));
+        fs::write(&path, format!("{}{newest}", old.repeat(MOST + 1))).unwrap();
+        assert_eq!(witness.begun(action(1, "old")).unwrap() as usize, MOST + 1);
+        witness.trim().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), KEPT);
+        assert_eq!(
+            (witness.begun(action(1, "old")).unwrap() as usize, witness.begun(action(1, "newest")).unwrap()),
+            (KEPT - 1, 1)
+        );
+    }
+}
