@@ -29,9 +29,9 @@ impl Clock {
 
     pub fn now(&self) -> Instant {
         match self {
-            Clock::System => Utc::now().into(),
+            Clock::System => Instant::nearest(Utc::now()),
             Clock::Stopped(seconds) => {
-                DateTime::from_timestamp(seconds.load(Ordering::SeqCst), 0).unwrap_or_default().into()
+                Instant::nearest(DateTime::from_timestamp(seconds.load(Ordering::SeqCst), 0).unwrap_or_default())
             }
         }
     }

@@ -6,7 +6,10 @@ use super::{App, Finding, ModelHealth, WitnessHealth, finding::Waiting};
 use crate::{
     audit::Verified,
     model::{AccountCondition, AccountMode, Instant, ItemKind, MailState, RunStatus, Status},
-    store::{Result, value::Account},
+    store::{
+        Result,
+        value::{Account, Unreadable},
+    },
 };
 
 #[derive(Debug, Serialize)]
@@ -24,6 +27,8 @@ pub struct Health {
     pub illegal_transitions: u64,
     pub audit: Verified,
     pub witness: WitnessHealth,
+    /// Stored rows that cannot be read. Must be none.
+    pub unreadable: Unreadable,
     /// Effects are held.
     pub paused: bool,
     /// Steps that wait for a cap, a grace, room in the queue or the end of a pause, and why.
@@ -92,6 +97,7 @@ impl App {
                 illegal_transitions: reader.illegal_transitions()?,
                 audit,
                 witness,
+                unreadable: reader.unreadable_rows()?,
                 paused: reader.is_paused()?,
                 set_aside: Waiting::group(reader.set_aside(now)?, now),
                 policy_broken,

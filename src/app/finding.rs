@@ -22,6 +22,7 @@ words! {
         IllegalTransition = "illegal_transition",
         AuditBroken = "audit_broken",
         WitnessAway = "witness_away",
+        UnreadableRow = "unreadable_row",
         RulesBroken = "rules_broken",
         PolicyBroken = "policy_broken",
         MailboxMissing = "mailbox_missing",
@@ -118,6 +119,15 @@ impl Health {
             let remedy = "make the state folder writable, or name another with `state` in adjutant.toml";
             find(true, Finding::new(FindingCode::WitnessAway, what, remedy));
         }
+        let unreadable = self.unreadable.count;
+        find(
+            unreadable > 0,
+            Finding::new(
+                FindingCode::UnreadableRow,
+                format!("{unreadable} stored rows cannot be read; everything goes on without them"),
+                "they are named above under rows: restore a backup from data/backups, or mend them by hand",
+            ),
+        );
         if let Some(problem) = &self.rules_broken {
             let remedy = "mend the file; `adjutant rules check` shows the place";
             find(true, Finding::new(FindingCode::RulesBroken, problem.clone(), remedy));

@@ -18,7 +18,7 @@ use crate::{
         recipient::{self, Standing},
     },
     store::{
-        JournalRow, Receipt, Write,
+        JournalRow, LeaveOut as _, Receipt, StoreError, Write,
         value::{ActionEdit, Decision, ItemRow, LedgerRow, NewAction, OutboxRow, Rejudged, RunRow, TaskRow, Verdict},
     },
     tool::rewrite,
@@ -26,6 +26,7 @@ use crate::{
 
 /// How long before its end an item is brought up again.
 const BEFORE_EXPIRY: Duration = Duration::hours(12);
+const LOST_EFFECT: &str = "what it would do is stored and cannot be read; `adjutant doctor` says more";
 
 #[derive(Debug, Serialize)]
 pub struct ItemDetail {
@@ -101,8 +102,8 @@ impl App {
         let now = self.clock.now();
         let found = self.store.read(move |reader| {
             let Some(item) = reader.item(id)? else { return Ok(None) };
-            let action = item.action_id.map(|action_id| reader.action(action_id)).transpose()?.flatten();
-            let mail = item.mail_id.map(|mail_id| reader.mail(mail_id)).transpose()?.flatten();
+            let action = item.action_id.map(|action_id| reader.action(action_id).or_left_out()).transpose()?.flatten();
+            let mail = item.mail_id.map(|mail_id| reader.mail(mail_id).or_left_out()).transpose()?.flatten();
             let message = action.as_ref().and_then(|row| row.action.effect.message());
             let mut recipients = Vec::new();
             for address in message.into_iter().flat_map(Composed::recipients) {
@@ -115,10 +116,13 @@ impl App {
                     known: reader.is_contact(&item.account, &address.addr)?,
                 });
             }
-            let obstacle = action.as_ref().and_then(|row| obstacle(row, &charter.version, now));
+            let obstacle = match &action {
+                Some(row) => obstacle(row, &charter.version, now),
+                None => item.action_id.map(|_| LOST_EFFECT.to_owned()),
+            };
             Ok(Some(ItemDetail {
-                task: item.task_id.map(|task_id| reader.task(task_id)).transpose()?.flatten(),
-                mail: item.mail_id.map(|mail_id| reader.ledger_entry(mail_id)).transpose()?.flatten(),
+                task: item.task_id.map(|task_id| reader.task(task_id).or_left_out()).transpose()?.flatten(),
+                mail: item.mail_id.map(|mail_id| reader.ledger_entry(mail_id).or_left_out()).transpose()?.flatten(),
                 on_yes: String::new(),
                 cause: mail.map(|mail| mail.text),
                 obstacle,
@@ -285,7 +289,11 @@ impl App {
         let stale = |row: &&OutboxRow| row.action.terms.as_ref().is_some_and(|terms| terms.policy != version);
         let stale: Vec<&OutboxRow> = parked.iter().filter(stale).collect();
         for row in &stale {
-            self.rejudge(row).await?;
+            match self.rejudge(row).await {
+                // It waits as it is: an answer to it is refused, for its policy is not the one in force.
+                Err(error) if is_unreadable(&error) => tracing::warn!("an action that waits could not be judged again"),
+                outcome => outcome?,
+            }
         }
         Ok(stale.len())
     }
@@ -347,6 +355,10 @@ impl App {
         }
         Ok(soon)
     }
+}
+
+fn is_unreadable(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<StoreError>().is_some_and(StoreError::is_unreadable)
 }
 
 fn said(dropped: &Dropped) -> Said {

@@ -8,7 +8,7 @@ use crate::{
     memory::{Found, Question, Recalled, Scope},
     model::{AccountId, AccountMode, Mail, MailId, MailState, NodeName, RunId, RunKind, RunState},
     store::{
-        Receipt, Write,
+        LeaveOut as _, Receipt, Write,
         value::{Account, LedgerRow, MailEdit, MailWish, NewRun, TaskRow},
     },
 };
@@ -36,7 +36,7 @@ impl App {
     pub async fn mail_detail(&self, mail_id: MailId) -> anyhow::Result<MailDetail> {
         let found = self.store.read(move |reader| {
             let Some(row) = reader.ledger_entry(mail_id)? else { return Ok(None) };
-            Ok(Some(MailDetail { row, mail: reader.mail(mail_id)?, tasks: reader.tasks_of_mail(mail_id)? }))
+            Ok(Some(MailDetail { row, mail: reader.mail(mail_id).or_left_out()?, tasks: reader.tasks_of_mail(mail_id)? }))
         });
         found
             .await?
@@ -113,7 +113,7 @@ impl App {
     /// By words and by meaning, in every account of the person; each is asked for itself.
     pub async fn search(&self, text: &str, limit: usize) -> anyhow::Result<Search> {
         let mut search = Search::default();
-        for Account { account, .. } in self.accounts().await? {
+        for account in self.store.read(|reader| reader.account_ids()).await? {
             let question = Question {
                 account: &account,
                 text,

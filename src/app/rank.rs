@@ -31,6 +31,8 @@ impl App {
                 Ok(_) => changed += usize::from(verdict.level != task.priority),
                 // Changed meanwhile: whoever changed it ranked it, or a person did.
                 Err(StoreError::Overtaken(_)) => {}
+                // It keeps its level; `doctor` names it.
+                Err(error) if error.is_unreadable() => {}
                 Err(error) => return Err(error.into()),
             }
         }

@@ -6,7 +6,10 @@ use super::App;
 use crate::{
     ingest::Tally,
     model::{Instant, MailId, MailState, Priority, Status, TaskId},
-    store::value::{LedgerRow, TaskRow},
+    store::{
+        LeaveOut as _,
+        value::{LedgerRow, TaskRow},
+    },
 };
 
 /// The mails of a report are those with a greater number than this.
@@ -129,7 +132,7 @@ impl App {
                 let tasks = match row.state {
                     MailState::Task => reader.tasks_of_mail(row.mail_id)?,
                     MailState::Linked => {
-                        row.task_id.map(|id| reader.task(id)).transpose()?.flatten().into_iter().collect()
+                        row.task_id.map(|id| reader.task(id).or_left_out()).transpose()?.flatten().into_iter().collect()
                     }
                     _ => Vec::new(),
                 };

@@ -6,7 +6,10 @@ use super::App;
 use crate::{
     model::Priority,
     rules::Trace,
-    store::value::{FollowUp, TaskRow},
+    store::{
+        LeaveOut as _,
+        value::{FollowUp, TaskRow},
+    },
 };
 
 #[derive(Debug, Serialize)]
@@ -32,8 +35,8 @@ impl App {
         let (facts, mail, follow_ups) = self
             .store
             .read(move |reader| {
-                let mail = mail_id.map(|mail_id| reader.mail(mail_id)).transpose()?.flatten();
-                Ok((reader.task_facts(id)?, mail, reader.follow_ups(id)?))
+                let mail = mail_id.map(|mail_id| reader.mail(mail_id).or_left_out()).transpose()?.flatten();
+                Ok((reader.task_facts(id).or_left_out()?, mail, reader.follow_ups(id)?))
             })
             .await?;
         let facts = facts.ok_or_else(|| anyhow::anyhow!("the task has no facts; run `adjutant doctor`"))?;

@@ -19,7 +19,7 @@ use crate::{
     rules::Current,
     source::SourceError,
     store::{
-        Store, StoreError,
+        LeaveOut as _, Store, StoreError,
         value::{ActionMove, NewAction, Room},
     },
     tool::{Agenda, ThreadMail},
@@ -220,7 +220,7 @@ impl Library {
 
     fn standing(&self, head: &RunHead) -> anyhow::Result<Said> {
         let (account, paused) =
-            self.store.read_now(|reader| Ok((reader.account(&head.account)?, reader.is_paused()?)))?;
+            self.store.read_now(|reader| Ok((reader.account(&head.account).or_left_out()?, reader.is_paused()?)))?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
         let charter = Charter::clone(&self.outbox.charter());
         let (epoch, restored_at) = self.outbox.epoch();

@@ -358,11 +358,22 @@ impl Inner {
     /// under way and come first: then once more.
     async fn park(&self, run_id: RunId, error: &str) -> anyhow::Result<()> {
         for _ in 0..2 {
-            if !matches!(self.try_to_park(run_id, error).await?, Committed::Stop) || self.stop.is_cancelled() {
+            let parked = match self.try_to_park(run_id, error).await {
+                // What it is about cannot be read: it ends as it is, and is not taken up again for ever.
+                Err(cause) if is_unreadable(&cause) => self.end_parked(run_id, error).await?,
+                parked => parked?,
+            };
+            if !matches!(parked, Committed::Stop) || self.stop.is_cancelled() {
                 break;
             }
         }
         Ok(())
+    }
+
+    async fn end_parked(&self, run_id: RunId, error: &str) -> anyhow::Result<Committed> {
+        let (status, reason, at) = (RunStatus::Parked, error.to_owned(), self.clock.now());
+        self.store.write(Write::EndRun { run_id, status, reason, at }).await?;
+        Ok(Committed::Stored)
     }
 
     async fn try_to_park(&self, run_id: RunId, error: &str) -> anyhow::Result<Committed> {
@@ -379,11 +390,7 @@ impl Inner {
         let checkpoint = self.checkpoint(&mut ticket, step, now)?;
         match self.commit(&checkpoint).await {
             Ok(committed @ (Committed::Stored | Committed::Stop)) => Ok(committed),
-            Ok(Committed::Overtaken) | Err(_) => {
-                let end = Write::EndRun { run_id, status: RunStatus::Parked, reason: error.to_owned(), at: now };
-                self.store.write(end).await?;
-                Ok(Committed::Stored)
-            }
+            Ok(Committed::Overtaken) | Err(_) => self.end_parked(run_id, error).await,
         }
     }
 
@@ -396,6 +403,10 @@ impl Inner {
 
 fn is_passing(error: &anyhow::Error) -> bool {
     error.downcast_ref().is_some_and(StoreError::is_passing)
+}
+
+fn is_unreadable(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(StoreError::is_unreadable)
 }
 
 fn is_stopped(error: &anyhow::Error) -> bool {

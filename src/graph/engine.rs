@@ -6,7 +6,6 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Context as _;
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -136,19 +135,21 @@ impl Engine {
                 Ok(None) => self.0.release(run_id),
                 Err(error) => {
                     self.0.release(run_id);
-                    self.give_up(run_id, &format!("{error:#}")).await?;
+                    self.give_up(run_id, &format!("{error:#}")).await;
                 }
             }
         }
         Ok(resumed)
     }
 
-    async fn give_up(&self, run_id: RunId, reason: &str) -> anyhow::Result<()> {
+    /// If that cannot be stored, it is tried again with the next look; the others go on.
+    async fn give_up(&self, run_id: RunId, reason: &str) {
         tracing::error!(run.id = %run_id, reason, "a run cannot be continued; it is parked");
         let end =
             Write::EndRun { run_id, status: RunStatus::Parked, reason: reason.to_owned(), at: self.0.clock.now() };
-        self.0.store.write(end).await.context("parking a run")?;
-        Ok(())
+        if let Err(error) = self.0.store.write(end).await {
+            tracing::error!(run.id = %run_id, %error, "a run could not be parked");
+        }
     }
 
     pub fn is_stopping(&self) -> bool {

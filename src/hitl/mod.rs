@@ -16,7 +16,7 @@ use std::{
 use crate::{
     failpoint,
     model::{Instant, ItemId},
-    store::{Store, value::ItemRow},
+    store::Store,
 };
 
 pub use drop::Dropped;
@@ -59,7 +59,7 @@ impl Queue {
         let open = store.read(view::all).await?;
         let known = store.clone();
         let is_item =
-            move |id: ItemId| known.read_now(|reader| reader.item(id)).map(|row: Option<ItemRow>| row.is_some());
+            move |id: ItemId| known.read_now(|reader| reader.has_item(id));
         let looked = tokio::task::spawn_blocking(move || queue.look(&open, &is_item, now)).await??;
         Ok(looked)
     }

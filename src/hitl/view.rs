@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     model::{ItemId, ids::sha256_hex},
-    store::{Reader, Result},
+    store::{LeaveOut as _, Reader, Result},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,10 +31,10 @@ pub(super) fn is_whole(bytes: &[u8]) -> bool {
 pub(super) fn all(reader: &Reader<'_>) -> Result<Vec<File>> {
     let mut files = Vec::new();
     for item in reader.open_items()? {
-        let task = item.task_id.map(|id| reader.task(id)).transpose()?.flatten();
-        let mail = item.mail_id.map(|id| reader.ledger_entry(id)).transpose()?.flatten();
-        let action = item.action_id.map(|id| reader.action(id)).transpose()?.flatten();
-        let run = item.run_id.map(|id| reader.run(id)).transpose()?.flatten();
+        let task = item.task_id.map(|id| reader.task(id).or_left_out()).transpose()?.flatten();
+        let mail = item.mail_id.map(|id| reader.ledger_entry(id).or_left_out()).transpose()?.flatten();
+        let action = item.action_id.map(|id| reader.action(id).or_left_out()).transpose()?.flatten();
+        let run = item.run_id.map(|id| reader.run(id).or_left_out()).transpose()?.flatten();
         let state = run
             .as_ref()
             .map(|record| json!({ "run": record.row, "arrival": record.arrival, "checkpoints": record.checkpoints }));

@@ -127,7 +127,7 @@ impl Property {
             },
             None => local.and_utc(),
         };
-        Some(at.into())
+        Instant::new(at)
     }
 }
 

@@ -11,14 +11,14 @@ use std::{
 
 use anyhow::Context as _;
 
-use super::{Trust, read_mail};
+use super::{Trust, parse::received_at, read_mail};
 use crate::{
     clock::Clock,
     failpoint,
     model::{AccountId, Address, Instant, Mail, MailId, MailState, RunId, UserId},
     source::{Found, Source, SourceError},
     store::{
-        Receipt, Store, Write,
+        LeaveOut as _, Receipt, Store, Write,
         value::{Acquaintance, Arrival, ArrivalContent, Arrivals, Arrived, LedgerRow},
     },
 };
@@ -97,7 +97,7 @@ impl Intake {
     pub async fn begin(&self) -> anyhow::Result<Pass> {
         let account = self.desk.account.clone();
         let (row, unread) =
-            self.desk.store.read(move |reader| Ok((reader.account(&account)?, reader.unread(&account)?))).await?;
+            self.desk.store.read(move |reader| Ok((reader.account(&account).or_left_out()?, reader.unread(&account)?))).await?;
         let cursor = row.and_then(|account| account.cursor);
         let retries = unread.iter().map(|row| (row.source_key.clone(), row.retries)).collect();
         let (source, desk) = (Arc::clone(&self.source), self.desk.clone());
@@ -161,19 +161,34 @@ impl Intake {
 impl Desk {
     /// Reads one raw message and decides whether it is worked, kept or given to a person.
     pub fn content(&self, raw: &[u8], arrived_at: Instant) -> ArrivalContent {
-        let mail = match read_mail(raw, &self.trust) {
-            Ok(mail) => Arc::new(mail),
+        let mut mail = match read_mail(raw, &self.trust) {
+            Ok(mail) => mail,
             Err(error) => return ArrivalContent::Parked { reason: error.to_string() },
         };
+        if mail.date_ignored {
+            mail.date = Some(arrived_at);
+        }
+        let mail = Arc::new(mail);
         if is_left_alone(&mail.from, &self.never_touch) {
             return ArrivalContent::Keep { mail, reason: LEFT_ALONE.into() };
         }
-        let written = mail.date.unwrap_or(arrived_at);
-        let oldest = self.old_after.map(|age| self.clock.now().plus(-age));
-        match oldest.filter(|oldest| written < *oldest) {
-            Some(_) => ArrivalContent::Keep { mail, reason: format!("old: written {}", written.day()) },
+        match self.old_since(&mail, raw, arrived_at) {
+            Some(at) => ArrivalContent::Keep { mail, reason: format!("old: written {}", at.day()) },
             None => ArrivalContent::Work(mail),
         }
+    }
+
+    /// Since when a mail is too old to be worked; none when it is not. What arrived now is worked, whatever its Date says.
+    /// A mailbox that was copied has old mail with new files: then the line of the server that took it in tells.
+    fn old_since(&self, mail: &Mail, raw: &[u8], arrived_at: Instant) -> Option<Instant> {
+        let oldest = self.clock.now().plus(-self.old_after?);
+        let written = mail.date.unwrap_or(arrived_at);
+        if arrived_at < oldest {
+            return Some(written.min(arrived_at));
+        }
+        // Few mails come so far, and only they are looked at again.
+        let taken_in = if written < oldest { received_at(raw) } else { None };
+        taken_in.filter(|at| *at < oldest).map(|at| at.min(written))
     }
 
     /// Enters a part into the ledger; what waits to be worked comes back.

@@ -19,6 +19,9 @@ use super::{
 };
 use crate::model::{Instant, Mail};
 
+/// The line of the server that took a mail in stands above all others.
+const HEAD_BYTES: usize = 64 * 1024;
+
 /// Why a message could not be read at all. It is kept where it is; a person can look at it there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
@@ -95,13 +98,16 @@ fn assemble(headers: &Headers<'_>, body: Body, trust: &Trust, size: u64) -> (Mai
     let ids = Ids::read(headers);
     let Cleaned { body: whole, reply, signature, quoted } = clean(&body.text, &subject_text);
     let authentication = authenticate(headers, &from.kept, trust);
+    let written = headers.first("Date").filter(|value| !value.trim_ascii().is_empty());
+    let dated = written.and_then(date);
     let mut mail = Mail {
         from: from.kept.into_iter().next().unwrap_or_default(),
         reply_to: reply_to.kept,
         to: to.kept,
         cc: cc.kept,
         subject: subject_text,
-        date: headers.first("Date").and_then(date),
+        date: dated,
+        date_ignored: written.is_some() && dated.is_none(),
         text: reply,
         signature,
         attachments: body.attachments,
@@ -122,18 +128,28 @@ fn assemble(headers: &Headers<'_>, body: Body, trust: &Trust, size: u64) -> (Mai
     (mail, whole, many_people)
 }
 
+/// When the receiving server took a mail in, by the topmost of the lines that servers write above it.
+pub(super) fn received_at(raw: &[u8]) -> Option<Instant> {
+    let head = raw.get(..HEAD_BYTES).unwrap_or(raw);
+    let start = head.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
+    let (headers, _) = Headers::read(head, start);
+    let topmost = headers.first("Received")?;
+    let at = topmost.iter().rposition(|byte| *byte == b';')?;
+    date(topmost.get(at + 1..)?)
+}
+
 /// The Date header in the forms that occur, also without a zone (read as UTC).
 fn date(value: &[u8]) -> Option<Instant> {
     let line = terminated(value, SHORT_CHARS);
     if let HeaderValue::DateTime(date) = MessageStream::new(&line).parse_date()
         && date.is_valid()
     {
-        return DateTime::from_timestamp(date.to_timestamp(), 0).map(Into::into);
+        return Instant::from_unix(date.to_timestamp());
     }
     let text = one_line(&String::from_utf8_lossy(&line));
     let parsed =
         DateTime::parse_from_rfc2822(&text).or_else(|_| DateTime::parse_from_rfc2822(&format!("{text} +0000")));
-    parsed.or_else(|_| DateTime::parse_from_rfc3339(&text)).ok().map(|at| at.to_utc().into())
+    parsed.or_else(|_| DateTime::parse_from_rfc3339(&text)).ok().and_then(|at| Instant::new(at.to_utc()))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     model::vector::{decode, encode},
     store::{
-        Reader, Store, Write,
+        LeaveOut as _, Reader, Store, StoreError, Write,
         lesson::{Learned, VectorDoc, VectorRow},
     },
 };
@@ -55,7 +55,7 @@ impl Embedded {
         let docs = self.store.read_now(|reader| {
             broken
                 .iter()
-                .map(|id| Ok(reader.vector_doc(*id)?.map(|found| found.document.doc)))
+                .map(|id| Ok(reader.vector_doc(*id).or_left_out()?.map(|found| found.document.doc)))
                 .collect::<Result<Vec<_>, _>>()
         })?;
         Ok(docs.into_iter().flatten().collect())
@@ -107,7 +107,11 @@ impl Embedded {
                 if found.len() == k {
                     break;
                 }
-                match reader.vector_doc(vector_id)? {
+                let document = reader.vector_doc(vector_id);
+                if document.as_ref().is_err_and(StoreError::is_unreadable) {
+                    continue;
+                }
+                match document? {
                     Some(row) if found.iter().any(|near| near.doc == row.document.doc) => {}
                     Some(VectorDoc { document, number }) => {
                         let (doc, score) = (document.doc.clone(), score.clamp(-1.0, 1.0));

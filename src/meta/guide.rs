@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     fn deed(domain: &str, before: usize, after: Option<usize>) -> ReplyDeed {
-        let at = chrono::DateTime::UNIX_EPOCH.into();
+        let at = crate::model::Instant::EARLIEST;
         ReplyDeed { domain: domain.into(), words_before: before, words_after: after, rejected: after.is_none(), at }
     }
 

@@ -230,8 +230,8 @@ impl<'a> Group<'a> {
             edit: Edit::Add { entry: self.entry(), why: why(&self.support) },
             reach: self.reach.clone(),
             evidence,
-            since: since.unwrap_or(Instant::from(chrono::DateTime::UNIX_EPOCH)),
-            until: until.unwrap_or(Instant::from(chrono::DateTime::UNIX_EPOCH)),
+            since: since.unwrap_or(Instant::EARLIEST),
+            until: until.unwrap_or(Instant::EARLIEST),
             asked: self.is_asked(material),
         }
     }

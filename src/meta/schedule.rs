@@ -66,7 +66,7 @@ impl Schedule {
     fn next(&self, after: Instant) -> Option<Instant> {
         let local = after.utc().with_timezone(&self.zone);
         let next = self.cron.find_next_occurrence(&local, false).ok()?;
-        let next = Instant::from(next.to_utc());
+        let next = Instant::new(next.to_utc())?;
         // Whole seconds: an occurrence within the same second would be found for ever.
         Some(if next > after { next } else { after.plus(Duration::seconds(1)) })
     }

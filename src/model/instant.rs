@@ -1,6 +1,10 @@
 //! A point in time with one text form: UTC, whole seconds, `2025-06-23T03:15:00Z`. Text order is time order.
+//!
+//! Only times from the start of 1970 to the end of 9998 exist as values. Whatever names another one, a header, a file, a
+//! calendar, is read as if it named none; so every value prints with four digits of a year in any time zone, and is read
+//! back as what it was.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, time::SystemTime};
 
 use chrono::{DateTime, Datelike, Duration, SubsecRound, Timelike, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -8,7 +12,52 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(DateTime<Utc>);
 
+/// The last second of 9998, counted from the start of 1970. A year of four digits is left for every time zone.
+const LAST_SECOND: i64 = 253_370_764_799;
+
+/// Why a text or a time is no [`Instant`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BadInstant {
+    #[error("not a time: {0}")]
+    Form(#[from] chrono::ParseError),
+    #[error("not a time from 1970 to 9998")]
+    Range,
+}
+
 impl Instant {
+    pub const EARLIEST: Self = Self(DateTime::UNIX_EPOCH);
+    pub const LATEST: Self = match DateTime::from_timestamp(LAST_SECOND, 0) {
+        Some(at) => Self(at),
+        None => Self::EARLIEST,
+    };
+
+    /// None outside 1970–9998.
+    pub fn new(at: DateTime<Utc>) -> Option<Self> {
+        let at = Self(at.trunc_subsecs(0));
+        (Self::EARLIEST..=Self::LATEST).contains(&at).then_some(at)
+    }
+
+    /// None outside 1970–9998.
+    pub fn from_unix(seconds: i64) -> Option<Self> {
+        DateTime::from_timestamp(seconds, 0).and_then(Self::new)
+    }
+
+    /// None outside 1970–9998.
+    pub fn from_unix_ms(milliseconds: i64) -> Option<Self> {
+        DateTime::from_timestamp_millis(milliseconds).and_then(Self::new)
+    }
+
+    /// The time of a file, which may be anything. None outside 1970–9998.
+    pub fn of_file(at: SystemTime) -> Option<Self> {
+        let since = at.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        Self::from_unix(i64::try_from(since.as_secs()).ok()?)
+    }
+
+    /// The nearest one there is: for clocks and sums, which must go on.
+    pub fn nearest(at: DateTime<Utc>) -> Self {
+        Self(at.trunc_subsecs(0)).clamp(Self::EARLIEST, Self::LATEST)
+    }
+
     pub fn utc(self) -> DateTime<Utc> {
         self.0
     }
@@ -27,8 +76,10 @@ impl Instant {
         self.0.with_timezone(&zone).format("%Y-%m-%d").to_string()
     }
 
+    /// The sum, or the end of time that is nearest to it.
     pub fn plus(self, duration: Duration) -> Self {
-        Self(self.0.checked_add_signed(duration).unwrap_or(self.0))
+        let beyond = if duration < Duration::zero() { Self::EARLIEST } else { Self::LATEST };
+        self.0.checked_add_signed(duration).map_or(beyond, Self::nearest)
     }
 
     /// Hours from `self` to `later`, negative when `later` is earlier.
@@ -37,20 +88,12 @@ impl Instant {
     }
 }
 
-impl From<DateTime<Utc>> for Instant {
-    fn from(at: DateTime<Utc>) -> Self {
-        Self(at.trunc_subsecs(0))
-    }
-}
-
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (at, time) = (self.0.date_naive(), self.0.time());
-        let (year, month, day) = (at.year(), at.month(), at.day());
+        let (month, day) = (at.month(), at.day());
         let (hour, minute, second) = (time.hour(), time.minute(), time.second());
-        let Some(years) = u32::try_from(year).ok().filter(|year| *year <= 9999) else {
-            return write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z");
-        };
+        let years = at.year().unsigned_abs();
         // Written for every row; any formatter takes many times as long.
         let mut text = *b"0000-00-00T00:00:00Z";
         let parts = [(0, years / 100), (2, years % 100), (5, month), (8, day), (11, hour), (14, minute), (17, second)];
@@ -65,10 +108,10 @@ impl fmt::Display for Instant {
 }
 
 impl FromStr for Instant {
-    type Err = chrono::ParseError;
+    type Err = BadInstant;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        DateTime::parse_from_rfc3339(text).map(|at| at.with_timezone(&Utc).into())
+        Self::new(DateTime::parse_from_rfc3339(text)?.to_utc()).ok_or(BadInstant::Range)
     }
 }
 
@@ -87,14 +130,54 @@ impl<'de> Deserialize<'de> for Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
     #[test]
     fn one_text_form_whatever_the_offset_or_fraction() {
         for text in ["2025-06-23T03:15:00Z", "2025-06-23T05:15:00.9+02:00"] {
             assert_eq!(text.parse::<Instant>().unwrap().to_string(), "2025-06-23T03:15:00Z");
         }
-        for text in ["0099-12-31T23:59:59Z", "1970-01-01T00:00:00Z", "9999-10-09T08:07:06Z"] {
+        for text in ["1970-01-01T00:00:00Z", "9998-10-09T08:07:06Z", "9998-12-31T23:59:59Z"] {
             assert_eq!(text.parse::<Instant>().unwrap().to_string(), text);
+        }
+        assert_eq!(Instant::LATEST.to_string(), "9998-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn times_beyond_the_ends_are_none() {
+        for text in [
+            "1969-12-31T23:59:59Z",
+            "1970-01-01T00:30:00+01:00",
+            "9999-01-01T00:00:00Z",
+            "9998-12-31T23:59:59-00:01",
+            "0099-12-31T23:59:59Z",
+            "99999-01-01T09:00:00Z",
+            "-0001-01-01T00:00:00Z",
+        ] {
+            assert!(text.parse::<Instant>().is_err(), "{text}");
+            assert!(serde_json::from_str::<Instant>(&format!("\"{text}\"")).is_err(), "{text}");
+        }
+        assert_eq!(Instant::of_file(SystemTime::UNIX_EPOCH - std::time::Duration::from_secs(1)), None);
+        assert_eq!(Instant::EARLIEST.plus(Duration::days(-1)), Instant::EARLIEST);
+        assert_eq!(Instant::LATEST.plus(Duration::MAX), Instant::LATEST);
+        assert_eq!(Instant::LATEST.plus(Duration::MIN), Instant::EARLIEST);
+    }
+
+    proptest! {
+        /// Whatever makes one, from whatever it is made.
+        #[test]
+        fn any_that_exists_prints_and_is_read_back(seconds in any::<i64>(), near in 0..LAST_SECOND, more in any::<i64>()) {
+            let sum = Instant::from_unix(near).unwrap().plus(Duration::seconds(more >> 12));
+            for at in [Instant::from_unix(near), Instant::from_unix(seconds), Instant::from_unix_ms(seconds), Some(sum)]
+                .into_iter()
+                .flatten()
+            {
+                let text = at.to_string();
+                prop_assert_eq!(text.len(), 20);
+                prop_assert_eq!(text.parse::<Instant>().unwrap(), at);
+                prop_assert_eq!(serde_json::from_str::<Instant>(&serde_json::to_string(&at).unwrap()).unwrap(), at);
+                prop_assert!((Instant::EARLIEST..=Instant::LATEST).contains(&at));
+            }
         }
     }
 }

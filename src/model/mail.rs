@@ -85,9 +85,12 @@ pub struct Mail {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cc: Vec<Address>,
     pub subject: String,
-    /// The Date header.
+    /// The Date header; the arrival where that names no time that counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<Instant>,
+    /// It has a Date header, which names no time that counts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub date_ignored: bool,
     /// The sender's own words: quotes and signature cut, tricks stripped.
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

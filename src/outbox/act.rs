@@ -2,7 +2,7 @@
 
 use std::{fs::DirBuilder, os::unix::fs::DirBuilderExt, time::Duration};
 
-use super::{Carried, End, LOOK_AGAIN, LOOK_BACK, NO_MAILBOX, Outbox};
+use super::{Carried, End, LOOK_AGAIN, NO_MAILBOX, Outbox, caps::LONGEST};
 use crate::{
     failpoint,
     model::{Action, ActionId, Effect, Instant, OutboxState},
@@ -33,7 +33,7 @@ impl Later {
     }
 
     pub(super) fn carried(self, now: Instant) -> Carried {
-        let after = chrono::Duration::from_std(self.after).unwrap_or(LOOK_BACK).max(LOOK_AGAIN);
+        let after = chrono::Duration::from_std(self.after).unwrap_or(LONGEST).max(LOOK_AGAIN);
         Carried::NotNow { reason: format!("waits: {}", self.why), until: now.plus(after) }
     }
 }

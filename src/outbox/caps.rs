@@ -1,4 +1,7 @@
 //! How much may happen at once. Counted in memory by the one worker, from the rows of the last hour on.
+//!
+//! A clock may be set back. What happened, happened before now: entries that are later than the clock count as of now, so
+//! each leaves its window in time.
 
 use std::collections::VecDeque;
 
@@ -11,11 +14,15 @@ use crate::{
 
 /// A step over the cap looks again this often at the latest.
 const LOOK_AGAIN: Duration = Duration::seconds(60);
+/// The longest window.
+pub(super) const LONGEST: Duration = Duration::hours(1);
 
 #[derive(Debug, Default)]
 pub(super) struct Windows {
+    /// Both oldest first, none later than the last look.
     labels: VecDeque<Instant>,
     messages: VecDeque<(Instant, String)>,
+    looked_at: Option<Instant>,
 }
 
 /// Why an effect waits, and until when.
@@ -40,8 +47,13 @@ const fn kind(action: &Action) -> Kind {
 }
 
 impl Windows {
-    /// What happened before this process began.
-    pub(super) fn recall(&mut self, action: &Action, sender: String, at: Instant) {
+    /// What happened before this process began, oldest first. What is dated further ahead than a window is long was done
+    /// by a clock that has been set back since: nobody knows when, and it is not counted again at every start.
+    pub(super) fn recall(&mut self, action: &Action, sender: String, at: Instant, now: Instant) {
+        if at > now.plus(LONGEST) {
+            return;
+        }
+        let at = at.min(now);
         match kind(action) {
             Kind::Label => self.labels.push_back(at),
             Kind::Message => self.messages.push_back((at, sender)),
@@ -51,7 +63,8 @@ impl Windows {
 
     /// Takes a place, or says when one may be free.
     pub(super) fn enter(&mut self, action: &Action, sender: &str, caps: &Caps, now: Instant) -> Result<(), Over> {
-        let (minute, hour) = (now.plus(-Duration::minutes(1)), now.plus(-Duration::hours(1)));
+        self.follow(now);
+        let (minute, hour) = (now.plus(-Duration::minutes(1)), now.plus(-LONGEST));
         while self.labels.front().is_some_and(|at| *at <= minute) {
             self.labels.pop_front();
         }
@@ -85,6 +98,14 @@ impl Windows {
             }
         }
         Ok(())
+    }
+
+    /// Dates what is later than the clock as of now.
+    fn follow(&mut self, now: Instant) {
+        if self.looked_at.replace(now).is_some_and(|before| before > now) {
+            self.labels.iter_mut().for_each(|at| *at = now.min(*at));
+            self.messages.iter_mut().for_each(|(at, _)| *at = now.min(*at));
+        }
     }
 
     /// Gives a place back: nothing came of it.
@@ -140,6 +161,34 @@ mod tests {
         assert_eq!(windows.enter(&label, "", &caps, at(20)).unwrap_err().until, at(60));
         assert!(windows.enter(&label, "", &caps, at(60)).is_ok());
         assert!(windows.enter(&label, "", &caps, at(61)).is_err());
+    }
+
+    #[test]
+    fn a_clock_that_jumps_ahead_and_back_closes_no_window_for_good() {
+        let caps = Caps { labels_per_minute: 2, messages_per_hour: 2, ..Caps::default() };
+        let label = action(Effect::Label { label: "x".into() });
+        let message = action(Effect::Draft { message: crate::model::action::Composed::default() });
+        let day = 86_400;
+        for (effect, later) in [(&label, 71), (&message, 3611)] {
+            let mut windows = Windows::default();
+            assert!(windows.enter(effect, "", &caps, at(0)).is_ok());
+            assert!(windows.enter(effect, "", &caps, at(day)).is_ok());
+            assert!(windows.enter(effect, "", &caps, at(day)).is_ok());
+            assert!(windows.enter(effect, "", &caps, at(10)).is_err(), "what was done counts");
+            assert!(windows.enter(effect, "", &caps, at(later)).is_ok(), "and is over in time");
+        }
+    }
+
+    #[test]
+    fn what_a_clock_ahead_left_behind_is_not_counted_at_every_start() {
+        let caps = Caps { messages_per_hour: 1, ..Caps::default() };
+        let message = action(Effect::Draft { message: crate::model::action::Composed::default() });
+        for (dated, counts) in [(-3600, false), (-3599, true), (0, true), (3600, true), (3601, false), (86_400, false)] {
+            let mut windows = Windows::default();
+            windows.recall(&message, String::new(), at(dated), at(0));
+            assert_eq!(windows.enter(&message, "", &caps, at(0)).is_err(), counts, "{dated}");
+            assert!(windows.enter(&message, "", &caps, at(3601)).is_ok(), "{dated}");
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::{
     policy::{Charter, Situation, Verdict, judge},
     source::{Busy, Mailbox, SourceError},
     store::{
-        Result, Store, StoreError, Write,
+        LeaveOut as _, Result, Store, StoreError, Write,
         value::{ActionMove, Claim, NewAction},
     },
     witness::Witness,
@@ -32,8 +32,6 @@ use caps::Windows;
 
 /// Effects that are held look again this often.
 const LOOK_AGAIN: Duration = Duration::seconds(2);
-/// The caps look back this far.
-const LOOK_BACK: Duration = Duration::hours(1);
 
 /// What an effect may need beside the store.
 #[derive(Clone)]
@@ -124,8 +122,8 @@ struct End {
 impl Outbox {
     pub fn new(store: Store, setting: Setting, now: Instant) -> Result<Self> {
         let mut windows = Windows::default();
-        for (_, sender, at, action) in store.read_now(|reader| reader.effects_since(now.plus(-LOOK_BACK)))? {
-            windows.recall(&action, sender, at);
+        for (_, sender, at, action) in store.read_now(|reader| reader.effects_since(now.plus(-caps::LONGEST)))? {
+            windows.recall(&action, sender, at, now);
         }
         Ok(Self {
             store,
@@ -372,7 +370,7 @@ impl Outbox {
     fn row(&self, action_id: ActionId) -> Result<Pending> {
         self.store.read_now(|reader| {
             let row = reader.action(action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
-            let account = reader.account(&row.action.account)?;
+            let account = reader.account(&row.action.account).or_left_out()?;
             let task = reader.task(row.action.task_id)?;
             let mail = row.action.mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
             let mut approval = reader.approval(action_id)?;
@@ -406,7 +404,7 @@ impl Outbox {
     /// The same for a row whose bytes never left memory. Phishing was ruled out when it became ready.
     fn fresh(&self, planned: &NewAction) -> Result<Pending> {
         let (account, paused) =
-            self.store.read_now(|reader| Ok((reader.account(&planned.action.account)?, reader.is_paused()?)))?;
+            self.store.read_now(|reader| Ok((reader.account(&planned.action.account).or_left_out()?, reader.is_paused()?)))?;
         Ok(Pending {
             action: planned.action.clone(),
             class: planned.class,

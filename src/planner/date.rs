@@ -129,7 +129,7 @@ fn settle(when: When, hour: Option<NaiveTime>, limit: bool, base: &Base<'_>) -> 
     }
     let at: DateTime<Tz> = base.me.time_zone.from_local_datetime(&moment).earliest()?;
     let deadline = if exact { at.format("%Y-%m-%dT%H:%M:%S%:z") } else { at.format("%Y-%m-%d") }.to_string();
-    Some(Due { deadline, at: at.to_utc().into(), limit })
+    Some(Due { deadline, at: Instant::new(at.to_utc())?, limit })
 }
 
 const LIMIT_WORDS: &[&str] =

@@ -77,7 +77,7 @@ fn invite(raw: &str) -> Option<Invite> {
     let field = |name: &str| raw.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned());
     let time = |name: &str| {
         let at = chrono::NaiveDateTime::parse_from_str(&field(name)?, "%Y%m%dT%H%M%SZ").unwrap();
-        Some(Instant::from(at.and_utc()))
+        Instant::new(at.and_utc())
     };
     Some(Invite {
         method: field("METHOD:")?,

@@ -1,6 +1,7 @@
-//! Warnings beside the reading: a sender who looks like someone else, and text that talks to the program.
+//! Warnings beside the reading: a sender who looks like someone else, text that talks to the program, and a date that does
+//! not count.
 //!
-//! Owns the two flags. A warning never adds or removes a task; what follows from one is decided elsewhere.
+//! Owns the three flags. A warning never adds or removes a task; what follows from one is decided elsewhere.
 
 use crate::model::{Mail, Me, plan::Warning};
 
@@ -49,6 +50,8 @@ const BRANDS: &[&str] = &[
     "discount",
 ];
 
+const DATE_IGNORED: &str = "its Date header names no time from 1970 to 9998, so it counts as written when it arrived";
+
 /// Shows itself as someone it is not: a look-alike of a known name, or a link that leads elsewhere.
 pub(super) fn pretends(mail: &Mail, me: &Me) -> bool {
     lookalike(mail, me).or_else(|| crossed_link(mail)).is_some()
@@ -65,7 +68,8 @@ pub(super) fn find(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context:
         Warning { kind: "injection".into(), text }
     });
     let phishing = phishing.map(|text| Warning { kind: "phishing".into(), text });
-    phishing.into_iter().chain(injection).collect()
+    let date = mail.date_ignored.then(|| Warning { kind: "date".into(), text: DATE_IGNORED.into() });
+    phishing.into_iter().chain(injection).chain(date).collect()
 }
 
 /// Says what only a program would be told, or names one and gives it an order. Talking about programs is not talking to one.

@@ -1,5 +1,10 @@
 //! What can go wrong in the store, in terms a caller branches on. Causes are kept, rusqlite's types are not.
 
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+};
+
 use rusqlite::ErrorCode;
 
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +58,11 @@ impl StoreError {
         }
     }
 
+    /// A stored row that cannot be read as what it stands for. Whoever walks over many goes on without it.
+    pub const fn is_unreadable(&self) -> bool {
+        matches!(self, StoreError::Decode { .. })
+    }
+
     /// For the others of a batch whose commit failed.
     pub(super) fn share(&self) -> Self {
         match self {
@@ -98,6 +108,49 @@ fn translate(error: rusqlite::Error, doing: &str) -> StoreError {
             }
             _ => StoreError::Sqlite { context: doing.to_owned(), source: Box::new(error) },
         },
+        _ if is_unreadable(&error) => StoreError::Decode { context: doing.to_owned(), source: Box::new(error) },
         _ => StoreError::Sqlite { context: doing.to_owned(), source: Box::new(error) },
+    }
+}
+
+/// Whether the fault is in what one row holds, and not in the statement or the database.
+pub(super) const fn is_unreadable(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
+    )
+}
+
+/// One row among many.
+pub trait LeaveOut<T> {
+    /// A row that cannot be read counts as not there; `doctor` names it. Whatever else is wrong stays an error.
+    fn or_left_out(self) -> Result<Option<T>>;
+}
+
+impl<T> LeaveOut<T> for Result<Option<T>> {
+    fn or_left_out(self) -> Result<Option<T>> {
+        match self {
+            Err(StoreError::Decode { context, source }) => {
+                note_left_out(&context, &source.to_string());
+                Ok(None)
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+/// Rows that were left out and told in the log. A daemon walks over them every few seconds.
+static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+/// More are a broken database, and one line says that as well as many.
+const MOST_TOLD: usize = 100;
+
+/// Logs once that a row was left out. The value is not named: it may be anybody's text.
+pub(super) fn note_left_out(doing: &str, row: &str) {
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if told.len() < MOST_TOLD && told.insert(format!("{doing}\n{row}")) {
+        tracing::warn!(doing, "a stored row could not be read and is left out; `adjutant doctor` names it");
     }
 }

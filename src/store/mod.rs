@@ -34,7 +34,7 @@ use tokio::sync::Semaphore;
 use error::Context as _;
 
 pub use answer::Pending;
-pub use error::{Result, StoreError};
+pub use error::{LeaveOut, Result, StoreError};
 pub use table::{approval::JournalRow, facts::Rankable, find::Depth, vector::MEMORY_TROUBLE};
 pub use text::{query_words, tokens};
 pub use write::{Receipt, Write};

@@ -125,7 +125,7 @@ mod tests {
     fn a_busy_hour_is_not_proposed_and_its_day_still_is() {
         let (me, now): (Me, Instant) = (crate::tool::tests::me(), "2026-11-16T08:00:00Z".parse().unwrap());
         let free = slots(&me, now, 30, &[]);
-        let first = Instant::from(free[0].to_utc());
+        let first = Instant::new(free[0].to_utc()).unwrap();
         let busy = Busy { from: first.plus(Duration::minutes(-15)), to: first.plus(Duration::minutes(15)) };
         let around = slots(&me, now, 30, &[busy]);
         assert_eq!(around[0], free[0] + Duration::minutes(30));

@@ -71,5 +71,5 @@ pub fn reminder_time(asked: &Asked<'_>) -> Instant {
 fn morning(asked: &Asked<'_>) -> Option<Instant> {
     let day: NaiveDate = asked.deadline?.parse().ok()?;
     let start = asked.me.time_zone.from_local_datetime(&day.and_time(asked.me.work_start)).earliest()?;
-    Some(Instant::from(start.to_utc()))
+    Instant::new(start.to_utc())
 }

@@ -111,6 +111,13 @@ impl House {
         self.write("rules/policy.yml", &format!("{caps}\n{grace}\n{more}\n"));
     }
 
+    /// The same home once more, in a folder of its own.
+    pub(crate) fn copied(&self) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        crate::unreadable_rows::copy_folder(self.root(), folder.path());
+        Self { folder, clock: self.clock.clone() }
+    }
+
     pub(crate) fn root(&self) -> &Path {
         self.folder.path()
     }

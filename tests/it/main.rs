@@ -75,4 +75,6 @@ mod sending;
 mod sim;
 mod sqlite_client;
 mod tampering;
+mod times;
+mod unreadable_rows;
 mod whole_homes;

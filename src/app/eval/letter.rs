@@ -86,7 +86,7 @@ impl Letter {
     /// The same for a mail that was already parsed.
     pub fn received<T>(mail: &Mail, reader: impl FnOnce(&Mail, &ReadContext<'_>) -> T) -> T {
         let me = receiver(mail);
-        let now = mail.date.unwrap_or_else(|| DateTime::UNIX_EPOCH.into());
+        let now = mail.date.unwrap_or(Instant::EARLIEST);
         reader(mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false })
     }
 
@@ -130,7 +130,7 @@ fn reason(reading: &Reading) -> String {
 
 /// What the sender's clock showed. Relative words count from there, whatever the offset.
 pub(super) fn wall_clock(text: &str) -> Option<Instant> {
-    DateTime::parse_from_rfc3339(text).ok().map(|at| at.naive_local().and_utc().into())
+    DateTime::parse_from_rfc3339(text).ok().and_then(|at| Instant::new(at.naive_local().and_utc()))
 }
 
 /// The person the mail was sent to, named as the address names them.

@@ -246,6 +246,7 @@ impl App {
                 Ok(_) => cancelled.push(twins),
                 // One of three was cancelled already, or a person came by.
                 Err(StoreError::Overtaken(_)) => {}
+                Err(error) if error.is_unreadable() => {}
                 Err(error) => return Err(error.into()),
             }
         }

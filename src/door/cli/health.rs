@@ -11,7 +11,7 @@ use crate::{
     audit::Verified,
     ingest::escape_for_people,
     model::{AccountCondition, Instant, llm::Outcome},
-    store::value::Restored,
+    store::value::{Restored, UnreadableRow},
 };
 
 pub(super) fn print_health(screen: Screen, health: &Health, zone: Tz) -> io::Result<()> {
@@ -86,6 +86,13 @@ fn print_counts(screen: Screen, health: &Health, zone: Tz) -> io::Result<()> {
         let steps = if *steps == 1 { "1 step waits".to_owned() } else { format!("{steps} steps wait") };
         let next = next.utc().with_timezone(&zone).format("%H:%M");
         screen.line(&format!("waits    {steps}: {}, next at {next}", shown(reason, 160)))?;
+    }
+    if health.unreadable.count > 0 {
+        let count = health.unreadable.count;
+        screen.line(&format!("rows     {count} CANNOT BE READ; everything goes on without them"))?;
+        for UnreadableRow { table, key, column, problem } in &health.unreadable.rows {
+            screen.line(&format!("         {table} {}: {column}: {}", shown(key, 60), shown(problem, 120)))?;
+        }
     }
     if health.paused {
         screen.line("effects  PAUSED: nothing is done until `adjutant resume`")?;

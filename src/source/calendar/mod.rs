@@ -159,7 +159,7 @@ impl Calendar {
 }
 
 fn span(period: google_calendar3::api::TimePeriod) -> Option<Busy> {
-    Some(Busy { from: period.start?.into(), to: period.end?.into() })
+    Some(Busy { from: Instant::nearest(period.start?), to: Instant::nearest(period.end?) })
 }
 
 fn entry(part: &Part) -> Event {

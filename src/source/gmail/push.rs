@@ -62,7 +62,7 @@ impl Push {
             hub.users().watch(wanted.clone(), ME).add_scope(SCOPE).delegate(heard).doit().await
         };
         let watched = self.client.ask(price::WATCH, request)?;
-        Ok(watched.expiration.and_then(chrono::DateTime::from_timestamp_millis).map(Instant::from))
+        Ok(watched.expiration.and_then(Instant::from_unix_ms))
     }
 
     /// Waits for a word from the subscription; whether one came.

@@ -107,7 +107,7 @@ fn blame(client: &Client, error: ApiError, key: &str) -> SourceError {
 
 fn told(found: Found, message: Message, under: Option<&Watched>) -> (Found, Raw) {
     let labels = message.label_ids.unwrap_or_default();
-    let arrived = message.internal_date.and_then(chrono::DateTime::from_timestamp_millis).map(Instant::from);
+    let arrived = message.internal_date.and_then(Instant::from_unix_ms);
     let mut raw = message.raw.unwrap_or_default();
     let found = Found {
         direction: direction(&labels),
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn what_came_without_labels_is_ours_only_under_a_watched_one() {
-        let at = Instant::from(chrono::DateTime::UNIX_EPOCH);
+        let at = Instant::EARLIEST;
         let found = || Found { key: "k".into(), folder: "f".into(), direction: Direction::In, arrived_at: at, size: 0 };
         let read = |labels: &[&str], under: Option<&Watched>| {
             let label_ids = Some(labels.iter().map(|label| (*label).to_owned()).collect());

@@ -6,8 +6,9 @@ use crate::model::Instant;
 
 /// `From dana@x.example Mon Mar  3 10:00:00 2025`, with whatever some programs put behind the time.
 ///
-/// Body lines that begin with "From " do not look like this.
-pub(super) fn from_line(line: &[u8]) -> Option<Instant> {
+/// Body lines that begin with "From " do not look like this. Some without a time inside: it is an envelope, and its time
+/// is none that counts.
+pub(super) fn from_line(line: &[u8]) -> Option<Option<Instant>> {
     let line = std::str::from_utf8(line.strip_prefix(b"From ")?.get(..).filter(|line| line.len() < 500)?).ok()?;
     let words: Vec<&str> = line.split_whitespace().collect();
     let clock = words.iter().position(|word| {
@@ -25,7 +26,7 @@ pub(super) fn from_line(line: &[u8]) -> Option<Instant> {
         Some(zone) => DateTime::parse_from_str(&format!("{text} {zone}"), "%d %b %Y %H:%M:%S %z").ok()?.to_utc(),
         None => NaiveDateTime::parse_from_str(&text, "%d %b %Y %H:%M:%S").ok()?.and_utc(),
     };
-    Some(at.into())
+    Some(Instant::new(at))
 }
 
 /// The Date header, when there is a plain one near the top.
@@ -40,7 +41,7 @@ pub(super) fn header_date(bytes: &[u8]) -> Option<Instant> {
             && name.eq_ignore_ascii_case(b"date:")
         {
             let text = std::str::from_utf8(line.get(5..)?).ok()?.trim();
-            return DateTime::parse_from_rfc2822(text).ok().map(|at| at.to_utc().into());
+            return DateTime::parse_from_rfc2822(text).ok().and_then(|at| Instant::new(at.to_utc()));
         }
     }
     None
@@ -61,7 +62,15 @@ mod tests {
             ("From ", None),
             ("From: a@b.example", None),
         ] {
-            assert_eq!(from_line(line.as_bytes()).map(|at| at.to_string()).as_deref(), expected, "{line}");
+            let at = from_line(line.as_bytes()).map(|at| at.unwrap().to_string());
+            assert_eq!(at.as_deref(), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn an_envelope_of_no_time_that_counts_still_begins_a_message() {
+        for line in ["From a@b.example Mon Mar  3 10:00:05 1901\n", "From a@b.example Mon Mar 3 10:00:00 9999"] {
+            assert_eq!(from_line(line.as_bytes()), Some(None), "{line}");
         }
     }
 
@@ -74,5 +83,6 @@ mod tests {
         );
         assert_eq!(at("Subject: x\n\nDate: Mon, 3 Mar 2025 10:00:00 +0200\n"), None);
         assert_eq!(at("Date: soon\n"), None);
+        assert_eq!(at("Date: 1 Jan 99999 09:00:00 +0000\n"), None);
     }
 }

@@ -37,7 +37,7 @@ impl<R: Read> Mbox<R> {
         let mut line = Vec::new();
         while mbox.piece(&mut line)? {
             if line.starts_with(b"From ") {
-                mbox.envelope = Some(Envelope { at: from_line(&line) });
+                mbox.envelope = Some(Envelope { at: from_line(&line).flatten() });
                 return Ok(Some(mbox));
             }
             if !line.trim_ascii().is_empty() {
@@ -66,7 +66,7 @@ impl<R: Read> Mbox<R> {
                 && line.starts_with(b"From ")
                 && let Some(next) = from_line(&line)
             {
-                self.envelope = Some(Envelope { at: Some(next) });
+                self.envelope = Some(Envelope { at: next });
                 break;
             }
             end = self.at;

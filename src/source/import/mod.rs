@@ -12,6 +12,7 @@ use std::{
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use super::{FETCH_BYTES, Maildir, Source, SourceError, maildir};
@@ -190,8 +191,10 @@ fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
+/// A file's own time; where that is none that counts, the time it was read.
 fn modified(meta: &fs::Metadata) -> io::Result<Instant> {
-    meta.modified().map(|at| chrono::DateTime::<chrono::Utc>::from(at).into())
+    let at = meta.modified()?;
+    Ok(Instant::of_file(at).or_else(|| Instant::of_file(SystemTime::now())).unwrap_or(Instant::EARLIEST))
 }
 
 /// `Sent`, `Sent Items`, `INBOX.Sent`, `.Sent`: what the person wrote.

@@ -25,7 +25,7 @@ use std::{
 };
 
 use super::{FETCH_BYTES, Found, Poll, Sendmail, Source, SourceError};
-use crate::model::Direction;
+use crate::model::{Direction, Instant};
 use listing::Listings;
 
 /// The name of the inbox in keys.
@@ -285,8 +285,11 @@ impl Scan<'_> {
             self.poll.look_again = Some(SETTLE);
             return Ok(());
         }
-        let arrived_at =
-            name::delivered_at(unique).unwrap_or_else(|| chrono::DateTime::<chrono::Utc>::from(modified).into());
+        // Both the name and the file's time may be anything; then it counts as come when it was seen.
+        let arrived_at = name::delivered_at(unique)
+            .or_else(|| Instant::of_file(modified))
+            .or_else(|| Instant::of_file(self.now))
+            .unwrap_or(Instant::EARLIEST);
         self.poll.messages.push(Found { key, folder: folder.to_owned(), direction, arrived_at, size: meta.len() });
         Ok(())
     }

@@ -65,7 +65,7 @@ pub(super) fn delivered_at(unique: &OsStr) -> Option<Instant> {
     if !(9..=10).contains(&seconds.len()) {
         return None;
     }
-    chrono::DateTime::from_timestamp(seconds.parse().ok()?, 0).map(Into::into)
+    Instant::from_unix(seconds.parse().ok()?)
 }
 
 #[cfg(test)]

@@ -91,6 +91,12 @@ impl Reader<'_> {
         many(self.0, &format!("{COLUMNS} ORDER BY created_at, account"), [], "listing accounts", account)
     }
 
+    /// Every account by its name, whatever else its row holds.
+    pub fn account_ids(&self) -> Result<Vec<AccountId>> {
+        let sql = "SELECT account FROM account ORDER BY created_at, account";
+        many(self.0, sql, [], "listing accounts", |row| row.get(0).map(AccountId))
+    }
+
     pub fn account(&self, id: &AccountId) -> Result<Option<Account>> {
         one(self.0, &format!("{COLUMNS} WHERE account = ?1"), [id.as_str()], "reading an account", account)
     }

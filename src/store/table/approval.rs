@@ -2,12 +2,12 @@
 
 use rusqlite::Connection;
 
-use super::{audit, correction, decision, execute, item, many, one, outbox, parsed, setting, task};
+use super::{audit, correction, decision, execute, first, item, many, one, outbox, parsed, setting, task};
 use crate::{
     model::{Action, ActionId, Approval, Instant, ItemId, ItemKind, OutboxState, Status, audit::AuditEntry},
     store::{
         Reader,
-        error::{Context, Result, StoreError},
+        error::{Context, LeaveOut as _, Result, StoreError},
         night::CorrectionKind,
         value::{ActionEdit, Decision, ItemRow, OutboxRow, Rejudged, Restored, Verdict},
     },
@@ -144,7 +144,7 @@ pub(in crate::store) fn edit(connection: &Connection, edit: &ActionEdit) -> Resu
 pub(in crate::store) fn rejudge(connection: &Connection, judged: &Rejudged) -> Result<()> {
     let id = judged.action.action_id.to_string();
     let sql = "SELECT item_id FROM item WHERE action_id = ?1 AND state = 'open'";
-    let open = one(connection, sql, [&id], "finding an item", |row| parsed::<ItemId>(row, 0))?;
+    let open = first(connection, sql, [&id], "finding an item", |row| parsed::<ItemId>(row, 0))?;
     let Some(open) = open.map(|open| item::get(connection, open)).transpose()?.flatten() else { return Ok(()) };
     if let Some(denied) = &judged.denied {
         return decision::refuse(connection, &open, "policy", denied, judged.at).map(drop);
@@ -257,7 +257,7 @@ impl Reader<'_> {
             many(self.0, sql, [limit], "reading the journal", |row| Ok((parsed(row, 0)?, parsed(row, 1)?)))?;
         let mut rows = Vec::new();
         for (action_id, done_at) in found {
-            rows.extend(outbox::get(self.0, action_id)?.map(|row| JournalRow { row, done_at }));
+            rows.extend(outbox::get(self.0, action_id).or_left_out()?.map(|row| JournalRow { row, done_at }));
         }
         Ok(rows)
     }
@@ -268,7 +268,7 @@ impl Reader<'_> {
         let ids = items.iter().filter(|item| item.kind == ItemKind::Action).filter_map(|item| item.action_id);
         let mut rows = Vec::new();
         for action_id in ids {
-            rows.extend(outbox::get(self.0, action_id)?);
+            rows.extend(outbox::get(self.0, action_id).or_left_out()?);
         }
         Ok(rows)
     }

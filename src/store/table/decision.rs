@@ -12,7 +12,7 @@ use crate::{
         TaskId, audit::AuditEntry, task::INSTRUCTION,
     },
     store::{
-        error::{Result, StoreError},
+        error::{LeaveOut as _, Result, StoreError},
         night::CorrectionKind,
         prepare,
         value::{ActionMove, Claim, Decision, ItemRow, NewRun, TaskRow, Verdict},
@@ -162,7 +162,8 @@ pub(in crate::store) fn expire(connection: &Connection, at: Instant) -> Result<V
     for row in item::overdue(connection, at)? {
         item::close(connection, row.item_id, ItemState::Expired, "nobody answered in time", at)?;
         if row.action_id.is_some() {
-            runs.push(refuse(connection, &row, "clock", "nobody answered in time", at)?);
+            // What is behind it may be unreadable: then nothing goes on, and the others expire all the same.
+            runs.extend(refuse(connection, &row, "clock", "nobody answered in time", at).map(Some).or_left_out()?);
         }
     }
     Ok(runs)

@@ -2,24 +2,34 @@
 
 use serde_json::Value;
 
-use super::{json, many, one, parsed};
+use super::{extracted, json, many, one, parsed};
 use crate::{
     model::{Deeds, Instant, RunId, TaskId},
-    store::{Reader, error::Result, night::ReplyDeed},
+    store::{
+        Reader,
+        error::{LeaveOut as _, Result},
+        night::ReplyDeed,
+    },
 };
+
+/// Where an action has the text of its message.
+const BODY: &str = "$.effect.message.body";
 
 impl Reader<'_> {
     /// Replies to verified senders since then: how long each was when the agent wrote it and when it left.
     pub fn reply_deeds(&self, since: Instant) -> Result<Vec<ReplyDeed>> {
-        let sql = "SELECT f.sender_domain, json_extract(first.action, '$.effect.message.body'),
-                     (SELECT json_extract(last.action, '$.effect.message.body') FROM outbox last
+        let (written, left) = (extracted("first.action", BODY), extracted("last.action", BODY));
+        let sql = format!(
+            "SELECT f.sender_domain, {written},
+                     (SELECT {left} FROM outbox last
                       WHERE last.task_id = first.task_id AND last.step = first.step AND last.state IN ('sent', 'saved')
                       ORDER BY last.generation DESC LIMIT 1),
                      EXISTS (SELECT 1 FROM correction c WHERE c.task_id = first.task_id AND c.kind = 'reject'), first.created_at
                    FROM outbox first JOIN task_facts f USING (task_id)
                    WHERE first.generation = (SELECT min(generation) FROM outbox o WHERE o.task_id = first.task_id AND o.step = first.step)
-                     AND first.step LIKE 'send%' AND f.sender_verified AND first.created_at >= ?1 ORDER BY first.action_id";
-        let rows = many(self.0, sql, [since.to_string()], "reading what became of replies", |row| {
+                     AND first.step LIKE 'send%' AND f.sender_verified AND first.created_at >= ?1 ORDER BY first.action_id"
+        );
+        let rows = many(self.0, &sql, [since.to_string()], "reading what became of replies", |row| {
             Ok((
                 row.get::<_, String>(0)?,
                 row.get::<_, Option<String>>(1)?,
@@ -54,7 +64,7 @@ impl Reader<'_> {
         let approvals = one(self.0, sql, [task_id.to_string()], "counting approvals", |row| row.get::<_, u32>(0))?;
         let sql = "SELECT created_at FROM run WHERE run_id = ?1";
         let begun: Option<Instant> =
-            one(self.0, sql, [run_id.to_string()], "reading a run", |row| super::parsed(row, 0))?;
+            one(self.0, sql, [run_id.to_string()], "reading a run", |row| super::parsed(row, 0)).or_left_out()?;
         Ok(Deeds {
             approvals: approvals.unwrap_or_default(),
             draft_changed: edited.is_some(),

@@ -1,6 +1,6 @@
 //! What a morning summary asks.
 
-use super::{many, parsed, task};
+use super::{extracted, many, parsed, task};
 use crate::{
     model::Instant,
     store::{Reader, error::Result, value::TaskRow},
@@ -33,9 +33,12 @@ impl Reader<'_> {
 
     /// Mail, subject, task and time of every archived mail.
     pub fn archived(&self, since: Instant) -> Result<Vec<(i64, String, String, Instant)>> {
-        let sql = "SELECT m.mail_id, m.subject, b.task_id, b.updated_at FROM outbox b JOIN mail m ON m.mail_id = json_extract(b.action, '$.mail_id')
-                   WHERE b.state = 'applied' AND json_extract(b.action, '$.effect.effect') = 'archive' AND b.updated_at >= ?1 ORDER BY b.updated_at";
-        many(self.0, sql, [since.to_string()], "listing what was archived", |row| {
+        let (mail, effect) = (extracted("b.action", "$.mail_id"), extracted("b.action", "$.effect.effect"));
+        let sql = format!(
+            "SELECT m.mail_id, m.subject, b.task_id, b.updated_at FROM outbox b JOIN mail m ON m.mail_id = {mail}
+             WHERE b.state = 'applied' AND {effect} = 'archive' AND b.updated_at >= ?1 ORDER BY b.updated_at"
+        );
+        many(self.0, &sql, [since.to_string()], "listing what was archived", |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, parsed(row, 3)?))
         })
     }

@@ -174,6 +174,12 @@ impl Reader<'_> {
         Ok(!overdue(self.0, now)?.is_empty())
     }
 
+    /// Whether there is such an item, open or not, readable or not.
+    pub fn has_item(&self, item_id: ItemId) -> Result<bool> {
+        let sql = "SELECT 1 FROM item WHERE item_id = ?1";
+        Ok(one(self.0, sql, [item_id.to_string()], "looking for an item", |_| Ok(()))?.is_some())
+    }
+
     pub fn item(&self, item_id: ItemId) -> Result<Option<ItemRow>> {
         get(self.0, item_id)
     }

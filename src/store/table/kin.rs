@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{execute, many, parsed};
+use super::{execute, extracted, many, parsed};
 use crate::{
     model::{AccountId, MailId, TaskId},
     store::{
@@ -18,10 +18,11 @@ const MOST: i64 = 20;
 
 /// Open tasks, oldest first; the caller says of what.
 fn open_tasks(from: &str) -> String {
+    let invoice = extracted("t.context", "$.invoice_number");
     format!(
         "SELECT t.task_id, f.objective, f.kind, f.sender, f.sender_verified, f.known_contact,
                 EXISTS (SELECT 1 FROM ledger l WHERE l.mail_id = o.mail_id AND l.direction = 'out'),
-                json_extract(t.context, '$.invoice_number')
+                {invoice}
          FROM {from} h JOIN tasks t USING (task_id) JOIN task_facts f USING (task_id) JOIN task_owner o USING (task_id)
          WHERE h.account = ?1 AND h.{key} = ?2 AND t.status NOT IN ('DONE', 'CANCELLED') ORDER BY t.task_id LIMIT {MOST}",
         key = if from == "task_thread" { "thread" } else { "mark" },

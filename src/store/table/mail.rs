@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{execute, json, kin, many, one, parsed};
+use super::{execute, extracted, json, kin, many, one, parsed};
 use crate::{
     model::{AccountId, Direction, Instant, Mail, MailId, mark},
     store::{
@@ -15,8 +15,8 @@ use crate::{
 };
 
 /// Whether the mail `m` was sent to many or by a machine, by its headers.
-pub(super) const BULK: &str =
-    "coalesce(json_extract(m.body, '$.bulk_header'), json_extract(m.body, '$.list_id')) IS NOT NULL";
+pub(super) const BULK: &str = "CASE WHEN json_valid(m.body)
+    THEN coalesce(json_extract(m.body, '$.bulk_header'), json_extract(m.body, '$.list_id')) IS NOT NULL ELSE 0 END";
 
 pub(in crate::store) fn put(
     session: &Session,
@@ -69,10 +69,13 @@ pub(in crate::store) enum Twin {
 
 pub(in crate::store) fn twin(connection: &Connection, account: &AccountId, own: MailId, mail: &Mail) -> Result<Twin> {
     let Some(message_id) = &mail.message_id else { return Ok(Twin::None) };
-    let sql = "SELECT mail_id, content_sha256 = ?4 AND (NOT ?5 OR coalesce(json_extract(body, '$.authentication.verified'), 0)) AS same
-               FROM mail WHERE account = ?1 AND message_id = ?2 AND mail_id <> ?3 ORDER BY same DESC, mail_id LIMIT 1";
+    let verified = extracted("body", "$.authentication.verified");
+    let sql = format!(
+        "SELECT mail_id, content_sha256 = ?4 AND (NOT ?5 OR coalesce({verified}, 0)) AS same
+         FROM mail WHERE account = ?1 AND message_id = ?2 AND mail_id <> ?3 ORDER BY same DESC, mail_id LIMIT 1"
+    );
     let found = connection
-        .prepare_cached(sql)
+        .prepare_cached(&sql)
         .and_then(|mut statement| {
             let values = (account.as_str(), message_id, own.0, &mail.content_sha256, mail.authentication.verified);
             statement.query_row(values, |row| Ok((MailId(row.get(0)?), row.get::<_, bool>(1)?))).optional()
@@ -137,9 +140,22 @@ impl Reader<'_> {
         acquaintance(self.0, mail_id, mark::of_text(mail).as_deref(), &mail.quoted)
     }
 
-    /// The mails of a conversation, newest first.
+    /// The mails of a conversation that came last, newest first. However many there are, no more than these are looked
+    /// at: their numbers are read from the end of the index, for either direction.
     pub fn thread_mails(&self, account: &AccountId, thread: &str, limit: usize) -> Result<Vec<(MailId, Mail)>> {
-        let sql = "SELECT mail_id, body FROM mail WHERE account = ?1 AND thread = ?2 ORDER BY sent_at DESC, mail_id DESC LIMIT ?3";
+        let last = |direction: Direction| {
+            format!(
+                "SELECT * FROM (SELECT mail_id FROM mail WHERE account = ?1 AND thread = ?2 AND direction = '{direction}'
+                                ORDER BY mail_id DESC LIMIT ?3)"
+            )
+        };
+        let sql = &format!(
+            "SELECT mail_id, body FROM mail WHERE mail_id IN
+               (SELECT mail_id FROM mail WHERE mail_id IN ({} UNION ALL {}) ORDER BY sent_at DESC, mail_id DESC LIMIT ?3)
+             ORDER BY sent_at DESC, mail_id DESC",
+            last(Direction::In),
+            last(Direction::Out)
+        );
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         many(self.0, sql, (account.as_str(), thread, limit), "reading a thread", |row| {
             Ok((MailId(row.get(0)?), json(row, 1)?))

@@ -3,6 +3,7 @@
 pub(super) mod account;
 pub(super) mod approval;
 pub(super) mod audit;
+pub(super) mod check;
 pub(super) mod condition;
 pub(super) mod correction;
 pub(super) mod decision;
@@ -34,7 +35,7 @@ use std::str::FromStr;
 use rusqlite::{Connection, Params, Row, types::Type};
 use serde::de::DeserializeOwned;
 
-use super::error::{Context, Result};
+use super::error::{Context, Result, is_unreadable, note_left_out};
 use crate::model::Said;
 
 /// A text column as the type it stands for.
@@ -53,6 +54,12 @@ where
 {
     let text = row.get_ref(column)?.as_str_or_null()?;
     text.map(|text| text.parse().map_err(|error| unreadable(column, error))).transpose()
+}
+
+/// SQL for a value out of a JSON column; null where the column holds none. Without the question one row that is no JSON
+/// would fail the statement.
+fn extracted(column: &str, path: &str) -> String {
+    format!("CASE WHEN json_valid({column}) THEN json_extract({column}, '{path}') END")
 }
 
 /// A text column that holds JSON.
@@ -86,7 +93,53 @@ fn one<T>(
     rows.next().transpose().context(doing)
 }
 
+/// Every row that can be read; one that cannot is left out, so that it fails no list, no loop and no night.
 fn many<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    doing: &str,
+    map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>> {
+    readable(connection, sql, params, doing, usize::MAX, map)
+}
+
+/// The first row that can be read, where it does not matter which one it is.
+fn first<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    doing: &str,
+    map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Option<T>> {
+    Ok(readable(connection, sql, params, doing, 1, map)?.pop())
+}
+
+fn readable<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    doing: &str,
+    most: usize,
+    mut map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = connection.prepare_cached(sql).context(doing)?;
+    let mut rows = statement.query(params).context(doing)?;
+    let mut found = Vec::new();
+    while found.len() < most
+        && let Some(row) = rows.next().context(doing)?
+    {
+        match map(row) {
+            Ok(value) => found.push(value),
+            Err(error) if is_unreadable(&error) => note_left_out(doing, &format!("{:?}", row.get_ref(0))),
+            Err(error) => return Err(error).context(doing),
+        }
+    }
+    Ok(found)
+}
+
+/// Every row, or an error: for rows that mean something only together.
+fn whole<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::{execute, many, one, parsed, said};
+use super::{execute, first, many, one, parsed, said, whole};
 use crate::{
     model::{
         Instant, RunId,
@@ -66,7 +66,7 @@ pub(super) fn put(connection: &Connection, asked: &Asked<'_>, reply: &str, call:
 /// What models said to a run, up to a checkpoint.
 pub(super) fn replies_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<Vec<(u32, RecordedReply)>> {
     let sql = "SELECT seq, node, input_hash, ordinal, reply FROM model_call WHERE run_id = ?1 AND seq <= ?2 ORDER BY seq, ordinal";
-    many(connection, sql, (run_id.to_string(), up_to), "reading what models said", |row| {
+    whole(connection, sql, (run_id.to_string(), up_to), "reading what models said", |row| {
         let reply = RecordedReply {
             node: parsed(row, 1)?,
             input_hash: row.get(2)?,
@@ -98,14 +98,14 @@ impl Reader<'_> {
 
     /// When the day's budget turned a question away for the first time.
     pub fn model_budget_gone(&self, day: &str) -> Result<Option<Instant>> {
-        let sql = "SELECT at FROM model_call WHERE day = ?1 AND outcome = ?2 ORDER BY call_id LIMIT 1";
-        one(self.0, sql, (day, Outcome::DayBudget.as_str()), "looking at the budget", |row| parsed(row, 0))
+        let sql = "SELECT at FROM model_call WHERE day = ?1 AND outcome = ?2 ORDER BY call_id";
+        first(self.0, sql, (day, Outcome::DayBudget.as_str()), "looking at the budget", |row| parsed(row, 0))
     }
 
     /// The last question that left the house, and what became of it.
     pub fn model_last(&self) -> Result<Option<(Outcome, String)>> {
-        let sql = "SELECT outcome, note FROM model_call WHERE requests > 0 ORDER BY call_id DESC LIMIT 1";
-        one(self.0, sql, [], "looking at the last question", |row| Ok((parsed(row, 0)?, row.get(1)?)))
+        let sql = "SELECT outcome, note FROM model_call WHERE requests > 0 ORDER BY call_id DESC";
+        first(self.0, sql, [], "looking at the last question", |row| Ok((parsed(row, 0)?, row.get(1)?)))
     }
 
     pub fn model_calls(&self, run_id: RunId) -> Result<Vec<ModelCallRow>> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, Row};
 use serde_json::Value;
 
-use super::{audit, execute, facts, item, json, mail::BULK, many, one, parsed, parsed_option, task, task_edit};
+use super::{audit, execute, extracted, facts, first, item, json, mail::BULK, many, one, parsed, parsed_option, task, task_edit};
 use crate::{
     model::{AccountId, Instant, ItemId, MailId, Status, TaskId, audit::AuditEntry},
     store::{
@@ -127,9 +127,12 @@ pub(in crate::store) fn settle(connection: &Connection, item_id: ItemId, outcome
 
 /// A person's no: the same is asked again only after newer corrections.
 pub(super) fn turned_down(connection: &Connection, item_id: ItemId, why: &str, at: Instant) -> Result<()> {
-    let sql = "INSERT OR REPLACE INTO unlearned (reach, at, why)
-               SELECT json_extract(edit, '$.key'), ?2, ?3 FROM proposal WHERE item_id = ?1";
-    execute(connection, sql, (item_id.to_string(), at.to_string(), why), "turning a proposal down")?;
+    let key = extracted("edit", "$.key");
+    let sql = format!(
+        "INSERT OR REPLACE INTO unlearned (reach, at, why)
+         SELECT {key}, ?2, ?3 FROM proposal WHERE item_id = ?1 AND {key} IS NOT NULL"
+    );
+    execute(connection, &sql, (item_id.to_string(), at.to_string(), why), "turning a proposal down")?;
     settle(connection, item_id, "turned down", at)
 }
 
@@ -146,16 +149,19 @@ pub(in crate::store) fn cancel_twin(connection: &Connection, twins: &Twins, at: 
 /// Open, untouched by a person, with no other mail linked, of one verified sender, and the same in content or invoice.
 /// Each is paired with the oldest of its kind.
 fn found_twins(connection: &Connection) -> Result<Vec<Twins>> {
-    let sql = "SELECT t.task_id, m.mail_id, m.account, m.sender, m.content_sha256, t.objective, json_extract(t.context, '$.invoice_number')
+    let invoice = extracted("t.context", "$.invoice_number");
+    let sql = format!(
+        "SELECT t.task_id, m.mail_id, m.account, m.sender, m.content_sha256, t.objective, {invoice}
                FROM tasks t JOIN task_owner o USING (task_id) JOIN task_facts f USING (task_id) JOIN mail m ON m.mail_id = o.mail_id
                WHERE t.status NOT IN ('DONE', 'CANCELLED') AND t.status IN ('READY', 'IN_PROGRESS') AND f.sender_verified AND f.sender <> ''
                  AND o.hand_ranked = 0 AND o.snooze_until IS NULL AND o.number IS NOT NULL
                  AND NOT EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.who = 'person')
                  AND NOT EXISTS (SELECT 1 FROM item i WHERE i.task_id = t.task_id)
                  AND NOT EXISTS (SELECT 1 FROM ledger k WHERE k.task_id = t.task_id AND k.state = 'linked')
-               ORDER BY m.mail_id, t.task_id";
+               ORDER BY m.mail_id, t.task_id"
+    );
     type Known = (TaskId, i64);
-    let rows = many(connection, sql, [], "looking for duplicates", |row| {
+    let rows = many(connection, &sql, [], "looking for duplicates", |row| {
         let sender = format!("{}\u{1}{}", row.get::<_, String>(2)?, row.get::<_, String>(3)?);
         let content = format!("{}\u{1}{}", row.get::<_, String>(4)?, row.get::<_, String>(5)?);
         let invoice: Option<String> = row.get(6)?;
@@ -222,8 +228,8 @@ impl Reader<'_> {
 
     /// A night that was cut off.
     pub fn unfinished_night(&self) -> Result<Option<NightRow>> {
-        let sql = format!("{NIGHTS} WHERE state = 'running' ORDER BY date LIMIT 1");
-        one(self.0, &sql, [], "looking for a night", night_row)
+        let sql = format!("{NIGHTS} WHERE state = 'running' ORDER BY date");
+        first(self.0, &sql, [], "looking for a night", night_row)
     }
 
     /// The newest first.

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{approval, audit, execute, json, many, one, parsed, parsed_option, reminder};
+use super::{approval, audit, execute, json, many, one, parsed, parsed_option, reminder, whole};
 use crate::{
     model::{
         Action, ActionId, Effect, Instant, OutboxState, RiskClass, RunId, TaskId, audit::AuditEntry, ids::sha256_hex,
@@ -133,12 +133,20 @@ pub(super) fn void(connection: &Connection, action: &Action, why: &str, who: &st
 
 pub(in crate::store) fn void_of_task(connection: &Connection, row: &TaskRow, why: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3
-               WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held', 'drafted', 'needs_human') RETURNING action";
+               WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held', 'drafted', 'needs_human') RETURNING action_id, account";
     let id = row.task.task_id.to_string();
-    let voided: Vec<Action> =
-        many(connection, sql, (id, why, at.to_string()), "voiding effects", |found| json(found, 0))?;
-    for action in &voided {
-        note(connection, action, &format!("→ void: {why}"), "person", "effect_moved", at)?;
+    let voided: Vec<(String, String)> =
+        whole(connection, sql, (id, why, at.to_string()), "voiding effects", |found| Ok((found.get(0)?, found.get(1)?)))?;
+    for (action_id, account) in voided {
+        let entry = AuditEntry {
+            at,
+            account,
+            who: "person".into(),
+            act: "effect_moved".into(),
+            subject: format!("action:{action_id}"),
+            detail: format!("→ void: {why}"),
+        };
+        audit::append(connection, &entry)?;
     }
     Ok(())
 }

@@ -151,8 +151,9 @@ pub(in crate::store) fn end(
             account: AccountId(row.get(0)?),
             user: UserId(row.get(1)?),
             mail_id: row.get::<_, Option<i64>>(2)?.map(MailId),
-            task_id: parsed_option(row, 3)?,
-            node: parsed(row, 4)?,
+            // It ends whatever else it holds: a run that cannot be read must not be taken up again for ever.
+            task_id: parsed_option(row, 3).unwrap_or_default(),
+            node: parsed(row, 4).unwrap_or(NodeName::PlanStep),
             fork: row.get(5)?,
         })
     })?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Row};
 
-use super::{json, many, model_call, one, parsed, parsed_option, said};
+use super::{json, many, model_call, one, parsed, parsed_option, said, whole};
 use crate::{
     model::{AccountId, Instant, MailId, RunId, RunState, RunStatus, UserId},
     store::{
@@ -99,7 +99,11 @@ impl Reader<'_> {
 
     pub fn reflection_days(&self) -> Result<Vec<(String, u64)>> {
         let sql = "SELECT day, count(*) FROM reflection GROUP BY day ORDER BY day";
-        many(self.0, sql, [], "listing reflection days", |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))
+        many(self.0, sql, [], "listing reflection days", |row| {
+            // The day is the name of a file.
+            parsed::<chrono::NaiveDate>(row, 0)?;
+            Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()))
+        })
     }
 }
 
@@ -111,7 +115,7 @@ fn arrival(connection: &Connection, run_id: RunId) -> Result<RunState> {
 
 fn checkpoints_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<Vec<CheckpointRow>> {
     let sql = "SELECT seq, node, move, next_node, changes, entered_at FROM checkpoint WHERE run_id = ?1 AND seq <= ?2 ORDER BY seq";
-    many(connection, sql, (run_id.to_string(), up_to), "reading checkpoints", |row| {
+    whole(connection, sql, (run_id.to_string(), up_to), "reading checkpoints", |row| {
         Ok(CheckpointRow {
             seq: row.get(0)?,
             node: parsed(row, 1)?,
@@ -126,7 +130,7 @@ fn checkpoints_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<
 fn replies_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<Vec<(u32, RecordedReply)>> {
     let sql =
         "SELECT seq, node, input_hash, ordinal, reply FROM reply WHERE run_id = ?1 AND seq <= ?2 ORDER BY seq, ordinal";
-    many(connection, sql, (run_id.to_string(), up_to), "reading replies", |row| {
+    whole(connection, sql, (run_id.to_string(), up_to), "reading replies", |row| {
         Ok((
             row.get(0)?,
             RecordedReply {

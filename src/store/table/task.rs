@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{audit, execute, facts, history, json, many, one, parsed, parsed_option, search};
+use super::{audit, execute, facts, first, history, json, many, one, parsed, parsed_option, search};
 use crate::{
     model::{AccountId, Facts, Instant, MailId, Status, Task, TaskId, UserId, audit::AuditEntry},
     store::{
@@ -199,8 +199,8 @@ impl Reader<'_> {
     }
 
     pub fn task_by_number(&self, number: i64) -> Result<Option<TaskRow>> {
-        let sql = format!("{COLUMNS} WHERE o.number = ?1 ORDER BY o.user_id LIMIT 1");
-        one(self.0, &sql, [number], "reading a task", task_row)
+        let sql = format!("{COLUMNS} WHERE o.number = ?1 ORDER BY o.user_id");
+        first(self.0, &sql, [number], "reading a task", task_row)
     }
 
     /// Most urgent first, then by deadline and age. Without `all`, only what is open.

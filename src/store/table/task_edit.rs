@@ -295,9 +295,9 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
 
 /// Where it stood before it ended; a wait for a person becomes work in progress, because what it waited for is void.
 fn status_before(connection: &Connection, row: &TaskRow) -> Result<Status> {
-    let sql = "SELECT from_value FROM task_history WHERE task_id = ?1 AND field = 'status' AND to_value = ?2 ORDER BY entry DESC LIMIT 1";
+    let sql = "SELECT from_value FROM task_history WHERE task_id = ?1 AND field = 'status' AND to_value = ?2 ORDER BY entry DESC";
     let ended = row.task.status.as_str();
-    let before = super::one(connection, sql, (row.task.task_id.to_string(), ended), "reading history", |found| {
+    let before = super::first(connection, sql, (row.task.task_id.to_string(), ended), "reading history", |found| {
         super::parsed(found, 0)
     })?;
     Ok(match before {

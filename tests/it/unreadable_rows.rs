@@ -1,0 +1,257 @@
+//! One row that cannot be read fails no list, no loop and no night. It is left out, `doctor` names it, what stands for work
+//! is parked, and the neighbours go on.
+//!
+//! Every text column of every table is tried, as the schema has them; `IT_CASES` says how many of a run.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use adjutant::{app::NewTask, store::value::TaskWish};
+use serde_json::Value;
+
+use crate::house::{Dice, House, Kind, WORK};
+
+const MEETING: &str = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
+/// What no type of a column can be, and what some once were.
+const BAD: &[&str] = &["", "?", "99999-01-01T09:00:00Z", "0001-01-01T00:00:00Z", "{\"a\":", "[7", "\u{feff}null"];
+
+/// Something of everything, worked to a standstill.
+async fn furnished() -> House {
+    let house = House::real_time(Kind::Active);
+    house.policy("approvals: { grace_seconds: 3000 }");
+    for nth in 0..3 {
+        house.post(&house.letter(&format!("meeting-{nth}")).from(&format!("Tom <tom{nth}@bakerand.example>")).body(MEETING));
+    }
+    for nth in 0..2 {
+        house.post(&house.letter(&format!("question-{nth}")).question().verified());
+        house.post(&house.letter(&format!("invoice-{nth}")).invoice(7000 + nth));
+    }
+    house.post(&house.letter("again-0").question().answers("question-0"));
+    house.deliver_into(".Sent/cur", "sent:2,S", house.letter("sent").text());
+    let app = house.app().await;
+    let worker = app.work().await.unwrap().unwrap();
+    let report = worker.once().await.unwrap();
+    worker.stop().await;
+    assert!(report.tasks >= 6 && report.waiting_for_you >= 3, "{report:?}");
+    let new = |objective: &str| NewTask { objective: objective.into(), deadline: None, priority: None };
+    for objective in ["Buy milk", "Water the plants"] {
+        app.add_task(new(objective)).await.unwrap();
+    }
+    let tasks = app.tasks(false, 100).await.unwrap();
+    let by_hand = TaskWish::Priority(adjutant::model::Priority::High);
+    app.edit_task(&tasks[0].task.task_id.to_string(), by_hand, "").await.unwrap();
+    let snooze = TaskWish::Snooze(Some(app.until("2h").unwrap()));
+    app.edit_task(&tasks[1].task.task_id.to_string(), snooze, "").await.unwrap();
+    let items = app.items().await.unwrap();
+    let approved = app.item_detail(&items[0].item_id.to_string()).await.unwrap();
+    let said = adjutant::app::Said::here(
+        adjutant::store::value::Verdict::Approve,
+        "",
+        &approved.action.as_ref().unwrap().sha256,
+    );
+    app.decide(items[0].item_id, said).await.unwrap();
+    drop(app);
+    for arguments in [&["reflect"][..], &["once"], &["import", "mail", "--account", "old"]] {
+        let mut command = house.command(arguments);
+        command.current_dir(house.root());
+        let answered = crate::house::finish(command);
+        assert_eq!(answered.code, 0, "{arguments:?}: {}", answered.err);
+    }
+    let runs = house.json(&["runs", "list"]);
+    let forked = runs.as_array().unwrap().iter().find(|run| run["task_id"].is_string()).unwrap();
+    let forked = forked["run_id"].as_str().unwrap().to_owned();
+    assert_eq!(house.run(&["runs", "fork", &forked, "--from", "prioritise"]).code, 0);
+    house.database().execute_batch(&made_up()).unwrap();
+    house
+}
+
+/// Rows of tables that need a network, a model or weeks of corrections.
+fn made_up() -> String {
+    let at = "2026-11-16T08:00:00Z";
+    format!(
+        "INSERT OR IGNORE INTO account_condition VALUES ('{WORK}', '', 1, 1, 0, 0, 0, 0, '{at}');
+         INSERT INTO muted VALUES ('{WORK}', 'nobody@else.example', '{at}');
+         INSERT INTO consumed VALUES ('00', '{at}');
+         INSERT OR IGNORE INTO unlearned VALUES ('sender_domain else.example', '{at}', 'no');
+         INSERT INTO rules_version (at, who, run_id, why, rules, guidelines, edits, live) VALUES ('{at}', 'night', '', 'x', 'x', 'x', '{{}}', 1);
+         INSERT INTO learned_entry VALUES ('learned-1', '{{}}', '', '[1]', '{at}', 0, '{at}');
+         INSERT INTO item (item_id, kind, account, user_id, title, body, state, created_at, updated_at)
+           VALUES ('01KA5Z0000000000000000000A', 'rule_proposal', '{WORK}', 'me', 'Shall it be?', '{{}}', 'open', '{at}', '{at}');
+         INSERT INTO proposal (item_id, edit, run_id, evidence) VALUES ('01KA5Z0000000000000000000A', '{{}}', '', '[1]');
+         INSERT INTO request (kind, state, asked_at) VALUES ('once', 'answered', '{at}');
+         INSERT INTO fork_effect SELECT run_id, 99, 'R1', action, 'void' FROM outbox LIMIT 1;
+         INSERT OR IGNORE INTO journal SELECT action_id, '', '{at}', NULL FROM outbox LIMIT 1;
+         INSERT INTO model_call (node, input_hash, ordinal, seq, reply, about, day, at, provider, model, prompt, version, guidelines, outcome,
+           note, requests, tokens_in, tokens_out, cost_micros, took_ms)
+           VALUES ('prioritise', '', 0, 0, '{{}}', '', '2026-11-16', '{at}', 'ollama', 'm', 'p', '1', '', 'answered', '', 1, 1, 1, 1, 1);"
+    )
+}
+
+/// Every text column of every table that grows, and how many rows it has.
+fn columns(house: &House) -> Vec<(String, String, u64)> {
+    // The sets of states and of legal pairs are the program's own, and never written.
+    let fixed = ["_state", "_pair", "_mode", "_status", "_kind"];
+    let tables = house.sql(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict AND name <> 'priority' ORDER BY name",
+    );
+    let tables = tables.into_iter().flatten().filter(|name| !fixed.iter().any(|end| name.ends_with(end)));
+    let of_table = |table: String| {
+        let rows = house.count(&format!("\"{table}\""));
+        let columns = house.sql(&format!("SELECT name FROM pragma_table_info('{table}') WHERE type = 'TEXT'"));
+        columns.into_iter().flatten().map(move |column| (table.clone(), column, rows)).collect::<Vec<_>>()
+    };
+    tables.flat_map(of_table).collect()
+}
+
+/// Puts a value where the program would never have.
+fn spoil(house: &House, (table, column, rows): &(String, String, u64), value: &str, dice: &mut Dice) {
+    let database = house.database();
+    database.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+    let triggers =
+        house.sql(&format!("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = '{table}'"));
+    for trigger in &triggers {
+        database.execute_batch(&format!("DROP TRIGGER {}", trigger[0])).unwrap();
+    }
+    let key = house.sql(&format!("SELECT name FROM pragma_table_info('{table}') WHERE pk > 0 ORDER BY pk")).concat();
+    let key = if key.is_empty() { "rowid".to_owned() } else { key.join(", ") };
+    let nth = dice.below(*rows);
+    let sql = format!(
+        "UPDATE \"{table}\" SET \"{column}\" = ?1 WHERE ({key}) = (SELECT {key} FROM \"{table}\" ORDER BY {key} LIMIT 1 OFFSET {nth})"
+    );
+    assert_eq!(database.execute(&sql, [value]).unwrap(), 1, "{sql}");
+    for trigger in &triggers {
+        database.execute_batch(&trigger[1]).unwrap();
+    }
+}
+
+/// What a person sees of the home, list by list.
+type Seen = Vec<(&'static str, BTreeSet<String>)>;
+
+fn seen(house: &House) -> Result<Seen, String> {
+    let lists: [(&'static str, &[&str], &str); 5] = [
+        ("tasks", &["tasks", "list", "--all", "--limit", "1000"], "task_id"),
+        ("items", &["hitl", "list", "--all"], "item_id"),
+        ("mails", &["mail", "list", "--limit", "1000"], "mail_id"),
+        ("runs", &["runs", "list", "--limit", "1000"], "run_id"),
+        ("search", &["search", "invoice", "catch-up", "house", "--limit", "1000"], "doc"),
+    ];
+    let mut seen = Seen::new();
+    for (name, arguments, key) in lists {
+        let answer = told(house, arguments)?;
+        let rows = answer.as_array().unwrap_or_else(|| panic!("{name}: {answer}"));
+        seen.push((name, rows.iter().map(|row| row[key].to_string()).collect()));
+    }
+    for item in seen[1].1.iter().take(3) {
+        told(house, &["hitl", "show", item.trim_matches('"')])?;
+    }
+    told(house, &["reflect", "--dry-run"])?;
+    told(house, &["digest"])?;
+    Ok(seen)
+}
+
+fn told(house: &House, arguments: &[&str]) -> Result<Value, String> {
+    let answered = house.run(&[&["--json"], arguments].concat());
+    if answered.code != 0 {
+        return Err(format!("{arguments:?}: {}", answered.err));
+    }
+    Ok(serde_json::from_str(&answered.out).unwrap_or_default())
+}
+
+/// The rows `doctor` says it cannot read, and its exit code.
+fn diagnosed(house: &House) -> (i32, Value) {
+    let answered = house.run(&["--json", "doctor"]);
+    let health: Value = serde_json::from_str(&answered.out).unwrap_or_else(|_| panic!("doctor: {}", answered.err));
+    (answered.code, health["unreadable"].clone())
+}
+
+/// What is wrong with the home after one of its rows was spoiled; none when all holds.
+fn endures(house: &House, before: &Seen, table: &str) -> Option<String> {
+    house.post(&house.letter("fresh").from("New <new@else.example>").question());
+    let after = match told(house, &["once"]).and_then(|_| seen(house)) {
+        Ok(after) => after,
+        Err(failed) => return Some(failed),
+    };
+    let (code, unreadable) = diagnosed(house);
+    let named = unreadable["rows"].as_array().unwrap().iter().any(|row| row["table"] == table);
+    for ((name, before), (_, after)) in before.iter().zip(&after) {
+        let missing: Vec<&String> = before.difference(after).collect();
+        if missing.len() > 1 || (missing.len() == 1 && !named) {
+            return Some(format!("{name}: {missing:?} missing, and doctor says {unreadable}"));
+        }
+    }
+    if named && code != 4 {
+        return Some(format!("doctor ends with {code}"));
+    }
+    let fresh = house.count("ledger WHERE state = 'task' AND mail_id IN (SELECT mail_id FROM mail WHERE subject = 'About fresh')");
+    (named && fresh == 0).then(|| "new mail is not worked any more".to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bad_value_in_any_column_of_any_table_stops_nothing() {
+    let mut dice = Dice::thrown("unreadable_rows");
+    let house = furnished().await;
+    let (code, unreadable) = diagnosed(&house);
+    assert_eq!(unreadable["count"], 0, "{code} {unreadable}");
+    let before = seen(&house).unwrap();
+    assert!(before.iter().all(|(_, rows)| rows.len() > 1), "{before:?}");
+    let mut columns = columns(&house);
+    let empty: Vec<_> = columns.iter().filter(|(.., rows)| *rows == 0).collect();
+    assert!(empty.is_empty(), "nothing was put into {empty:?}");
+    let cases = std::env::var("IT_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(3);
+    let mut failures = Vec::new();
+    for _ in 0..cases {
+        let Some(last) = columns.len().checked_sub(1) else { break };
+        let column = columns.swap_remove(usize::try_from(dice.below(last as u64 + 1)).unwrap());
+        let value = BAD[usize::try_from(dice.below(BAD.len() as u64)).unwrap()];
+        let copy = house.copied();
+        spoil(&copy, &column, value, &mut dice);
+        failures.extend(endures(&copy, &before, &column.0).map(|why| format!("{}.{} = {value:?}: {why}", column.0, column.1)));
+    }
+    assert!(failures.is_empty(), "{} of {cases}:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// What older versions took from a mail of the year 99999 is mended when the home is opened.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_home_that_met_a_mail_of_the_year_99999_is_well_again() {
+    let house = furnished().await;
+    let bad = "99999-01-01T09:00:00Z";
+    let database = house.database();
+    database
+        .execute_batch(&format!(
+            "UPDATE mail SET sent_at = '{bad}', body = json_set(body, '$.date', '{bad}') WHERE mail_id = 1;
+             UPDATE mail SET body = json_set(body, '$.invite', json('{{\"method\":\"REQUEST\",\"uid\":\"u\",\"summary\":\"\",\"start\":\"{bad}\",\"end\":\"{bad}\"}}')) WHERE mail_id = 2;
+             UPDATE ledger SET arrived_at = '0001-01-01T00:00:00Z' WHERE mail_id = 3;
+             UPDATE search_doc SET at = '{bad}' WHERE doc_id = 1;
+             UPDATE mail_facts SET due_at = '{bad}' WHERE mail_id = 1;
+             UPDATE task_facts SET due_at = '10000-01-01T09:00:00Z';
+             UPDATE reminder SET due_at = '{bad}';
+             UPDATE run_input SET state = json_set(state, '$.facts.due_at', '{bad}') WHERE json_extract(state, '$.facts') IS NOT NULL;
+             UPDATE checkpoint SET changes = json_set(changes, '$[0].facts.due_at', '{bad}') WHERE json_extract(changes, '$[0].change') = 'open_task';"
+        ))
+        .unwrap();
+    let (code, unreadable) = diagnosed(&house);
+    assert!(code == 4 && unreadable["count"].as_u64().unwrap() > 8, "{code} {unreadable}");
+    database.execute_batch(include_str!("../../migrations/0012_times.sql")).unwrap();
+    drop(database);
+    let (_, unreadable) = diagnosed(&house);
+    assert_eq!(unreadable["count"], 0, "{unreadable}");
+    seen(&house).unwrap();
+    assert_eq!(house.run(&["search", "--rebuild", "invoice"]).code, 0);
+}
+
+/// A copy of a folder and what is below it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), &target).unwrap();
+            let modified = entry.metadata().unwrap().modified().unwrap();
+            if let Ok(file) = fs::OpenOptions::new().write(true).open(&target) {
+                file.set_modified(modified).unwrap();
+            }
+        }
+    }
+}
