@@ -80,6 +80,7 @@ crash: need peers ## the long campaigns: kills, places to die, tampering, forger
 	IT_CASES=1000 cargo nextest run --locked -E 'test(malformed_replies) | test(injected_mails)' --no-capture
 	IT_PEER=long cargo nextest run --locked -E 'test(worked_with_a_real_server)' --no-capture
 	IT_CASES=300 cargo nextest run --locked -E 'test(gmail_schedules)' --no-capture
+	IT_CASES=500 cargo nextest run --locked -E 'test(whatever_becomes_of_the_files)' --no-capture
 	IT_MAILS=1000 cargo nextest run --locked -E 'test(gmail_quota)' --no-capture
 	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery) | test(fuzzed_edits)' --no-capture
 	IT_CASES=2000 cargo nextest run --locked -E 'test(memory_contract::)' --no-capture

@@ -13,7 +13,7 @@ use adjutant::{
     model::{AccountId, AccountMode, Direction, Mail, UserId, memory::MemorySettings},
     store::{
         Depth, Receipt, Store, Write,
-        value::{Account, Arrival, ArrivalContent, Arrivals},
+        value::{Account, Arrival, ArrivalContent, ArrivalFile, Arrivals},
     },
 };
 use anyhow::Context as _;
@@ -91,11 +91,12 @@ impl Shelf {
                 arrived_at: at,
                 size: 1,
                 content: ArrivalContent::Keep { mail: Arc::new(mail), reason: "kept".into() },
+                file: ArrivalFile::default(),
             }
         };
         let arrivals = texts.iter().map(arrival).collect();
         let (account, user) = (self.account.clone(), self.user.clone());
-        let batch = Arrivals { account, user, cursor: None, arrivals, gone: Vec::new(), at };
+        let batch = Arrivals { account, user, cursor: None, arrivals, gone: Vec::new(), kept: Vec::new(), at };
         let Receipt::Arrived(arrived) = self.store.write(Write::Arrivals(Box::new(batch))).await? else {
             anyhow::bail!("nothing arrived")
         };

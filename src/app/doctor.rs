@@ -53,8 +53,10 @@ pub struct AccountHealth {
     pub mode: AccountMode,
     pub last_poll: Option<Instant>,
     pub mails: u64,
-    /// Mails nobody owes an answer any more to, yet without one.
+    /// Mails nobody owes an answer any more to, yet without one; and files in the mailbox that no mail stands for.
     pub unaccounted: u64,
+    /// Files that came since the last poll.
+    pub waiting: u64,
     /// Only of an account that is reached over a network.
     pub condition: Option<AccountCondition>,
     pub notes: Vec<String>,
@@ -126,17 +128,23 @@ impl App {
         let condition_of = |account: &Account| conditions.iter().find(|known| known.account == account.account);
         let findings =
             accounts.iter().flat_map(|account| self.find_account_faults(account, condition_of(account))).collect();
-        let health = accounts.iter().cloned().map(|account| AccountHealth {
-            notes: self.notes(&account),
-            mails: counts.iter().filter(|(name, ..)| *name == account.account).map(|(.., count)| count).sum(),
-            unaccounted: unaccounted.iter().find(|(name, _)| *name == account.account).map_or(0, |(_, count)| *count),
-            condition: condition_of(&account).cloned(),
-            account: account.account.to_string(),
-            kind: account.kind,
-            mode: account.mode,
-            last_poll: account.polled_at,
-        });
-        Ok((health.collect(), findings))
+        let mut health = Vec::new();
+        for account in &accounts {
+            let (overlooked, waiting) = self.unaccounted_files(account).await;
+            let known = unaccounted.iter().find(|(name, _)| *name == account.account).map_or(0, |(_, count)| *count);
+            health.push(AccountHealth {
+                notes: self.notes(account),
+                mails: counts.iter().filter(|(name, ..)| *name == account.account).map(|(.., count)| count).sum(),
+                unaccounted: known + overlooked,
+                waiting,
+                condition: condition_of(account).cloned(),
+                account: account.account.to_string(),
+                kind: account.kind.clone(),
+                mode: account.mode,
+                last_poll: account.polled_at,
+            });
+        }
+        Ok((health, findings))
     }
 
     /// What a person may want to do about an account.

@@ -54,11 +54,11 @@ impl App {
     }
 
     /// Where the effects on an account land.
-    pub(super) async fn mailbox(&self, account: &AccountConfig) -> anyhow::Result<Arc<dyn Mailbox>> {
-        Ok(match &account.kind {
-            AccountKind::Maildir { path, sendmail } => self.maildir(account, path, sendmail.as_deref()).await?,
+    pub(super) fn mailbox(&self, account: &AccountConfig) -> Arc<dyn Mailbox> {
+        match &account.kind {
+            AccountKind::Maildir { path, sendmail } => Arc::new(self.maildir(account, path, sendmail.as_deref())),
             AccountKind::Gmail(gmail) => Arc::new(self.at_google(account, gmail).mailbox),
-        })
+        }
     }
 
     /// The Gmail account of that name; without one, the only one there is.

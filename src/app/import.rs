@@ -1,16 +1,16 @@
 //! `adjutant import`: mbox, .eml or a Maildir into an account of its own that only observes.
 
-use std::path::Path;
+use std::{collections::HashSet, path::Path, sync::Arc};
 
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use super::App;
 use crate::{
-    ingest::{Desk, PART, Tally, Trust},
-    model::{AccountId, AccountMode},
-    source::import::{Import, Imported},
-    store::value::Arrival,
+    ingest::{Desk, Left, PART, Tally, Trust},
+    model::{AccountId, AccountMode, Instant},
+    source::import::{Import, Imported, NotImported},
+    store::value::{Arrival, ArrivalContent, ArrivalFile},
 };
 
 #[derive(Debug, Default, Serialize)]
@@ -69,56 +69,66 @@ impl App {
             old_after: (!tasks).then_some(days),
             never_touch: Vec::new(),
         };
+        let account_name = desk.account.clone();
+        let unread = Arc::new(self.store.read(move |reader| reader.unread_keys(&account_name)).await?);
         let mut report = ImportReport { account: account.to_owned(), ..ImportReport::default() };
         let mut tally = Tally::default();
         let mut rest = Some(archive);
         while let Some(archive) = rest.take() {
-            let part = take_part(archive, desk.clone()).await?;
-            report.mails += part.arrivals.len() + part.unreadable;
-            report.unreadable += part.unreadable;
+            let part = take_part(archive, desk.clone(), Arc::clone(&unread)).await?;
+            report.mails += part.arrivals.len();
             tell(Progress { done: part.progress, total });
             rest = part.rest;
-            desk.enter(part.arrivals, Vec::new(), None, &mut tally).await?;
+            let left = Left { gone: part.read_now, ..Left::default() };
+            desk.enter(part.arrivals, left, None, &mut tally).await?;
         }
         report.new = tally.entered;
         report.duplicates = tally.duplicates;
-        report.unreadable += tally.unreadable;
+        report.unreadable = tally.unreadable;
         report.to_work = tally.to_work;
         Ok(report)
     }
 }
 
-/// Some messages of an import, read, and the import itself as long as there are more.
+/// Some messages of an import, and the import itself as long as there are more.
 struct Part {
     arrivals: Vec<Arrival>,
-    unreadable: usize,
+    /// Keys of those that could not be read before.
+    read_now: Vec<String>,
     progress: u64,
     rest: Option<Import>,
 }
 
-async fn take_part(mut archive: Import, desk: Desk) -> anyhow::Result<Part> {
+async fn take_part(mut archive: Import, desk: Desk, unread: Arc<HashSet<String>>) -> anyhow::Result<Part> {
     let read = move || {
-        let mut part = Part { arrivals: Vec::new(), unreadable: 0, progress: 0, rest: None };
+        let mut part = Part { arrivals: Vec::new(), read_now: Vec::new(), progress: 0, rest: None };
         for message in archive.by_ref().take(PART) {
-            let Ok(message) = message else {
-                part.unreadable += 1;
-                continue;
-            };
-            part.progress = message.progress;
-            let content = desk.content(&message.bytes, message.arrived_at);
-            let Imported { key, folder, direction, arrived_at, bytes, .. } = message;
-            part.arrivals.push(Arrival {
-                source_key: key,
-                folder,
-                direction,
-                arrived_at,
-                size: bytes.len() as u64,
-                content,
+            part.arrivals.push(match message {
+                Ok(message) => {
+                    part.progress = message.progress;
+                    part.read_now.extend(unread.get(&message.place).cloned());
+                    arrival(message, &desk)
+                }
+                Err(message) => unreadable(message, desk.clock.now()),
             });
         }
-        let more = part.arrivals.len() + part.unreadable == PART;
-        part.rest = more.then_some(archive);
+        part.rest = (part.arrivals.len() == PART).then_some(archive);
         part
     };
     tokio::task::spawn_blocking(read).await.context("reading mail")
+}
+
+fn arrival(message: Imported, desk: &Desk) -> Arrival {
+    let content = desk.content(&message.bytes, message.arrived_at);
+    let Imported { key, folder, direction, arrived_at, bytes, .. } = message;
+    let (size, file) = (bytes.len() as u64, ArrivalFile::default());
+    Arrival { source_key: key, folder, direction, arrived_at, size, content, file }
+}
+
+/// It is accounted for, and a person may look.
+fn unreadable(message: NotImported, arrived_at: Instant) -> Arrival {
+    let NotImported { key, folder, direction, error } = message;
+    let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
+    let content = ArrivalContent::Parked { reason: format!("{error}{cause}") };
+    Arrival { source_key: key, folder, direction, arrived_at, size: 0, content, file: ArrivalFile::default() }
 }

@@ -8,6 +8,7 @@ mod gmail;
 mod hitl;
 mod import;
 mod mail;
+mod mailbox;
 mod memory;
 mod night;
 mod plan;

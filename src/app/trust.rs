@@ -1,15 +1,13 @@
 //! What the program may do: policy, pause, the outbox.
 
-use std::{fs, io, path::Path, sync::Arc};
+use std::{fs, io, sync::Arc};
 
 use tokio::sync::watch;
 
 use super::App;
 use crate::{
-    config::AccountConfig,
     outbox::{Outbox, Setting},
     policy::Charter,
-    source::{Maildir, Sendmail},
     store::Write,
 };
 
@@ -45,17 +43,6 @@ impl App {
             witness: self.witness.clone(),
         };
         Ok(Outbox::new(self.store.clone(), setting, self.clock.now())?)
-    }
-
-    pub(super) async fn maildir(
-        &self,
-        account: &AccountConfig,
-        path: &Path,
-        sendmail: Option<&str>,
-    ) -> anyhow::Result<Arc<Maildir>> {
-        let name = account.name.clone();
-        let known = self.store.read(move |reader| reader.known_keys(&name)).await?;
-        Ok(Arc::new(Maildir::open(path.to_owned(), known).with_sendmail(sendmail.and_then(Sendmail::parse))))
     }
 
     /// Holds every effect at once, or lets them go.

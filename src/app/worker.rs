@@ -111,6 +111,8 @@ pub struct Worker {
     pub intakes: Vec<Followed>,
     pub rules: watch::Receiver<Arc<Current>>,
     pub journal: Journal,
+    /// Whether the files of reflections were compared with their rows.
+    mended: tokio::sync::OnceCell<usize>,
     /// Mail that is listed and not yet read, for doors that show it.
     pub backfill: watch::Sender<Backfill>,
     charter: watch::Sender<Arc<Charter>>,
@@ -200,7 +202,6 @@ impl App {
             intakes.push(self.intake(account, &outbox).await?);
         }
         let journal = self.reflections();
-        journal.mend(&self.store).await?;
         let model = self.consultant().await?;
         let library = Library {
             store: self.store.clone(),
@@ -216,7 +217,19 @@ impl App {
         let engine = Engine::new(nodes, Arc::new(library), store, clock, limits, Some(journal.clone()))?;
         let backfill = watch::Sender::new(Backfill::default());
         let app = self.clone();
-        Ok(Ok(Worker { app, engine, intakes, rules, journal, backfill, charter, model, stop, _lock: lock }))
+        Ok(Ok(Worker {
+            app,
+            engine,
+            intakes,
+            rules,
+            journal,
+            mended: tokio::sync::OnceCell::new(),
+            backfill,
+            charter,
+            model,
+            stop,
+            _lock: lock,
+        }))
     }
 
     /// The lock belongs to the open file: it is free again the moment the process ends, however it ends.
@@ -245,7 +258,7 @@ impl App {
     async fn intake(&self, account: &AccountConfig, outbox: &Outbox) -> anyhow::Result<Followed> {
         let (source, place): (Arc<dyn Source>, Place) = match &account.kind {
             AccountKind::Maildir { path, sendmail } => {
-                let maildir = self.maildir(account, path, sendmail.as_deref()).await?;
+                let maildir = Arc::new(self.maildir(account, path, sendmail.as_deref()));
                 if account.sample {
                     maildir.create().context("the sample mailbox cannot be made")?;
                     self.seed_samples(&maildir).await?;
@@ -317,6 +330,8 @@ impl Worker {
     async fn go_round(&self, to_the_end: bool) -> anyhow::Result<Report> {
         let before = self.app.newest_mail().await?;
         self.tend().await?;
+        // Once is enough: from here on every line is written by this worker.
+        self.mended.get_or_try_init(|| self.journal.mend(&self.app.store)).await?;
         self.engine.resume().await?;
         let mut tally = Tally::default();
         let mut troubles = Vec::new();

@@ -15,11 +15,11 @@ use super::{Trust, parse::received_at, read_mail};
 use crate::{
     clock::Clock,
     failpoint,
-    model::{AccountId, Address, Instant, Mail, MailId, MailState, RunId, UserId},
-    source::{Found, Source, SourceError},
+    model::{AccountId, Address, Instant, Mail, MailId, MailState, RunId, UserId, ids::sha256_hex},
+    source::{Confirmed, FETCH_BYTES, FileNote, Found, Poll, Source, SourceError},
     store::{
         LeaveOut as _, Receipt, Store, Write,
-        value::{Acquaintance, Arrival, ArrivalContent, Arrivals, Arrived, LedgerRow},
+        value::{Acquaintance, Arrival, ArrivalContent, ArrivalFile, Arrivals, Arrived, KeptFile, LedgerRow},
     },
 };
 
@@ -60,6 +60,15 @@ pub struct Fresh {
     pub mail: Arc<Mail>,
 }
 
+/// What is to be noted of messages that were entered before.
+#[derive(Debug, Default)]
+pub struct Left {
+    /// Keys of those that are in the mailbox no more.
+    pub gone: Vec<String>,
+    /// Those whose file looks otherwise and says the same.
+    pub kept: Vec<KeptFile>,
+}
+
 /// What one pass has done so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -68,7 +77,8 @@ pub struct Tally {
     pub duplicates: usize,
     pub unreadable: usize,
     pub gone: usize,
-    /// Found only because everything was listed again after the cursor had expired.
+    /// Found only because everything was listed again after the cursor had expired; and those that are listed and were
+    /// too many to be read.
     pub missed: usize,
     /// Seconds between the arrival of the newest new mail and its entry.
     pub lag: Option<u64>,
@@ -81,9 +91,11 @@ pub struct Pass {
     intake: Intake,
     found: std::vec::IntoIter<Found>,
     gone: Vec<String>,
+    kept: Vec<KeptFile>,
     /// Committed with the last part; none afterwards.
     cursor: Option<String>,
-    retries: HashMap<String, u32>,
+    /// How often those that could not be read were tried.
+    tries: HashMap<String, u32>,
     /// What ended the pass early; told after what was read is committed.
     trouble: Option<SourceError>,
     /// Keys that were there before; with `mending`, found only because the cursor had expired.
@@ -95,31 +107,40 @@ pub struct Pass {
 
 impl Intake {
     pub async fn begin(&self) -> anyhow::Result<Pass> {
-        let account = self.desk.account.clone();
-        let (row, unread) =
-            self.desk.store.read(move |reader| Ok((reader.account(&account).or_left_out()?, reader.unread(&account)?))).await?;
+        let (account, now) = (self.desk.account.clone(), self.desk.clock.now());
+        let (row, due) = self
+            .desk
+            .store
+            .read(move |reader| Ok((reader.account(&account).or_left_out()?, reader.due_again(&account, now)?)))
+            .await?;
         let cursor = row.and_then(|account| account.cursor);
-        let retries = unread.iter().map(|row| (row.source_key.clone(), row.retries)).collect();
+        let tries = due.iter().map(|row| (row.source_key.clone(), row.retries + 1)).collect();
         let (source, desk) = (Arc::clone(&self.source), self.desk.clone());
         let look = move || {
             let mut poll = failpoint::around("source.poll", || source.poll(cursor.as_deref()))?;
-            let keys = poll.messages.iter().map(|found| found.key.clone()).collect();
+            let mut keys: Vec<String> = poll.messages.iter().map(|found| found.key.clone()).collect();
+            keys.extend(poll.left_out.iter().cloned());
             let known = desk.store.read_now(|reader| reader.known_among(&desk.account, keys))?;
             // Reading a mail may cost more than asking the ledger.
-            poll.messages.retain(|found| !known.contains(&found.key));
+            poll.messages.retain(|found| found.file.is_another_try || !known.contains(&found.key));
+            poll.left_out.retain(|key| !known.contains(key));
+            let listed: HashSet<&str> = poll.messages.iter().map(|found| found.key.as_str()).collect();
             let again: Vec<Found> =
-                unread.iter().filter_map(|row| again(source.as_ref(), row, &poll.messages)).collect();
+                due.into_iter().filter(|row| !listed.contains(row.source_key.as_str())).map(again).collect();
             poll.messages.extend(again);
             anyhow::Ok(poll)
         };
         let poll = tokio::task::spawn_blocking(look).await.context("polling")??;
-        let tally = Tally { gone: poll.gone.len(), backlog: poll.backlog, ..Tally::default() };
+        let Poll { left_out, unreadable, backlog, .. } = &poll;
+        let (missed, gone) = (left_out.len(), poll.gone.len());
+        let tally = Tally { gone, backlog: *backlog, missed, unreadable: *unreadable, ..Tally::default() };
         Ok(Pass {
             intake: self.clone(),
             found: poll.messages.into_iter(),
             gone: poll.gone,
+            kept: poll.confirmed.into_iter().map(kept).collect(),
             cursor: Some(poll.cursor),
-            retries,
+            tries,
             trouble: None,
             old: poll.old,
             mending: poll.mending,
@@ -138,9 +159,17 @@ impl Intake {
         let read = move || {
             let order: HashMap<String, usize> = found.iter().map(|found| found.key.clone()).zip(0..).collect();
             let (mut arrivals, mut trouble) = (Vec::with_capacity(found.len()), None);
-            source.fetch_each(found, &mut |message, raw| {
+            source.fetch_each(found, &mut |mut message, raw| {
+                let mut sha256 = String::new();
                 let content = match raw {
-                    Ok(raw) => desk.content(&raw, message.arrived_at),
+                    Ok(raw) => {
+                        if !message.file.stamp.is_empty() {
+                            sha256 = sha256_hex(&raw);
+                            message.size =
+                                Some(raw.len() as u64).filter(|size| *size < FETCH_BYTES).unwrap_or(message.size);
+                        }
+                        desk.content(&raw, message.arrived_at)
+                    }
                     Err(SourceError::Gone { .. }) => ArrivalContent::Gone,
                     Err(error) if error.is_everywhere() => {
                         trouble.get_or_insert(error);
@@ -148,8 +177,9 @@ impl Intake {
                     }
                     Err(error) => unreadable(&error, tried.get(&message.key).copied().unwrap_or(0)),
                 };
-                let Found { key, folder, direction, arrived_at, size } = message;
-                arrivals.push(Arrival { source_key: key, folder, direction, arrived_at, size, content });
+                let Found { key, folder, direction, arrived_at, size, file } = message;
+                let file = ArrivalFile { stamp: file.stamp, sha256, completes: file.completes };
+                arrivals.push(Arrival { source_key: key, folder, direction, arrived_at, size, content, file });
             });
             arrivals.sort_by_key(|arrival| order.get(&arrival.source_key).copied());
             (arrivals, trouble)
@@ -195,7 +225,7 @@ impl Desk {
     pub async fn enter(
         &self,
         arrivals: Vec<Arrival>,
-        gone: Vec<String>,
+        left: Left,
         cursor: Option<String>,
         tally: &mut Tally,
     ) -> anyhow::Result<Vec<Fresh>> {
@@ -209,7 +239,8 @@ impl Desk {
         };
         tally.unreadable += arrivals.iter().filter(lost).count();
         let Desk { account, user, store, clock, .. } = self;
-        let batch = Arrivals { account: account.clone(), user: user.clone(), cursor, arrivals, gone, at: clock.now() };
+        let (account, user, Left { gone, kept }) = (account.clone(), user.clone(), left);
+        let batch = Arrivals { account, user, cursor, arrivals, gone, kept, at: clock.now() };
         let Receipt::Arrived(arrived) = store.write(Write::Arrivals(Box::new(batch))).await? else {
             anyhow::bail!("the store answered something else than arrivals");
         };
@@ -236,18 +267,15 @@ pub fn is_left_alone(sender: &Address, never_touch: &[String]) -> bool {
     })
 }
 
-/// What failed is tried again; what was given up only when the file has changed since.
-fn again(source: &dyn Source, row: &LedgerRow, listed: &[Found]) -> Option<Found> {
-    if listed.iter().any(|found| found.key == row.source_key) {
-        return None;
-    }
-    let size = match (row.state, source.size_now(&row.source_key)) {
-        (MailState::Failed, size) => size.unwrap_or(row.size),
-        (_, Some(size)) if size != row.size => size,
-        _ => return None,
-    };
-    let LedgerRow { source_key, folder, direction, arrived_at, .. } = row.clone();
-    Some(Found { key: source_key, folder, direction, arrived_at, size })
+/// What could not be read, to be tried once more.
+fn again(row: LedgerRow) -> Found {
+    let LedgerRow { source_key: key, folder, direction, arrived_at, size, stamp, .. } = row;
+    let file = FileNote { stamp, is_another_try: true, completes: None };
+    Found { key, folder, direction, arrived_at, size, file }
+}
+
+fn kept(Confirmed { key, stamp, sha256 }: Confirmed) -> KeptFile {
+    KeptFile { source_key: key, stamp, sha256 }
 }
 
 fn unreadable(error: &SourceError, tried: u32) -> ArrivalContent {
@@ -279,15 +307,16 @@ impl Pass {
         }
         let Some(cursor) = self.cursor.clone() else { return Ok(None) };
         let part: Vec<Found> = self.found.by_ref().take(PART).collect();
-        let (arrivals, trouble) = self.intake.fetch(part, self.retries.clone()).await?;
+        let (arrivals, trouble) = self.intake.fetch(part, self.tries.clone()).await?;
         self.trouble = trouble;
         let last = self.found.len() == 0 && self.trouble.is_none();
-        let gone = if last { std::mem::take(&mut self.gone) } else { Vec::new() };
+        let (gone, kept) = (&mut self.gone, &mut self.kept);
+        let left = if last { Left { gone: std::mem::take(gone), kept: std::mem::take(kept) } } else { Left::default() };
         let (old, new): (Vec<&Arrival>, Vec<&Arrival>) =
             arrivals.iter().partition(|arrival| self.old.contains(&arrival.source_key));
         let missed = if self.mending { old.len() } else { 0 };
         let newest = new.iter().map(|arrival| arrival.arrived_at).max();
-        let fresh = self.intake.desk.enter(arrivals, gone, last.then_some(cursor), &mut self.tally).await?;
+        let fresh = self.intake.desk.enter(arrivals, left, last.then_some(cursor), &mut self.tally).await?;
         self.tally.missed += missed;
         let age = |newest: Instant| (self.intake.desk.clock.now().utc() - newest.utc()).num_seconds();
         self.tally.lag = newest.map(|newest| age(newest).max(0).unsigned_abs()).or(self.tally.lag);

@@ -29,6 +29,6 @@ mod tricks;
 pub use auth::Trust;
 pub use clean::{Cleaned, clean};
 pub use html::{Page, html_to_text};
-pub use intake::{Desk, Fresh, Intake, LEFT_ALONE, PART, Pass, Tally, is_left_alone};
+pub use intake::{Desk, Fresh, Intake, LEFT_ALONE, Left, PART, Pass, Tally, is_left_alone};
 pub use parse::{Note, Opened, Unreadable, open_mail, read_mail};
 pub use tricks::{Stripped, escape_for_people, strip};

@@ -46,7 +46,7 @@ impl Recurrence {
         // No series of ours has so many times before now that counting them takes long.
         (1..100_000u32).find_map(|nth| {
             let local = self.nth(start, nth)?;
-            let at = Instant::from(resolve(zone, local)?);
+            let at = Instant::new(resolve(zone, local)?)?;
             let counts = self != Self::WorkDays || !matches!(local.weekday(), Weekday::Sat | Weekday::Sun);
             (at > now && counts).then_some(at)
         })

@@ -33,6 +33,27 @@ pub struct Found {
     pub direction: Direction,
     pub arrived_at: Instant,
     pub size: u64,
+    pub file: FileNote,
+}
+
+/// What there is to say about a message that is a file. Empty for any other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileNote {
+    /// What its metadata says; when that is another, its bytes may be.
+    pub stamp: String,
+    /// It was handed out before and could not be read, and may be readable now.
+    pub is_another_try: bool,
+    /// The key of a message that was read while this one, of which it is the beginning, was still being written.
+    pub completes: Option<String>,
+}
+
+/// A message of the ledger whose file has another stamp now, and the same content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confirmed {
+    pub key: String,
+    pub stamp: String,
+    /// Where the content had to be read to tell.
+    pub sha256: Option<String>,
 }
 
 /// What changed since the cursor.
@@ -42,6 +63,8 @@ pub struct Poll {
     pub messages: Vec<Found>,
     /// Keys handed out before whose message no longer exists.
     pub gone: Vec<String>,
+    /// Messages handed out before that are still what they were.
+    pub confirmed: Vec<Confirmed>,
     pub cursor: String,
     /// Keys among them that were there before, and did not just come.
     pub old: HashSet<String>,
@@ -49,8 +72,19 @@ pub struct Poll {
     pub mending: bool,
     /// Listed, and left for the polls to come.
     pub backlog: u64,
+    /// Keys of messages that are listed and will never be handed out, because there are too many.
+    pub left_out: Vec<String>,
+    /// Files whose content cannot be compared with what is known of their name.
+    pub unreadable: usize,
     /// Something was too fresh to read: look again after this.
     pub look_again: Option<Duration>,
+}
+
+impl Poll {
+    /// Whether there is nothing to store, and nothing to wait for.
+    fn is_empty(&self) -> bool {
+        self.messages.is_empty() && self.gone.is_empty() && self.confirmed.is_empty() && self.look_again.is_none()
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -102,12 +136,6 @@ pub trait Source: Send + Sync {
                 return;
             }
         }
-    }
-
-    /// The size of a message that was given up, where its bytes may have changed since.
-    fn size_now(&self, key: &str) -> Option<u64> {
-        let raw = failpoint::around("source.fetch", || self.fetch(key));
-        raw.ok().map(|raw| raw.len() as u64)
     }
 
     /// What a person may want to know about it, beside its mail.

@@ -1,10 +1,11 @@
 //! Mail nobody should send: each is accounted for, and its neighbours go on.
 
 use std::{
+    collections::BTreeMap,
     fs,
     os::unix::fs::symlink,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -88,6 +89,66 @@ async fn a_file_that_cannot_be_read_is_tried_again_and_then_given_to_a_person() 
     }
     let (state, reason) = row(&house, "bad.eml");
     assert!(state == "parked" && reason.contains("given up after 5 attempts"), "{state}: {reason}");
+    house.must_be_sound().await;
+}
+
+/// A disk that gives back nothing of some files, and counts how often each was asked for.
+struct CountingDisk {
+    inner: Arc<dyn Source>,
+    asked: Arc<Mutex<BTreeMap<String, u32>>>,
+    mended: Arc<AtomicBool>,
+}
+
+impl Source for CountingDisk {
+    fn poll(&self, cursor: Option<&str>) -> Result<Poll, SourceError> {
+        self.inner.poll(cursor)
+    }
+
+    fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError> {
+        *self.asked.lock().unwrap().entry(key.to_owned()).or_default() += 1;
+        if key.contains("bad") && !self.mended.load(Ordering::SeqCst) {
+            return Err(SourceError::Unreadable {
+                key: key.into(),
+                source: std::io::Error::other("input/output error"),
+            });
+        }
+        self.inner.fetch(key)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_mail_that_cannot_be_read_gets_its_turn() {
+    let house = House::active();
+    let (bad, parked) = (120, 60);
+    for nth in 0..bad {
+        house.post(&house.letter(&format!("bad{nth:03}")));
+    }
+    let mut worker = house.worker().await;
+    let Followed { intake, place } = worker.intakes.remove(0);
+    let (asked, mended) = (Arc::default(), Arc::new(AtomicBool::new(false)));
+    let disk = CountingDisk { inner: intake.source.clone(), asked: Arc::clone(&asked), mended: Arc::clone(&mended) };
+    worker.intakes.push(Followed { intake: Intake { source: Arc::new(disk), ..intake }, place });
+    worker.once().await.unwrap();
+    // Younger ones that were given up must not stand in the way.
+    for nth in 0..parked {
+        house.deliver(&format!("garbage{nth:03}"), "no header at all\n");
+    }
+    for _ in 0..4 {
+        house.clock.advance(60);
+        worker.once().await.unwrap();
+    }
+    let counts = |of: &str| -> Vec<u32> {
+        asked.lock().unwrap().iter().filter(|(key, _)| key.contains(of)).map(|(_, times)| *times).collect()
+    };
+    assert!(counts("bad").len() == bad && counts("bad").iter().all(|times| *times >= 2), "{:?}", counts("bad"));
+    assert_eq!(counts("garbage"), vec![1; parked], "what was given up is not read again");
+    mended.store(true, Ordering::SeqCst);
+    for _ in 0..4 {
+        house.clock.advance(600);
+        worker.once().await.unwrap();
+    }
+    worker.stop().await;
+    assert_eq!(house.count("ledger WHERE source_key LIKE '%bad%' AND state = 'no_task'"), bad as u64);
     house.must_be_sound().await;
 }
 

@@ -99,6 +99,31 @@ async fn several_pages_are_read_to_the_end() {
     assert!(google.calls("GET", "pageToken") >= 6);
 }
 
+/// As many as a look back reads of each label.
+const MOST_READ: usize = 20_000;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_too_much_to_be_read_is_part_of_the_gap() {
+    let google = Google::start();
+    let you = google.person(YOU);
+    let house = signed_in(&google, YOU, "");
+    // Two of the oldest are in the ledger when the cursor expires; three beside them are not.
+    for nth in 0..2 {
+        you.receives(house.letter(&format!("known{nth}")).text());
+    }
+    house.once().await;
+    for nth in 0..MOST_READ + 3 {
+        you.receives(house.letter(&format!("n{nth}")).text());
+    }
+    google.breaks(Fault::on("GET", "/history?", Trouble::HistoryGone));
+    let worker = house.worker().await;
+    worker.take_in(&worker.intakes[0]).await.unwrap();
+    worker.stop().await;
+    let health = house.app().await.health().await.unwrap();
+    let condition = health.accounts.iter().find_map(|account| account.condition.clone()).unwrap();
+    assert_eq!((condition.missed, condition.backlog), (3, MOST_READ as u64));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_expired_cursor_is_mended_and_the_gap_is_a_number() {
     let google = Google::start();

@@ -99,3 +99,41 @@ fn what_cannot_be_imported_is_said() {
     }
     assert_eq!(house.count("ledger"), 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_read_is_in_the_ledger_and_read_when_it_can_be() {
+    let house = House::active();
+    let place = house.root().join("archive");
+    let letters: Vec<Letter> = (0..70).map(|nth| house.letter(&format!("n{nth:02}"))).collect();
+    for letter in &letters {
+        house.write(&format!("archive/{}.eml", letter.id), &letter.text());
+    }
+    // It is there when the archive is listed, and not when its turn comes.
+    let lost = place.join("n69.eml");
+    let app = house.app().await;
+    let report = app.import(&place, "past", false, |_| drop(fs::remove_file(&lost))).await.unwrap();
+    assert_eq!((report.mails, report.new, report.unreadable), (70, 70, 1));
+    let parked = || house.sql("SELECT state, reason FROM ledger WHERE source_key LIKE 'file/%'");
+    assert_eq!(parked().len(), 1);
+    assert!(parked()[0][0] == "parked" && parked()[0][1].contains("n69.eml cannot be read"), "{:?}", parked());
+    assert_eq!(app.import(&place, "past", false, |_| ()).await.unwrap().new, 0);
+    fs::write(&lost, letters[69].text()).unwrap();
+    let report = app.import(&place, "past", false, |_| ()).await.unwrap();
+    assert_eq!((report.mails, report.new, report.unreadable), (70, 1, 0));
+    assert_eq!(parked()[0][0], "gone");
+    assert_eq!(house.count("mail WHERE subject = 'About n69'"), 1);
+    house.must_be_sound().await;
+}
+
+#[test]
+fn names_used_again_in_an_archive_are_other_mails() {
+    let house = House::real_time(Kind::Active);
+    for (round, id) in ["one", "two"].into_iter().enumerate() {
+        house.write("archive/cur/same:2,S", &house.letter(id).text());
+        house.write("archive/new/other", &house.letter("other").text());
+        std::thread::sleep(std::time::Duration::from_millis(320));
+        let report = house.json(&["import", &house.root().join("archive").to_string_lossy()]);
+        assert_eq!(report["new"].as_u64(), Some(2 - round as u64), "{report}");
+    }
+    assert_eq!(states(&house).len(), 3);
+}

@@ -41,6 +41,8 @@ mod house;
 mod import;
 mod ledger;
 mod life_cycle;
+mod maildir_life;
+mod maildir_names;
 mod memory_contract;
 mod memory_faults;
 mod memory_moves;

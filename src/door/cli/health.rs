@@ -68,8 +68,10 @@ fn print_counts(screen: Screen, health: &Health, zone: Tz) -> io::Result<()> {
     let words = |rows: Vec<(String, u64)>| {
         if rows.iter().all(|(_, count)| *count == 0) { "none".to_owned() } else { count(&rows) }
     };
+    let waiting: u64 = health.accounts.iter().map(|account| account.waiting).sum();
+    let waiting = if waiting > 0 { format!("{waiting} came since the last look; ") } else { String::new() };
     screen.line(&format!(
-        "mail     {} unaccounted; {}",
+        "mail     {} unaccounted; {waiting}{}",
         health.unaccounted,
         words(health.mails.iter().map(|(state, n)| (state.to_string(), *n)).collect())
     ))?;

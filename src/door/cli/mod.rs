@@ -122,26 +122,26 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     warn_of_rules(&app.rules())?;
     warn_of_policy(&app)?;
     warn_of_model(&app, &cli.command)?;
-    let outcome = with_reminders(&app, screen, cli).await;
+    let outcome = with_reminders(&app, screen, cli.command).await;
     app.note_outside().await;
     outcome
 }
 
 /// Shows what is due before a command, and after `once`.
-async fn with_reminders(app: &App, screen: Screen, cli: Cli) -> anyhow::Result<ExitCode> {
-    if cli.json {
+async fn with_reminders(app: &App, screen: Screen, command: Command) -> anyhow::Result<ExitCode> {
+    if screen.json {
         // A program reads this: what is due waits for a person.
-        return with_app(app, screen, cli.command).await;
+        return with_app(app, screen, command).await;
     }
-    let (is_run, is_once) = (matches!(cli.command, Command::Run), matches!(cli.command, Command::Once));
-    if matches!(cli.command, Command::Tasks { .. } | Command::Hitl { .. } | Command::Digest { .. }) {
+    let (is_run, is_once) = (matches!(command, Command::Run), matches!(command, Command::Once));
+    if matches!(command, Command::Tasks { .. } | Command::Hitl { .. } | Command::Digest { .. }) {
         due::recall(app).await?;
     }
     // The daemon shows by itself what comes due.
     if !is_run {
         due::show(app).await?;
     }
-    let code = with_app(app, screen, cli.command).await?;
+    let code = with_app(app, screen, command).await?;
     if is_once {
         due::show(app).await?;
     }

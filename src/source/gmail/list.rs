@@ -1,6 +1,6 @@
 //! The two ways to learn which messages there are: everything since a day, or what changed since a history id.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use google_gmail1::api::{History, Message, Profile};
 
@@ -12,9 +12,9 @@ use crate::source::google::{ApiError, Heard};
 
 /// The most the API hands out at once.
 pub const PAGE: u32 = 500;
-/// A look back ends here: the newest so many of each label. At 500 a page it costs 200 units, and reading them an hour
-/// and a half.
-pub(super) const MOST_LISTED: usize = 20_000;
+/// A look back reads only the newest so many of each label: at 500 a page listing them costs 200 units, and reading them
+/// takes an hour and a half. What is older is listed too, to be counted.
+const MOST_READ: usize = 20_000;
 /// More pages than any history has; a server that repeats itself does not hold us for ever.
 const MOST_PAGES: usize = 2_000;
 
@@ -47,13 +47,22 @@ fn profile(client: &Client) -> Result<Profile, ApiError> {
     client.ask(price::PROFILE, request)
 }
 
-/// The ids of all watched mail since then, oldest first.
-pub(super) fn all(client: &Client, watched: &Watched, since: i64, page: u32) -> Result<Vec<String>, ApiError> {
-    let mut seen = HashSet::new();
-    let mut ids = Vec::new();
+/// The watched mail since some day.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    /// To be read, oldest first.
+    pub(super) ids: Vec<String>,
+    /// Older ones, which are too many to be read.
+    pub(super) left_out: Vec<String>,
+}
+
+/// The ids of all watched mail since then.
+pub(super) fn all(client: &Client, watched: &Watched, since: i64, page: u32) -> Result<Listed, ApiError> {
+    let (mut seen, mut left_out) = (HashSet::new(), BTreeSet::new());
+    let mut all = Listed::default();
     let query = format!("after:{since}");
     for label in watched.labels() {
-        let before = ids.len();
+        let before = all.ids.len();
         let mut token: Option<String> = None;
         for _ in 0..MOST_PAGES {
             let request = async |hub: &Hub, heard: &mut Heard| {
@@ -63,22 +72,26 @@ pub(super) fn all(client: &Client, watched: &Watched, since: i64, page: u32) -> 
             };
             let listed = client.ask(price::LIST, request)?;
             let fresh = listed.messages.into_iter().flatten().filter_map(|message| message.id);
-            ids.extend(fresh.filter(|id| seen.insert(id.clone())));
+            for id in fresh {
+                if all.ids.len() - before >= MOST_READ {
+                    left_out.insert(id);
+                } else if seen.insert(id.clone()) {
+                    all.ids.push(id);
+                }
+            }
             token = listed.next_page_token.filter(|token| !token.is_empty());
             if token.is_none() {
                 break;
             }
-            if ids.len() - before >= MOST_LISTED {
-                tracing::warn!(
-                    mails = ids.len() - before,
-                    "there is more old mail than is read; only the newest counts"
-                );
-                break;
-            }
         }
     }
-    ids.reverse();
-    Ok(ids)
+    // Another label may have brought it.
+    all.left_out = left_out.into_iter().filter(|id| !seen.contains(id)).collect();
+    if !all.left_out.is_empty() {
+        tracing::warn!(mails = all.left_out.len(), "there is more old mail than is read; only the newest counts");
+    }
+    all.ids.reverse();
+    Ok(all)
 }
 
 /// Everything since a history id, to its end. `Gone` when the id is too old.

@@ -132,12 +132,19 @@ fn told(found: Found, message: Message, under: Option<&Watched>) -> (Found, Raw)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Direction;
+    use crate::{model::Direction, source::FileNote};
 
     #[test]
     fn what_came_without_labels_is_ours_only_under_a_watched_one() {
         let at = Instant::EARLIEST;
-        let found = || Found { key: "k".into(), folder: "f".into(), direction: Direction::In, arrived_at: at, size: 0 };
+        let found = || Found {
+            key: "k".into(),
+            folder: "f".into(),
+            direction: Direction::In,
+            arrived_at: at,
+            size: 0,
+            file: FileNote::default(),
+        };
         let read = |labels: &[&str], under: Option<&Watched>| {
             let label_ids = Some(labels.iter().map(|label| (*label).to_owned()).collect());
             told(found(), Message { label_ids, raw: Some(b"x".to_vec()), ..Message::default() }, under).1.is_ok()

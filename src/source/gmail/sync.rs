@@ -20,7 +20,7 @@ use crate::{
     clock::Clock,
     model::{Direction, Since},
     source::{
-        Condition, Found, Poll, Source, SourceError,
+        Condition, FileNote, Found, Poll, Source, SourceError,
         google::{ApiError, quota},
     },
 };
@@ -74,8 +74,8 @@ impl Gmail {
     pub fn survey(&self) -> Result<Vec<Found>, SourceError> {
         let since = self.watch.since.start(self.clock.now());
         let watched = Watched::resolve(&self.client, &self.watch.labels).map_err(|error| error.about(None))?;
-        let ids = list::all(&self.client, &watched, since, self.watch.page).map_err(|error| error.about(None))?;
-        Ok(ids.into_iter().map(|id| self.found(id)).collect())
+        let listed = list::all(&self.client, &watched, since, self.watch.page).map_err(|error| error.about(None))?;
+        Ok(listed.ids.into_iter().map(|id| self.found(id)).collect())
     }
 
     /// Whose mailbox it is.
@@ -117,7 +117,7 @@ impl Gmail {
         nth: u64,
     ) -> Result<Poll, ApiError> {
         let history = list::newest(&self.client)?;
-        let all = list::all(&self.client, watched, since, self.watch.page)?;
+        let list::Listed { ids: all, left_out } = list::all(&self.client, watched, since, self.watch.page)?;
         let left = all.len();
         let backlog = if left == 0 { Backlog::Done } else { backlog };
         (state.backlog, state.offered) = (Some(all.into()), None);
@@ -126,6 +126,7 @@ impl Gmail {
         Ok(Poll {
             cursor: Cursor { history, since, backlog, nth }.write(),
             backlog: left as u64,
+            left_out,
             look_again: (left > 0).then_some(BETWEEN),
             ..Poll::default()
         })
@@ -141,7 +142,7 @@ impl Gmail {
     ) -> Result<Poll, ApiError> {
         let mending = cursor.backlog == Backlog::Mending;
         if cursor.backlog != Backlog::Done && state.backlog.is_none() {
-            state.backlog = Some(list::all(&self.client, watched, cursor.since, self.watch.page)?.into());
+            state.backlog = Some(list::all(&self.client, watched, cursor.since, self.watch.page)?.ids.into());
         }
         let backlog = state.backlog.iter().flatten().filter(|_| cursor.backlog != Backlog::Done);
         let there = backlog.clone().count();
@@ -156,19 +157,20 @@ impl Gmail {
         state.old = old.iter().cloned().collect();
         Ok(Poll {
             messages: arrived.iter().cloned().chain(old).map(|id| self.found(id)).collect(),
-            gone: Vec::new(),
             cursor: cursor.write(),
             old: state.old.clone(),
             mending,
             backlog: left as u64,
             look_again: (left > 0).then_some(BETWEEN),
+            ..Poll::default()
         })
     }
 
     /// As much as a listing tells; the rest is known when it is read.
     fn found(&self, key: String) -> Found {
         let arrived_at = self.clock.now();
-        Found { key, folder: super::FOLDER.to_owned(), direction: Direction::In, arrived_at, size: 0 }
+        let (folder, direction) = (super::FOLDER.to_owned(), Direction::In);
+        Found { key, folder, direction, arrived_at, size: 0, file: FileNote::default() }
     }
 }
 
@@ -203,11 +205,6 @@ impl Source for Gmail {
         let (client, patient) = (&self.client, &self.client.in_no_hurry());
         let (unlabelled, watched) = (&unlabelled, watched.as_ref());
         Readers { client, patient, old: &old, unlabelled, watched }.read(found, each);
-    }
-
-    /// A message of Gmail never changes its bytes.
-    fn size_now(&self, _key: &str) -> Option<u64> {
-        None
     }
 
     fn condition(&self) -> Option<Condition> {

@@ -47,6 +47,10 @@ impl<R: Read> Mbox<R> {
         Ok(None)
     }
 
+    pub(super) fn bytes_read(&self) -> u64 {
+        self.at
+    }
+
     fn piece(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         line.clear();
         let read = (&mut self.reader).take(PIECE).read_until(b'\n', line)?;

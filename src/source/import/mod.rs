@@ -8,9 +8,9 @@ mod mbox;
 mod tests;
 
 use std::{
-    collections::HashSet,
     fs::{self, File},
     io::{self, Read},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -21,14 +21,26 @@ use mbox::Mbox;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
-    /// The same at every import of the same message from the same place.
+    /// By its content: the same at every import of the same message.
     pub key: String,
+    /// What its key was if it could not be read before.
+    pub place: String,
     pub folder: String,
     pub direction: Direction,
     pub arrived_at: Instant,
     pub bytes: Vec<u8>,
     /// Bytes of the source read so far, this message included.
     pub progress: u64,
+}
+
+/// A message that cannot be read.
+#[derive(Debug)]
+pub struct NotImported {
+    /// By its place, for its content is not known: the same at every import.
+    pub key: String,
+    pub folder: String,
+    pub direction: Direction,
+    pub error: SourceError,
 }
 
 /// An iterator over the messages; one that cannot be read is an error among them, and the next may be fine.
@@ -84,7 +96,7 @@ impl Import {
             Some(messages) => {
                 let folder = stem(path);
                 let direction = direction_of(&folder);
-                Kind::Mbox { messages: Box::new(messages), folder, direction, fallback: modified(meta)? }
+                Kind::Mbox { messages: Box::new(messages), folder, direction, fallback: modified(meta) }
             }
             None => Kind::Files(vec![Waiting { path: path.to_owned(), folder: String::new() }].into_iter()),
         };
@@ -92,7 +104,7 @@ impl Import {
     }
 
     fn maildir(path: &Path) -> Result<Import, SourceError> {
-        let maildir = Box::new(Maildir::open(path.to_owned(), HashSet::new()));
+        let maildir = Box::new(Maildir::open(path.to_owned(), Box::new(Vec::new())));
         let mut poll = maildir.poll(None)?;
         // Files so young that they may still be written are waited for; a mailbox in use never comes to an end of them.
         for pause in std::iter::repeat_n(poll.look_again, YOUNG_WAITS).flatten() {
@@ -109,20 +121,24 @@ impl Import {
 }
 
 impl Iterator for Import {
-    type Item = Result<Imported, SourceError>;
+    type Item = Result<Imported, NotImported>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.kind {
             Kind::Mbox { messages, folder, direction, fallback } => {
+                let begin = messages.bytes_read();
                 let message = match messages.next()? {
                     Ok(message) => message,
                     Err(source) => {
-                        return Some(Err(SourceError::Unavailable { what: format!("the mbox {folder}"), source }));
+                        let error = SourceError::Unavailable { what: format!("the mbox from byte {begin} on"), source };
+                        let (key, folder) = (format!("mbox/{folder}/{begin}"), folder.clone());
+                        return Some(Err(NotImported { key, folder, direction: *direction, error }));
                     }
                 };
                 let arrived_at = message.at.or_else(|| envelope::header_date(&message.bytes)).unwrap_or(*fallback);
                 Some(Ok(Imported {
                     key: format!("mbox/{}", sha256_hex(&message.bytes)),
+                    place: format!("mbox/{folder}/{begin}"),
                     folder: folder.clone(),
                     direction: *direction,
                     arrived_at,
@@ -133,19 +149,24 @@ impl Iterator for Import {
             Kind::Files(files) => {
                 let file = files.next()?;
                 let result = read_eml(&file, &mut self.progress);
-                Some(result.map_err(|source| SourceError::Unreadable { key: file.path.display().to_string(), source }))
+                Some(result.map_err(|source| {
+                    let error = SourceError::Unreadable { key: file.path.display().to_string(), source };
+                    let direction = direction_of(&file.folder);
+                    NotImported { key: place_key(&file.path), folder: file.folder, direction, error }
+                }))
             }
             Kind::Maildir { maildir, messages } => {
                 let found = messages.next()?;
                 self.progress += found.size;
-                Some(maildir.fetch(&found.key).map(|bytes| Imported {
-                    key: found.key,
-                    folder: found.folder,
-                    direction: found.direction,
-                    arrived_at: found.arrived_at,
-                    bytes,
-                    progress: self.progress,
-                }))
+                let super::Found { key, folder, direction, arrived_at, .. } = found;
+                let place = place_key(&maildir.root().join(&key));
+                Some(match maildir.fetch(&key) {
+                    Ok(bytes) => {
+                        let (key, progress) = (format!("maildir/{}", sha256_hex(&bytes)), self.progress);
+                        Ok(Imported { key, place, folder, direction, arrived_at, bytes, progress })
+                    }
+                    Err(error) => Err(NotImported { key: place, folder, direction, error }),
+                })
             }
         }
     }
@@ -157,18 +178,21 @@ fn read_eml(file: &Waiting, progress: &mut u64) -> io::Result<Imported> {
     *progress += meta.len();
     let mut bytes = Vec::new();
     opened.take(FETCH_BYTES).read_to_end(&mut bytes)?;
-    let arrived_at = match envelope::header_date(&bytes) {
-        Some(at) => at,
-        None => modified(&meta)?,
-    };
+    let arrived_at = envelope::header_date(&bytes).unwrap_or_else(|| modified(&meta));
     Ok(Imported {
         key: format!("eml/{}", sha256_hex(&bytes)),
+        place: place_key(&file.path),
         folder: file.folder.clone(),
         direction: direction_of(&file.folder),
         arrived_at,
         bytes,
         progress: *progress,
     })
+}
+
+/// What a message that cannot be read is known by.
+fn place_key(path: &Path) -> String {
+    format!("file/{}", path.display())
 }
 
 /// Regular .eml files, also in directories below; links are left alone.
@@ -191,10 +215,9 @@ fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// A file's own time; where that is none that counts, the time it was read.
-fn modified(meta: &fs::Metadata) -> io::Result<Instant> {
-    let at = meta.modified()?;
-    Ok(Instant::of_file(at).or_else(|| Instant::of_file(SystemTime::now())).unwrap_or(Instant::EARLIEST))
+fn modified(meta: &fs::Metadata) -> Instant {
+    let written = Instant::from_unix(meta.mtime()).or_else(|| Instant::from_unix(meta.ctime()));
+    written.or_else(|| Instant::of_file(SystemTime::now())).unwrap_or(Instant::EARLIEST)
 }
 
 /// `Sent`, `Sent Items`, `INBOX.Sent`, `.Sent`: what the person wrote.

@@ -2,14 +2,15 @@
 
 use std::{
     fmt::Write,
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use super::listing::{Stamp, is_settled};
 
-/// One line: a count that makes each cursor unlike the one before, and a stamp per directory, `?` where it proves nothing.
-pub(super) fn write(count: u64, stamps: &[Stamp], now: SystemTime, complete: bool) -> String {
-    let mut text = format!("maildir1 {count}");
+/// One line: the nanosecond of the poll, which makes each cursor unlike the one before, and a stamp per directory, `?`
+/// where it proves nothing.
+pub(super) fn write(poll: u64, stamps: &[Stamp], now: SystemTime, complete: bool) -> String {
+    let mut text = format!("maildir1 {poll}");
     for stamp in stamps {
         let settled = complete && is_settled(*stamp, now);
         text.push(' ');
@@ -26,6 +27,12 @@ pub(super) fn write(count: u64, stamps: &[Stamp], now: SystemTime, complete: boo
     text
 }
 
+/// When the poll was made that ended with this cursor.
+pub(super) fn polled_at(cursor: &str) -> Option<SystemTime> {
+    let nanos = cursor.strip_prefix("maildir1 ")?.split(' ').next()?.parse().ok()?;
+    Some(UNIX_EPOCH + Duration::from_nanos(nanos))
+}
+
 /// Both say the same about every directory, and neither has a doubt.
 pub(super) fn proves_unchanged(before: &str, now: &str) -> bool {
     let stamps = |text: &str| -> Option<Vec<String>> {
@@ -40,8 +47,6 @@ pub(super) fn proves_unchanged(before: &str, now: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]

@@ -1,7 +1,7 @@
 //! Putting messages into a Maildir and moving them inside it: atomic, durable, and done only once.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
@@ -9,8 +9,8 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::{ARCHIVE, INBOX, Maildir, STATES, name};
-use crate::source::SourceError;
+use super::{ARCHIVE, INBOX, Maildir, STATES, name, read_file};
+use crate::{model::ids::sha256_hex, source::SourceError};
 
 /// Tells deliveries of one process apart while they are being written.
 static WRITES: AtomicU64 = AtomicU64::new(0);
@@ -98,7 +98,8 @@ impl Maildir {
         if self.dirs(folder).iter().any(|dir| path.parent() == Some(dir)) {
             return Ok(());
         }
-        self.rename_into(&path, folder).map_err(|source| match source.kind() {
+        let unique = name::parse_key(key).map(|(_, unique)| unique).unwrap_or_default();
+        self.rename_as(&path, folder, &unique).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => SourceError::Gone { key: key.to_owned() },
             _ => SourceError::Unreadable { key: key.to_owned(), source },
         })?;
@@ -109,14 +110,40 @@ impl Maildir {
     }
 
     pub(super) fn rename_into(&self, path: &Path, folder: &str) -> io::Result<()> {
+        self.rename_as(path, folder, &name::unique(path.file_name().unwrap_or_default()))
+    }
+
+    /// Moves a file. Where another message has the name already, it is given one with the digest of its content.
+    fn rename_as(&self, path: &Path, folder: &str, unique: &OsStr) -> io::Result<()> {
         self.create_folder(folder)?;
-        let old = path.file_name().unwrap_or_default();
-        let mut name = name::unique(old);
-        name.push(format!(":2,{}", name::flags(old)));
         let dir = self.folder(folder).join("cur");
-        fs::rename(path, dir.join(name))?;
+        let flags = name::flags(path.file_name().unwrap_or_default());
+        let place = |mut name: OsString| {
+            name.push(format!(":2,{flags}"));
+            dir.join(name)
+        };
+        match rename_to_free(path, &place(unique.to_owned())) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                // Whatever has this name has the same content.
+                fs::rename(path, place(name::beside(unique, &sha256_hex(&read_file(path)?))))?;
+            }
+            moved => moved?,
+        }
         sync_dir(&dir)?;
         path.parent().map_or(Ok(()), sync_dir)
+    }
+}
+
+/// Renames a file unless there is another of that name.
+fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
+    use rustix::{fs, io::Errno};
+    match fs::renameat_with(fs::CWD, from, fs::CWD, to, fs::RenameFlags::NOREPLACE) {
+        // A file system that cannot do both at once.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match std::fs::symlink_metadata(to) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => std::fs::rename(from, to),
+        },
+        moved => moved.map_err(Into::into),
     }
 }
 

@@ -1,8 +1,8 @@
 //! What is in the directories of a Maildir, read again only when a directory changed.
 
 use std::{
-    collections::HashMap,
-    ffi::OsString,
+    collections::{HashMap, hash_map::Entry},
+    ffi::{OsStr, OsString},
     fs, io,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
@@ -27,7 +27,22 @@ pub(super) struct Listing {
     /// The stamp was old enough when the directory was read: while it stays, so does the content.
     settled: bool,
     /// Full file name by unique part.
-    pub(super) files: HashMap<OsString, OsString>,
+    files: HashMap<OsString, OsString>,
+    /// Those whose unique part another file of the directory has too.
+    more: Vec<(OsString, OsString)>,
+}
+
+impl Listing {
+    /// The unique part and the full name of every file.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
+        self.files.iter().chain(self.more.iter().map(|(unique, name)| (unique, name)))
+    }
+
+    /// The full names of the files with this unique part.
+    pub(super) fn named(&self, unique: &OsStr) -> impl Iterator<Item = &OsString> {
+        let more = self.more.iter().filter(move |(other, _)| other == unique).map(|(_, name)| name);
+        self.files.get(unique).into_iter().chain(more)
+    }
 }
 
 pub(super) fn stamp(dir: &Path) -> io::Result<Stamp> {
@@ -44,8 +59,8 @@ impl Listings {
         let stamp = stamp(dir)?;
         let listing = self.dirs.entry(dir.to_owned()).or_default();
         if !(listing.settled && listing.stamp == stamp) {
-            let files = if stamp.is_some() { read(dir)? } else { HashMap::new() };
-            *listing = Listing { stamp, settled: is_settled(stamp, now), files };
+            *listing = if stamp.is_some() { read(dir)? } else { Listing::default() };
+            (listing.stamp, listing.settled) = (stamp, is_settled(stamp, now));
         }
         Ok(listing)
     }
@@ -59,9 +74,10 @@ impl Listings {
         self.dirs.clear();
     }
 
-    /// Where the unique name was last seen in `dir`.
-    pub(super) fn seen(&self, dir: &Path, unique: &OsString) -> Option<PathBuf> {
-        self.dirs.get(dir)?.files.get(unique).map(|name| dir.join(name))
+    /// Where files of this unique name were last seen in `dir`.
+    pub(super) fn seen(&self, dir: &Path, unique: &OsStr) -> Vec<PathBuf> {
+        let listing = self.dirs.get(dir);
+        listing.into_iter().flat_map(|listing| listing.named(unique)).map(|name| dir.join(name)).collect()
     }
 }
 
@@ -71,8 +87,8 @@ pub(super) fn is_settled(stamp: Stamp, now: SystemTime) -> bool {
 }
 
 /// Regular files with ordinary names. Links could lead out of the Maildir and are left alone.
-fn read(dir: &Path) -> io::Result<HashMap<OsString, OsString>> {
-    let mut files = HashMap::new();
+fn read(dir: &Path) -> io::Result<Listing> {
+    let mut listing = Listing::default();
     let mut links = 0_u64;
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -81,11 +97,14 @@ fn read(dir: &Path) -> io::Result<HashMap<OsString, OsString>> {
         let Ok(kind) = entry.file_type() else { continue };
         links += u64::from(kind.is_symlink());
         if kind.is_file() && !name.as_encoded_bytes().starts_with(b".") {
-            files.insert(unique(&name), name);
+            match listing.files.entry(unique(&name)) {
+                Entry::Vacant(free) => drop(free.insert(name)),
+                Entry::Occupied(taken) => listing.more.push((taken.key().clone(), name)),
+            }
         }
     }
     if links > 0 {
         tracing::warn!(mail.links = links, "left alone symbolic links in a Maildir");
     }
-    Ok(files)
+    Ok(listing)
 }

@@ -1,7 +1,7 @@
 //! A Maildir as a source: the inbox and `.Sent`, read where other programs leave and move their files.
 //!
-//! Nothing in here deletes a message, changes one, or follows a link. Delivery and archiving are moves within one file
-//! system, so a message is always somewhere.
+//! A message is its content; the name of its file is a hint where to look. Nothing in here deletes a message, changes one,
+//! or follows a link. Delivery and archiving are moves within one file system, so a message is always somewhere.
 
 mod cursor;
 mod deliver;
@@ -9,40 +9,49 @@ mod departed;
 mod listing;
 mod mailbox;
 mod name;
+mod recall;
+mod scan;
+mod stamp;
 #[cfg(test)]
 mod tests;
 pub mod watch;
 
 use std::{
     collections::{HashMap, HashSet},
-    ffi::OsString,
-    fs,
+    ffi::{OsStr, OsString},
+    fmt, fs,
     io::{self, Read},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, SystemTime},
+    time::{Duration, Instant as Stopwatch, SystemTime, UNIX_EPOCH},
 };
 
-use super::{FETCH_BYTES, Found, Poll, Sendmail, Source, SourceError};
-use crate::model::{Direction, Instant};
+use super::{FETCH_BYTES, Poll, Sendmail, Source, SourceError};
+use crate::model::{Direction, ids::sha256_hex};
 use listing::Listings;
+pub use recall::{Recall, Remembered};
+use scan::Scan;
+use stamp::FileStamp;
 
 /// The name of the inbox in keys.
 pub const INBOX: &str = "INBOX";
 pub const SENT: &str = ".Sent";
 pub const ARCHIVE: &str = ".Archive";
 
-/// People drop files with `cp`, which writes under the final name: one so young may be half a mail.
-const SETTLE: Duration = Duration::from_millis(300);
-
 /// What is listed: a folder, its two directories, the direction of its mail.
 const LISTED: [(&str, Direction); 2] = [(INBOX, Direction::In), (SENT, Direction::Out)];
 const STATES: [&str; 2] = ["new", "cur"];
 
-#[derive(Debug)]
+/// A change of a file's bytes leaves no trace in its directory, so each poll asks for the metadata of every file. Where
+/// there are more files than this, it does so only after [`SWEEP_PAUSE`] times as long as it took: a mailbox of a million
+/// must not keep the disk busy.
+const SWEPT_EACH_TIME: usize = 10_000;
+const SWEEP_PAUSE: u32 = 20;
+
 pub struct Maildir {
     root: PathBuf,
+    recall: Box<dyn Recall>,
     /// Without one, what is sent is only saved.
     sendmail: Option<Sendmail>,
     state: Mutex<State>,
@@ -51,24 +60,49 @@ pub struct Maildir {
 #[derive(Debug, Default)]
 struct State {
     listings: Listings,
-    /// Keys that need not be handed out again.
-    known: HashSet<String>,
+    /// None before the first poll asked for them.
+    messages: Option<Messages>,
     /// Handed out with this cursor. They count as known when the cursor comes back, for then they were stored with it.
     offered: Option<Offer>,
-    polls: u64,
+    /// Where the messages of the last poll were.
+    places: HashMap<String, PathBuf>,
+    last_poll: u64,
+    /// Names with a file that was too young, or too much to compare, in the last poll.
+    awaited: HashSet<String>,
+    /// When every file of a large mailbox was last looked at, and how long that took.
+    swept: Option<(Stopwatch, Duration)>,
+}
+
+/// What is known of the messages, as fingerprints of their stamps by key.
+#[derive(Debug, Default)]
+struct Messages {
+    /// In one of the listed folders, as far as was seen.
+    known: HashMap<String, u64>,
+    /// In none.
+    left: HashMap<String, u64>,
+    /// Keys with a digest, by the name they share.
+    others: HashMap<String, Vec<String>>,
+    /// Files beside the one that stands for a message, with the same content or none that can be read.
+    copies: HashMap<PathBuf, u64>,
 }
 
 #[derive(Debug)]
 struct Offer {
     cursor: String,
-    keys: Vec<String>,
+    keys: Vec<(String, u64)>,
     gone: Vec<String>,
 }
 
+impl fmt::Debug for Maildir {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Maildir").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
 impl Maildir {
-    /// `known`: the keys the ledger already has of this Maildir.
-    pub fn open(root: PathBuf, known: HashSet<String>) -> Self {
-        Self { root, sendmail: None, state: Mutex::new(State { known, ..State::default() }) }
+    /// `recall`: what the ledger has of this Maildir. It is asked when the first poll, or a message it knows, needs it.
+    pub fn open(root: PathBuf, recall: Box<dyn Recall>) -> Self {
+        Self { root, recall, sendmail: None, state: Mutex::default() }
     }
 
     #[must_use]
@@ -113,58 +147,96 @@ impl Maildir {
         Ok(folders)
     }
 
-    /// Whether a message of that key is in that folder now.
+    /// Whether the message of that key is in that folder now.
     fn holds(&self, folder: &str, key: &str) -> Result<bool, SourceError> {
         let Some((_, unique)) = name::parse_key(key) else { return Ok(false) };
+        let remembered = self.remembered(key).map_err(|error| self.unavailable(error))?;
         let mut state = self.lock();
-        let dirs = self.dirs(folder);
-        for dir in dirs.iter().filter(|dir| dir.is_dir()) {
+        for dir in self.dirs(folder).iter().filter(|dir| dir.is_dir()) {
             state.listings.forget(dir);
-            let listed = state.listings.of(dir, SystemTime::now()).map_err(|error| self.unavailable(error))?;
-            if listed.files.contains_key(&unique) {
-                return Ok(true);
+            state.listings.of(dir, SystemTime::now()).map_err(|error| self.unavailable(error))?;
+            for name in names(&unique, remembered.as_ref()) {
+                if state.listings.seen(dir, &name).iter().any(|path| is_message(path, key, remembered.as_ref())) {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)
     }
 
-    /// Where the message is now: under the name last seen, else wherever it was moved.
-    fn find(&self, state: &mut State, folder: &str, unique: &OsString) -> io::Result<Option<PathBuf>> {
-        if let Some(path) = self.seen(state, folder, unique)
-            && fs::symlink_metadata(&path).is_ok()
-        {
-            return Ok(Some(path));
+    fn remembered(&self, key: &str) -> io::Result<Option<Remembered>> {
+        Ok(self.recall.of_name(name::base(key))?.into_iter().find(|row| row.key == key))
+    }
+
+    /// Where the message is now: under the name last seen, else wherever it was moved. A file that took over its name is
+    /// another message.
+    fn find(&self, state: &mut State, folder: &str, unique: &OsStr, key: &str) -> io::Result<Option<PathBuf>> {
+        let remembered = self.remembered(key)?;
+        let names = names(unique, remembered.as_ref());
+        let its = |path: &PathBuf| is_message(path, key, remembered.as_ref());
+        for (dir, name) in self.dirs(folder).iter().flat_map(|dir| names.iter().map(move |name| (dir, name))) {
+            if let Some(path) = state.listings.seen(dir, name).into_iter().find(its) {
+                return Ok(Some(path));
+            }
         }
         let mut folders = self.folders()?;
         folders.sort_by_key(|other| other != folder);
         for dir in folders.iter().flat_map(|folder| self.dirs(folder)) {
             state.listings.forget(&dir);
-            if state.listings.of(&dir, SystemTime::now())?.files.contains_key(unique) {
-                return Ok(state.listings.seen(&dir, unique));
+            state.listings.of(&dir, SystemTime::now())?;
+            if let Some(path) = names.iter().flat_map(|name| state.listings.seen(&dir, name)).find(its) {
+                return Ok(Some(path));
             }
         }
         Ok(None)
     }
 
-    /// Where it was when the folder was last listed.
-    fn seen(&self, state: &State, folder: &str, unique: &OsString) -> Option<PathBuf> {
-        self.dirs(folder).iter().find_map(|dir| state.listings.seen(dir, unique))
-    }
-
     fn found(&self, state: &mut State, key: &str) -> Result<PathBuf, SourceError> {
         let gone = || SourceError::Gone { key: key.to_owned() };
         let (folder, unique) = name::parse_key(key).ok_or_else(gone)?;
-        self.find(state, folder, &unique).map_err(|error| self.unavailable(error))?.ok_or_else(gone)
+        self.find(state, folder, &unique, key).map_err(|error| self.unavailable(error))?.ok_or_else(gone)
+    }
+
+    /// Returns how many files no row of the ledger stands for: those that lay still in the mailbox when the poll of this
+    /// cursor was made, and those that came since. What could not be compared counts among the first.
+    pub fn unaccounted(&self, cursor: &str) -> Result<(u64, u64), SourceError> {
+        let polled = cursor::polled_at(cursor).unwrap_or(UNIX_EPOCH);
+        let poll = self.poll(None)?;
+        let files = poll.messages.iter().map(|found| &found.file).filter(|file| !file.is_another_try);
+        let (old, new): (Vec<_>, Vec<_>) =
+            files.partition(|file| FileStamp::parse(&file.stamp).is_some_and(|stamp| stamp.is_before(polled)));
+        Ok(((old.len() + poll.unreadable) as u64, new.len() as u64))
+    }
+}
+
+/// The names a message may have: its own, and the one it is given where that is taken.
+fn names(unique: &OsStr, remembered: Option<&Remembered>) -> Vec<OsString> {
+    let sha256 = remembered.map(|row| row.sha256.as_str()).filter(|sha256| !sha256.is_empty());
+    let beside = sha256.map(|sha256| name::beside(unique, sha256));
+    std::iter::once(unique.to_owned()).chain(beside).collect()
+}
+
+/// Whether the file is the message of this key. What the ledger does not know goes by its name alone.
+fn is_message(path: &Path, key: &str, remembered: Option<&Remembered>) -> bool {
+    let Ok(meta) = fs::symlink_metadata(path) else { return false };
+    let has = |digest: &str| read_file(path).is_ok_and(|bytes| sha256_hex(&bytes).starts_with(digest));
+    match remembered {
+        Some(row) if row.has_stamp(&FileStamp::of(&meta)) => true,
+        Some(row) if row.sha256.is_empty() => !row.is_read || row.size == meta.len(),
+        Some(row) => has(&row.sha256),
+        None => name::digest_of(key).is_none_or(has),
     }
 }
 
 impl Source for Maildir {
     fn poll(&self, cursor: Option<&str>) -> Result<Poll, SourceError> {
         let mut state = self.lock();
+        let state = &mut *state;
         state.settle_offer(cursor);
-        state.polls += 1;
         // The age of a file is measured against the clock that stamped it, not the program's own.
         let now = SystemTime::now();
+        let nanos = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+        state.last_poll = u64::try_from(nanos).unwrap_or(u64::MAX).max(state.last_poll.saturating_add(1));
         let dirs: Vec<PathBuf> = LISTED.iter().flat_map(|(folder, _)| self.dirs(folder)).collect();
         let stamps = dirs.iter().map(|dir| listing::stamp(dir)).collect::<io::Result<Vec<_>>>();
         let stamps = stamps.map_err(|error| self.unavailable(error))?;
@@ -172,27 +244,38 @@ impl Source for Maildir {
         if stamps.iter().take(STATES.len()).all(Option::is_none) {
             return Err(self.unavailable(io::Error::from(io::ErrorKind::NotFound)));
         }
-        let unchanged = cursor::write(state.polls, &stamps, now, true);
-        if cursor.is_some_and(|before| cursor::proves_unchanged(before, &unchanged)) {
-            let cursor = cursor.unwrap_or_default().to_owned();
-            return Ok(Poll { cursor, ..Poll::default() });
+        let unchanged = cursor::write(state.last_poll, &stamps, now, true);
+        let same = cursor.filter(|before| cursor::proves_unchanged(before, &unchanged));
+        let sweep = state.is_sweep_due();
+        if let (Some(cursor), false) = (same, sweep) {
+            return Ok(Poll { cursor: cursor.to_owned(), ..Poll::default() });
         }
-        let mut poll = Scan { maildir: self, now, here: HashSet::new(), poll: Poll::default() };
-        poll.run(&mut state).map_err(|error| self.unavailable(error))?;
-        let mut poll = poll.poll;
-        poll.cursor = cursor::write(state.polls, &stamps, now, poll.look_again.is_none());
+        let begun = Stopwatch::now();
+        let mut poll = Scan::of(self, now, sweep).run(state).map_err(|error| self.unavailable(error))?;
+        let is_large = state.messages.as_ref().is_some_and(|messages| messages.known.len() > SWEPT_EACH_TIME);
+        if sweep && is_large {
+            state.swept = Some((Stopwatch::now(), begun.elapsed()));
+        }
+        if let (Some(cursor), true) = (same, poll.is_empty()) {
+            poll.cursor = cursor.to_owned();
+            return Ok(poll);
+        }
+        poll.cursor = cursor::write(state.last_poll, &stamps, now, poll.look_again.is_none());
+        let fingerprint = |stamp: &str| FileStamp::parse(stamp).map_or(0, |stamp| stamp.fingerprint());
         state.offered = Some(Offer {
             cursor: poll.cursor.clone(),
-            keys: poll.messages.iter().map(|found| found.key.clone()).collect(),
+            keys: poll.messages.iter().map(|found| (found.key.clone(), fingerprint(&found.file.stamp))).collect(),
             gone: poll.gone.clone(),
         });
         Ok(poll)
     }
 
     fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError> {
-        let seen = name::parse_key(key).and_then(|(folder, unique)| self.seen(&self.lock(), folder, &unique));
+        let place = self.lock().places.get(key).cloned();
         // Nearly always it is still where it was seen.
-        if let Some(Ok(bytes)) = seen.map(|path| read_file(&path)) {
+        if let Some(Ok(bytes)) = place.map(|path| read_file(&path))
+            && name::digest_of(key).is_none_or(|digest| sha256_hex(&bytes).starts_with(digest))
+        {
             return Ok(bytes);
         }
         let path = self.found(&mut self.lock(), key)?;
@@ -225,94 +308,67 @@ fn open_file(path: &Path) -> io::Result<fs::File> {
 
 impl State {
     fn settle_offer(&mut self, cursor: Option<&str>) {
-        let Some(offer) = self.offered.take() else { return };
-        if cursor == Some(offer.cursor.as_str()) {
-            self.known.extend(offer.keys);
-            for key in &offer.gone {
-                self.known.remove(key);
-            }
+        let (Some(offer), Some(messages)) = (self.offered.take(), &mut self.messages) else { return };
+        if cursor != Some(offer.cursor.as_str()) {
+            // A part of them may have been stored all the same: the ledger is asked again.
+            self.messages = None;
+            return;
         }
+        for (key, fingerprint) in offer.keys {
+            messages.know(key, fingerprint);
+        }
+        offer.gone.iter().for_each(|key| messages.leave(key));
+    }
+
+    fn is_sweep_due(&self) -> bool {
+        self.swept.is_none_or(|(at, took)| at.elapsed() >= took * SWEEP_PAUSE)
     }
 }
 
-struct Scan<'a> {
-    maildir: &'a Maildir,
-    now: SystemTime,
-    /// Keys of everything in the listed folders.
-    here: HashSet<String>,
-    poll: Poll,
-}
-
-impl Scan<'_> {
-    fn run(&mut self, state: &mut State) -> io::Result<()> {
-        for (folder, direction) in LISTED {
-            for dir in self.maildir.dirs(folder) {
-                let listing = state.listings.of(&dir, self.now)?;
-                for (unique, name) in &listing.files {
-                    let key = name::key(folder, unique);
-                    if !self.here.insert(key.clone()) || state.known.contains(&key) {
-                        continue;
-                    }
-                    self.add(folder, direction, key, unique, &dir.join(name))?;
-                }
+impl Messages {
+    fn recalled(recall: &dyn Recall) -> io::Result<Self> {
+        let mut messages = Self::default();
+        for (key, stamp, is_gone) in recall.messages()? {
+            let fingerprint = FileStamp::parse(&stamp).map_or(0, |stamp| stamp.fingerprint());
+            messages.know(key.clone(), fingerprint);
+            if is_gone {
+                messages.leave(&key);
             }
         }
-        self.poll.messages.sort_by(|a, b| (a.arrived_at, &a.key).cmp(&(b.arrived_at, &b.key)));
-        self.poll.gone = self.gone(state)?;
-        Ok(())
+        Ok(messages)
     }
 
-    fn add(
-        &mut self,
-        folder: &str,
-        direction: Direction,
-        key: String,
-        unique: &OsString,
-        path: &Path,
-    ) -> io::Result<()> {
-        let meta = match fs::symlink_metadata(path) {
-            Ok(meta) => meta,
-            // Moved under our eyes; it is looked for again, not called gone.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.poll.look_again = Some(SETTLE);
-                return Ok(());
+    fn know(&mut self, key: String, fingerprint: u64) {
+        self.left.remove(&key);
+        if name::digest_of(&key).is_some() {
+            let others = self.others.entry(name::base(&key).to_owned()).or_default();
+            if !others.contains(&key) {
+                others.push(key.clone());
             }
-            Err(error) => return Err(error),
-        };
-        let modified = meta.modified()?;
-        // A time in the future is some other clock's, not a file being written now.
-        if self.now.duration_since(modified).is_ok_and(|age| age < SETTLE) {
-            self.poll.look_again = Some(SETTLE);
-            return Ok(());
         }
-        // Both the name and the file's time may be anything; then it counts as come when it was seen.
-        let arrived_at = name::delivered_at(unique)
-            .or_else(|| Instant::of_file(modified))
-            .or_else(|| Instant::of_file(self.now))
-            .unwrap_or(Instant::EARLIEST);
-        self.poll.messages.push(Found { key, folder: folder.to_owned(), direction, arrived_at, size: meta.len() });
-        Ok(())
+        self.known.insert(key, fingerprint);
     }
 
-    /// Known messages that are in no folder at all.
-    fn gone(&self, state: &mut State) -> io::Result<Vec<String>> {
-        let State { known, listings, .. } = state;
-        let missing = known.iter().filter(|key| !self.here.contains(*key));
-        let mut missing: HashMap<OsString, Vec<&String>> = missing.fold(HashMap::new(), |mut map, key| {
-            if let Some((_, unique)) = name::parse_key(key) {
-                map.entry(unique).or_insert_with(Vec::new).push(key);
-            }
-            map
-        });
-        if missing.is_empty() {
-            return Ok(Vec::new());
+    fn leave(&mut self, key: &str) {
+        if let Some((key, fingerprint)) = self.known.remove_entry(key) {
+            self.left.insert(key, fingerprint);
         }
-        for dir in self.maildir.folders()?.iter().flat_map(|folder| self.maildir.dirs(folder)) {
-            let listing = listings.of(&dir, self.now)?;
-            missing.retain(|unique, _| !listing.files.contains_key(unique));
-        }
-        let mut gone: Vec<String> = missing.into_values().flatten().cloned().collect();
-        gone.sort();
-        Ok(gone)
+    }
+
+    /// Whether a message that was here at the last poll has this name.
+    fn is_present(&self, base: &str) -> bool {
+        self.known.contains_key(base) || self.others.contains_key(base)
+    }
+
+    /// Whether a message has, or had, this name.
+    fn has_name(&self, base: &str) -> bool {
+        self.is_present(base) || self.left.contains_key(base)
+    }
+
+    /// The message in the mailbox whose file looks like this.
+    fn matching(&self, base: &str, fingerprint: u64) -> Option<&str> {
+        let own = self.known.get_key_value(base).filter(|(_, known)| **known == fingerprint);
+        let others = || self.others.get(base)?.iter().find(|key| self.known.get(*key) == Some(&fingerprint));
+        own.map(|(key, _)| key).or_else(others).map(String::as_str)
     }
 }

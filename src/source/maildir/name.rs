@@ -1,7 +1,8 @@
 //! File names in a Maildir and the keys made of them.
 //!
 //! A key survives every move and flag change: it is the folder where the message was first seen and the unique part of
-//! its name. Any file name gives a key, and the key gives back the same bytes.
+//! its name. Any file name gives a key, and the key gives back the same bytes. A name may be used again: the next message
+//! that has it gets a key of the same beginning, a slash, and the digest of its content.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -45,9 +46,51 @@ fn escape(key: &mut String, byte: u8) {
     key.push_str(&hex(&[byte]));
 }
 
+/// Characters of a SHA-256 in a key or a name.
+const DIGEST: usize = 32;
+
+/// The beginning of a digest, as it stands in keys and names.
+pub(super) fn short_digest(sha256: &str) -> &str {
+    sha256.get(..DIGEST).unwrap_or(sha256)
+}
+
+/// The key of another message under a name that is taken.
+pub(super) fn key_of_content(base: &str, sha256: &str) -> String {
+    format!("{base}/{}", short_digest(sha256))
+}
+
+/// The digest in a key of a name that was used again.
+pub(super) fn digest_of(key: &str) -> Option<&str> {
+    key.rsplit_once('/').map(|(_, digest)| digest).filter(|digest| key.matches('/').count() == 2 && is_digest(digest))
+}
+
+/// The part of a key that comes from folder and name alone.
+pub(super) fn base(key: &str) -> &str {
+    digest_of(key).and_then(|_| key.rsplit_once('/')).map_or(key, |(base, _)| base)
+}
+
+/// The name a file is given where its own is taken by another message.
+pub(super) fn beside(unique: &OsStr, sha256: &str) -> OsString {
+    let mut name = unique.to_owned();
+    name.push(format!(".{}", short_digest(sha256)));
+    name
+}
+
+/// The name a file would have, had it not been taken.
+pub(super) fn without_digest(unique: &OsStr) -> Option<&OsStr> {
+    let bytes = unique.as_bytes();
+    let (name, digest) = bytes.split_at_checked(bytes.len().checked_sub(DIGEST + 1)?)?;
+    let digest = std::str::from_utf8(digest).ok()?.strip_prefix('.')?;
+    (is_digest(digest) && !name.is_empty()).then(|| OsStr::from_bytes(name))
+}
+
+fn is_digest(text: &str) -> bool {
+    text.len() == DIGEST && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// The folder and the unique name a key was made of.
 pub(super) fn parse_key(key: &str) -> Option<(&str, OsString)> {
-    let (folder, escaped) = key.split_once('/')?;
+    let (folder, escaped) = base(key).split_once('/')?;
     let mut pieces = escaped.split('%');
     let mut bytes = pieces.next()?.as_bytes().to_vec();
     for piece in pieces {
@@ -103,6 +146,28 @@ mod tests {
             "INBOX/%é",
         ] {
             assert_eq!(parse_key(key), None, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_name_used_again_has_a_key_of_its_own() {
+        let sha = "0123456789abcdef".repeat(4);
+        let key = key_of_content("INBOX/a%25b", &sha);
+        assert_eq!(key, "INBOX/a%25b/0123456789abcdef0123456789abcdef");
+        assert_eq!((base(&key), digest_of(&key)), ("INBOX/a%25b", Some(short_digest(&sha))));
+        assert_eq!(parse_key(&key), Some(("INBOX", OsString::from("a%b"))));
+        for plain in [
+            "INBOX/a",
+            "INBOX/0123456789abcdef0123456789abcdef",
+            "INBOX/a/b",
+            "INBOX/a/../0123456789abcdef0123456789abcdef",
+        ] {
+            assert_eq!((base(plain), digest_of(plain)), (plain, None), "{plain}");
+        }
+        let taken = beside(OsStr::new("a"), &sha);
+        assert_eq!(without_digest(&taken), Some(OsStr::new("a")));
+        for own in ["a", ".0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdef"] {
+            assert_eq!(without_digest(OsStr::new(own)), None, "{own}");
         }
     }
 

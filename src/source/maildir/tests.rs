@@ -1,6 +1,6 @@
 use std::{fs::FileTimes, os::unix::ffi::OsStrExt, os::unix::fs::PermissionsExt};
 
-use super::*;
+use super::{stamp::SETTLE, *};
 
 /// A Maildir in a temporary place, with files that are old enough to be read.
 struct Home {
@@ -11,7 +11,9 @@ struct Home {
 impl Home {
     fn new(known: &[&str]) -> Home {
         let dir = tempfile::tempdir().unwrap();
-        let maildir = Maildir::open(dir.path().join("mail"), known.iter().map(|key| (*key).to_owned()).collect());
+        let row = |key: &&str| Remembered { key: (*key).to_owned(), size: 12, is_read: true, ..Remembered::default() };
+        let known: Vec<Remembered> = known.iter().map(row).collect();
+        let maildir = Maildir::open(dir.path().join("mail"), Box::new(known));
         maildir.create().unwrap();
         maildir.deliver(".Archive", "unrelated", b"x").unwrap();
         Home { dir, maildir }
@@ -118,6 +120,60 @@ fn known_messages_are_not_handed_out_again() {
 }
 
 #[test]
+fn a_mailbox_is_read_again_only_where_it_changed() {
+    let sha = |text: &str| crate::model::ids::sha256_hex(text.as_bytes());
+    let row = |key: &str, text: &str| Remembered {
+        key: key.to_owned(),
+        size: text.len() as u64,
+        sha256: sha(text),
+        is_read: true,
+        ..Remembered::default()
+    };
+    let (one, two) = ("Subject: x\n\n", "Subject: y\n\n");
+    let mut home = Home::new(&[]);
+    home.maildir =
+        Maildir::open(home.path(""), Box::new(vec![row("INBOX/a", one), row("INBOX/b", two), row("INBOX/c", "Sub")]));
+    for name in ["new/a", "new/b", "new/c"] {
+        home.put(name);
+    }
+    let poll = home.poll(None);
+    // What is the same is only noted; what is another has a key of its own; what was read half is completed.
+    let confirmed: Vec<_> = poll.confirmed.iter().map(|one| one.key.as_str()).collect();
+    assert_eq!(confirmed, ["INBOX/a"]);
+    let (b, c) = (name::key_of_content("INBOX/b", &sha(one)), name::key_of_content("INBOX/c", &sha(one)));
+    assert_eq!(keys(&poll), [b.as_str(), c.as_str()]);
+    let completes: Vec<_> = poll.messages.iter().map(|found| found.file.completes.as_deref()).collect();
+    assert_eq!(completes, [None, Some("INBOX/c")]);
+    assert_eq!(home.maildir.fetch(&b).unwrap(), one.as_bytes());
+    assert!(matches!(home.maildir.fetch("INBOX/b"), Err(SourceError::Gone { .. })));
+    let next = home.poll(Some(&poll.cursor));
+    assert!(next.messages.is_empty() && next.confirmed.is_empty(), "{next:?}");
+}
+
+#[test]
+fn a_message_archived_beside_another_of_its_name_comes_back() {
+    let row = |text: &str| Remembered {
+        key: "INBOX/a".into(),
+        size: text.len() as u64,
+        sha256: crate::model::ids::sha256_hex(text.as_bytes()),
+        is_read: true,
+        ..Remembered::default()
+    };
+    let mut home = Home::new(&[]);
+    home.maildir = Maildir::open(home.path(""), Box::new(vec![row("Subject: x\n\n")]));
+    home.put("cur/a:2,S");
+    fs::create_dir_all(home.path(".Archive/cur")).unwrap();
+    fs::write(home.path(".Archive/cur/a:2,S"), "another").unwrap();
+    for _ in 0..2 {
+        home.maildir.archive("INBOX/a").unwrap();
+        assert_eq!(fs::read(home.path(".Archive/cur/a:2,S")).unwrap(), b"another");
+        assert_eq!(fs::read_dir(home.path("cur")).unwrap().count(), 0);
+        home.maildir.unarchive("INBOX/a").unwrap();
+        assert_eq!(fs::read(home.path("cur/a:2,S")).unwrap(), b"Subject: x\n\n");
+    }
+}
+
+#[test]
 fn what_was_not_stored_is_handed_out_again() {
     let home = Home::new(&[]);
     home.put("new/a");
@@ -175,6 +231,9 @@ fn a_file_from_the_future_is_not_waited_for() {
     home.put("new/a");
     let later = SystemTime::now() + Duration::from_secs(86_400);
     fs::File::open(home.path("new/a")).unwrap().set_times(FileTimes::new().set_modified(later)).unwrap();
+    // Its own clock says nothing; that of the file system does.
+    assert_eq!(home.poll(None).look_again, Some(SETTLE));
+    std::thread::sleep(SETTLE);
     assert_eq!(keys(&home.poll(None)), ["INBOX/a"]);
 }
 

@@ -1,6 +1,6 @@
 //! The ledger: every message id ever seen, and what became of it. Rows are added and moved, never removed.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
 use super::{
     audit, correction, execute,
@@ -17,10 +17,14 @@ use crate::{
         night::CorrectionKind,
         prepare::{self, MailText},
         session::Session,
-        value::{Acquaintance, Arrival, ArrivalContent, Arrivals, Arrived, MailEdit, MailWish, NewRun},
+        value::{
+            Acquaintance, Arrival, ArrivalContent, ArrivalFile, Arrivals, Arrived, KeptFile, MailEdit, MailWish, NewRun,
+        },
     },
 };
 
+/// Who takes back what the beginning of a mail opened.
+const INTAKE: &str = "intake";
 /// Why there is no more to know about a mail.
 const LEFT: &str = "left the mailbox before it was read";
 
@@ -38,6 +42,9 @@ pub(in crate::store) fn arrive(
     for key in &batch.gone {
         gone(session, &batch.account, key, batch.at)?;
     }
+    for file in &batch.kept {
+        keep_file(session, &batch.account, file)?;
+    }
     if let Some(cursor) = &batch.cursor {
         super::account::polled(session, &batch.account, cursor, batch.at)?;
     }
@@ -46,8 +53,8 @@ pub(in crate::store) fn arrive(
 
 /// None when the ledger has an answer for it already.
 fn enter(session: &Session, batch: &Arrivals, arrival: &Arrival, text: Option<&MailText>) -> Result<Option<Arrived>> {
-    let sql = "INSERT INTO ledger (account, source_key, folder, direction, arrived_at, size, state, reason, task_id, retries, updated_at)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', '', NULL, 0, ?7) ON CONFLICT (account, source_key) DO NOTHING";
+    let sql = "INSERT INTO ledger (account, source_key, folder, direction, arrived_at, size, state, reason, task_id, retries, updated_at, stamp, bytes_sha256)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', '', NULL, 0, ?7, ?8, ?9) ON CONFLICT (account, source_key) DO NOTHING";
     let size = i64::try_from(arrival.size).unwrap_or(i64::MAX);
     let values = (
         batch.account.as_str(),
@@ -57,13 +64,16 @@ fn enter(session: &Session, batch: &Arrivals, arrival: &Arrival, text: Option<&M
         arrival.arrived_at.to_string(),
         size,
         batch.at.to_string(),
+        &arrival.file.stamp,
+        &arrival.file.sha256,
     );
     let (mail_id, retries) = if execute(session, sql, values, "entering a mail into the ledger")? == 1 {
         (MailId(session.last_insert_rowid()), 0)
     } else {
-        let sql = "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, size = ?3, updated_at = ?4
+        let sql = "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, size = ?3, updated_at = ?4, stamp = ?5, bytes_sha256 = ?6
                    WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked', 'gone') RETURNING mail_id, retries";
-        let values = (batch.account.as_str(), &arrival.source_key, size, batch.at.to_string());
+        let ArrivalFile { stamp, sha256, .. } = &arrival.file;
+        let values = (batch.account.as_str(), &arrival.source_key, size, batch.at.to_string(), stamp, sha256);
         let row = one(session, sql, values, "trying a mail again", |row| Ok((MailId(row.get(0)?), row.get(1)?)))?;
         let Some(row) = row else { return Ok(None) };
         row
@@ -106,13 +116,21 @@ fn account_for(
     let text = text.ok_or_else(|| StoreError::Refused("the mail was not prepared".into()))?;
     mail::put(session, &batch.account, mail_id, arrival, mail, text)?;
     if let Twin::Same(first) = twin {
+        follow_rewritten(session, first, arrival)?;
         return Ok(Answer::settled(MailState::Duplicate, &format!("the same mail as {first}")));
     }
     if let ArrivalContent::Keep { reason, .. } = &arrival.content {
         return Ok(Answer::settled(MailState::NoTask, reason));
     }
-    let flag = match twin {
-        Twin::Forged(other) => format!("flagged: carries the Message-ID of mail {other}, which is not the same mail"),
+    let begun =
+        arrival.file.completes.as_deref().map(|key| replace_beginning(session, batch, key, mail_id)).transpose()?;
+    let flag = match (begun.flatten(), twin) {
+        (Some(first), _) => {
+            format!("flagged: the whole of mail {first}, which was read while it was still being written")
+        }
+        (None, Twin::Forged(other)) => {
+            format!("flagged: carries the Message-ID of mail {other}, which is not the same mail")
+        }
         _ => String::new(),
     };
     let run = mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
@@ -140,6 +158,43 @@ fn mail_run(
         task_id: None,
         state: RunState { mail_id: Some(mail_id), ..RunState::default() },
     }
+}
+
+/// A program that adds header fields to a file leaves the same mail under the same name: effects on it find these bytes.
+fn follow_rewritten(connection: &Connection, first: MailId, arrival: &Arrival) -> Result<()> {
+    let ArrivalFile { stamp, sha256, .. } = &arrival.file;
+    let sql = "UPDATE ledger SET stamp = ?3, bytes_sha256 = ?4, size = ?5
+               WHERE mail_id = ?1 AND bytes_sha256 <> '' AND substr(?2, 1, length(source_key) + 1) = source_key || '/'";
+    let size = i64::try_from(arrival.size).unwrap_or(i64::MAX);
+    let values = (first.0, &arrival.source_key, stamp, sha256, size);
+    execute(connection, sql, values, "following a file that was rewritten").map(drop)
+}
+
+/// Takes the tasks back that were opened by the beginning of a mail, when nobody has touched them and nothing has left:
+/// the whole of it opens them anew. Otherwise they stay, and the whole is a follow-up. Returns the mail of the beginning.
+fn replace_beginning(session: &Session, batch: &Arrivals, key: &str, whole: MailId) -> Result<Option<MailId>> {
+    let sql = "SELECT mail_id, state FROM ledger WHERE account = ?1 AND source_key = ?2";
+    let values = (batch.account.as_str(), key);
+    let read = |row: &Row<'_>| Ok((MailId(row.get(0)?), parsed::<MailState>(row, 1)?));
+    let row = one(session, sql, values, "finding the beginning of a mail", read)?;
+    let Some((first, state)) = row else { return Ok(None) };
+    let tasks = super::task::of_mail(session, first)?;
+    if state != MailState::Task || !task_edit::are_untouched(session, &tasks)? {
+        return Ok(Some(first));
+    }
+    let why = format!("was still being written when it was read; mail {whole} is the whole of it");
+    for task in tasks.iter().filter(|task| !task.task.status.is_terminal()) {
+        task_edit::walk(session, task, Status::Cancelled, INTAKE, &why, batch.at)?;
+    }
+    settle(session, first, MailState::NoTask, &why, None, batch.at)?;
+    Ok(Some(first))
+}
+
+/// Notes how a file looks now whose content is what it was.
+fn keep_file(connection: &Connection, account: &AccountId, file: &KeptFile) -> Result<()> {
+    let sql = "UPDATE ledger SET stamp = ?3, bytes_sha256 = coalesce(?4, bytes_sha256) WHERE account = ?1 AND source_key = ?2";
+    let values = (account.as_str(), &file.source_key, &file.stamp, &file.sha256);
+    execute(connection, sql, values, "noting how a file looks").map(drop)
 }
 
 /// Only what was still owed an answer is accounted for as gone; the rest has one.

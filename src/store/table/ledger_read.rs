@@ -6,15 +6,21 @@ use rusqlite::Row;
 
 use super::{many, one, parsed, parsed_option};
 use crate::{
-    model::{AccountId, MailId, MailState},
-    store::{Reader, error::Result, value::LedgerRow},
+    model::{AccountId, Instant, MailId, MailState},
+    store::{
+        Reader,
+        error::Result,
+        value::{FileRow, LedgerRow},
+    },
 };
 
 const COLUMNS: &str = "SELECT l.mail_id, l.account, l.source_key, l.folder, l.direction, l.arrived_at, l.size, l.state, l.reason, l.task_id, \
-                       l.retries, coalesce(m.sender, ''), coalesce(m.subject, '') FROM ledger l LEFT JOIN mail m USING (mail_id)";
+                       l.retries, coalesce(m.sender, ''), coalesce(m.subject, ''), l.stamp FROM ledger l LEFT JOIN mail m USING (mail_id)";
 
-/// Unreadable files looked at per poll; older ones wait for a restart or a person.
-const UNREAD_AT_ONCE: usize = 50;
+/// Mails that are tried again in one poll; those that waited longest come first.
+const TRIED_AT_ONCE: usize = 50;
+/// Seconds before a mail that could not be read is tried again; twice as many after each time.
+const FIRST_PAUSE: u32 = 15;
 
 fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
     Ok(LedgerRow {
@@ -31,6 +37,7 @@ fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
         retries: row.get(10)?,
         sender: row.get(11)?,
         subject: row.get(12)?,
+        stamp: row.get(13)?,
     })
 }
 
@@ -46,10 +53,29 @@ impl Reader<'_> {
         one(self.0, &format!("{COLUMNS} WHERE l.mail_id = ?1"), [mail_id.0], "reading the ledger", ledger_row)
     }
 
-    /// The keys that need no second look: everything but what failed or was given up because it could not be read.
-    pub fn known_keys(&self, account: &AccountId) -> Result<HashSet<String>> {
-        let sql = "SELECT source_key FROM ledger WHERE account = ?1 AND state NOT IN ('failed', 'gone')";
-        Ok(many(self.0, sql, [account.as_str()], "listing known mail", |row| row.get(0))?.into_iter().collect())
+    /// Every message of an account that is made of files: its key, its stamp, whether it is gone.
+    pub fn files(&self, account: &AccountId) -> Result<Vec<(String, String, bool)>> {
+        let sql = "SELECT source_key, stamp, state = 'gone' FROM ledger WHERE account = ?1";
+        many(self.0, sql, [account.as_str()], "listing known mail", |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+    }
+
+    /// The messages whose key is `base`, or begins with it and a slash.
+    pub fn files_named(&self, account: &AccountId, base: &str) -> Result<Vec<FileRow>> {
+        // What follows the slash in the order of characters is the digit zero.
+        let sql = "SELECT l.source_key, l.stamp, l.size, l.bytes_sha256, m.mail_id IS NOT NULL, l.state = 'gone'
+                   FROM ledger l LEFT JOIN mail m USING (mail_id)
+                   WHERE l.account = ?1 AND (l.source_key = ?2 OR (l.source_key > ?2 || '/' AND l.source_key < ?2 || '0'))
+                   ORDER BY l.mail_id";
+        many(self.0, sql, (account.as_str(), base), "asking for a file", |row| {
+            Ok(FileRow {
+                source_key: row.get(0)?,
+                stamp: row.get(1)?,
+                size: row.get::<_, i64>(2)?.unsigned_abs(),
+                sha256: row.get(3)?,
+                is_read: row.get(4)?,
+                is_gone: row.get(5)?,
+            })
+        })
     }
 
     /// Those of the keys that need no second look.
@@ -64,12 +90,21 @@ impl Reader<'_> {
         Ok(known)
     }
 
-    /// Mails that could not be read so far and may be readable now: those that failed, and lately given up ones.
-    pub fn unread(&self, account: &AccountId) -> Result<Vec<LedgerRow>> {
+    /// Mails that could not be read and whose turn it is to be tried again.
+    pub fn due_again(&self, account: &AccountId, now: Instant) -> Result<Vec<LedgerRow>> {
         let sql = format!(
-            "{COLUMNS} WHERE l.account = ?1 AND l.state IN ('failed', 'parked') AND m.mail_id IS NULL ORDER BY l.mail_id DESC LIMIT {UNREAD_AT_ONCE}"
+            "{COLUMNS} WHERE l.account = ?1 AND l.state = 'failed'
+             AND unixepoch(l.updated_at) + ({FIRST_PAUSE} << min(l.retries, 8)) <= unixepoch(?2)
+             ORDER BY l.updated_at, l.mail_id LIMIT {TRIED_AT_ONCE}"
         );
-        many(self.0, &sql, [account.as_str()], "listing unread mail", ledger_row)
+        many(self.0, &sql, (account.as_str(), now.to_string()), "listing unread mail", ledger_row)
+    }
+
+    /// The keys of an account's mails that could not be read.
+    pub fn unread_keys(&self, account: &AccountId) -> Result<HashSet<String>> {
+        let sql = "SELECT source_key FROM ledger l WHERE account = ?1 AND state = 'parked'
+                   AND NOT EXISTS (SELECT 1 FROM mail m WHERE m.mail_id = l.mail_id)";
+        Ok(many(self.0, sql, [account.as_str()], "listing unread mail", |row| row.get(0))?.into_iter().collect())
     }
 
     /// How many mails are in each state.

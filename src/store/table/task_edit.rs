@@ -87,6 +87,23 @@ pub(in crate::store) fn walk(
     Ok(())
 }
 
+/// Whether no person has acted on any of the tasks, no other mail is linked to them, and nothing has left in their name.
+pub(in crate::store) fn are_untouched(connection: &Connection, tasks: &[TaskRow]) -> Result<bool> {
+    let sql = "SELECT 1 FROM task_owner o WHERE o.task_id = ?1 AND (o.hand_ranked OR o.snooze_until IS NOT NULL
+                 OR EXISTS (SELECT 1 FROM task_history h WHERE h.task_id = o.task_id AND h.who = 'person')
+                 OR EXISTS (SELECT 1 FROM item i WHERE i.task_id = o.task_id AND i.state NOT IN ('open', 'void'))
+                 OR EXISTS (SELECT 1 FROM ledger l WHERE l.task_id = o.task_id AND l.state = 'linked')
+                 OR EXISTS (SELECT 1 FROM outbox b WHERE b.task_id = o.task_id AND b.class NOT IN ('R0', 'R1')
+                            AND b.state NOT IN ('planned', 'parked', 'ready', 'withheld', 'void')))";
+    for task in tasks {
+        let values = [task.task.task_id.to_string()];
+        if super::one(connection, sql, values, "looking whether a task was touched", |_| Ok(()))?.is_some() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// The shortest legal way.
 fn way(from: Status, to: Status) -> Vec<Status> {
     if to == Status::Cancelled {

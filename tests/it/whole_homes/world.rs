@@ -99,7 +99,6 @@ impl World {
         let house = House::real_time(Kind::Active);
         let program = transport::install(&house.root().join("transport"));
         house.configure(&format!("sendmail = \"{}\"\n", program.display()));
-        house.configure("[me]\nnames = [\"Alex Green\"]\naddresses = [\"you@home.example\"]\n");
         house.policy("approvals: { grace_seconds: 2 }");
         Self {
             house,

@@ -1,0 +1,61 @@
+//! Maildirs as they are configured: what the ledger knows of their files, and which of them it does not.
+
+use std::{io, path::Path};
+
+use super::App;
+use crate::{
+    config::{AccountConfig, AccountKind},
+    model::AccountId,
+    source::{
+        Maildir, Sendmail, SourceError,
+        maildir::{Recall, Remembered},
+    },
+    store::{
+        Store,
+        value::{Account, FileRow},
+    },
+};
+
+impl App {
+    pub(super) fn maildir(&self, account: &AccountConfig, path: &Path, sendmail: Option<&str>) -> Maildir {
+        let ledger = FilesOfLedger { store: self.store.clone(), account: account.name.clone() };
+        Maildir::open(path.to_owned(), Box::new(ledger)).with_sendmail(sendmail.and_then(Sendmail::parse))
+    }
+
+    /// Looks into the mailbox itself. Returns how many files lay in it at the last poll, and how many came since, that no
+    /// row of the ledger stands for.
+    pub(super) async fn unaccounted_files(&self, account: &Account) -> (u64, u64) {
+        let configured = self.config.accounts.iter().find(|known| known.name == account.account);
+        let (Some(configured), Some(cursor)) = (configured, account.cursor.clone()) else { return (0, 0) };
+        let AccountKind::Maildir { path, .. } = &configured.kind else { return (0, 0) };
+        let maildir = self.maildir(configured, path, None);
+        let counted = tokio::task::spawn_blocking(move || maildir.unaccounted(&cursor)).await;
+        counted.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be counted".into() })).unwrap_or_else(
+            |error| {
+                tracing::warn!(account = %account.account, %error, "a mailbox could not be compared with the ledger");
+                (0, 0)
+            },
+        )
+    }
+}
+
+/// What the ledger has of an account's files.
+struct FilesOfLedger {
+    store: Store,
+    account: AccountId,
+}
+
+impl Recall for FilesOfLedger {
+    fn messages(&self) -> io::Result<Vec<(String, String, bool)>> {
+        self.store.read_now(|reader| reader.files(&self.account)).map_err(io::Error::other)
+    }
+
+    fn of_name(&self, base: &str) -> io::Result<Vec<Remembered>> {
+        let rows = self.store.read_now(|reader| reader.files_named(&self.account, base)).map_err(io::Error::other)?;
+        let remembered = |row: FileRow| {
+            let FileRow { source_key: key, stamp, size, sha256, is_read, is_gone } = row;
+            Remembered { key, stamp, size, sha256, is_read, is_gone }
+        };
+        Ok(rows.into_iter().map(remembered).collect())
+    }
+}

@@ -1,0 +1,322 @@
+//! One look at every file: which are new, which are what they were, and which took over a name.
+//!
+//! A file is read here only when its stamp is another than that of every message its name is known for.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    ffi::OsString,
+    fs, io,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use super::{
+    LISTED, Maildir, Messages, Remembered, State, name, read_file,
+    stamp::{FileStamp, SETTLE},
+};
+use crate::{
+    model::{Direction, Instant, ids::sha256_hex},
+    source::{Confirmed, FileNote, Found, Poll},
+};
+
+/// Bytes that are compared in one poll; new mail must not wait for more. The rest is compared in the next.
+const COMPARED_AT_ONCE: u64 = 64 * 1024 * 1024;
+
+pub(super) struct Scan<'a> {
+    maildir: &'a Maildir,
+    now: SystemTime,
+    /// Whether files of known names are looked at too.
+    sweep: bool,
+    /// Names of everything in the listed folders, as the beginning of a key.
+    here: HashSet<String>,
+    /// Messages whose file was found.
+    matched: HashSet<String>,
+    /// Names with a file of which nothing is known yet.
+    open: HashSet<String>,
+    /// Names with a file that was too young, or too much to compare, in the last poll; and in this one.
+    awaited: HashSet<String>,
+    waits: HashSet<String>,
+    compared: u64,
+    places: HashMap<String, PathBuf>,
+    poll: Poll,
+}
+
+/// A file that is not known as it is.
+struct File {
+    folder: &'static str,
+    direction: Direction,
+    path: PathBuf,
+    stamp: FileStamp,
+    arrived_at: Instant,
+}
+
+/// What was read of a file.
+struct Content {
+    bytes: Vec<u8>,
+    sha256: String,
+}
+
+impl<'a> Scan<'a> {
+    pub(super) fn of(maildir: &'a Maildir, now: SystemTime, sweep: bool) -> Self {
+        Self {
+            maildir,
+            now,
+            sweep,
+            here: HashSet::new(),
+            matched: HashSet::new(),
+            open: HashSet::new(),
+            awaited: HashSet::new(),
+            waits: HashSet::new(),
+            compared: 0,
+            places: HashMap::new(),
+            poll: Poll::default(),
+        }
+    }
+
+    pub(super) fn run(mut self, state: &mut State) -> io::Result<Poll> {
+        let mut messages = match state.messages.take() {
+            Some(messages) => messages,
+            None => Messages::recalled(self.maildir.recall.as_ref())?,
+        };
+        self.awaited = std::mem::take(&mut state.awaited);
+        let outcome = self.look(state, &mut messages);
+        state.messages = Some(messages);
+        state.awaited = self.waits;
+        outcome?;
+        state.places = self.places;
+        Ok(self.poll)
+    }
+
+    fn look(&mut self, state: &mut State, messages: &mut Messages) -> io::Result<()> {
+        let mut unknown: BTreeMap<String, Vec<File>> = BTreeMap::new();
+        for (folder, direction) in LISTED {
+            for dir in self.maildir.dirs(folder) {
+                for (unique, name) in state.listings.of(&dir, self.now)?.files() {
+                    let base = self.base(messages, folder, unique);
+                    if let Some(file) = self.file(messages, &base, (folder, direction), unique, dir.join(name))? {
+                        unknown.entry(base.clone()).or_default().push(file);
+                    }
+                    self.here.insert(base);
+                }
+            }
+        }
+        for (base, files) in unknown {
+            self.account_for(messages, &base, files)?;
+        }
+        self.poll.messages.sort_by(|a, b| (a.arrived_at, &a.key).cmp(&(b.arrived_at, &b.key)));
+        self.poll.gone = self.gone(state, messages)?;
+        Ok(())
+    }
+
+    /// The beginning of a file's key. One that was moved beside another of its name is known by the name it had.
+    fn base(&self, messages: &Messages, folder: &str, unique: &OsString) -> String {
+        let base = name::key(folder, unique);
+        if messages.known.contains_key(&base) {
+            return base;
+        }
+        let before = name::without_digest(unique).map(|name| name::key(folder, name));
+        before.filter(|before| messages.has_name(before) && !messages.has_name(&base)).unwrap_or(base)
+    }
+
+    /// None when it is known as it is, or cannot be told yet.
+    fn file(
+        &mut self,
+        messages: &Messages,
+        base: &str,
+        (folder, direction): (&'static str, Direction),
+        unique: &OsString,
+        path: PathBuf,
+    ) -> io::Result<Option<File>> {
+        if !self.sweep && messages.is_present(base) && !self.awaited.contains(base) {
+            self.open.insert(base.to_owned());
+            return Ok(None);
+        }
+        let meta = match fs::symlink_metadata(&path) {
+            Ok(meta) => meta,
+            // Moved under our eyes; it is looked for again, not called gone.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.wait_for(base);
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let stamp = FileStamp::of(&meta);
+        let fingerprint = stamp.fingerprint();
+        if let Some(key) = messages.matching(base, fingerprint) {
+            self.matched.insert(key.to_owned());
+            return Ok(None);
+        }
+        if messages.copies.get(&path) == Some(&fingerprint) {
+            self.open.insert(base.to_owned());
+            return Ok(None);
+        }
+        if !stamp.is_settled(self.now) {
+            self.wait_for(base);
+            return Ok(None);
+        }
+        let arrived_at = name::delivered_at(unique)
+            .or_else(|| stamp.written_at())
+            .or_else(|| Instant::of_file(self.now))
+            .unwrap_or(Instant::EARLIEST);
+        Ok(Some(File { folder, direction, path, stamp, arrived_at }))
+    }
+
+    fn wait_for(&mut self, base: &str) {
+        self.poll.look_again = Some(SETTLE);
+        self.open.insert(base.to_owned());
+        self.waits.insert(base.to_owned());
+    }
+
+    /// Decides for each file of one name whether it is a message the ledger has, or another.
+    fn account_for(&mut self, messages: &mut Messages, base: &str, mut files: Vec<File>) -> io::Result<()> {
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let rows = if messages.has_name(base) { self.maildir.recall.of_name(base)? } else { Vec::new() };
+        let is_only = rows.is_empty() && files.len() == 1;
+        // Digests of those that are handed out in this poll.
+        let mut seen = HashSet::new();
+        for file in files {
+            if is_only {
+                self.hand_out(base.to_owned(), &file, None, false);
+            } else if !self.recognise(messages, &rows, &file) {
+                self.compare(messages, base, &rows, &mut seen, file);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a file is a message of the ledger without being read.
+    fn recognise(&mut self, messages: &mut Messages, rows: &[Remembered], file: &File) -> bool {
+        let is_free = |row: &&Remembered| !self.matched.contains(&row.key);
+        let same = rows.iter().filter(is_free).find(|row| row.has_stamp(&file.stamp));
+        let like = || {
+            let noted_nothing = |row: &&Remembered| row.stamp.is_empty() && row.is_like(&file.stamp);
+            rows.iter().filter(is_free).find(noted_nothing)
+        };
+        let never_read = || rows.iter().filter(is_free).find(|row| !row.is_read && row.sha256.is_empty());
+        if let Some(row) = same {
+            if row.is_gone {
+                self.hand_out(row.key.clone(), file, None, true);
+            } else {
+                self.matched.insert(row.key.clone());
+                messages.know(row.key.clone(), file.stamp.fingerprint());
+            }
+        } else if let Some(row) = like() {
+            self.confirm(messages, row, file, None);
+        } else if let Some(row) = never_read() {
+            self.hand_out(row.key.clone(), file, None, true);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Reads a file to tell whose content it is.
+    fn compare(
+        &mut self,
+        messages: &mut Messages,
+        base: &str,
+        rows: &[Remembered],
+        seen: &mut HashSet<String>,
+        file: File,
+    ) {
+        if self.compared >= COMPARED_AT_ONCE {
+            return self.wait_for(base);
+        }
+        let Ok(content) = self.read(&file.path) else {
+            return self.leave_unread(messages, base, rows, file);
+        };
+        let is_free = |row: &&Remembered| !self.matched.contains(&row.key);
+        let same = rows.iter().find(|row| row.sha256 == content.sha256);
+        let like = || rows.iter().filter(is_free).find(|row| row.is_like(&file.stamp));
+        let begun = rows.iter().filter(is_free).find(|row| row.begins(&content.bytes));
+        if let Some(row) = same.or_else(like) {
+            if row.is_gone {
+                self.hand_out(row.key.clone(), &file, None, true);
+            } else if self.matched.contains(&row.key) {
+                messages.copies.insert(file.path, file.stamp.fingerprint());
+            } else {
+                self.confirm(messages, row, &file, Some(content.sha256));
+            }
+        } else if seen.contains(&content.sha256) {
+            messages.copies.insert(file.path, file.stamp.fingerprint());
+        } else if let Some(row) = begun.filter(|row| !row.is_read) {
+            self.hand_out(row.key.clone(), &file, None, true);
+        } else {
+            let is_first = rows.is_empty() && seen.is_empty();
+            let key = if is_first { base.to_owned() } else { name::key_of_content(base, &content.sha256) };
+            self.hand_out(key, &file, begun.map(|row| row.key.clone()), false);
+            seen.insert(content.sha256);
+        }
+    }
+
+    fn read(&mut self, path: &Path) -> io::Result<Content> {
+        let bytes = read_file(path)?;
+        self.compared += bytes.len() as u64;
+        Ok(Content { sha256: sha256_hex(&bytes), bytes })
+    }
+
+    /// A message that was read and whose permissions were taken away is what it was. Anything else is tried again.
+    fn leave_unread(&mut self, messages: &mut Messages, base: &str, rows: &[Remembered], file: File) {
+        self.open.insert(base.to_owned());
+        let before = rows.iter().filter_map(|row| FileStamp::parse(&row.stamp));
+        if before.into_iter().any(|before| before.is_like(&file.stamp)) {
+            messages.copies.insert(file.path, file.stamp.fingerprint());
+        } else {
+            self.poll.unreadable += 1;
+        }
+    }
+
+    fn confirm(&mut self, messages: &mut Messages, row: &Remembered, file: &File, sha256: Option<String>) {
+        self.matched.insert(row.key.clone());
+        messages.know(row.key.clone(), file.stamp.fingerprint());
+        self.poll.confirmed.push(Confirmed { key: row.key.clone(), stamp: file.stamp.to_string(), sha256 });
+    }
+
+    fn hand_out(&mut self, key: String, file: &File, completes: Option<String>, is_another_try: bool) {
+        self.matched.insert(key.clone());
+        self.places.insert(key.clone(), file.path.clone());
+        self.poll.messages.push(Found {
+            key,
+            folder: file.folder.to_owned(),
+            direction: file.direction,
+            arrived_at: file.arrived_at,
+            size: file.stamp.size,
+            file: FileNote { stamp: file.stamp.to_string(), is_another_try, completes },
+        });
+    }
+
+    /// Whether a message may still be in a listed folder.
+    fn may_be_here(&self, key: &str) -> bool {
+        let base = name::base(key);
+        self.here.contains(base) && (self.matched.contains(key) || self.open.contains(base))
+    }
+
+    /// Whether another listed folder has a file of its name.
+    fn is_elsewhere(&self, key: &str) -> bool {
+        let Some((own, rest)) = name::base(key).split_once('/') else { return false };
+        LISTED.iter().any(|(folder, _)| *folder != own && self.here.contains(&format!("{folder}/{rest}")))
+    }
+
+    /// Known messages that are in no folder at all.
+    fn gone(&self, state: &mut State, messages: &Messages) -> io::Result<Vec<String>> {
+        let missing = messages.known.keys().filter(|key| !self.may_be_here(key) && !self.is_elsewhere(key));
+        let mut missing: HashMap<OsString, Vec<&String>> = missing.fold(HashMap::new(), |mut map, key| {
+            if let Some((_, unique)) = name::parse_key(key) {
+                map.entry(unique).or_insert_with(Vec::new).push(key);
+            }
+            map
+        });
+        if missing.is_empty() {
+            return Ok(Vec::new());
+        }
+        let is_listed = |folder: &String| LISTED.iter().any(|(listed, _)| listed == folder);
+        let folders = self.maildir.folders()?;
+        for dir in folders.iter().filter(|folder| !is_listed(folder)).flat_map(|folder| self.maildir.dirs(folder)) {
+            let listing = state.listings.of(&dir, self.now)?;
+            missing.retain(|unique, _| listing.named(unique).next().is_none());
+        }
+        let mut gone: Vec<String> = missing.into_values().flatten().cloned().collect();
+        gone.sort();
+        Ok(gone)
+    }
+}
