@@ -75,6 +75,7 @@ crash: need peers ## the long campaigns: kills, places to die, tampering, forger
 	IT_CASES=500 cargo nextest run --locked -E 'test(ambiguous_sends_through_gmail)' --no-capture
 	IT_CASES=100000 cargo nextest run --locked -E 'test(an_attacker_gets)' --no-capture
 	IT_CASES=10000 cargo nextest run --locked -E 'test(tampering::)' --no-capture
+	IT_CASES=2000 cargo nextest run --locked -E 'test(what_is_approved_by_number)' --no-capture
 	IT_CASES=200 cargo nextest run --locked -E 'test(many_doors_at_once)' --no-capture
 	IT_CASES=500 cargo nextest run --locked -E 'test(no_imitation_buries)' --no-capture
 	IT_CASES=1000 cargo nextest run --locked -E 'test(malformed_replies) | test(injected_mails)' --no-capture

@@ -15,6 +15,7 @@ pub const CALLS: &[&str] = &[
     "mailbox.withdraw",
     "calendar.busy",
     "calendar.insert",
+    "calendar.invited",
     "calendar.patch",
     "source.poll",
     "source.fetch",

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{App, NotFound};
 use crate::{
     config::AccountKind,
-    hitl::{Dropped, Looked, Queue},
+    hitl::{self, Dropped, Looked, Queue},
     model::{
         Action, ActionId, Door, Effect, Instant, ItemId, ItemKind, Mail, RunId,
         action::{Argument, Composed, Origin, SendKind},
@@ -32,8 +32,10 @@ const LOST_EFFECT: &str = "what it would do is stored and cannot be read; `adjut
 pub struct ItemDetail {
     #[serde(flatten)]
     pub item: ItemRow,
+    #[serde(serialize_with = "hitl::with_named_digests")]
     pub task: Option<TaskRow>,
     pub mail: Option<LedgerRow>,
+    #[serde(serialize_with = "hitl::with_named_digests")]
     pub action: Option<OutboxRow>,
     /// Who the message goes to, and what each is to the conversation.
     pub recipients: Vec<Recipient>,
@@ -81,7 +83,7 @@ impl App {
         Ok(items)
     }
 
-    /// The same, and behind them what is snoozed: an item has one number in every list.
+    /// The same, and behind them what is snoozed.
     pub async fn all_items(&self) -> anyhow::Result<Vec<ItemRow>> {
         let now = self.clock.now();
         let mut items = self.store.read(|reader| reader.open_items()).await?;
@@ -120,6 +122,12 @@ impl App {
                 Some(row) => obstacle(row, &charter.version, now),
                 None => item.action_id.map(|_| LOST_EFFECT.to_owned()),
             };
+            // The digest of exactly what is shown.
+            let action_sha256 = match item.action_id {
+                Some(_) => action.as_ref().map(|row| row.sha256.clone()),
+                None => item.action_sha256.clone(),
+            };
+            let item = ItemRow { action_sha256, ..item };
             Ok(Some(ItemDetail {
                 task: item.task_id.map(|task_id| reader.task(task_id).or_left_out()).transpose()?.flatten(),
                 mail: item.mail_id.map(|mail_id| reader.ledger_entry(mail_id).or_left_out()).transpose()?.flatten(),
@@ -148,16 +156,31 @@ impl App {
         Ok(detail)
     }
 
-    /// A word at this terminal, on the item as it is shown there.
+    /// A word at this terminal on the item of this number or id; a yes is for [`App::approve`].
     pub async fn answer(&self, reference: &str, verdict: Verdict, reason: &str) -> anyhow::Result<ItemId> {
-        let detail = self.item_detail(reference).await?;
-        let sha256 = detail.action.map(|row| row.sha256).unwrap_or_default();
-        self.decide(detail.item.item_id, Said::here(verdict, reason, &sha256)).await?;
-        Ok(detail.item.item_id)
+        anyhow::ensure!(verdict != Verdict::Approve, "an approval names what was seen");
+        let item_id = self.item_named(reference).await?;
+        self.decide(item_id, Said::here(verdict, reason, "")).await?;
+        Ok(item_id)
+    }
+
+    /// A yes at this terminal to exactly what was shown, and to nothing that became of it since.
+    pub async fn approve(&self, seen: &ItemRow) -> anyhow::Result<Vec<RunId>> {
+        let sha256 = seen.action_sha256.as_deref().unwrap_or_default();
+        self.decide(seen.item_id, Said::here(Verdict::Approve, "", sha256)).await
     }
 
     /// The runs that go on because of it; the daemon, or the next `once`, works them.
     pub async fn decide(&self, item_id: ItemId, said: Said) -> anyhow::Result<Vec<RunId>> {
+        let (kind, runs) = self.record_decision(item_id, said).await?;
+        if kind == ItemKind::RuleProposal {
+            self.adopt_approved().await?;
+        }
+        Ok(runs)
+    }
+
+    /// Stores it and nothing more: what kind of item it was on, and the runs that go on.
+    async fn record_decision(&self, item_id: ItemId, said: Said) -> anyhow::Result<(ItemKind, Vec<RunId>)> {
         let now = self.clock.now();
         let charter = self.charter();
         let (item, epoch) = self.store.read(move |reader| Ok((reader.item(item_id)?, reader.epoch()?))).await?;
@@ -168,7 +191,7 @@ impl App {
             let row = self.store.read(move |reader| reader.action(action_id)).await?.context("the effect is gone")?;
             if row.action.terms.as_ref().is_some_and(|terms| terms.policy != charter.version) {
                 self.rejudge(&row).await?;
-                bail!("the policy has changed since it was asked; look at it again");
+                return Err(StoreError::Refused("the policy has changed since it was asked; look at it again".into()))?;
             }
         }
         let grace = charter.approvals.grace_seconds;
@@ -184,13 +207,9 @@ impl App {
             epoch,
             file: said.file,
         };
-        let receipt = self.store.write(Write::Decide(Box::new(decision))).await?;
-        if item.kind == ItemKind::RuleProposal {
-            self.adopt_approved().await?;
-        }
-        match receipt {
-            Receipt::Runs(runs) => Ok(runs),
-            _ => Ok(Vec::new()),
+        match self.store.write(Write::Decide(Box::new(decision))).await? {
+            Receipt::Runs(runs) => Ok((item.kind, runs)),
+            _ => Ok((item.kind, Vec::new())),
         }
     }
 
@@ -328,9 +347,16 @@ impl App {
         let now = self.clock.now();
         let looked = queue.reconcile(&self.store, now).await?;
         for dropped in &looked.dropped {
-            match self.decide(dropped.item_id, said(dropped)).await {
+            match self.record_decision(dropped.item_id, said(dropped)).await {
                 Ok(_) => queue.done_with(dropped)?,
-                Err(error) => queue.refuse(dropped, &format!("{error:#}"), now)?,
+                Err(error) if is_final(&error) => queue.refuse(dropped, &format!("{error:#}"), now)?,
+                // A full disk is no answer to a person's word: the file stays, and is tried again at the next look.
+                Err(error) => {
+                    tracing::warn!(
+                        error = format!("{error:#}"),
+                        "a decision file could not be acted on yet and is kept"
+                    );
+                }
             }
         }
         if looked.dropped.is_empty() {
@@ -361,6 +387,12 @@ fn is_unreadable(error: &anyhow::Error) -> bool {
     error.downcast_ref::<StoreError>().is_some_and(StoreError::is_unreadable)
 }
 
+/// Whether a decision can never count, whenever it is tried.
+fn is_final(error: &anyhow::Error) -> bool {
+    let refused = matches!(error.downcast_ref(), Some(StoreError::Refused(_) | StoreError::NotFound(_)));
+    refused || error.downcast_ref::<NotFound>().is_some()
+}
+
 fn said(dropped: &Dropped) -> Said {
     Said {
         verdict: dropped.verdict,
@@ -379,8 +411,11 @@ fn on_yes(action: &Action, account: Option<&AccountKind>) -> String {
         Effect::Send { kind, message, .. } => {
             let to: Vec<&str> = message.recipients().map(|address| address.addr.as_str()).collect();
             let beside = match kind {
-                SendKind::Invite | SendKind::Answer if account.is_some_and(AccountKind::keeps_calendar) => {
+                SendKind::Invite if account.is_some_and(AccountKind::keeps_calendar) => {
                     ", and entered in your calendar"
+                }
+                SendKind::Answer if account.is_some_and(AccountKind::keeps_calendar) => {
+                    ", and noted at that event in your calendar"
                 }
                 _ => "",
             };

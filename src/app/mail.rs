@@ -36,7 +36,11 @@ impl App {
     pub async fn mail_detail(&self, mail_id: MailId) -> anyhow::Result<MailDetail> {
         let found = self.store.read(move |reader| {
             let Some(row) = reader.ledger_entry(mail_id)? else { return Ok(None) };
-            Ok(Some(MailDetail { row, mail: reader.mail(mail_id).or_left_out()?, tasks: reader.tasks_of_mail(mail_id)? }))
+            Ok(Some(MailDetail {
+                row,
+                mail: reader.mail(mail_id).or_left_out()?,
+                tasks: reader.tasks_of_mail(mail_id)?,
+            }))
         });
         found
             .await?
@@ -47,9 +51,21 @@ impl App {
         self.edit_mail(mail_id, MailWish::NotATask, why).await.map(drop)
     }
 
-    pub async fn mute(&self, mail_id: MailId, muted: bool) -> anyhow::Result<()> {
+    /// Mutes the sender of a mail, or no longer. Returns what that means, in words.
+    pub async fn mute(&self, mail_id: MailId, muted: bool) -> anyhow::Result<String> {
         let wish = if muted { MailWish::Mute } else { MailWish::Unmute };
-        self.edit_mail(mail_id, wish, "").await.map(drop)
+        self.edit_mail(mail_id, wish, "").await?;
+        let row = self.mail_detail(mail_id).await?.row;
+        let (account, sender) = (row.account, row.sender.clone());
+        let mute = self.store.read(move |reader| reader.mutes_unverified_only(&account, &sender)).await?;
+        Ok(match mute {
+            None => format!("{} is not muted: its mail opens tasks again", row.sender),
+            Some(false) => format!("{} is muted: its mail opens no task", row.sender),
+            Some(true) => format!(
+                "unverified mail of {0} is muted, for nobody vouches that {0} wrote this one; verified mail of {0} still opens tasks",
+                row.sender
+            ),
+        })
     }
 
     /// The mail should have been a task: a run that opens one. The daemon works it, or the next `once`.

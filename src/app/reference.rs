@@ -50,16 +50,17 @@ impl App {
             .ok_or_else(|| NotFound(format!("there is no run '{reference}'; `adjutant runs list` shows them")).into())
     }
 
+    /// The item with this number or id. A number is its item's for life, so it names the same one whatever came since.
     pub async fn item_named(&self, reference: &str) -> anyhow::Result<ItemId> {
-        let text = reference.trim().to_uppercase();
+        let text = reference.trim().trim_start_matches('#').to_uppercase();
         if let Ok(id) = text.parse() {
             return Ok(id);
         }
-        let rows = self.all_items().await?;
-        if let Some(row) = text.parse::<usize>().ok().and_then(|nth| rows.get(nth.checked_sub(1)?)) {
-            return Ok(row.item_id);
-        }
-        let found = only(rows, &text, |row| row.item_id.to_string())?;
+        let found = if let Ok(number) = text.parse::<i64>() {
+            self.store.read(move |reader| reader.item_numbered(number)).await?
+        } else {
+            only(self.all_items().await?, &text, |row| row.item_id.to_string())?
+        };
         found
             .map(|row| row.item_id)
             .ok_or_else(|| NotFound(format!("there is no item '{reference}'; `adjutant hitl list` shows them")).into())

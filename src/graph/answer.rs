@@ -17,7 +17,7 @@ use crate::{
     outbox::{Carried, Outbox},
     policy::{Charter, Standing},
     rules::Current,
-    source::SourceError,
+    source::{InCalendar, SourceError},
     store::{
         LeaveOut as _, Store, StoreError,
         value::{ActionMove, NewAction, Room},
@@ -97,6 +97,7 @@ impl Answer for Library {
         match call {
             Call::Effect { action_id } => Box::pin(self.carry_out(asker, *action_id)),
             Call::Busy { from, to } => Box::pin(async move { self.agenda(asker, *from, *to).await.map(Into::into) }),
+            Call::Invited { uid } => Box::pin(async move { self.in_calendar(asker, uid).await.map(Into::into) }),
             Call::Recall { .. } => {
                 Box::pin(async move { Ok(said(&recall::recall(&self.memory, asker, call).await?)?.into()) })
             }
@@ -136,6 +137,14 @@ impl Library {
         said(&agenda)
     }
 
+    async fn in_calendar(&self, asker: Asker<'_>, uid: &str) -> anyhow::Result<Said> {
+        said(&match self.outbox.invited(&asker.head.account, uid.to_owned()).await {
+            Ok(None) => InCalendar::NoCalendar,
+            Ok(Some(events)) => InCalendar::Known { events },
+            Err(error) => InCalendar::Silent { why: error.to_string() },
+        })
+    }
+
     async fn ask_model(&self, asker: Asker<'_>, inquiry: &Inquiry) -> anyhow::Result<Answered> {
         let model = self.model.as_ref().context("there is no model to ask")?;
         let (heard, call) = model.ask(&self.store, asker, inquiry).await?;
@@ -157,7 +166,7 @@ impl Library {
             Call::Thread { thread } => self.thread(head, thread),
             Call::Style { person } => self.style(head, person),
             Call::Standing => self.standing(head),
-            Call::Room { sender } => self.room(sender, now),
+            Call::Room { .. } => self.room(asker),
             Call::Task { task_id } => {
                 let (row, facts) =
                     self.store.read_now(|reader| Ok((reader.task(*task_id)?, reader.task_facts(*task_id)?)))?;
@@ -165,7 +174,11 @@ impl Library {
                 let facts = facts.context("the task has no facts")?;
                 said(&TaskNow { task: row.task, facts, revision: row.revision, hand_ranked: row.hand_ranked })
             }
-            Call::Recall { .. } | Call::Effect { .. } | Call::Busy { .. } | Call::Model { .. } => {
+            Call::Recall { .. }
+            | Call::Effect { .. }
+            | Call::Busy { .. }
+            | Call::Invited { .. }
+            | Call::Model { .. } => {
                 anyhow::bail!("it is asked for elsewhere, not looked up")
             }
         }
@@ -209,11 +222,11 @@ impl Library {
     }
 
     /// The store refuses what does not fit in any case; asking first spares it the batch it would have to do again.
-    fn room(&self, sender: &str, now: Instant) -> anyhow::Result<Said> {
+    fn room(&self, asker: Asker<'_>) -> anyhow::Result<Said> {
         let caps = self.outbox.charter().caps;
         let room = Room { all: caps.pending, per_sender: caps.pending_per_sender };
-        match self.store.read_now(|reader| reader.has_room(sender, room)) {
-            Err(StoreError::NoRoom(reason)) => Err(NotNow { reason, until: now.plus(ROOM_PAUSE) }.into()),
+        match self.store.read_now(|reader| reader.has_room(&asker.head.account, asker.state.mail_id, room)) {
+            Err(StoreError::NoRoom(reason)) => Err(NotNow { reason, until: asker.now.plus(ROOM_PAUSE) }.into()),
             outcome => said(&outcome.map(|()| true)?),
         }
     }

@@ -49,6 +49,8 @@ pub enum Call {
     Standing,
     /// When the person is busy between two times.
     Busy { from: Instant, to: Instant },
+    /// What the calendar has under the UID of an invitation.
+    Invited { uid: String },
     /// Whether one more question because of this sender fits into the queue. Answered once there is room.
     Room { sender: String },
     /// The task as it stands now: at the start of a run that did not just open it, and when somebody was faster.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::own_file;
+use super::{Unread, own_file};
 use crate::{
     model::{ItemId, ids::sha256_hex},
     store::value::Verdict,
@@ -41,9 +41,10 @@ impl Dropped {
     }
 }
 
-pub(super) fn read(path: &Path, item_id: ItemId) -> Result<Dropped, String> {
+pub(super) fn read(path: &Path, item_id: ItemId) -> Result<Dropped, Unread> {
     let bytes = own_file(path, LARGEST)?;
-    let written: Written = serde_json::from_slice(&bytes).map_err(|error| format!("it cannot be read: {error}"))?;
+    let written: Written =
+        serde_json::from_slice(&bytes).map_err(|error| Unread::Foreign(format!("it cannot be read: {error}")))?;
     let digest = sha256_hex(&[item_id.to_string().as_bytes(), b"\n", &bytes].concat());
     Ok(Dropped {
         item_id,

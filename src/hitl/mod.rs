@@ -20,7 +20,7 @@ use crate::{
 };
 
 pub use drop::Dropped;
-pub use view::File as QueueFile;
+pub use view::{File as QueueFile, with_named_digests};
 
 const QUARANTINE: &str = "quarantine";
 /// A queue of more files than this is an attack or a mistake; the rest waits for the next look.
@@ -58,8 +58,7 @@ impl Queue {
         let queue = self.clone();
         let open = store.read(view::all).await?;
         let known = store.clone();
-        let is_item =
-            move |id: ItemId| known.read_now(|reader| reader.has_item(id));
+        let is_item = move |id: ItemId| known.read_now(|reader| reader.has_item(id));
         let looked = tokio::task::spawn_blocking(move || queue.look(&open, &is_item, now)).await??;
         Ok(looked)
     }
@@ -91,7 +90,8 @@ impl Queue {
                             Ok(Written::Now) => present.push(id),
                             // Written anew below.
                             Ok(Written::Before) => {}
-                            Err(why) => self.quarantine(&entry.path(), &why, now, &mut looked)?,
+                            Err(Unread::Foreign(why)) => self.quarantine(&entry.path(), &why, now, &mut looked)?,
+                            Err(Unread::Passing(error)) => return Err(error.into()),
                         }
                     } else if is_item(id)? && is_plain(&entry.path()) {
                         remove(&entry.path())?;
@@ -102,7 +102,9 @@ impl Queue {
                 }
                 Belongs::Decision(id) => match drop::read(&entry.path(), id) {
                     Ok(dropped) => looked.dropped.push(dropped),
-                    Err(why) => self.quarantine(&entry.path(), &why, now, &mut looked)?,
+                    Err(Unread::Foreign(why)) => self.quarantine(&entry.path(), &why, now, &mut looked)?,
+                    // Nothing is known of it yet: it stays, and is read at the next look.
+                    Err(Unread::Passing(error)) => tracing::warn!(%error, "a decision file cannot be read yet"),
                 },
             }
         }
@@ -204,7 +206,7 @@ enum Written {
 }
 
 /// Ours, and exactly what we wrote, now or before.
-fn unchanged(path: &Path, text: &str) -> Result<Written, String> {
+fn unchanged(path: &Path, text: &str) -> Result<Written, Unread> {
     /// What an item can shrink by.
     const SLACK: u64 = 1024 * 1024;
     let bytes = own_file(path, text.len() as u64 + SLACK)?;
@@ -214,14 +216,40 @@ fn unchanged(path: &Path, text: &str) -> Result<Written, String> {
     if view::is_whole(&bytes) { Ok(Written::Before) } else { Err("it is not what was written".into()) }
 }
 
+/// Why a file of the queue was not read.
+enum Unread {
+    /// It is not ours, or not what belongs here, and never will be.
+    Foreign(String),
+    /// The machine could not read it now: too many open files, no memory, a failing disk.
+    Passing(io::Error),
+}
+
+impl From<&str> for Unread {
+    fn from(why: &str) -> Self {
+        Self::Foreign(why.to_owned())
+    }
+}
+
+impl From<io::Error> for Unread {
+    fn from(error: io::Error) -> Self {
+        use rustix::io::Errno;
+        // A link, a socket, a name without a file, a file we may not open.
+        let of_the_file =
+            [Errno::LOOP, Errno::NXIO, Errno::NODEV, Errno::NOENT, Errno::ACCESS, Errno::PERM, Errno::ISDIR];
+        match Errno::from_io_error(&error) {
+            Some(errno) if of_the_file.contains(&errno) => Self::Foreign(format!("it cannot be opened: {error}")),
+            _ => Self::Passing(error),
+        }
+    }
+}
+
 /// The bytes of a regular file of ours that nobody else can write or read; never through a link.
-fn own_file(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+fn own_file(path: &Path, most: u64) -> Result<Vec<u8>, Unread> {
     use std::{io::Read as _, os::unix::fs::OpenOptionsExt};
     failpoint::around("queue.read", || {
         let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits();
-        let open = fs::OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path);
-        let file = open.map_err(|error| format!("it cannot be opened: {error}"))?;
-        let meta = file.metadata().map_err(|error| error.to_string())?;
+        let file = fs::OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path)?;
+        let meta = file.metadata()?;
         if !meta.is_file() {
             return Err("it is not a regular file".into());
         }
@@ -235,7 +263,7 @@ fn own_file(path: &Path, most: u64) -> Result<Vec<u8>, String> {
             return Err("it has another name elsewhere".into());
         }
         let mut bytes = Vec::new();
-        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+        file.take(most + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > most {
             return Err("it is larger than it can be".into());
         }

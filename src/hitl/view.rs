@@ -1,6 +1,7 @@
 //! The state behind one item, serialised.
 
-use serde_json::json;
+use serde::{Serialize, Serializer, ser::Error as _};
+use serde_json::{Value, json};
 
 use crate::{
     model::{ItemId, ids::sha256_hex},
@@ -27,6 +28,37 @@ pub(super) fn is_whole(bytes: &[u8]) -> bool {
     text.rsplit_once(SEAL).is_some_and(|(body, seal)| seal == format!("{}\"\n}}\n", sha256_hex(body.as_bytes())))
 }
 
+/// What an approval names.
+const ACTION_DIGEST: &str = "action_sha256";
+
+/// Leaves one digest for whoever approves, the one at the top: those of attachments and of a replaced draft say in their
+/// names what they are of, and the action's own is not repeated further down.
+fn name_digests(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.remove(ACTION_DIGEST);
+            if let Some(digest) = fields.remove("sha256") {
+                let of =
+                    if fields.contains_key("content_type") { "attachment_sha256" } else { "replaced_draft_sha256" };
+                fields.insert(of.to_owned(), digest);
+            }
+            fields.values_mut().for_each(name_digests);
+        }
+        Value::Array(values) => values.iter_mut().for_each(name_digests),
+        _ => {}
+    }
+}
+
+/// Serialises a part of an item whose digests cannot be taken for the one to approve.
+pub fn with_named_digests<T: Serialize, S: Serializer>(
+    part: &T,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    let mut value = serde_json::to_value(part).map_err(S::Error::custom)?;
+    name_digests(&mut value);
+    value.serialize(serializer)
+}
+
 /// Every item that waits, with its task, its effect and the run that parked, as the database has them.
 pub(super) fn all(reader: &Reader<'_>) -> Result<Vec<File>> {
     let mut files = Vec::new();
@@ -38,16 +70,24 @@ pub(super) fn all(reader: &Reader<'_>) -> Result<Vec<File>> {
         let state = run
             .as_ref()
             .map(|record| json!({ "run": record.row, "arrival": record.arrival, "checkpoints": record.checkpoints }));
-        let whole = json!({
+        let action_sha256 = match item.action_id {
+            Some(_) => action.as_ref().map(|row| row.sha256.clone()),
+            None => item.action_sha256.clone(),
+        };
+        let mut whole = json!({
             "schema": 1,
             "item_id": item.item_id,
-            "action_sha256": action.as_ref().map(|row| row.sha256.clone()),
+            "number": item.number,
             "item": item,
             "task": task,
             "mail": mail,
             "action": action,
             "state": state,
         });
+        name_digests(&mut whole);
+        if let Some(fields) = whole.as_object_mut() {
+            fields.insert(ACTION_DIGEST.into(), json!(action_sha256));
+        }
         let text = sealed(&serde_json::to_string_pretty(&whole).unwrap_or_default());
         files.push(File { item_id: item.item_id, text });
     }

@@ -1,9 +1,10 @@
 //! Who the receiving server says the sender is (RFC 8601).
 //!
-//! Only the topmost Authentication-Results counts, and only from a server the account trusts: everything below it could
-//! have been written by the sender. Doubt of any kind is "unverified", with the reason in words.
+//! Only the topmost Authentication-Results counts, only from a server the account trusts, and only where that server can
+//! have written it (see `received`): everything below could have been written by the sender. Doubt of any kind is
+//! "unverified", with the reason in words.
 
-use super::{address::is_address, header::Headers, limits::FIELD_BYTES};
+use super::{address::is_address, header::Headers, limits::FIELD_BYTES, received::own_results};
 use crate::model::mail::Authentication;
 
 /// The authserv-ids of the receiving servers an account trusts. Empty: none.
@@ -24,7 +25,7 @@ fn verify(headers: &Headers<'_>, from: &[crate::model::Address], trust: &Trust) 
     if trust.servers.is_empty() {
         return Err("no trusted server configured".into());
     }
-    let value = headers.first("Authentication-Results").ok_or("the receiving server recorded no result")?;
+    let value = own_results(headers, trust)?;
     let value = std::str::from_utf8(value).ok().filter(|value| value.len() <= FIELD_BYTES);
     let results = value.and_then(Results::parse).ok_or("the topmost result is malformed")?;
     if !trust.servers.iter().any(|server| server.eq_ignore_ascii_case(&results.server)) {

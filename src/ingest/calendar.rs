@@ -98,6 +98,7 @@ impl Property {
             "SUMMARY" => invite.summary = short(&unescaped(&self.value)),
             "DTSTART" => invite.start = self.instant(),
             "DTEND" => invite.end = self.instant(),
+            "SEQUENCE" => invite.sequence = self.value.trim().parse().unwrap_or_default(),
             "ORGANIZER" => {
                 let address = self.value.trim();
                 let mail = address.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("mailto:"));
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
 
     const WHOLE: &str = "BEGIN:VCALENDAR\r\nMETHOD:request\r\nBEGIN:VTIMEZONE\r\nTZID:x\r\nDTSTART:19700101T000000\r\nEND:VTIMEZONE\r\n\
-        BEGIN:VEVENT\r\nUID:u-1@x\r\nSUMMARY;LANGUAGE=en:Budget\\, 2026\r\n  review\r\nDTSTART;TZID=Asia/Jerusalem:20260301T100000\r\n\
+        BEGIN:VEVENT\r\nUID:u-1@x\r\nSEQUENCE:3\r\nSUMMARY;LANGUAGE=en:Budget\\, 2026\r\n  review\r\nDTSTART;TZID=Asia/Jerusalem:20260301T100000\r\n\
         DTEND;TZID=\"Israel Standard Time\":20260301T110000\r\nORGANIZER;CN=\"Dana: PM\":MAILTO:Dana@X.example\r\n\
         BEGIN:VALARM\r\nSUMMARY:alarm\r\nEND:VALARM\r\nEND:VEVENT\r\nBEGIN:VEVENT\r\nUID:second\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
 
@@ -205,6 +206,7 @@ mod tests {
                 start: Some("2026-03-01T08:00:00Z".parse().unwrap()),
                 end: Some("2026-03-01T09:00:00Z".parse().unwrap()),
                 organizer: Some("dana@x.example".into()),
+                sequence: 3,
             }
         );
     }

@@ -76,6 +76,11 @@ impl<'a> Headers<'a> {
             .map(|field| field.value)
     }
 
+    /// Names and values, the topmost first: what a server on the way adds stands above what it was given.
+    pub(super) fn trace(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        self.fields.iter().map(|field| (field.name, field.value))
+    }
+
     /// The topmost field of that name.
     pub(super) fn first(&self, name: &str) -> Option<&'a [u8]> {
         self.all(name).next()

@@ -199,8 +199,10 @@ impl Desk {
             mail.date = Some(arrived_at);
         }
         let mail = Arc::new(mail);
+        // Also where nobody vouches for the sender: leaving a mail alone is the careful thing, whoever wrote it.
         if is_left_alone(&mail.from, &self.never_touch) {
-            return ArrivalContent::Keep { mail, reason: LEFT_ALONE.into() };
+            let doubt = if mail.authentication.verified { "" } else { "; nobody vouches that they wrote it" };
+            return ArrivalContent::Keep { reason: format!("{LEFT_ALONE}{doubt}"), mail };
         }
         match self.old_since(&mail, raw, arrived_at) {
             Some(at) => ArrivalContent::Keep { mail, reason: format!("old: written {}", at.day()) },

@@ -20,6 +20,7 @@ mod limits;
 mod mime;
 mod parse;
 mod quote;
+mod received;
 mod signature;
 mod style;
 mod tag;

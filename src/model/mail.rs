@@ -56,6 +56,14 @@ pub struct Invite {
     pub end: Option<Instant>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub organizer: Option<String>,
+    /// Counts the organizer's changes.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub sequence: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape serde asks for")]
+const fn is_first(sequence: &u32) -> bool {
+    *sequence == 0
 }
 
 /// What the topmost Authentication-Results of a trusted server said.

@@ -21,7 +21,7 @@ use tokio::sync::watch;
 use crate::{
     model::{AccountId, AccountMode, Action, ActionId, Approval, Effect, Instant, Mail, OutboxState, RiskClass},
     policy::{Charter, Situation, Verdict, judge},
-    source::{Busy, Mailbox, SourceError},
+    source::{Busy, KnownEvent, Mailbox, SourceError},
     store::{
         LeaveOut as _, Result, Store, StoreError, Write,
         value::{ActionMove, Claim, NewAction},
@@ -323,6 +323,17 @@ impl Outbox {
         asked.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be asked for a calendar".into() }))
     }
 
+    /// What the calendar has under the UID of an invitation, if the account has a calendar.
+    pub async fn invited(
+        &self,
+        account: &AccountId,
+        uid: String,
+    ) -> std::result::Result<Option<Vec<KnownEvent>>, SourceError> {
+        let Some(mailbox) = self.mailbox(account) else { return Ok(None) };
+        let asked = tokio::task::spawn_blocking(move || mailbox.invited(&uid)).await;
+        asked.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be asked for a calendar".into() }))
+    }
+
     fn mailbox(&self, account: &AccountId) -> Option<Arc<dyn Mailbox>> {
         self.mailboxes.read().unwrap_or_else(PoisonError::into_inner).get(account).cloned()
     }
@@ -403,8 +414,9 @@ impl Outbox {
 
     /// The same for a row whose bytes never left memory. Phishing was ruled out when it became ready.
     fn fresh(&self, planned: &NewAction) -> Result<Pending> {
-        let (account, paused) =
-            self.store.read_now(|reader| Ok((reader.account(&planned.action.account).or_left_out()?, reader.is_paused()?)))?;
+        let (account, paused) = self
+            .store
+            .read_now(|reader| Ok((reader.account(&planned.action.account).or_left_out()?, reader.is_paused()?)))?;
         Ok(Pending {
             action: planned.action.clone(),
             class: planned.class,

@@ -86,6 +86,7 @@ fn invite(raw: &str) -> Option<Invite> {
         start: time("DTSTART:"),
         end: time("DTEND:"),
         organizer: None,
+        sequence: 0,
     })
 }
 

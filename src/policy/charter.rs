@@ -10,7 +10,7 @@ use crate::model::ids::sha256_hex;
 /// What `adjutant init` writes.
 pub const BUILT_IN: &str = include_str!("../../rules/policy.yml");
 /// Changes whenever this module judges otherwise than before: what was approved under another one is asked again.
-const TABLE: &str = "1";
+const TABLE: &str = "2";
 /// An approval older than this is no longer what the person meant, whatever the file says.
 const LONGEST_HOURS: u32 = 14 * 24;
 
@@ -18,7 +18,7 @@ const LONGEST_HOURS: u32 = 14 * 24;
 pub struct Charter {
     /// Of the file and of the code that reads it.
     pub version: String,
-    /// Exact addresses that replies may go to unasked, lower case.
+    /// Exact addresses of people who may be answered unasked, lower case.
     pub allow: Vec<String>,
     pub caps: Caps,
     pub approvals: Approvals,

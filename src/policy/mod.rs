@@ -13,7 +13,7 @@ pub use charter::{Approvals, BUILT_IN, Caps, Charter};
 pub use class::classify;
 
 use crate::model::{
-    AccountMode, Action, Approval, Instant, Mail, RiskClass,
+    AccountMode, Action, Address, Approval, Instant, Mail, RiskClass,
     action::{Argument, Origin},
 };
 
@@ -134,14 +134,22 @@ pub fn follow(action: Action, class: RiskClass, approval: &Approval) -> Option<B
     same.then(|| Box::new(ApprovedAction { action, class }))
 }
 
-/// Thread membership is made by whoever writes, so the list counts only for a verified mail, and only when every
-/// recipient is on it. Words of a model are always shown first.
+/// An entry of the allow-list speaks for one person: it counts only when the verified sender of the mail at hand is that
+/// person, and every recipient is that sender or oneself. Who else stands in the mail is whatever its writer put there.
+/// Words of a model are always shown first.
 fn allow_listed(action: &Action, situation: &Situation<'_>) -> bool {
-    let Some(message) = action.effect.message() else { return false };
-    let verified = situation.mail.is_some_and(|mail| mail.authentication.verified);
+    let (Some(message), Some(mail)) = (action.effect.message(), situation.mail) else { return false };
+    let Some(sender) = recipient::normal(&mail.from.addr) else { return false };
     let of_a_model = action.arguments.iter().any(|argument: &Argument| argument.origin == Origin::Model);
-    let listed = |addr: &str| recipient::normal(addr).is_some_and(|addr| situation.charter.allow.contains(&addr));
-    verified && !of_a_model && !message.has_gap() && message.recipients().all(|address| listed(&address.addr))
+    let is_own = |addr: &str| situation.own.iter().any(|own| recipient::normal(own).as_deref() == Some(addr));
+    let goes_back = |address: &Address| {
+        recipient::normal(&address.addr).is_some_and(|addr| addr == sender || is_own(addr.as_str()))
+    };
+    mail.authentication.verified
+        && situation.charter.allow.contains(&sender)
+        && !of_a_model
+        && !message.has_gap()
+        && message.recipients().all(goes_back)
 }
 
 /// Whether the mail behind an action came before the data were put back: a task's id holds the arrival of its mail.

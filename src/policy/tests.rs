@@ -8,11 +8,17 @@ use crate::model::{
     RiskClass, TaskId, UserId,
     action::{Argument, Composed, InvoiceRecord, Origin, SendKind, Terms},
     ids::sha256_hex,
+    mail::Invite,
 };
 
 const OWN: &str = "me@home.example";
+/// On the allow-list: somebody who writes, and somebody who is only named by those who write.
 const LISTED: &str = "listed@work.example";
+const OTHER_LISTED: &str = "boss@work.example";
+/// Not on it: somebody who writes, and somebody in Cc.
 const THREAD: &str = "dana@work.example";
+const IN_CC: &str = "carl@work.example";
+const STRANGER: &str = "stranger@else.example";
 
 fn at() -> Instant {
     "2026-11-16T08:00:00Z".parse().unwrap()
@@ -23,7 +29,7 @@ fn address(addr: &str) -> Address {
 }
 
 fn charter() -> Charter {
-    Charter::parse(&format!("allow: [{LISTED}]")).unwrap()
+    Charter::parse(&format!("allow: [{LISTED}, {OTHER_LISTED}]")).unwrap()
 }
 
 fn composed(to: &[&str], hidden: bool, attachment: bool) -> Composed {
@@ -64,9 +70,27 @@ const TOOLS: &[&str] = &[
     "send_calendar_invite",
 ];
 const PROVENANCES: &[&str] = &["template", "person", "mail", "model", "other_mail"];
-const RECIPIENTS: &[&str] =
-    &["thread", "own", "new", "mixed", "many", "reply_to_elsewhere", "attachment", "nobody", "malformed", "hidden"];
-const TRUSTS: &[&str] = &["listed", "verified", "unverified", "phishing"];
+const RECIPIENTS: &[&str] = &[
+    "sender",
+    "own",
+    "sender_and_own",
+    "listed_in_cc",
+    "sender_and_listed_in_cc",
+    "organizer_in_cc",
+    "thread",
+    "sender_and_thread",
+    "listed_not_in_mail",
+    "new",
+    "mixed",
+    "many",
+    "reply_to_elsewhere",
+    "attachment",
+    "nobody",
+    "malformed",
+    "hidden",
+];
+/// Who wrote, and what is known of it: on the allow-list or not, vouched for or not, vouched for as somebody else.
+const TRUSTS: &[&str] = &["listed", "listed_unverified", "verified", "unverified", "phishing"];
 const APPROVALS: &[&str] =
     &["none", "good", "used", "expired", "of_another", "of_another_policy", "before_a_restore", "outliving"];
 const DOORS: &[Door] = Door::ALL;
@@ -84,16 +108,26 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
+    fn sender(&self) -> &'static str {
+        if self.trust.starts_with("listed") { LISTED } else { THREAD }
+    }
+
     fn people(&self) -> Vec<&'static str> {
-        let listed = self.trust == "listed";
+        let sender = self.sender();
         match self.recipients {
             "own" => vec![OWN],
-            "new" => vec!["stranger@else.example"],
-            "mixed" => vec![if listed { LISTED } else { THREAD }, "stranger@else.example"],
-            "many" => vec![if listed { LISTED } else { THREAD }; 6],
+            "sender_and_own" => vec![sender, OWN],
+            "listed_in_cc" | "organizer_in_cc" => vec![OTHER_LISTED],
+            "sender_and_listed_in_cc" => vec![sender, OTHER_LISTED],
+            "thread" => vec![IN_CC],
+            "sender_and_thread" => vec![sender, IN_CC],
+            "listed_not_in_mail" => vec![if sender == LISTED { OTHER_LISTED } else { LISTED }],
+            "new" => vec![STRANGER],
+            "mixed" => vec![sender, STRANGER],
+            "many" => vec![sender; 6],
             "nobody" => vec![],
             "malformed" => vec!["d\u{430}na@work.example"],
-            _ => vec![if listed { LISTED } else { THREAD }],
+            _ => vec![sender],
         }
     }
 
@@ -146,9 +180,16 @@ impl Place<'_> {
     }
 
     fn mail(&self) -> Mail {
-        let mut mail =
-            Mail { from: address(THREAD), to: vec![address(OWN)], cc: vec![address(LISTED)], ..Mail::default() };
+        let mut cc = vec![address(IN_CC)];
+        if self.recipients != "listed_not_in_mail" {
+            cc.push(address(OTHER_LISTED));
+        }
+        let mut mail = Mail { from: address(self.sender()), to: vec![address(OWN)], cc, ..Mail::default() };
         mail.authentication.verified = matches!(self.trust, "listed" | "verified");
+        if self.recipients == "organizer_in_cc" {
+            let organizer = Some(OTHER_LISTED.to_owned());
+            mail.invite = Some(Invite { method: "REQUEST".into(), organizer, ..Invite::default() });
+        }
         if self.recipients == "reply_to_elsewhere" {
             mail.reply_to = vec![address("thief@else.example")];
         }
@@ -218,6 +259,29 @@ fn fits(pattern: &str, value: &str) -> bool {
     pattern == "*" || pattern.split('|').any(|one| one == value)
 }
 
+/// Recipients that can matter: a step without a message has none, and what opens a conversation is asked about whoever
+/// it goes to.
+fn recipients_of(tool: &str) -> Vec<&'static str> {
+    let matters = |recipients: &&&str| match tool {
+        "draft_reply" | "send_reply" | "answer_invitation" => true,
+        "send_mail" | "forward" | "send_calendar_invite" => {
+            ["sender", "own", "listed_in_cc", "new", "attachment", "nobody", "malformed", "hidden"].contains(recipients)
+        }
+        _ => **recipients == "sender",
+    };
+    RECIPIENTS.iter().filter(matters).copied().collect()
+}
+
+/// What a person said, and through which door; where nothing is done whatever they say, that they said yes or nothing.
+fn approvals_in(mode: &str) -> Vec<(&'static str, Door)> {
+    let said = APPROVALS.iter().filter(|approval| mode == "active" || ["none", "good"].contains(*approval));
+    let doors = |approval: &&'static str| {
+        let doors = if *approval == "none" { &DOORS[..1] } else { DOORS };
+        doors.iter().map(|door| (*approval, *door)).collect::<Vec<_>>()
+    };
+    said.flat_map(doors).collect()
+}
+
 #[test]
 fn every_verdict_is_the_one_of_the_design() {
     let lines = lines();
@@ -227,36 +291,26 @@ fn every_verdict_is_the_one_of_the_design() {
     for mode in MODES {
         for tool in TOOLS {
             for provenance in PROVENANCES {
-                // A tool without a message has no recipients to tell apart.
-                let has_message = !["remind", "record_invoice", "create_folder", "label", "archive"].contains(tool);
-                for recipients in RECIPIENTS.iter().take(if has_message { RECIPIENTS.len() } else { 1 }) {
+                for recipients in recipients_of(tool) {
                     for trust in TRUSTS {
-                        for approval in APPROVALS {
-                            for door in DOORS {
-                                let place = Place { mode, tool, provenance, recipients, trust, approval, door: *door };
-                                let values = [*mode, tool, provenance, recipients, trust, approval, door.as_str()];
-                                let nth = lines
-                                    .iter()
-                                    .position(|line| {
-                                        line.columns.iter().zip(values).all(|(pattern, value)| fits(pattern, value))
-                                    })
-                                    .unwrap_or_else(|| panic!("no line for {place:?}"));
-                                used[nth] += 1;
-                                places += 1;
-                                assert_eq!(
-                                    place.verdict(),
-                                    lines[nth].columns[7],
-                                    "{place:?}\nby: {}",
-                                    lines[nth].text
-                                );
-                            }
+                        for (approval, door) in approvals_in(mode) {
+                            let place = Place { mode, tool, provenance, recipients, trust, approval, door };
+                            let values = [*mode, tool, provenance, recipients, trust, approval, door.as_str()];
+                            let fit =
+                                |line: &Line| line.columns.iter().zip(values).all(|(one, value)| fits(one, value));
+                            let nth = lines.iter().position(fit).unwrap_or_else(|| panic!("no line for {place:?}"));
+                            used[nth] += 1;
+                            places += 1;
+                            assert_eq!(place.verdict(), lines[nth].columns[7], "{place:?}\nby: {}", lines[nth].text);
                         }
                     }
                 }
             }
         }
     }
-    assert_eq!(places as usize, 2 * (6 * 10 + 5) * 5 * 4 * 8 * 5);
+    let approvals = 1 + (APPROVALS.len() - 1) * DOORS.len() + 1 + DOORS.len();
+    let recipients = 3 * RECIPIENTS.len() + 3 * 8 + 5;
+    assert_eq!(places as usize, recipients * PROVENANCES.len() * TRUSTS.len() * approvals);
     for (line, used) in lines.iter().zip(used) {
         assert!(used > 0, "no place is decided by: {}", line.text);
     }
@@ -267,7 +321,7 @@ fn plain(tool: &'static str) -> Place<'static> {
         mode: "active",
         tool,
         provenance: "mail",
-        recipients: "thread",
+        recipients: "sender",
         trust: "verified",
         approval: "good",
         door: Door::Cli,

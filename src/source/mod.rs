@@ -4,6 +4,7 @@
 //! says a message is gone while it still has it.
 
 pub mod calendar;
+mod event;
 pub mod gmail;
 pub mod google;
 pub mod import;
@@ -21,6 +22,7 @@ use crate::{
     policy::ApprovedAction,
 };
 
+pub use event::{InCalendar, KnownEvent};
 pub use maildir::Maildir;
 pub use sendmail::Sendmail;
 
@@ -244,6 +246,11 @@ pub trait Mailbox: Send + Sync {
 
     /// When the person is busy between two times; none without a calendar. Only reads.
     fn busy(&self, _from: Instant, _to: Instant) -> Result<Option<Vec<Busy>>, SourceError> {
+        Ok(None)
+    }
+
+    /// What the calendar has under the UID of an invitation; none without a calendar. Only reads.
+    fn invited(&self, _uid: &str) -> Result<Option<Vec<KnownEvent>>, SourceError> {
         Ok(None)
     }
 

@@ -20,6 +20,7 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0008_settling", include_str!("../../migrations/0008_settling.sql")),
     ("0009_tries", include_str!("../../migrations/0009_tries.sql")),
     ("0010_triggers", include_str!("../../migrations/0010_triggers.sql")),
+    ("0011_queue", include_str!("../../migrations/0011_queue.sql")),
     ("0012_times", include_str!("../../migrations/0012_times.sql")),
     ("0013_files", include_str!("../../migrations/0013_files.sql")),
     ("0014_witness", include_str!("../../migrations/0014_witness.sql")),

@@ -1,20 +1,22 @@
 //! The plain values the store takes and gives. No transaction, no closure, no rusqlite type among them.
 
 mod chain;
+mod item;
 mod model_call;
 
 use std::{collections::BTreeSet, sync::Arc};
 
 pub use chain::{Chain, Restored, WitnessKept};
+pub use item::{ItemRow, NewItem, Room};
 pub use model_call::{CostRow, ModelCallRow, NewModelCall};
 use serde::Serialize;
 use serde_json::Value;
 
 pub use super::kinship::{Acquaintance, Document, FollowUp, Hit, Kinship, ThreadTask};
 use crate::model::{
-    AccountId, AccountMode, Action, ActionId, Change, Direction, Door, Facts, Instant, ItemId, ItemKind, ItemState,
-    Mail, MailId, MailState, Move, NodeName, OutboxState, Priority, Recurrence, Reflection, RiskClass, RunId, RunKind,
-    RunState, RunStatus, Said, Task, TaskId, UserId, llm::ModelCall, words::words,
+    AccountId, AccountMode, Action, ActionId, Change, Direction, Door, Facts, Instant, ItemId, Mail, MailId, MailState,
+    Move, NodeName, OutboxState, Priority, Recurrence, Reflection, RiskClass, RunId, RunKind, RunState, RunStatus,
+    Said, Task, TaskId, UserId, llm::ModelCall, words::words,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -145,29 +147,6 @@ pub struct NewAction {
     pub sender: String,
 }
 
-/// How many items may wait for a person at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
-    pub all: u32,
-    pub per_sender: u32,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewItem {
-    pub item_id: ItemId,
-    pub kind: ItemKind,
-    pub task_id: Option<TaskId>,
-    pub mail_id: Option<MailId>,
-    pub action_id: Option<ActionId>,
-    pub title: String,
-    pub body: Value,
-    pub expires_at: Option<Instant>,
-    /// Who wrote the mail that caused it; empty without one.
-    pub sender: String,
-    /// The queue may be full: then the item is refused, and its run waits.
-    pub room: Option<Room>,
-}
-
 /// Everything one node did, committed as one.
 #[derive(Debug, Clone)]
 pub struct Checkpoint {
@@ -230,6 +209,8 @@ pub struct OutboxRow {
     pub class: RiskClass,
     pub state: OutboxState,
     pub result: String,
+    /// Of the action. Told where a person can say yes to it, as `action_sha256` of the item, and nowhere else.
+    #[serde(skip)]
     pub sha256: String,
     pub run_id: RunId,
     pub updated_at: Instant,
@@ -466,27 +447,6 @@ pub struct RunRecord {
     pub replies: Vec<(u32, RecordedReply)>,
     /// The checkpoints for which a model was asked.
     pub asked_model: BTreeSet<u32>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ItemRow {
-    pub item_id: ItemId,
-    pub kind: ItemKind,
-    pub account: AccountId,
-    pub user: UserId,
-    pub task_id: Option<TaskId>,
-    pub mail_id: Option<MailId>,
-    pub run_id: Option<RunId>,
-    pub action_id: Option<ActionId>,
-    pub title: String,
-    pub body: Value,
-    pub state: ItemState,
-    pub decision: String,
-    pub reason: String,
-    pub created_at: Instant,
-    pub expires_at: Option<Instant>,
-    pub snooze_until: Option<Instant>,
-    pub sender: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -1,6 +1,7 @@
 //! `send_calendar_invite` and `answer_invitation`: calendar parts as RFC 5545 and RFC 5546 want them.
 
 use chrono::{DateTime, Duration, Utc};
+use serde_json::{Value, json};
 
 use super::{
     CannotDo, Outcome, Tool, ToolInput,
@@ -9,9 +10,13 @@ use super::{
     propose_time_slots::CALENDAR,
     send::{earlier_draft, instruction, wish},
 };
-use crate::model::{
-    ActionId, Address, Effect,
-    action::{Argument, Origin, SendKind},
+use crate::{
+    model::{
+        ActionId, Address, Effect,
+        action::{Argument, Origin, SendKind},
+        mail::Invite,
+    },
+    source::{InCalendar, KnownEvent},
 };
 
 pub(super) struct SendCalendarInvite;
@@ -97,6 +102,10 @@ impl Tool for AnswerInvitation {
         "answer_invitation"
     }
 
+    fn reads_invited(&self) -> bool {
+        true
+    }
+
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
         if let Some(yours) = unknown_sender(input) {
             return Ok(yours);
@@ -109,7 +118,7 @@ impl Tool for AnswerInvitation {
         let name = input.me.sign(input.own);
         let mut lines = vec![
             format!("UID:{}", escape(&invite.uid)),
-            "SEQUENCE:0".into(),
+            format!("SEQUENCE:{}", invite.sequence),
             format!("DTSTAMP:{}", stamp(input.now.utc())),
             format!("ORGANIZER:mailto:{organizer}"),
             format!("ATTENDEE;PARTSTAT={status};CN={}:mailto:{}", parameter(name), input.own),
@@ -125,8 +134,37 @@ impl Tool for AnswerInvitation {
             calendar: Some(("REPLY", calendar("REPLY", &lines))),
         };
         let effect = Effect::Send { kind: SendKind::Answer, message: letter.write(input)?, replaces: None };
-        Ok(wish(effect, &ARGUMENTS))
+        let mut outcome = wish(effect, &ARGUMENTS);
+        if let Outcome::Effect(wished) = &mut outcome
+            && let Some(output) = wished.output.as_object_mut()
+        {
+            output.insert("invitation".into(), facts(invite, &organizer, input.in_calendar));
+        }
+        Ok(outcome)
     }
+}
+
+/// Which event is answered, and what the calendar has under its id: the id is whatever the inviter wrote.
+fn facts(invite: &Invite, organizer: &str, in_calendar: &InCalendar) -> Value {
+    let invited = KnownEvent {
+        summary: invite.summary.clone(),
+        start: invite.start,
+        end: invite.end,
+        organizer: organizer.to_lowercase(),
+        sequence: invite.sequence,
+    };
+    let known = match in_calendar {
+        InCalendar::NoCalendar => Value::Null,
+        InCalendar::Silent { why } => json!({ "not_asked": why }),
+        InCalendar::Known { events } => {
+            let same = events.iter().find(|event| event.difference(&invited).is_none());
+            match same.or(events.first()) {
+                None => json!({ "holds": "nothing" }),
+                Some(event) => json!({ "holds": event, "difference": event.difference(&invited) }),
+            }
+        }
+    };
+    json!({ "event": invited, "in_calendar": known })
 }
 
 /// Yes, unless the person said otherwise: they are asked before it leaves.

@@ -23,7 +23,7 @@ use crate::{
         Effect, Facts, Instant, Mail, Me, Task,
         action::{Argument, Origin},
     },
-    source::Busy,
+    source::{Busy, InCalendar},
 };
 
 /// What a tool is shown.
@@ -35,6 +35,8 @@ pub struct ToolInput<'a> {
     pub thread: &'a [ThreadMail],
     /// When the person is busy; only for tools that ask for it.
     pub agenda: &'a Agenda,
+    /// What the calendar has under the invitation's UID; only for tools that ask for it.
+    pub in_calendar: &'a InCalendar,
     /// What a model would write; only for tools that take words.
     pub words: Option<&'a Words>,
     pub me: &'a Me,
@@ -120,6 +122,11 @@ pub trait Tool: Send + Sync {
     /// How many days ahead it wants to know when the person is busy.
     fn reads_agenda(&self) -> Option<i64> {
         None
+    }
+
+    /// Whether it wants to know what the calendar has under the UID of the mail's invitation.
+    fn reads_invited(&self) -> bool {
+        false
     }
 
     /// Whether a model may word what it makes.

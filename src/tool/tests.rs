@@ -2,7 +2,10 @@ use chrono::{NaiveTime, Weekday};
 use serde_json::{Value, json};
 
 use super::{Agenda, Outcome, Registry, ThreadMail, ToolInput};
-use crate::model::{Address, Addressed, Effect, Facts, Instant, Mail, Me, Task, UrgencyOrigin};
+use crate::{
+    model::{Address, Addressed, Effect, Facts, Instant, Mail, Me, Task, UrgencyOrigin},
+    source::InCalendar,
+};
 
 fn at(text: &str) -> Instant {
     text.parse().unwrap()
@@ -65,6 +68,7 @@ fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> Outcome {
         mail,
         thread: &thread,
         agenda: &agenda,
+        in_calendar: &InCalendar::NoCalendar,
         words: None,
         me: &me,
         own: "you@home.example",

@@ -8,7 +8,7 @@ use adjutant::{
     store::value::{ItemRow, Verdict},
 };
 
-use crate::house::House;
+use crate::house::{Dice, House, answer_first, approve_first, first};
 
 const MEETING: &str = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
 
@@ -40,11 +40,11 @@ async fn an_approved_invitation_is_saved_once_and_never_said_to_be_sent() {
     assert_eq!(house.sql("SELECT status FROM tasks"), [["WAITING_HITL"]]);
     assert_eq!(house.sent(), [""; 0]);
     let app = house.app().await;
-    let detail = app.item_detail("1").await.unwrap();
+    let detail = first(&app).await;
     assert!(detail.on_yes.contains("not transmitted"), "{}", detail.on_yes);
     let mime = detail.action.as_ref().unwrap().action.effect.message().unwrap().mime.clone();
     assert!(mime.contains("METHOD:REQUEST") && mime.contains("method=\"REQUEST\""), "{mime}");
-    app.answer("1", Verdict::Approve, "").await.unwrap();
+    approve_first(&app).await.unwrap();
     works(&house).await;
     works(&house).await;
     assert_eq!(house.sent(), [mime]);
@@ -69,7 +69,7 @@ async fn a_transport_that_accepts_makes_it_sent() {
     make_runnable(&script);
     house.configure(&format!("sendmail = \"{} -i -t\"\n", script.display()));
     house.once().await;
-    house.app().await.answer("1", Verdict::Approve, "").await.unwrap();
+    approve_first(&house.app().await).await.unwrap();
     works(&house).await;
     assert_eq!(state(&house), [["sent"]]);
     assert_eq!(fs::read_dir(spool).unwrap().count(), 1);
@@ -84,7 +84,7 @@ async fn a_transport_that_refuses_asks_the_person_again() {
     make_runnable(&script);
     house.configure(&format!("sendmail = \"{}\"\n", script.display()));
     house.once().await;
-    house.app().await.answer("1", Verdict::Approve, "").await.unwrap();
+    approve_first(&house.app().await).await.unwrap();
     works(&house).await;
     assert_eq!(state(&house), [["failed"]]);
     let app = house.app().await;
@@ -92,7 +92,7 @@ async fn a_transport_that_refuses_asks_the_person_again() {
     assert!(failed.title.contains("no such user"), "{}", failed.title);
     assert_eq!(house.sent(), [""; 0]);
     // Trying again is a new action, and asks again.
-    app.answer("1", Verdict::Retry, "").await.unwrap();
+    answer_first(&app, Verdict::Retry, "").await.unwrap();
     drop(app);
     works(&house).await;
     assert_eq!(state(&house), [["failed"], ["parked"]]);
@@ -110,7 +110,7 @@ async fn a_yes_can_be_taken_back_while_its_grace_runs() {
     house.once().await;
     let app = house.app().await;
     let asked = item(&app).await;
-    app.answer("1", Verdict::Approve, "").await.unwrap();
+    approve_first(&app).await.unwrap();
     works(&house).await;
     assert_eq!((state(&house), house.sent().len()), (vec![vec!["held".to_owned()]], 0));
     let waits = app.set_aside().await.unwrap();
@@ -121,7 +121,7 @@ async fn a_yes_can_be_taken_back_while_its_grace_runs() {
     assert_eq!((state(&house), house.sent().len()), (vec![vec!["parked".to_owned()]], 0));
     assert_eq!(house.sql("SELECT status FROM tasks"), [["WAITING_HITL"]]);
     // Said again, it leaves, and then it is too late.
-    app.answer("1", Verdict::Approve, "").await.unwrap();
+    approve_first(&app).await.unwrap();
     house.clock.advance(11);
     house.once().await;
     assert_eq!((state(&house), house.sent().len()), (vec![vec!["saved".to_owned()]], 1));
@@ -136,14 +136,14 @@ async fn an_edit_is_a_new_action_that_is_asked_about() {
     let house = asked("one");
     house.once().await;
     let app = house.app().await;
-    let before = app.item_detail("1").await.unwrap();
+    let before = first(&app).await;
     let old = before.action.unwrap().sha256;
     let new = app.edit_action(before.item.item_id, "Re: coffee", "Shall we say Thursday?\n").await.unwrap();
     assert_eq!(state(&house), [["void"], ["parked"]]);
     let error = app.decide(new, Said::here(Verdict::Approve, "", &old)).await.unwrap_err();
     assert!(format!("{error:#}").contains("not what you were shown"), "{error:#}");
     assert!(app.decide(before.item.item_id, Said::here(Verdict::Approve, "", &old)).await.is_err());
-    app.answer(&new.to_string(), Verdict::Approve, "").await.unwrap();
+    approve_first(&app).await.unwrap();
     drop(app);
     works(&house).await;
     let sent = house.sent();
@@ -155,7 +155,7 @@ async fn an_edit_is_a_new_action_that_is_asked_about() {
 async fn a_no_gives_the_step_to_the_person() {
     let house = asked("one");
     house.once().await;
-    house.app().await.answer("1", Verdict::Reject, "I will call her").await.unwrap();
+    answer_first(&house.app().await, Verdict::Reject, "I will call her").await.unwrap();
     works(&house).await;
     assert_eq!(state(&house), [["void"]]);
     assert_eq!(house.sent(), [""; 0]);
@@ -176,13 +176,13 @@ async fn another_answer_is_written_and_shown() {
     let app = house.app().await;
     app.edit_task("1", wish, "").await.unwrap();
     works(&house).await;
-    let shown = app.item_detail("1").await.unwrap();
+    let shown = first(&app).await;
     assert!(shown.action.unwrap().action.effect.message().unwrap().body.contains("On Friday."));
-    app.answer("1", Verdict::Respond, "On Saturday.").await.unwrap();
+    answer_first(&app, Verdict::Respond, "On Saturday.").await.unwrap();
     works(&house).await;
-    let shown = app.item_detail("1").await.unwrap();
+    let shown = first(&app).await;
     assert!(shown.action.unwrap().action.effect.message().unwrap().body.contains("On Saturday."));
-    app.answer("1", Verdict::Approve, "").await.unwrap();
+    approve_first(&app).await.unwrap();
     drop(app);
     works(&house).await;
     let sent = house.sent();
@@ -207,7 +207,7 @@ async fn silence_means_no_and_a_snooze_does_not_put_it_off() {
     works(&house).await;
     assert_eq!(house.sql("SELECT state FROM item"), [["expired"]]);
     assert_eq!(state(&house), [["void"]]);
-    let error = app.answer(&asked.item_id.to_string(), Verdict::Approve, "").await.unwrap_err();
+    let error = app.approve(&asked).await.unwrap_err();
     assert!(format!("{error:#}").contains("expired"), "{error:#}");
     drop(app);
     house.must_be_sound().await;
@@ -225,7 +225,7 @@ async fn a_pause_holds_everything_until_it_ends() {
     house.clock.advance(5);
     house.once().await;
     assert_eq!(house.drafts().len(), 1);
-    house.app().await.answer("1", Verdict::Approve, "").await.unwrap();
+    approve_first(&house.app().await).await.unwrap();
     house.app().await.pause(true).await.unwrap();
     house.clock.advance(60);
     house.once().await;
@@ -255,17 +255,17 @@ async fn a_new_policy_asks_anew() {
     let house = asked("one");
     house.once().await;
     let app = house.app().await;
-    let before = app.item_detail("1").await.unwrap().action.unwrap().sha256;
+    let before = first(&app).await.action.unwrap().sha256;
     house.policy("allow: [tom@bakerand.example]");
     // Whoever approves what they saw under the old one is told to look again.
     let id = item(&app).await.item_id;
     let error = app.decide(id, Said::here(Verdict::Approve, "", &before)).await.unwrap_err();
     assert!(format!("{error:#}").contains("policy has changed"), "{error:#}");
     works(&house).await;
-    let after = app.item_detail("1").await.unwrap().action.unwrap();
+    let after = first(&app).await.action.unwrap();
     assert_ne!(after.sha256, before);
     assert_eq!(after.state, OutboxState::Parked, "an invitation is asked about, list or not");
-    app.answer("1", Verdict::Approve, "").await.unwrap();
+    approve_first(&app).await.unwrap();
     drop(app);
     works(&house).await;
     assert_eq!(house.sent().len(), 1);
@@ -345,7 +345,7 @@ async fn a_restored_backup_voids_approvals_and_observes() {
     let house = asked("one");
     house.policy("approvals: { grace_seconds: 600 }");
     house.once().await;
-    house.app().await.answer("1", Verdict::Approve, "").await.unwrap();
+    approve_first(&house.app().await).await.unwrap();
     works(&house).await;
     let backup = house.root().join("backup.db");
     house.database().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
@@ -376,7 +376,7 @@ async fn what_waited_in_a_restored_backup_and_was_sent_since_is_not_sent_again()
     house.once().await;
     let backup = house.root().join("backup.db");
     house.database().execute("VACUUM INTO ?1", [backup.to_str().unwrap()]).unwrap();
-    house.app().await.answer("1", Verdict::Approve, "").await.unwrap();
+    approve_first(&house.app().await).await.unwrap();
     works(&house).await;
     assert_eq!((house.sent().len(), state(&house)), (1, vec![vec!["saved".to_owned()]]));
     restore(&house, &backup);
@@ -384,7 +384,7 @@ async fn what_waited_in_a_restored_backup_and_was_sent_since_is_not_sent_again()
     assert_eq!(state(&house), [["parked"]], "it still asks");
     let app = house.app().await;
     app.set_mode("work", AccountMode::Active).await.unwrap();
-    app.answer("1", Verdict::Approve, "").await.unwrap();
+    approve_first(&app).await.unwrap();
     drop(app);
     works(&house).await;
     house.clock.advance(10);
@@ -401,7 +401,7 @@ async fn chat_and_mcp_cannot_approve() {
     let house = asked("one");
     house.once().await;
     let app = house.app().await;
-    let detail = app.item_detail("1").await.unwrap();
+    let detail = first(&app).await;
     let sha256 = detail.action.unwrap().sha256;
     for door in [Door::Chat, Door::Mcp] {
         let said = Said { door, ..Said::here(Verdict::Approve, "", &sha256) };
@@ -426,5 +426,59 @@ async fn small_effects_can_be_taken_back() {
     }
     assert_eq!((house.drafts().len(), house.count("label")), (0, 0));
     drop(app);
+    house.must_be_sound().await;
+}
+
+/// Somebody the person has written to.
+fn knows(house: &House, address: &str) {
+    let sent = format!(
+        "From: Alex Green <you@home.example>\nTo: {address}\nSubject: Hello\nDate: Mon, 09 Nov 2026 08:00:00 +0000\nMessage-ID: <to-{address}>\n\nHello!\n"
+    );
+    house.deliver_into(".Sent/cur", &format!("to-{address}:2,S"), sent);
+}
+
+/// Invented senders ask as much as they like: there is room for whoever is known, vouched for, or both.
+#[tokio::test(flavor = "multi_thread")]
+async fn forged_senders_do_not_close_the_queue_for_honest_ones() {
+    let mut dice = Dice::thrown("forged senders");
+    let house = House::active();
+    house.policy("caps: { messages_per_sender_per_hour: 1000, messages_per_hour: 1000 }");
+    let (friend, colleague) = ("friend@home.example", "dana@work.example");
+    knows(&house, friend);
+    knows(&house, colleague);
+    house.once().await;
+    let waits = |sender: &str| house.count(&format!("item WHERE state = 'open' AND sender = '{sender}'"));
+    let ask = |id: &str, from: &str| {
+        house.letter(id).from(&format!("X <{from}>")).subject(&format!("About {id}")).body(MEETING)
+    };
+    let mut forged = Vec::new();
+    for nth in 0..90 {
+        // Strangers of many domains, of one domain, and names of people the person knows.
+        let from = match dice.below(6) {
+            0 => format!("s{nth}@one.example"),
+            1 => colleague.to_owned(),
+            2 => friend.to_owned(),
+            _ => format!("s{nth}@d{}.example", dice.below(1_000)),
+        };
+        house.post(&ask(&format!("f{nth}"), &from));
+        forged.push(from);
+    }
+    house.once().await;
+    let flooded = house.count("item WHERE state = 'open'");
+    assert!((20..=40).contains(&flooded), "{flooded}");
+    assert!(house.count("item WHERE state = 'open' AND sender LIKE '%@one.example'") <= 6);
+    // A stranger the server vouches for; a known contact it vouches for, whose name was forged three times already.
+    house.post(&ask("v", "new@shop.example").verified());
+    house.post(&ask("d", colleague).verified());
+    // Somebody known of whom nobody vouches, and who was not forged.
+    knows(&house, "old@friend.example");
+    house.clock.advance(1);
+    house.once().await;
+    house.post(&ask("o", "old@friend.example"));
+    house.clock.advance(1);
+    house.once().await;
+    assert_eq!(waits("new@shop.example"), 1);
+    assert_eq!(waits("old@friend.example"), 1);
+    assert_eq!(waits(colleague), forged.iter().filter(|from| *from == colleague).count().min(3) as u64 + 1);
     house.must_be_sound().await;
 }

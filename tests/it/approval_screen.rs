@@ -27,9 +27,14 @@ impl<'a> Pane<'a> {
         Self::with(house, (80, 24), &[])
     }
 
-    fn with(house: &'a House, (columns, rows): (u16, u16), settings: &[(&str, &str)]) -> Self {
+    fn with(house: &'a House, size: (u16, u16), settings: &[(&str, &str)]) -> Self {
+        Self::running(house, "hitl", size, settings)
+    }
+
+    /// Some command at a terminal.
+    fn running(house: &'a House, what: &str, (columns, rows): (u16, u16), settings: &[(&str, &str)]) -> Self {
         let inside = format!(
-            "stty columns {columns} rows {rows}; tty > \"$ROOT/tty\"; echo $$ > \"$ROOT/pid\"; exec \"$ADJUTANT\" --home \"$ROOT\" hitl"
+            "stty columns {columns} rows {rows}; tty > \"$ROOT/tty\"; echo $$ > \"$ROOT/pid\"; exec \"$ADJUTANT\" --home \"$ROOT\" {what}"
         );
         let mut command = Command::new("script");
         command.args(["-q", "-e", "-c", &inside, "/dev/null"]);
@@ -165,7 +170,8 @@ fn an_item_is_shown_with_everything_a_yes_depends_on() {
     pane.seek("yossi@nadlan.example");
     let shown = pane.until("שלום יוסי כהן");
     for words in [
-        "of 4 · med · send calendar invite, void in 7",
+        ": send calendar invite, void in 7",
+        "of 4 · med · number ",
         "To       yossi@nadlan.example [in the conversation, you never wrote to them]",
         "Subject  Re: ביקור בדירה",
         "Attached invite.ics (text/calendar",
@@ -334,20 +340,21 @@ fn a_batch_is_previewed_and_needs_the_word() {
     let house = waiting(600);
     let mut pane = Pane::with(&house, (60, 20), &[]);
     for (numbers, word, words) in
-        [("all", "y", "Nothing was approved."), ("9", "\x1b", ""), ("1-2 4", "yes", "approved; u takes back")]
+        [("all", "y", "Nothing was approved."), ("9", "\x1b", ""), ("1-2 4", "yes", "3 approved; u takes back")]
     {
         pane.until("of 4");
         pane.press("b");
-        pane.until("Which ones?");
+        pane.until("Which numbers?");
         pane.press(&format!("{numbers}\n"));
         if numbers == "9" {
-            pane.until("'9' is none of 1 to 4.");
+            pane.until("'9' is none of these numbers.");
             pane.press("\n");
             pane.until("Nothing was approved.");
             continue;
         }
         let preview = pane.until("Type yes to approve these");
         assert!(preview.contains("[R3]") && preview.contains("To be approved:"), "{preview}");
+        assert!(preview.contains("I am back on Friday."), "each is shown whole:\n{preview}");
         pane.press(&format!("{word}\n"));
         pane.until(words);
     }
@@ -361,7 +368,7 @@ fn what_others_decide_and_how_large_the_window_is_are_noticed() {
     let house = waiting(600);
     let mut pane = Pane::open(&house);
     pane.until("1 of 4");
-    let item = house.json(&["hitl", "list"])[0]["item_id"].as_str().unwrap().to_owned();
+    let item = house.json(&["hitl", "list"])[0]["number"].to_string();
     assert_eq!(house.run(&["hitl", "reject", &item, "--reason", "no"]).code, 0);
     pane.until("Meanwhile elsewhere:");
     pane.until("1 of 3");
@@ -383,9 +390,11 @@ fn what_others_decide_and_how_large_the_window_is_are_noticed() {
     // A change of ours is no tampering with the queue's files.
     assert_eq!(house.run(&["once"]).code, 0);
     assert_eq!(files_in(&house.home().queue().join("quarantine")), [""; 0]);
-    // The number of a snoozed one is behind the others.
-    let snoozed = house.json(&["hitl", "show", "3"]);
-    assert!(snoozed["snooze_until"].is_string(), "{snoozed}");
+    // A snoozed one keeps its number.
+    let listed = house.json(&["hitl", "list", "--all"]);
+    let snoozed = listed.as_array().unwrap().iter().find(|item| item["snooze_until"].is_string()).unwrap();
+    let shown = house.json(&["hitl", "show", &snoozed["number"].to_string()]);
+    assert_eq!(shown["item_id"], snoozed["item_id"]);
 }
 
 #[test]
@@ -446,11 +455,72 @@ fn beside_a_daemon_the_daemon_carries_on() {
 }
 
 #[test]
+fn approving_by_number_shows_what_it_will_do_and_asks() {
+    let house = waiting(600);
+    let shown = house.json(&["hitl", "show", "4"]);
+    let message = &shown["action"]["action"]["effect"]["message"];
+    for (word, said, approved) in [("y", "Nothing was approved.", 0), ("yes", "Decided: approve.", 1)] {
+        let mut pane = Pane::running(&house, "hitl approve 4", (100, 40), &[]);
+        let page = pane.until("Type yes to approve this one:");
+        for words in [message["to"][0]["addr"].as_str().unwrap(), message["subject"].as_str().unwrap(), "On yes"] {
+            assert!(page.contains(words), "{words}:\n{page}");
+        }
+        for line in message["body"].as_str().unwrap().lines() {
+            assert!(page.contains(line), "{line}:\n{page}");
+        }
+        pane.press(&format!("{word}\n"));
+        pane.until(said);
+        let status = eventually("the command ends", || pane.child.try_wait().unwrap());
+        assert!(status.success(), "{}", pane.raw());
+        assert_eq!(house.count("approval"), approved);
+    }
+    assert_eq!(house.sql_one("SELECT number FROM item WHERE decision = 'approve'"), "4");
+    // What is answered with yes at a terminal cannot be answered beforehand.
+    let mut pane = Pane::running(&house, "hitl approve 3 --yes", (100, 40), &[]);
+    pane.until("name what you saw");
+    eventually("the command ends", || pane.child.try_wait().unwrap());
+    assert_eq!(house.count("approval"), 1);
+}
+
+/// On a terminal without keys the queue is read anew between a key and its effect: the key is for what was shown.
+#[test]
+fn a_key_decides_what_was_on_the_screen() {
+    let house = waiting(600);
+    let mut dumb = Pane::with(&house, (100, 60), &[("TERM", "dumb")]);
+    let page = dumb.until("1 of 4");
+    let number = page.split("number ").nth(1).unwrap().split(':').next().unwrap().to_owned();
+    assert_eq!(house.run(&["hitl", "reject", &number, "--reason", "elsewhere"]).code, 0);
+    dumb.press("a\n");
+    dumb.until("Your key was not counted");
+    assert_eq!(house.count("approval"), 0);
+    // A new policy is another action under the same number.
+    house.write("rules/policy.yml", "allow: [x@else.example]\napprovals:\n  grace_seconds: 600\n");
+    assert_eq!(house.run(&["once"]).code, 0);
+    dumb.press("a\n");
+    dumb.until("It was judged anew meanwhile; look at it again. Your key was not counted");
+    assert_eq!(house.count("approval"), 0);
+    dumb.press("a\n");
+    dumb.until("unless you undo (u)");
+    assert_eq!(house.count("approval"), 1);
+    dumb.press("q\n");
+    eventually("the desk ends", || dumb.child.try_wait().unwrap());
+}
+
+#[test]
 fn scripts_say_yes_to_several_and_get_codes() {
     let house = waiting(600);
+    let digest = |number: &str| house.json(&["hitl", "show", number])["action_sha256"].as_str().unwrap().to_owned();
+    let (one, two) = (digest("1"), digest("2"));
     for (arguments, code) in [
-        (&["hitl", "approve", "1", "2"][..], 2),
+        (&["hitl", "approve", "1"][..], 2),
+        (&["hitl", "approve", "1", "--yes"], 2),
+        (&["hitl", "approve", "1", "2"], 2),
+        (&["hitl", "approve", "1", "2", "--yes"], 2),
         (&["hitl", "approve", "1", "2", "--sha256", "x", "--yes"], 2),
+        (&["hitl", "approve", "1", "2", "--sha256", &one, "--yes"], 2),
+        (&["hitl", "approve", "1", "--sha256", &one, "--sha256", &two], 2),
+        (&["hitl", "approve", "1", "2", "--sha256", &one, "--sha256", &one], 1),
+        (&["hitl", "approve", "1", "--sha256", &two], 1),
         (&["hitl", "edit", "1"], 2),
         (&["hitl", "edit", "1", "--text", " "], 1),
         (&["hitl", "approve", "9"], 3),
@@ -462,7 +532,8 @@ fn scripts_say_yes_to_several_and_get_codes() {
         assert_eq!(answered.code, code, "{arguments:?}: {}{}", answered.out, answered.err);
         assert!(!answered.err.is_empty(), "{arguments:?}");
     }
-    assert_eq!(house.run(&["hitl", "approve", "1", "1", "2", "--yes"]).code, 0);
+    assert_eq!(house.count("approval"), 0, "nothing is approved that was not named");
+    assert_eq!(house.run(&["hitl", "approve", "1", "1", "2", "--sha256", &two, "--sha256", &one]).code, 0);
     assert_eq!(house.count("outbox WHERE state = 'held'"), 2);
     let list = house.run(&["hitl", "list"]);
     assert!(list.out.contains("you can still take it back"), "{}", list.out);
@@ -478,7 +549,7 @@ fn scripts_say_yes_to_several_and_get_codes() {
         &["hitl", "show", &item],
         &["hitl", "snooze", &item, "2h"],
         &["hitl", "edit", &item, "--text", "Other words."],
-        &["hitl", "reject", "1", "--reason", "no"],
+        &["hitl", "reject", "3", "--reason", "no"],
     ] {
         assert!(!house.json(arguments).is_null(), "{arguments:?}");
     }

@@ -27,6 +27,17 @@ pub(crate) fn knob(name: &str, otherwise: usize) -> usize {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
+/// The command, with the digest of what it approves: the edited message has the second number.
+fn seen(house: &House, command: &[&str]) -> std::process::Command {
+    let mut with_digest = house.command(command);
+    if command.starts_with(&["hitl", "approve"]) {
+        let shown = house.run(&["--json", "hitl", "show", "2"]).out;
+        let shown: serde_json::Value = serde_json::from_str(&shown).unwrap_or_default();
+        with_digest.arg("--sha256").arg(shown["action_sha256"].as_str().unwrap_or("none"));
+    }
+    with_digest
+}
+
 /// Mails that bring out every part: invitations to send, drafts, labels, reminders, folders, noise.
 fn fill(mails: usize) -> House {
     let house = House::real_time(Kind::Active);
@@ -93,14 +104,14 @@ pub(crate) fn meddle(house: &House, place: &str) -> usize {
         &["hitl", "snooze", "1", "tomorrow 9am"],
         &["hitl", "edit", "1", "--text", "Shall we say Thursday?"],
         &["hitl", "undo", label],
-        &["hitl", "approve", "1"],
-        &["hitl", "undo", "1"],
+        &["hitl", "approve", "2"],
+        &["hitl", "undo", "2"],
         &["reflect"],
         &["rules", "rollback"],
         &["once"],
     ];
     let died = |command: &&[&str]| {
-        let mut command = house.command(command);
+        let mut command = seen(house, command);
         let status = command.env("FAILPOINT", place).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
         // Killed by its own hand; a refusal has a code.
         status.code().is_none()

@@ -17,7 +17,7 @@ use adjutant::{
     store::value::TaskWish,
 };
 
-use crate::house::{House, once};
+use crate::house::{House, answer_first, once};
 
 type Fault = Box<dyn Fn(&Entry<'_>) -> Option<anyhow::Result<Step>> + Send + Sync>;
 
@@ -384,7 +384,7 @@ async fn state_of_another_version_is_parked_and_told() {
     house.must_be_sound().await;
     // A person has it read again, by this version.
     let app = house.app().await;
-    app.answer("1", adjutant::store::value::Verdict::Retry, "").await.unwrap();
+    answer_first(&app, adjutant::store::value::Verdict::Retry, "").await.unwrap();
     app.let_runs_finish().await.unwrap();
     assert_eq!(house.sql("SELECT DISTINCT state FROM ledger"), [["task"]]);
 }

@@ -221,3 +221,34 @@ fn a_read_only_data_folder_is_named_and_left_alone() {
     }
     assert!(std::fs::read(house.home().database()).unwrap() == before);
 }
+
+/// A decision that cannot be stored now is still the person's word.
+#[test]
+fn a_decision_file_survives_a_full_disk() {
+    let house = House::real_time(Kind::Active);
+    let meeting = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
+    house.post(&house.letter("one").body(meeting));
+    assert_eq!(house.run(&["once"]).code, 0);
+    let shown = house.json(&["hitl", "show", "1"]);
+    let queue = house.home().queue();
+    let decision = queue.join(format!("{}.decision.json", shown["item_id"].as_str().unwrap()));
+    let text = serde_json::json!({ "action_sha256": shown["action_sha256"], "decision": "approve" }).to_string();
+    std::fs::write(&decision, text).unwrap();
+    std::fs::set_permissions(&decision, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let mut tried = 0;
+    // From too little for anything to just too little.
+    for blocks in [32, 36, 40, 44, 48, 56, 64] {
+        let answered = finish(limited(&house, blocks, &["once"]));
+        tried += usize::from(answered.err.contains("a decision file could not be acted on yet"));
+        if !house.sent().is_empty() {
+            break;
+        }
+        assert!(decision.exists(), "{blocks} blocks: {}", answered.err);
+        assert!(crate::house::files_in(&queue.join("quarantine")).is_empty(), "{blocks} blocks: {}", answered.err);
+    }
+    assert!(tried > 0, "no limit was met while deciding");
+    let again = house.run(&["once"]);
+    assert_eq!(again.code, 0, "{}", again.err);
+    assert_eq!(house.sent().len(), 1);
+    assert!(!decision.exists() && crate::house::files_in(&queue.join("quarantine")).is_empty());
+}

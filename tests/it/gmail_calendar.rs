@@ -6,13 +6,13 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use adjutant::{model::Instant, source::gmail, store::value::Verdict};
+use adjutant::{model::Instant, source::gmail};
 use serde_json::{Value, json};
 
 use crate::{
     gmail_house::{sign_in_for, signed_in, turn_on},
     google::{Fault, Google, Trouble, YOU},
-    house::{House, WORK},
+    house::{House, WORK, approve_first, first},
 };
 
 const MEETING: &str = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
@@ -43,6 +43,13 @@ pub(crate) fn kick_off(google: &Google, address: &str, now: Instant) {
     let attendees = json!([{ "email": "lena@studio.example", "organizer": true }, { "email": address, "self": true }]);
     let event = json!({ "summary": "Website kick-off", "start": { "dateTime": from }, "end": { "dateTime": to }, "attendees": attendees });
     you.is_invited("kickoff-1@studio.example", event);
+    kick_off_mail(google, address, now);
+}
+
+/// Only the mail.
+fn kick_off_mail(google: &Google, address: &str, now: Instant) {
+    let you = google.person(address);
+    let day = |days| (now.utc() + chrono::Duration::days(days)).date_naive();
     let mail = include_str!("../../samples/11-invitation.eml")
         .replace("mx.samples.example", "mx.home.example")
         .replace("you@home.example", address)
@@ -66,7 +73,7 @@ pub(crate) fn must_have_accepted(google: &Google, address: &str) {
 }
 
 async fn approve(house: &House) {
-    house.app().await.answer("1", Verdict::Approve, "").await.unwrap();
+    approve_first(&house.app().await).await.unwrap();
     house.clock.advance(1);
     house.once().await;
 }
@@ -82,7 +89,7 @@ async fn a_busy_time_is_not_proposed_and_an_approved_invitation_is_an_event() {
     let slots = output(&house, "propose_time_slots");
     assert_eq!(slots["slots"][0]["start"], "2026-11-17T10:30:00+00:00", "{slots}");
     assert_eq!(you.events().len(), 1, "nothing is entered before the yes");
-    let shown = house.app().await.item_detail("1").await.unwrap();
+    let shown = first(&house.app().await).await;
     assert!(shown.on_yes.contains("tom@bakerand.example") && shown.on_yes.contains("calendar"), "{}", shown.on_yes);
     approve(&house).await;
     let sent = you.sent();
@@ -229,4 +236,65 @@ async fn an_approved_answer_stands_in_the_calendar() {
     must_have_accepted(&google, YOU);
     let result = house.sql_one("SELECT result FROM outbox WHERE step = 'answer_invitation'");
     assert_eq!(result, "accepted by Gmail; the calendar knows your answer");
+}
+
+/// The calendar's own events, and what an approved answer to one invitation did to them.
+async fn answered(there: &[(&str, Value)]) -> (Google, House, String) {
+    let google = Google::start();
+    let house = active(&google).await;
+    for (uid, event) in there {
+        google.person(YOU).is_invited(uid, event.clone());
+    }
+    kick_off_mail(&google, YOU, house.clock.now());
+    house.once().await;
+    let page = house.app().await.item_detail("1").await.unwrap();
+    let facts = page.item.body["planned"]["invitation"]["in_calendar"].to_string();
+    approve(&house).await;
+    (google, house, facts)
+}
+
+fn event(summary: &str, organizer: &str, (from, to): (&str, &str)) -> Value {
+    let attendees = json!([{ "email": organizer, "organizer": true }, { "email": YOU, "self": true }]);
+    json!({ "summary": summary, "start": { "dateTime": from }, "end": { "dateTime": to }, "attendees": attendees })
+}
+
+/// Whoever writes an invitation chooses its id, also that of another event.
+#[tokio::test(flavor = "multi_thread")]
+async fn answering_an_invitation_leaves_another_event_with_its_id_alone() {
+    const UID: &str = "kickoff-1@studio.example";
+    const TIME: (&str, &str) = ("2026-11-18T10:00:00Z", "2026-11-18T11:00:00Z");
+    let lena = "lena@studio.example";
+    for (there, why) in [
+        (event("Board meeting", "boss@work.example", TIME), "another organizer"),
+        (event("Board meeting", lena, TIME), "another title"),
+        (event("Website kick-off", lena, ("2026-11-19T10:00:00Z", "2026-11-19T11:00:00Z")), "another time"),
+    ] {
+        let (google, house, shown) = answered(&[(UID, there)]).await;
+        assert!(shown.contains(why), "{why} is said before the yes: {shown}");
+        let you = google.person(YOU);
+        assert_eq!(you.sent().len(), 1, "the answer itself was approved");
+        let events = you.events();
+        assert_eq!(events.len(), 1);
+        assert_ne!(events[0]["attendees"][1]["responseStatus"], "accepted", "{why}: {events:?}");
+        assert_eq!(google.calls("PATCH", "/events/"), 0, "{why}");
+        let result = house.sql_one("SELECT result FROM outbox WHERE step = 'answer_invitation'");
+        assert!(result.contains("the calendar was left alone") && result.contains(why), "{result}");
+    }
+    // Of two with the same id, as of a series, the one that was answered.
+    let there = [
+        (UID, event("Website kick-off", lena, ("2026-11-11T10:00:00Z", "2026-11-11T11:00:00Z"))),
+        (UID, event("Website kick-off", lena, TIME)),
+    ];
+    let (google, _, shown) = answered(&there).await;
+    assert!(!shown.contains("another"), "{shown}");
+    let answers: Vec<(bool, bool)> = google
+        .person(YOU)
+        .events()
+        .iter()
+        .map(|event| {
+            let second = event["start"]["dateTime"].as_str().unwrap().starts_with("2026-11-18");
+            (second, event["attendees"][1]["responseStatus"] == "accepted")
+        })
+        .collect();
+    assert!(answers.contains(&(true, true)) && answers.contains(&(false, false)), "{answers:?}");
 }

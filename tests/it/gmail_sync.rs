@@ -226,7 +226,7 @@ async fn labels_and_senders_bound_what_is_worked() {
     for never in [boss, bank] {
         assert_eq!(state_of(&house, &never), "no_task");
         let reason = house.sql_one(&format!("SELECT reason FROM ledger WHERE source_key = '{never}'"));
-        assert_eq!(reason, "its sender is in never_touch");
+        assert!(reason.starts_with("its sender is in never_touch"), "{reason}");
     }
     // A label nobody has would miss mail in silence.
     let wrong = signed_in(&google, YOU, "labels = [\"no such\"]");

@@ -10,13 +10,13 @@ use std::{
 };
 
 use adjutant::{
-    app::{App, Report, Worker},
+    app::{App, ItemDetail, Report, Worker},
     clock::Clock,
     config::{AccountKind, Config, Home},
     graph::{Answer, Engine, Library, Limits, node::Nodes},
     model::{AccountId, AccountMode},
     source::Maildir,
-    store::Write,
+    store::{Write, value::Verdict},
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -592,6 +592,24 @@ impl Dice {
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (mixed ^ (mixed >> 31)) % limit.max(1)
     }
+}
+
+/// What waits for the person, the first of it, as it is shown to them.
+pub(crate) async fn first(app: &App) -> ItemDetail {
+    let items = app.items().await.unwrap();
+    app.item_detail(&items.first().expect("something waits").item_id.to_string()).await.unwrap()
+}
+
+/// Looks at the first of what waits, and says yes to exactly that.
+pub(crate) async fn approve_first(app: &App) -> anyhow::Result<()> {
+    let seen = first(app).await;
+    app.approve(&seen.item).await.map(drop)
+}
+
+/// Looks at the first of what waits, and says something else to it.
+pub(crate) async fn answer_first(app: &App, verdict: Verdict, reason: &str) -> anyhow::Result<()> {
+    let number = first(app).await.item.number.to_string();
+    app.answer(&number, verdict, reason).await.map(drop)
 }
 
 pub(crate) async fn set_mode(app: &App, mode: AccountMode) {

@@ -135,10 +135,10 @@ async fn live(house: &House, nth: usize, act: &Act) {
             app.add_task(new).await.map(drop)
         }
         Act::Edit(number, wish) => edit(&app, &number.to_string(), wish).await,
-        Act::Decide(verdict) => app.answer("1", *verdict, "").await.map(drop),
+        Act::Decide(verdict) => decide(&app, *verdict).await,
         Act::NotATask(mail) => app.not_a_task(MailId((*mail).into()), "").await,
         Act::MakeTask(mail) => app.make_task(MailId((*mail).into()), "").await.map(drop),
-        Act::Mute(mail, on) => app.mute(MailId((*mail).into()), *on).await,
+        Act::Mute(mail, on) => app.mute(MailId((*mail).into()), *on).await.map(drop),
         Act::Mode(active) => {
             set_mode(&app, if *active { AccountMode::Active } else { AccountMode::Observe }).await;
             Ok(())
@@ -148,6 +148,15 @@ async fn live(house: &House, nth: usize, act: &Act) {
     if let Err(error) = outcome {
         let said = format!("{error:#}");
         assert!(!said.contains("SQL") && !said.contains("constraint"), "{act:?}: {said}");
+    }
+}
+
+/// On the first of what waits, if anything does.
+async fn decide(app: &App, verdict: Verdict) -> anyhow::Result<()> {
+    match app.items().await?.first() {
+        Some(item) if verdict == Verdict::Approve => app.approve(item).await.map(drop),
+        Some(item) => app.answer(&item.number.to_string(), verdict, "").await.map(drop),
+        None => Ok(()),
     }
 }
 

@@ -9,6 +9,7 @@
 )]
 
 mod approval;
+mod approval_numbers;
 mod approval_screen;
 mod architecture;
 mod attacker;

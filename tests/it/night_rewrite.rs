@@ -180,7 +180,9 @@ async fn a_cap_is_asked_for_and_adopted_after_a_yes() {
     house.clock.advance(24 * 3600);
     app.reflect().await.unwrap();
     assert_eq!(house.count("proposal"), 1);
-    app.answer(&item.item_id.to_string(), Verdict::Approve, "").await.unwrap();
+    let unseen = adjutant::store::value::ItemRow { action_sha256: None, ..item.clone() };
+    assert!(app.approve(&unseen).await.is_err(), "a yes names what was seen, also of a rule");
+    app.approve(item).await.unwrap();
     assert!(rules(&house).contains("cap: low"), "{}", rules(&house));
     assert_eq!(app.rules_history().await.unwrap()[0].row.who, "approval");
     house.must_be_sound().await;

@@ -6,7 +6,7 @@ use adjutant::{
     store::value::TaskWish,
 };
 
-use crate::house::House;
+use crate::house::{House, Kind};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn not_a_task_takes_it_back_and_voids_what_was_pending() {
@@ -183,4 +183,39 @@ async fn a_snoozed_task_is_hidden_until_then() {
     assert_eq!(app.tasks(true, 10).await.unwrap().len(), 1);
     house.clock.advance(86_400);
     assert_eq!(app.tasks(false, 10).await.unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn muting_a_forged_mail_does_not_mute_the_person_whose_name_it_bears() {
+    let house = House::active();
+    house.post(&house.letter("forged").question());
+    house.once().await;
+    let said = house.app().await.mute(MailId(1), true).await.unwrap();
+    assert!(said.contains("verified mail of tom@bakerand.example still opens tasks"), "{said}");
+    house.post(&house.letter("forged-again").question());
+    house.post(&house.letter("genuine").verified().question());
+    house.once().await;
+    let state = |id: &str| house.sql_one(&format!("SELECT state FROM ledger WHERE source_key LIKE '%{id}%'"));
+    assert_eq!((state("forged-again").as_str(), state("genuine").as_str()), ("no_task", "task"));
+    // Muted by a mail of their own, they are, whoever vouches; and a forged one does not undo it.
+    let genuine = house.sql_one("SELECT mail_id FROM ledger WHERE source_key LIKE '%genuine%'").parse().unwrap();
+    let app = house.app().await;
+    let said = app.mute(MailId(genuine), true).await.unwrap();
+    assert!(said.contains("its mail opens no task"), "{said}");
+    app.mute(MailId(1), true).await.unwrap();
+    drop(app);
+    house.post(&house.letter("later").verified().question());
+    house.once().await;
+    assert_eq!(state("later"), "no_task");
+    house.must_be_sound().await;
+}
+
+#[test]
+fn the_command_says_whom_a_mute_is_about() {
+    let house = House::real_time(Kind::Active);
+    house.post(&house.letter("forged").question());
+    assert_eq!(house.run(&["once"]).code, 0);
+    let said = house.run(&["mail", "mute", "1"]);
+    assert!(said.out.contains("unverified mail of tom@bakerand.example is muted"), "{}{}", said.out, said.err);
+    assert!(house.json(&["mail", "mute", "1", "--off"])["muted"].as_str().unwrap().contains("is not muted"));
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     deeds::cases,
-    house::{Dice, House, Kind, eventually, files_in},
+    house::{Dice, House, Kind, answer_first, eventually, files_in},
 };
 
 const MEETING: &str = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
@@ -55,7 +55,7 @@ async fn each_item_has_its_state_in_a_file_of_its_own() {
     let meta = fs::metadata(house.home().queue().join(format!("{item}.json"))).unwrap();
     assert_eq!(meta.permissions().mode() & 0o777, 0o600);
     assert_eq!(fs::metadata(house.home().queue()).unwrap().permissions().mode() & 0o777, 0o700);
-    house.app().await.answer("1", Verdict::Reject, "").await.unwrap();
+    answer_first(&house.app().await, Verdict::Reject, "").await.unwrap();
     house.once().await;
     assert!(queue(&house).is_empty(), "what is decided is gone from the queue");
 }
@@ -188,7 +188,7 @@ async fn hostile_names_open_nothing_outside_the_queue() {
         }
         // As an id on the command line: not found, whatever it says.
         assert!(app.item_detail(&name).await.is_err(), "{name:?}");
-        assert!(app.answer(&name, Verdict::Approve, "").await.is_err(), "{name:?}");
+        assert!(app.answer(&name, Verdict::Reject, "").await.is_err(), "{name:?}");
         // As a file name, where the file system can carry it.
         if !name.contains(['/', '\0']) && name != "." && name != ".." && name != "quarantine" && name.len() < 250 {
             drop_file(&house, &name, &good, 0o600);

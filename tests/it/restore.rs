@@ -513,7 +513,6 @@ fn random_copies_and_restores_send_nothing_twice() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn gmail_itself_tells_when_the_state_folder_was_put_back_too() {
-    use adjutant::store::value::Verdict;
 
     use crate::{
         gmail_house::{signed_in, turn_on},
@@ -528,7 +527,7 @@ async fn gmail_itself_tells_when_the_state_folder_was_put_back_too() {
     let places = [(house.home().data(), "data"), (house.state().join("adjutant"), "state")];
     places.iter().for_each(|(place, name)| copy(place, &outside.path().join(name)));
     for round in 0..2 {
-        house.app().await.answer("1", Verdict::Approve, "").await.unwrap();
+        crate::house::approve_first(&house.app().await).await.unwrap();
         for _ in 0..3 {
             house.clock.advance(31);
             house.once().await;

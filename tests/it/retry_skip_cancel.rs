@@ -4,7 +4,7 @@ use adjutant::{model::Status, store::value::Verdict};
 
 use crate::{
     engine_faults::spoil,
-    house::{House, Kind, once},
+    house::{House, Kind, answer_first, once},
 };
 
 /// A house whose one mail failed in the named node; the node works again afterwards.
@@ -31,7 +31,7 @@ async fn failed_in(node: &str) -> House {
 async fn decide(house: &House, verdict: Verdict) {
     house.clock.advance(60);
     let app = house.app().await;
-    app.answer("1", verdict, "said so").await.unwrap();
+    answer_first(&app, verdict, "said so").await.unwrap();
     app.let_runs_finish().await.unwrap();
     assert!(app.items().await.unwrap().is_empty());
     assert_eq!(
@@ -114,7 +114,7 @@ async fn an_effect_that_failed_is_really_tried_again() {
     // Still in the way: it fails again, and asks again.
     let app = house.app().await;
     house.clock.advance(60);
-    app.answer("1", Verdict::Retry, "").await.unwrap();
+    answer_first(&app, Verdict::Retry, "").await.unwrap();
     app.let_runs_finish().await.unwrap();
     assert_eq!(house.sql("SELECT status FROM tasks"), [["WAITING_HITL"]]);
     assert_eq!(
@@ -123,7 +123,7 @@ async fn an_effect_that_failed_is_really_tried_again() {
     );
     std::fs::remove_file(house.maildir().join(".Drafts")).unwrap();
     house.clock.advance(60);
-    app.answer("1", Verdict::Retry, "").await.unwrap();
+    answer_first(&app, Verdict::Retry, "").await.unwrap();
     app.let_runs_finish().await.unwrap();
     assert_eq!(
         house.sql("SELECT status, result_summary FROM tasks"),

@@ -296,18 +296,18 @@ pub(super) enum HitlCommand {
     },
     /// Everything about one: recipients, text, the mail behind it, what a yes does
     Show {
-        /// Its number in the list, its id, or the end of its id
+        /// Its number, its id, or the end of its id
         item: String,
     },
-    /// Do exactly this. With --sha256, only if it is still that. Several are previewed and confirmed
+    /// Do exactly this. It is shown first, and you are asked. Scripts name what they saw with --sha256
     Approve {
-        /// Numbers in the list, or ids
+        /// Numbers or ids
         #[arg(required = true)]
         items: Vec<String>,
-        /// Of the action as you saw it (`show --json`)
+        /// The `action_sha256` of the item as you saw it (`show --json`); once for each item. Nobody is asked then
         #[arg(long, value_name = "ACTION_SHA256")]
-        sha256: Option<String>,
-        /// Approve several without being asked; scripts need it
+        sha256: Vec<String>,
+        /// Ask nothing; every item then needs its --sha256
         #[arg(long, short)]
         yes: bool,
     },

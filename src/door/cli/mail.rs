@@ -34,8 +34,8 @@ pub(super) async fn mail(app: &App, screen: Screen, command: Option<MailCommand>
             after(app, screen, &mail).await
         }
         MailCommand::Mute { mail, off } => {
-            app.mute(App::mail_named(&mail)?, !off).await?;
-            after(app, screen, &mail).await
+            let words = app.mute(App::mail_named(&mail)?, !off).await?;
+            after_saying(app, screen, &mail, Some(&words)).await
         }
         MailCommand::Accounts => {
             let accounts = app.accounts().await?;
@@ -77,21 +77,29 @@ fn line(row: &LedgerRow) -> Vec<Cell> {
 struct After<'a> {
     #[serde(flatten)]
     row: &'a LedgerRow,
+    /// Whose mail a mute is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    muted: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     teaches: Option<&'a str>,
 }
 
 async fn after(app: &App, screen: Screen, mail: &str) -> anyhow::Result<()> {
+    after_saying(app, screen, mail, None).await
+}
+
+async fn after_saying(app: &App, screen: Screen, mail: &str, muted: Option<&str>) -> anyhow::Result<()> {
     let detail = app.mail_detail(App::mail_named(mail)?).await?;
     let id = detail.row.mail_id;
     let teaches = app.taught_by(move |correction| correction.mail_id == Some(id)).await?;
-    screen.answer(&After { row: &detail.row, teaches: teaches.as_deref() }, |screen| {
+    screen.answer(&After { row: &detail.row, muted, teaches: teaches.as_deref() }, |screen| {
         screen.line(&format!(
             "Mail {}: {}, {}",
             detail.row.mail_id,
             detail.row.state,
             shown(&detail.row.reason, 200)
         ))?;
+        muted.iter().try_for_each(|words| screen.line(&shown(words, 1000)))?;
         teaches.iter().try_for_each(|words| screen.line(&shown(words, 300)))
     })
 }

@@ -15,6 +15,7 @@ use crate::{
     },
     outbox::proposal,
     policy::{ApprovedAction, Situation, Standing, Verdict, judge},
+    source::InCalendar,
     store::value::{NewAction, NewItem},
     tool::{Agenda, Outcome, Registry, ThreadMail, Tool, ToolInput, Wished, Words, remind::is_reminder},
 };
@@ -79,6 +80,11 @@ impl ExecuteTool {
             let to = entry.now.plus(chrono::Duration::days(days));
             return Ok(Step::ask(Call::Busy { from: entry.now, to }));
         }
+        let in_calendar: Option<InCalendar> = entry.reply(|call| matches!(call, Call::Invited { .. }))?;
+        let invite = entry.mail.and_then(|mail| mail.invite.as_ref()).filter(|_| tool.reads_invited());
+        if let (Some(invite), None) = (invite, &in_calendar) {
+            return Ok(Step::ask(Call::Invited { uid: invite.uid.clone() }));
+        }
         let words = match self.words(entry, task, worded, thread.as_deref().unwrap_or_default())? {
             ControlFlow::Continue(words) => words,
             ControlFlow::Break(asking) => return Ok(asking),
@@ -91,6 +97,7 @@ impl ExecuteTool {
             mail: entry.mail,
             thread: thread.as_deref().unwrap_or_default(),
             agenda: &agenda.unwrap_or_default(),
+            in_calendar: &in_calendar.unwrap_or_default(),
             words: words.as_ref(),
             me: &self.me,
             own: self.me.sender_of_answer(&entry.run.account, entry.mail),
@@ -167,18 +174,7 @@ impl ExecuteTool {
         };
         let Wished { effect, output, arguments } = wished;
         let action = resolve(entry, task, (step, action_id), effect, arguments);
-        let situation = Situation {
-            mode: standing.mode,
-            mail: entry.mail,
-            labels: &standing.labels,
-            phishing: task.context.has_warning("phishing"),
-            own: &self.me.addresses,
-            charter: &standing.charter,
-            approval: None,
-            epoch: standing.epoch,
-            restored_at: standing.restored_at,
-            now: entry.now,
-        };
+        let situation = self.situation(entry, task, &standing);
         let sender = entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default();
         let planned = |action: Action, class, state, reason: &str| {
             Some(Arc::new(NewAction { action, class, state, reason: reason.to_owned(), sender: sender.clone() }))
@@ -225,6 +221,22 @@ impl ExecuteTool {
                 let park = Move::Park { reason: format!("{step} waits for approval: {reason}") };
                 Ok(Step { action, item: Some(item), ..Step::go(park).changing(changes) })
             }
+        }
+    }
+
+    /// What a verdict on an effect of the step depends on.
+    fn situation<'a>(&'a self, entry: &Entry<'a>, task: &Task, standing: &'a Standing) -> Situation<'a> {
+        Situation {
+            mode: standing.mode,
+            mail: entry.mail,
+            labels: &standing.labels,
+            phishing: task.context.has_warning("phishing"),
+            own: &self.me.addresses,
+            charter: &standing.charter,
+            approval: None,
+            epoch: standing.epoch,
+            restored_at: standing.restored_at,
+            now: entry.now,
         }
     }
 

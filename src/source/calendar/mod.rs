@@ -15,7 +15,7 @@ use google_calendar3::{
 use tokio::runtime::Handle;
 
 use super::{
-    Busy,
+    Busy, KnownEvent,
     google::{ApiError, Caller, Connector, Heard, Price, Quota, Tokens, connect},
 };
 use crate::{
@@ -104,11 +104,18 @@ impl Calendar {
         }
     }
 
-    /// Notes the person's answer at the event of an invitation they got. What came of it, in words.
+    /// Notes the person's answer at the event of an invitation they got, if the event there is the one they answered.
+    /// What came of it, in words.
     pub fn answer(&self, message: &Composed) -> Result<String, ApiError> {
         let Some(part) = Part::of(message) else { return Ok("it held no answer for the calendar".into()) };
-        let Some(event) = self.invited(&part.uid)? else {
-            return Ok("the calendar holds no such event".into());
+        let (events, invited) = (self.events_of(&part.uid)?, part.event());
+        let Some(first) = events.first().map(known) else { return Ok("the calendar holds no such event".into()) };
+        let Some(event) = events.into_iter().find(|event| known(event).difference(&invited).is_none()) else {
+            let why = first.difference(&invited).unwrap_or_default();
+            return Ok(format!(
+                "the calendar was left alone: what it has under the invitation's id is not the event you answered ({why}: '{}' of {})",
+                first.summary, first.organizer
+            ));
         };
         let Some(id) = event.id.clone() else { return Ok("the calendar holds no such event".into()) };
         let mut attendees = event.attendees.unwrap_or_default();
@@ -141,12 +148,18 @@ impl Calendar {
         }
     }
 
-    fn invited(&self, uid: &str) -> Result<Option<Event>, ApiError> {
+    /// What stands in the calendar under a UID.
+    pub fn invited(&self, uid: &str) -> Result<Vec<KnownEvent>, ApiError> {
+        let events = failpoint::around("calendar.invited", || self.events_of(uid))?;
+        Ok(events.iter().map(known).collect())
+    }
+
+    fn events_of(&self, uid: &str) -> Result<Vec<Event>, ApiError> {
         let listed = self.ask(async |hub, heard| {
             let call = hub.events().list(PRIMARY).i_cal_uid(uid).add_scope(EVENTS);
             call.delegate(heard).doit().await
         })?;
-        Ok(listed.items.unwrap_or_default().into_iter().next())
+        Ok(listed.items.unwrap_or_default())
     }
 
     /// Every call in here comes to the same however often it is made.
@@ -155,6 +168,24 @@ impl Calendar {
         request: impl AsyncFn(&Hub<Connector>, &mut Heard) -> ApiResult<(Response, T)>,
     ) -> Result<T, ApiError> {
         self.caller.ask(PRICE, async |heard| request(&self.hub, heard).await)
+    }
+}
+
+/// An event of Google's in the words of all calendars. A day is its first moment in UTC, as the reader of mail has it.
+fn known(event: &Event) -> KnownEvent {
+    let at = |time: &Option<EventDateTime>| {
+        let time = time.as_ref()?;
+        let day = || Some(time.date?.and_hms_opt(0, 0, 0)?.and_utc());
+        time.date_time.or_else(day).map(Instant::from)
+    };
+    let organizer = event.organizer.as_ref().and_then(|organizer| organizer.email.clone());
+    let flagged = || event.attendees.iter().flatten().find(|one| one.organizer == Some(true))?.email.clone();
+    KnownEvent {
+        summary: event.summary.clone().unwrap_or_default(),
+        start: at(&event.start),
+        end: at(&event.end),
+        organizer: organizer.or_else(flagged).unwrap_or_default().to_lowercase(),
+        sequence: event.sequence.and_then(|sequence| u32::try_from(sequence).ok()).unwrap_or_default(),
     }
 }
 

@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use mail_parser::{MessageParser, MimeHeaders as _};
 
-use crate::model::action::Composed;
+use crate::{model::action::Composed, source::KnownEvent};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
@@ -11,6 +11,8 @@ pub(super) struct Part {
     pub(super) summary: String,
     pub(super) start: DateTime<Utc>,
     pub(super) end: DateTime<Utc>,
+    pub(super) organizer: String,
+    pub(super) sequence: u32,
     /// Address and PARTSTAT.
     pub(super) attendees: Vec<(String, String)>,
 }
@@ -39,8 +41,23 @@ impl Part {
             summary: plain(first("SUMMARY").unwrap_or_default()),
             start: time("DTSTART")?,
             end: time("DTEND")?,
+            organizer: first("ORGANIZER").unwrap_or_default().trim_start_matches("mailto:").to_lowercase(),
+            sequence: first("SEQUENCE").and_then(|number| number.parse().ok()).unwrap_or_default(),
             attendees: attendees.collect(),
         })
+    }
+}
+
+impl Part {
+    /// The event it speaks of.
+    pub(super) fn event(&self) -> KnownEvent {
+        KnownEvent {
+            summary: self.summary.clone(),
+            start: Some(self.start.into()),
+            end: Some(self.end.into()),
+            organizer: self.organizer.clone(),
+            sequence: self.sequence,
+        }
     }
 }
 

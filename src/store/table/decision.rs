@@ -37,6 +37,10 @@ pub(in crate::store) fn decide(connection: &Connection, decision: &Decision) -> 
                 let why = format!("{} can show it, not approve it", decision.door);
                 return Err(StoreError::Refused(format!("item {} was not approved: {why}", row.item_id)));
             }
+            if decision.verdict == Verdict::Approve && row.action_sha256.as_deref() != Some(decision.sha256.as_str()) {
+                let why = "it is not what you were shown; look at it again";
+                return Err(StoreError::Refused(format!("item {} was not approved: {why}", row.item_id)));
+            }
             if decision.verdict == Verdict::Reject {
                 night::turned_down(connection, row.item_id, &decision.reason, decision.at)?;
             }

@@ -2,9 +2,9 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{execute, json, many, one, parsed, parsed_option};
+use super::{execute, json, many, one, parsed, parsed_option, room};
 use crate::{
-    model::{AccountId, Instant, ItemId, ItemState, MailId, RunId, TaskId, UserId},
+    model::{AccountId, Instant, ItemId, ItemKind, ItemState, MailId, RunId, TaskId, UserId, ids::sha256_hex},
     store::{
         Reader,
         error::{Context, Result, StoreError},
@@ -20,11 +20,13 @@ pub(in crate::store) fn open(
     run: Option<RunId>,
     at: Instant,
 ) -> Result<()> {
+    let sender = room::Sender::of(connection, account, new.mail_id)?;
     if let Some(room) = new.room {
-        has_room(connection, &new.sender, room)?;
+        room::has_room(connection, &sender, room)?;
     }
     let sql = "INSERT INTO item (item_id, kind, account, user_id, task_id, mail_id, run_id, action_id, title, body, state, created_at, updated_at, \
-               expires_at, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'open', ?11, ?11, ?12, ?13) ON CONFLICT DO NOTHING";
+               expires_at, sender, sender_trust, number) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'open', ?11, ?11, ?12, ?13, ?14, \
+               (SELECT coalesce(max(number), 0) + 1 FROM item)) ON CONFLICT (item_id) DO NOTHING";
     let values = (
         new.item_id.to_string(),
         new.kind.as_str(),
@@ -39,23 +41,9 @@ pub(in crate::store) fn open(
         at.to_string(),
         new.expires_at.map(|at| at.to_string()),
         &new.sender,
+        sender.trust(),
     );
     execute(connection, sql, values, "asking a person").map(drop)
-}
-
-/// A flood of questions is answered without reading them. What does not fit waits in its task.
-fn has_room(connection: &Connection, sender: &str, room: Room) -> Result<()> {
-    let sql = "SELECT count(*), coalesce(sum(sender = ?1 AND sender <> ''), 0) FROM item WHERE state = 'open' AND kind = 'action'";
-    let counts =
-        one(connection, sql, [sender], "counting questions", |row| Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?)))?;
-    let (all, same) = counts.unwrap_or_default();
-    if all >= room.all {
-        return Err(StoreError::NoRoom(format!("{all} approvals wait for you already")));
-    }
-    if same >= room.per_sender {
-        return Err(StoreError::NoRoom(format!("{same} approvals because of the same sender wait for you already")));
-    }
-    Ok(())
 }
 
 pub(in crate::store) fn snooze(
@@ -120,12 +108,20 @@ pub(in crate::store) fn is_asked(connection: &Connection, task_id: TaskId) -> Re
 }
 
 const COLUMNS: &str = "SELECT item_id, kind, account, user_id, task_id, mail_id, run_id, action_id, title, body, state, decision, reason, \
-                       created_at, expires_at, snooze_until, sender FROM item";
+                       created_at, expires_at, snooze_until, sender, number, \
+                       (SELECT o.sha256 FROM outbox o WHERE o.action_id = item.action_id) FROM item";
 
 fn item_row(row: &Row<'_>) -> rusqlite::Result<ItemRow> {
+    let kind = parsed(row, 1)?;
+    let of_action: Option<String> = row.get(18)?;
+    let of_proposal = (kind == ItemKind::RuleProposal)
+        .then(|| Ok::<_, rusqlite::Error>(proposal_sha256(&row.get::<_, String>(8)?, &row.get::<_, String>(9)?)))
+        .transpose()?;
     Ok(ItemRow {
         item_id: parsed(row, 0)?,
-        kind: parsed(row, 1)?,
+        number: row.get(17)?,
+        action_sha256: of_action.or(of_proposal),
+        kind,
         account: AccountId(row.get(2)?),
         user: UserId(row.get(3)?),
         task_id: parsed_option(row, 4)?,
@@ -142,6 +138,11 @@ fn item_row(row: &Row<'_>) -> rusqlite::Result<ItemRow> {
         snooze_until: parsed_option(row, 15)?,
         sender: row.get(16)?,
     })
+}
+
+/// The digest of what a yes to a proposed rule would do, which is no action of the outbox.
+fn proposal_sha256(title: &str, body: &str) -> String {
+    sha256_hex(format!("{title}\n{body}").as_bytes())
 }
 
 pub(in crate::store) fn get(connection: &Connection, item_id: ItemId) -> Result<Option<ItemRow>> {
@@ -165,9 +166,14 @@ impl Reader<'_> {
         many(self.0, &sql, [before.to_string()], "finding what will expire", item_row)
     }
 
-    /// An error when one more question because of this sender would be too many.
-    pub fn has_room(&self, sender: &str, room: Room) -> Result<()> {
-        has_room(self.0, sender, room)
+    /// An error when one more question because of this mail would be too many.
+    pub fn has_room(&self, account: &AccountId, mail_id: Option<MailId>, room: Room) -> Result<()> {
+        room::has_room(self.0, &room::Sender::of(self.0, account, mail_id)?, room)
+    }
+
+    /// The item that has this number, whether or not it still waits.
+    pub fn item_numbered(&self, number: i64) -> Result<Option<ItemRow>> {
+        one(self.0, &format!("{COLUMNS} WHERE number = ?1"), [number], "reading an item", item_row)
     }
 
     pub fn has_expired(&self, now: Instant) -> Result<bool> {

@@ -135,7 +135,7 @@ fn account_for(
     };
     let run = mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
     run::open(session, &run, &prepare::state(&run.state)?, batch.at)?;
-    let known = mail::acquaintance(session, mail_id, text.mark.as_deref(), &mail.quoted)?;
+    let known = mail::acquaintance(session, mail_id, mail, text.mark.as_deref())?;
     Ok(Answer { state: MailState::Pending, reason: flag, run: known.map(|known| (run.run_id, known)) })
 }
 
@@ -271,7 +271,10 @@ pub(in crate::store) fn edit(connection: &Connection, edit: &MailEdit) -> Result
             (CorrectionKind::MakeTask, entry.state.as_str(), "task")
         }
         MailWish::Mute => {
-            let sql = "INSERT INTO muted (account, address, at) SELECT account, sender, ?2 FROM mail WHERE mail_id = ?1 ON CONFLICT DO NOTHING";
+            // Whoever forged the address is muted, not whose address it is.
+            let sql = "INSERT INTO muted (account, address, at, unverified_only)
+                       SELECT account, sender, ?2, NOT coalesce(json_extract(body, '$.authentication.verified'), 0) FROM mail WHERE mail_id = ?1
+                       ON CONFLICT DO UPDATE SET unverified_only = min(unverified_only, excluded.unverified_only)";
             execute(connection, sql, (edit.mail_id.0, edit.at.to_string()), "muting a sender")?;
             (CorrectionKind::Mute, "", "muted")
         }

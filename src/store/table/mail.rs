@@ -92,17 +92,18 @@ pub(in crate::store) fn twin(connection: &Connection, account: &AccountId, own: 
 pub(in crate::store) fn acquaintance(
     connection: &Connection,
     mail_id: MailId,
+    mail: &Mail,
     text: Option<&str>,
-    quoted: &[String],
 ) -> Result<Option<Acquaintance>> {
     let sql = "SELECT l.source_key, l.direction, l.arrived_at, l.account, m.thread,
                       EXISTS (SELECT 1 FROM contact c WHERE c.account = l.account AND c.address = m.sender),
                       EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.direction = 'out'),
-                      EXISTS (SELECT 1 FROM muted u WHERE u.account = l.account AND u.address = m.sender),
+                      EXISTS (SELECT 1 FROM muted u WHERE u.account = l.account AND u.address = m.sender
+                              AND NOT (u.unverified_only AND ?2)),
                       NOT EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.mail_id <> l.mail_id),
                       (SELECT a.kind FROM account a WHERE a.account = l.account)
                FROM ledger l JOIN mail m USING (mail_id) WHERE l.mail_id = ?1";
-    let found = one(connection, sql, [mail_id.0], "asking who wrote", |row| {
+    let found = one(connection, sql, (mail_id.0, mail.authentication.verified), "asking who wrote", |row| {
         let known = Acquaintance {
             source_key: row.get(0)?,
             direction: parsed(row, 1)?,
@@ -120,7 +121,7 @@ pub(in crate::store) fn acquaintance(
     if !known.alone {
         known.tasks = kin::of_thread(connection, &account, &thread)?;
     }
-    kin::join_marked(connection, &account, text, quoted, &mut known.tasks)?;
+    kin::join_marked(connection, &account, text, &mail.quoted, &mut known.tasks)?;
     known.alone &= known.tasks.is_empty();
     Ok(Some(known))
 }
@@ -130,6 +131,12 @@ impl Reader<'_> {
         one(self.0, "SELECT body FROM mail WHERE mail_id = ?1", [mail_id.0], "reading a mail", |row| json(row, 0))
     }
 
+    /// Whether a mute of this address leaves its verified mail alone; none when it is not muted.
+    pub fn mutes_unverified_only(&self, account: &AccountId, address: &str) -> Result<Option<bool>> {
+        let sql = "SELECT unverified_only FROM muted WHERE account = ?1 AND address = ?2";
+        one(self.0, sql, (account.as_str(), address), "looking for a mute", |row| row.get(0))
+    }
+
     /// Whether the person has written to this address.
     pub fn is_contact(&self, account: &AccountId, address: &str) -> Result<bool> {
         let sql = "SELECT 1 FROM contact WHERE account = ?1 AND address = ?2";
@@ -137,7 +144,7 @@ impl Reader<'_> {
     }
 
     pub fn acquaintance(&self, mail_id: MailId, mail: &Mail) -> Result<Option<Acquaintance>> {
-        acquaintance(self.0, mail_id, mark::of_text(mail).as_deref(), &mail.quoted)
+        acquaintance(self.0, mail_id, mail, mark::of_text(mail).as_deref())
     }
 
     /// The mails of a conversation that came last, newest first. However many there are, no more than these are looked

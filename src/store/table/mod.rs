@@ -22,6 +22,7 @@ pub(super) mod night;
 pub(super) mod outbox;
 pub(super) mod reminder;
 pub(super) mod request;
+pub(super) mod room;
 pub(super) mod run;
 pub(super) mod run_read;
 pub(super) mod search;

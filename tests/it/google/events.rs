@@ -12,11 +12,13 @@ use super::proxy::{Answer, Upstream};
 pub(super) struct Events {
     own_ids: HashMap<String, String>,
     uids: HashMap<String, String>,
+    organizers: HashMap<String, Value>,
 }
 
 impl Events {
-    pub(super) fn name(&mut self, event: &str, uid: &str) {
+    pub(super) fn name(&mut self, event: &str, uid: &str, organizer: Value) {
         self.uids.insert(event.to_owned(), uid.to_owned());
+        self.organizers.insert(event.to_owned(), organizer);
     }
 
     /// As Google would show it.
@@ -24,6 +26,9 @@ impl Events {
         let id = event["id"].as_str().unwrap_or_default().to_owned();
         let shown = self.own_ids.get(&id).cloned().unwrap_or_else(|| id.clone());
         event["iCalUID"] = Value::from(self.uids.get(&id).cloned().unwrap_or_else(|| format!("{shown}@google.com")));
+        if let Some(organizer) = self.organizers.get(&id) {
+            event["organizer"] = organizer.clone();
+        }
         event["id"] = Value::from(shown);
         event
     }
@@ -91,7 +96,9 @@ async fn patch(upstream: &Upstream<'_>, events: &mut Events, list: &str, id: &st
     events.own_ids.remove(&theirs);
     events.own_ids.insert(made_id.clone(), id.to_owned());
     let uid = events.uids.remove(&theirs).or_else(|| event["iCalUID"].as_str().map(str::to_owned));
-    events.uids.insert(made_id, uid.unwrap_or_default());
+    events.uids.insert(made_id.clone(), uid.unwrap_or_default());
+    let organizer = events.organizers.remove(&theirs).unwrap_or_default();
+    events.organizers.insert(made_id, organizer);
     Answer::json(200, &events.shown(made))
 }
 

@@ -172,9 +172,11 @@ impl<'a> Person<'a> {
 
     /// An invitation of somebody else, as Gmail enters it on its own.
     pub(crate) fn is_invited(&self, uid: &str, event: Value) {
+        let organizer = event["attendees"].as_array().and_then(|all| all.iter().find(|one| one["organizer"] == true));
+        let organizer = serde_json::json!({ "email": organizer.map(|one| one["email"].clone()) });
         let made = self.enters(event);
         let (proxy, uid) = (Arc::clone(&self.google.proxy), uid.to_owned());
-        self.google.wait(async move { proxy.events.lock().await.name(&made, &uid) });
+        self.google.wait(async move { proxy.events.lock().await.name(&made, &uid, organizer) });
     }
 
     fn enters(&self, event: Value) -> String {

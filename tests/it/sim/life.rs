@@ -7,7 +7,7 @@ use adjutant::{
     app::App,
     model::{Facts, Instant, ItemKind, Priority},
     rules::{BUILT_IN, RuleSet},
-    store::value::{TaskWish, Verdict},
+    store::value::TaskWish,
 };
 
 use super::{DAYS, Habit, NOTICES, Posting, TURN, WHIMS, Wish, day, habits};
@@ -201,7 +201,7 @@ impl Life {
     async fn answer_questions(&self, app: &App) {
         for item in app.items().await.unwrap() {
             if item.kind == ItemKind::RuleProposal {
-                app.answer(&item.item_id.to_string(), Verdict::Approve, "").await.unwrap();
+                app.approve(&item).await.unwrap();
             }
         }
     }

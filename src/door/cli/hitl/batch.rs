@@ -1,44 +1,49 @@
-//! Several at once: chosen by number, shown in one line each, and one word for all of them.
+//! Several at once: chosen by number, each shown whole, and one word for all of them.
 
 use std::io;
 
-use super::{super::screen::Screen, terminal::Terminal, words::headline};
-use crate::app::{ItemDetail, is_approvable};
+use super::{super::screen::Screen, print, terminal::Terminal, words::headline};
+use crate::app::{App, ItemDetail, is_approvable};
 
 /// The only answer that approves a batch.
 pub(super) const YES: &str = "yes";
 
-/// The items that were chosen, previewed and confirmed; none when the person thought better of it.
+/// The items that were chosen, shown and confirmed; none when the person thought better of it.
 pub(super) fn choose<'a>(
+    app: &App,
     terminal: &Terminal,
     screen: Screen,
     details: &'a [ItemDetail],
 ) -> io::Result<Vec<&'a ItemDetail>> {
     screen.line("")?;
-    for (nth, detail) in details.iter().enumerate() {
-        screen.line(&format!("{:>3}  {}", nth + 1, line(detail)))?;
+    for detail in details {
+        screen.line(&format!("{:>3}  {}", detail.item.number, line(detail)))?;
     }
+    let there: Vec<i64> = details.iter().map(|detail| detail.item.number).collect();
     let chosen = loop {
-        let Some(typed) = terminal.ask("Which ones? (1,3-5 or all; Esc: back) ")? else { return Ok(Vec::new()) };
-        match numbers(&typed, details.len()) {
+        let Some(typed) = terminal.ask("Which numbers? (1,3-5 or all; Esc: back) ")? else { return Ok(Vec::new()) };
+        match numbers(&typed, &there) {
             Ok(numbers) if numbers.is_empty() => return Ok(Vec::new()),
             Ok(numbers) => break numbers,
             Err(why) => screen.line(&why)?,
         }
     };
-    let chosen: Vec<&ItemDetail> = chosen.into_iter().filter_map(|nth| details.get(nth - 1)).collect();
-    let chosen: Vec<&ItemDetail> = chosen.into_iter().filter(|detail| obstacle(detail).is_none()).collect();
+    let chosen = details.iter().filter(|detail| chosen.contains(&detail.item.number) && obstacle(detail).is_none());
+    let chosen: Vec<&ItemDetail> = chosen.collect();
     if chosen.is_empty() {
         return Ok(Vec::new());
     }
-    preview(screen, &chosen)?;
+    preview(app, screen, &chosen)?;
     let answer = terminal.ask(&format!("Type {YES} to approve {}: ", how_many(chosen.len())))?;
     Ok(if answer.as_deref() == Some(YES) { chosen } else { Vec::new() })
 }
 
-pub(super) fn preview(screen: Screen, chosen: &[&ItemDetail]) -> io::Result<()> {
+fn preview(app: &App, screen: Screen, chosen: &[&ItemDetail]) -> io::Result<()> {
+    screen.line("")?;
+    chosen.iter().try_for_each(|detail| print(app, screen, detail))?;
+    screen.line("")?;
     screen.line("To be approved:")?;
-    chosen.iter().try_for_each(|detail| screen.line(&format!("     {}", line(detail))))
+    chosen.iter().try_for_each(|detail| screen.line(&format!("{:>5}  {}", detail.item.number, line(detail))))
 }
 
 pub(super) fn how_many(count: usize) -> String {
@@ -55,18 +60,21 @@ fn obstacle(detail: &ItemDetail) -> Option<String> {
     if is_approvable(&detail.item) { detail.obstacle.clone() } else { Some("a yes is no answer to it".into()) }
 }
 
-/// "1,3-5" or "all", each once, in the order they stand.
-fn numbers(typed: &str, most: usize) -> Result<Vec<usize>, String> {
-    if typed.trim().eq_ignore_ascii_case("all") {
-        return Ok((1..=most).collect());
-    }
+/// "1,3-5" or "all" of the numbers that are there, each once, the smallest first. A range may span numbers that are not.
+fn numbers(typed: &str, there: &[i64]) -> Result<Vec<i64>, String> {
     let mut chosen = Vec::new();
-    for part in typed.split([',', ' ']).filter(|part| !part.is_empty()) {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        let number = |text: &str| text.trim().parse::<usize>().ok().filter(|nth| (1..=most).contains(nth));
-        match (number(from), number(to)) {
-            (Some(from), Some(to)) if from <= to => chosen.extend(from..=to),
-            _ => return Err(format!("'{part}' is none of 1 to {most}.")),
+    if typed.trim().eq_ignore_ascii_case("all") {
+        chosen.extend(there);
+    } else {
+        for part in typed.split([',', ' ']).filter(|part| !part.is_empty()) {
+            let (from, to) = part.split_once('-').unwrap_or((part, part));
+            let range = from.trim().parse::<i64>().ok().zip(to.trim().parse::<i64>().ok());
+            let range = range.map(|(from, to)| from..=to);
+            let before = chosen.len();
+            chosen.extend(there.iter().filter(|nr| range.as_ref().is_some_and(|range| range.contains(nr))));
+            if chosen.len() == before {
+                return Err(format!("'{part}' is none of these numbers."));
+            }
         }
     }
     chosen.sort_unstable();
@@ -79,20 +87,23 @@ mod tests {
     use super::numbers;
 
     #[test]
-    fn numbers_are_lists_and_ranges_within_the_queue() {
+    fn numbers_are_lists_and_ranges_of_what_waits() {
         for (typed, expected) in [
-            ("1", Some(&[1][..])),
-            ("3, 1-2", Some(&[1, 2, 3])),
-            ("2 2", Some(&[2])),
-            ("all", Some(&[1, 2, 3, 4])),
+            ("2", Some(&[2][..])),
+            ("9, 2-7", Some(&[2, 7, 9])),
+            ("7 7", Some(&[7])),
+            ("1-8", Some(&[2, 7])),
+            ("all", Some(&[2, 7, 9, 40])),
             ("", Some(&[])),
             ("5", None),
             ("0", None),
-            ("3-1", None),
+            ("3-6", None),
+            ("7-2", None),
+            ("2,5", None),
             ("x", None),
             ("1-99999999999999999999", None),
         ] {
-            assert_eq!(numbers(typed, 4).ok().as_deref(), expected, "{typed}");
+            assert_eq!(numbers(typed, &[7, 2, 40, 9]).ok().as_deref(), expected, "{typed}");
         }
     }
 }

@@ -10,12 +10,12 @@ use super::{
         Usage,
         screen::{Screen, cell},
     },
-    PAUSED, batch, editor, show,
+    PAUSED, batch, editor, print, show,
     terminal::is_somebody_there,
     words::{effect_words, headline, is_send, moment},
 };
 use crate::{
-    app::{App, ItemDetail, Said},
+    app::{App, ItemDetail},
     model::{ActionId, ItemId, OutboxState},
     store::{
         night::{CorrectionKind, CorrectionRow},
@@ -23,12 +23,13 @@ use crate::{
     },
 };
 
-/// All that can be are approved; the others are named, and the command fails.
+/// Approves what was seen and nothing else: at a terminal it is shown and the person is asked, a script names the digest
+/// of each. Of several, all that can be are approved; the others are named, and the command fails.
 pub(super) async fn approve(
     app: &App,
     screen: Screen,
     items: &[String],
-    sha256: Option<&str>,
+    sha256: &[String],
     yes: bool,
 ) -> anyhow::Result<()> {
     let mut details: Vec<ItemDetail> = Vec::new();
@@ -38,15 +39,21 @@ pub(super) async fn approve(
             details.push(detail);
         }
     }
-    if details.len() > 1 && !may_approve_several(screen, &details, sha256, yes)? {
-        return Ok(screen.line("Nothing was approved.")?);
+    if sha256.is_empty() {
+        if yes || screen.json || !is_somebody_there() {
+            let words = "name what you saw with --sha256, the action_sha256 of each item (`adjutant hitl show NR --json`); or approve at a terminal, where it is shown";
+            return Err(Usage(words.into()).into());
+        }
+        if !is_confirmed(app, screen, &details)? {
+            return Ok(screen.line("Nothing was approved.")?);
+        }
+    } else {
+        must_be_seen(&details, sha256)?;
     }
     let mut ids = Vec::new();
     let mut refused = Vec::new();
     for detail in details {
-        let stored = detail.action.map(|row| row.sha256).unwrap_or_default();
-        let said = Said::here(Verdict::Approve, "", sha256.unwrap_or(&stored));
-        match app.decide(detail.item.item_id, said).await {
+        match app.approve(&detail.item).await {
             Ok(_) => ids.push(detail.item.item_id),
             Err(error) => refused.push(error),
         }
@@ -61,25 +68,28 @@ pub(super) async fn approve(
     }
 }
 
-/// A batch is shown first. At a terminal the person is asked; a script must have said so.
-fn may_approve_several(
-    screen: Screen,
-    details: &[ItemDetail],
-    sha256: Option<&str>,
-    yes: bool,
-) -> anyhow::Result<bool> {
-    if sha256.is_some() {
-        return Err(Usage("--sha256 is of one action; approve one item with it".into()).into());
+/// Each item is what one of the digests was taken of, and each digest is of one of the items; else nothing is approved.
+fn must_be_seen(details: &[ItemDetail], sha256: &[String]) -> anyhow::Result<()> {
+    if details.len() != sha256.len() {
+        let words = format!("{} items and {} --sha256: each item needs its own", details.len(), sha256.len());
+        return Err(Usage(words).into());
     }
-    let somebody = !screen.json && is_somebody_there();
-    if !yes && !somebody {
-        return Err(Usage("to approve several at once without a terminal, add --yes".into()).into());
+    for detail in details {
+        let seen = detail.item.action_sha256.as_ref().is_some_and(|digest| sha256.contains(digest));
+        anyhow::ensure!(
+            seen,
+            "nothing was approved: number {} is not what you saw (no --sha256 is its digest now); look at it again",
+            detail.item.number
+        );
     }
-    if !screen.json {
-        batch::preview(screen, &details.iter().collect::<Vec<_>>())?;
-    }
-    if yes {
-        return Ok(true);
+    Ok(())
+}
+
+/// Shows all of it, and asks. What is approved then is what was shown here.
+fn is_confirmed(app: &App, screen: Screen, details: &[ItemDetail]) -> anyhow::Result<bool> {
+    for detail in details {
+        print(app, screen, detail)?;
+        screen.line("")?;
     }
     screen.line(&format!("Type {} to approve {}:", batch::YES, batch::how_many(details.len())))?;
     let mut answer = String::new();
@@ -125,7 +135,7 @@ fn came_of(app: &App, detail: &ItemDetail, verdict: Verdict, alone: bool) -> Str
     let Some(row) = &detail.action else { return format!("Decided: {verdict}.{task}") };
     let effect = effect_words(row, app.config.me.time_zone);
     let held = row.state == OutboxState::Held;
-    let undo = if held { format!(" (adjutant hitl undo {})", detail.item.item_id) } else { String::new() };
+    let undo = if held { format!(" (adjutant hitl undo {})", detail.item.number) } else { String::new() };
     let worker =
         if held && alone && is_send(row) { " No daemon runs: `adjutant run` or `once` lets it go." } else { "" };
     format!("Decided: {verdict}. {}: {effect}{undo}.{task}{worker}", headline(detail))

@@ -35,9 +35,7 @@ pub(super) async fn hitl(app: &App, screen: Screen, command: Option<HitlCommand>
     match command {
         HitlCommand::List { all } => list(app, screen, all).await,
         HitlCommand::Show { item } => show(app, screen, &app.item_detail(&item).await?),
-        HitlCommand::Approve { items, sha256, yes } => {
-            command::approve(app, screen, &items, sha256.as_deref(), yes).await
-        }
+        HitlCommand::Approve { items, sha256, yes } => command::approve(app, screen, &items, &sha256, yes).await,
         HitlCommand::Edit { item, subject, text } => command::edit(app, screen, &item, subject, text).await,
         HitlCommand::Reject { item, reason, cancel } => {
             let verdict = if cancel { Verdict::Cancel } else { Verdict::Reject };
@@ -73,19 +71,19 @@ async fn list(app: &App, screen: Screen, all: bool) -> anyhow::Result<()> {
         if items.is_empty() {
             screen.line("Nothing waits for you.")?;
         } else {
-            let line = |(nth, (item, what)): (usize, (&ItemRow, &String))| {
+            let line = |(item, what): (&ItemRow, &String)| {
                 let hidden = item.snooze_until.filter(|until| *until > now);
                 let hidden =
                     hidden.map_or_else(String::new, |until| format!(" (hidden until {})", moment(until, zone)));
                 vec![
-                    Cell::new(nth + 1),
+                    Cell::new(item.number),
                     Cell::new(item.kind.as_str().replace('_', " ")),
                     Cell::new(shown(what, 120) + &hidden),
                     Cell::new(item.expires_at.map_or_else(String::new, |at| moment(at, zone))),
                     Cell::new(item.item_id),
                 ]
             };
-            let rows = items.iter().zip(&whats).enumerate().map(line).collect();
+            let rows = items.iter().zip(&whats).map(line).collect();
             screen.table(&["nr", "kind", "what", "void at", "item"], rows)?;
             screen.line("adjutant hitl show|approve|edit|reject|respond|snooze|retry|skip|cancel NR")?;
         }
@@ -108,11 +106,14 @@ fn waiting(screen: Screen, app: &App, waits: &[RunRow]) -> std::io::Result<()> {
 }
 
 fn show(app: &App, screen: Screen, detail: &ItemDetail) -> anyhow::Result<()> {
-    screen.answer(detail, |screen| {
-        screen.line(&page::title(app, detail))?;
-        let lines = page::page(app, detail).into_iter().chain(page::details(detail));
-        lines.into_iter().try_for_each(|line| screen.line(&line.text))
-    })
+    screen.answer(detail, |screen| print(app, screen, detail))
+}
+
+/// The whole page, as the desk shows it.
+fn print(app: &App, screen: Screen, detail: &ItemDetail) -> std::io::Result<()> {
+    screen.line(&page::title(app, detail))?;
+    let lines = page::page(app, detail).into_iter().chain(page::details(detail));
+    lines.into_iter().try_for_each(|line| screen.line(&line.text))
 }
 
 /// Decides with keys, and says at the end what came of it.

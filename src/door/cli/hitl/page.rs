@@ -1,15 +1,19 @@
 //! One item as lines of text, drawn from the bytes that would be sent.
 
+use chrono_tz::Tz;
+use serde_json::Value;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::{
     super::screen::shown,
-    words::{effect_words, kind_words, marks, void_words},
+    words::{effect_words, kind_words, marks, moment, void_words},
 };
 use crate::{
     app::{App, ItemDetail},
     ingest::escape_for_people,
-    model::{ItemKind, ItemState, OutboxState, action::Composed},
+    model::{Instant, ItemKind, ItemState, OutboxState, action::Composed},
+    source::KnownEvent,
+    store::value::ItemRow,
 };
 
 /// The labels in front of the fields.
@@ -47,7 +51,7 @@ impl Line {
 /// What it is and how long it waits.
 pub(super) fn title(app: &App, detail: &ItemDetail) -> String {
     let void = void_words(&detail.item, app.clock.now(), app.config.me.time_zone);
-    format!("{}, {void}", kind_words(detail))
+    format!("number {}: {}, {void}", detail.item.number, kind_words(detail))
 }
 
 /// Everything a person needs before a yes.
@@ -62,6 +66,7 @@ pub(super) fn page(app: &App, detail: &ItemDetail) -> Vec<Line> {
     if let Some(message) = message {
         lines.extend(addressed(detail, message));
     }
+    lines.extend(invitation(item, zone));
     let class = detail.action.as_ref().map_or_else(String::new, |row| format!("{}: ", row.class));
     let reason = item.body.get("reason").and_then(|reason| reason.as_str()).unwrap_or(&item.title);
     lines.push(Line::field("Why", &format!("{class}{}", shown(reason, 300))));
@@ -98,8 +103,8 @@ pub(super) fn page(app: &App, detail: &ItemDetail) -> Vec<Line> {
 /// What only scripts and the doubtful want to read.
 pub(super) fn details(detail: &ItemDetail) -> Vec<Line> {
     let mut lines = vec![Line::plain("")];
-    if let Some(row) = &detail.action {
-        lines.push(Line::field("Sha256", &row.sha256));
+    if let Some(sha256) = &detail.item.action_sha256 {
+        lines.push(Line::field("Action", &format!("sha256 {sha256}")));
     }
     lines.push(Line::field("Item", &format!("{} since {}", detail.item.item_id, detail.item.created_at)));
     lines
@@ -117,6 +122,33 @@ fn addressed(detail: &ItemDetail, message: &Composed) -> Vec<Line> {
         let (name, kind) = (shown(&attached.name, 200), shown(&attached.content_type, 80));
         let text = format!("{name} ({kind}, {} bytes) sha256 {}", attached.size, attached.sha256);
         lines.push(Line::warning("Attached", &text));
+    }
+    lines
+}
+
+/// Which event an answer is about, and what the calendar has under the id that the inviter gave it.
+fn invitation(item: &ItemRow, zone: Tz) -> Vec<Line> {
+    let Some(facts) = item.body.pointer("/planned/invitation") else { return Vec::new() };
+    let event = |value: &Value| {
+        let event: KnownEvent = serde_json::from_value(value.clone()).unwrap_or_default();
+        let at = |time: Option<Instant>| time.map_or_else(|| "no time".to_owned(), |at| moment(at, zone));
+        let times = format!("{} to {}", at(event.start), at(event.end));
+        format!("\"{}\", {times}, organizer {}", shown(&event.summary, 200), shown(&event.organizer, 254))
+    };
+    let mut lines = vec![Line::field("Event", &event(facts.get("event").unwrap_or(&Value::Null)))];
+    let there = facts.get("in_calendar").unwrap_or(&Value::Null);
+    if let Some(why) = there.get("not_asked").and_then(Value::as_str) {
+        lines.push(Line::field("Calendar", &format!("could not be asked: {}", shown(why, 200))));
+    } else if there.get("holds").is_some_and(Value::is_string) {
+        lines.push(Line::field("Calendar", "the event is not in it"));
+    } else if let Some(holds) = there.get("holds") {
+        lines.push(match there.get("difference").and_then(Value::as_str) {
+            None => Line::field("Calendar", &format!("already there as {}", event(holds))),
+            Some(why) => Line::warning(
+                "Calendar",
+                &format!("under this event's id it has ANOTHER ({why}), which is left alone: {}", event(holds)),
+            ),
+        });
     }
     lines
 }

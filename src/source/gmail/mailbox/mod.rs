@@ -18,7 +18,10 @@ use crate::{
         ids::sha256_hex,
     },
     policy::ApprovedAction,
-    source::{Applied, Busy, Departure, Mailbox, SendError, SourceError, Trace, calendar::Calendar, google::ApiError},
+    source::{
+        Applied, Busy, Departure, KnownEvent, Mailbox, SendError, SourceError, Trace, calendar::Calendar,
+        google::ApiError,
+    },
 };
 use draft::{Drafts, Found};
 use handle::Handle;
@@ -240,6 +243,11 @@ impl Mailbox for Postbox {
     fn busy(&self, from: Instant, to: Instant) -> Result<Option<Vec<Busy>>, SourceError> {
         let busy = self.calendar.as_ref().map(|calendar| calendar.busy(from, to)).transpose();
         busy.map_err(|error| passing(error, None))
+    }
+
+    fn invited(&self, uid: &str) -> Result<Option<Vec<KnownEvent>>, SourceError> {
+        let events = self.calendar.as_ref().map(|calendar| calendar.invited(uid)).transpose();
+        events.map_err(|error| passing(error, None))
     }
 
     fn undo(&self, approved: &ApprovedAction, handle: &str) -> Result<String, SourceError> {

@@ -88,7 +88,7 @@ impl Desk<'_> {
     async fn say(&mut self, verdict: Verdict, reason: &str) -> anyhow::Result<()> {
         let Some(detail) = self.detail.as_ref() else { return Ok(()) };
         let (id, task) = (detail.item.item_id, detail.item.task_id);
-        let sha256 = detail.action.as_ref().map(|row| row.sha256.clone()).unwrap_or_default();
+        let sha256 = detail.item.action_sha256.clone().unwrap_or_default();
         self.app.decide(id, Said::here(verdict, reason, &sha256)).await?;
         self.note(id, verdict);
         if verdict == Verdict::Retry {
@@ -191,7 +191,7 @@ impl Desk<'_> {
             details.push(self.app.item_detail(&id.to_string()).await?);
         }
         self.terminal.leave()?;
-        let chosen = tokio::task::block_in_place(|| batch::choose(&self.terminal, self.screen, &details));
+        let chosen = tokio::task::block_in_place(|| batch::choose(self.app, &self.terminal, self.screen, &details));
         self.terminal.enter()?;
         let chosen = chosen?;
         if chosen.is_empty() {
@@ -200,8 +200,7 @@ impl Desk<'_> {
         }
         let mut refused = Vec::new();
         for detail in &chosen {
-            let sha256 = detail.action.as_ref().map(|row| row.sha256.clone()).unwrap_or_default();
-            match self.app.decide(detail.item.item_id, Said::here(Verdict::Approve, "", &sha256)).await {
+            match self.app.approve(&detail.item).await {
                 Ok(_) => self.note(detail.item.item_id, Verdict::Approve),
                 Err(error) => refused.push(format!("{error:#}")),
             }

@@ -31,6 +31,7 @@ impl Desk<'_> {
     pub(super) fn draw(&mut self, keys: bool) -> io::Result<()> {
         let (width, height) = self.terminal.size();
         self.drawn = (width, height);
+        self.drawn_item = self.shown_item();
         // One column stays free: a full row makes some terminals begin another.
         let columns = width.saturating_sub(1);
         let mut rows = wrap(&self.lines(), columns);

@@ -32,6 +32,8 @@ pub(super) struct Desk<'a> {
     /// As it was drawn; decisions are about these bytes.
     detail: Option<ItemDetail>,
     view: View,
+    /// Which item stands on the screen, and the digest of what was drawn of it.
+    drawn_item: Option<(ItemId, Option<String>)>,
     /// The first row on the screen.
     top: usize,
     /// The end of it was on the screen.
@@ -65,6 +67,7 @@ impl<'a> Desk<'a> {
             at: 0,
             detail: None,
             view: View::Item,
+            drawn_item: None,
             top: 0,
             seen: false,
             notice: String::new(),
@@ -84,9 +87,15 @@ impl<'a> Desk<'a> {
             }
             if key == Key::Nothing {
                 let changed = before != (desk.notice.clone(), desk.at, desk.queue.len(), desk.paused);
-                if changed || desk.drawn != desk.terminal.size() {
+                if changed || desk.drawn != desk.terminal.size() || !desk.is_drawn() {
                     desk.draw(true)?;
                 }
+                continue;
+            }
+            // A key is about what was on the screen when it was pressed.
+            if !desk.is_drawn() {
+                desk.notice.push_str(" Your key was not counted: the queue changed before it.");
+                desk.draw(true)?;
                 continue;
             }
             if desk.press(key).await? == Stay::No {
@@ -94,6 +103,15 @@ impl<'a> Desk<'a> {
             }
             desk.draw(true)?;
         }
+    }
+
+    fn shown_item(&self) -> Option<(ItemId, Option<String>)> {
+        self.detail.as_ref().map(|detail| (detail.item.item_id, detail.item.action_sha256.clone()))
+    }
+
+    /// Whether the screen shows the item that a key would decide, with the bytes it has now.
+    fn is_drawn(&self) -> bool {
+        self.drawn_item == self.shown_item()
     }
 
     /// Waiting for a person blocks this thread; the runtime's other work goes on.
@@ -191,8 +209,7 @@ impl<'a> Desk<'a> {
     async fn reread(&mut self) -> anyhow::Result<()> {
         let Some(old) = &self.detail else { return Ok(()) };
         let new = self.app.item_detail(&old.item.item_id.to_string()).await?;
-        let sha = |detail: &ItemDetail| detail.action.as_ref().map(|row| row.sha256.clone());
-        if sha(old) != sha(&new) {
+        if old.item.action_sha256 != new.item.action_sha256 {
             self.notice = "It was judged anew meanwhile; look at it again.".into();
             self.seen = false;
             self.top = 0;

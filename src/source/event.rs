@@ -1,0 +1,84 @@
+//! An event of a calendar, as far as it tells one meeting from another. A UID alone does not: whoever writes an
+//! invitation chooses it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::Instant;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownEvent {
+    pub summary: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Instant>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<Instant>,
+    /// Lower case; empty when nobody is named.
+    pub organizer: String,
+    /// Counts the organizer's changes.
+    #[serde(default)]
+    pub sequence: u32,
+}
+
+impl KnownEvent {
+    /// Why this is not the event that an invitation speaks of; none when it is.
+    pub fn difference(&self, invited: &Self) -> Option<&'static str> {
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        if self.organizer.is_empty() || !self.organizer.eq_ignore_ascii_case(&invited.organizer) {
+            Some("another organizer")
+        } else if words(&self.summary) != words(&invited.summary) {
+            Some("another title")
+        } else if self.start != invited.start || self.end != invited.end {
+            Some("another time")
+        } else if self.sequence > invited.sequence {
+            Some("a later version")
+        } else {
+            None
+        }
+    }
+}
+
+/// What a calendar has under the UID of an invitation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "calendar", rename_all = "snake_case")]
+pub enum InCalendar {
+    /// The account has no calendar.
+    #[default]
+    NoCalendar,
+    /// There is one, and it could not be asked.
+    Silent {
+        why: String,
+    },
+    Known {
+        events: Vec<KnownEvent>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KnownEvent;
+
+    #[test]
+    fn the_same_event_says_the_same() {
+        let at = |text: &str| Some(text.parse().unwrap());
+        let lunch = KnownEvent {
+            summary: "Lunch?".into(),
+            start: at("2026-11-18T12:00:00Z"),
+            end: at("2026-11-18T13:00:00Z"),
+            organizer: "eve@evil.example".into(),
+            sequence: 1,
+        };
+        let spaced = KnownEvent { summary: " Lunch? ".into(), organizer: "Eve@Evil.example".into(), ..lunch.clone() };
+        assert_eq!(lunch.difference(&spaced), None);
+        assert_eq!(KnownEvent { sequence: 0, ..lunch.clone() }.difference(&lunch), None, "not yet brought up to date");
+        for (other, expected) in [
+            (KnownEvent { organizer: "boss@work.example".into(), ..lunch.clone() }, "another organizer"),
+            (KnownEvent { organizer: String::new(), ..lunch.clone() }, "another organizer"),
+            (KnownEvent { summary: "Board meeting".into(), ..lunch.clone() }, "another title"),
+            (KnownEvent { start: at("2026-11-18T11:00:00Z"), ..lunch.clone() }, "another time"),
+            (KnownEvent { end: None, ..lunch.clone() }, "another time"),
+            (KnownEvent { sequence: 2, ..lunch.clone() }, "a later version"),
+        ] {
+            assert_eq!(other.difference(&lunch), Some(expected), "{other:?}");
+        }
+    }
+}
