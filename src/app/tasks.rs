@@ -175,7 +175,7 @@ impl App {
     /// A date as a person types it.
     pub fn deadline(&self, typed: &str) -> anyhow::Result<(String, Instant)> {
         let when = crate::planner::when(typed, &self.config.me, self.clock.now());
-        when.ok_or_else(|| {
+        when.filter(|(_, at)| !names_another_year(typed, at.utc().with_timezone(&self.config.me.time_zone))).ok_or_else(|| {
             anyhow::anyhow!(
                 "'{typed}' is no time to come that I understand; try 2026-11-20, \"2026-11-20 17:00\" or \"friday 5pm\""
             )
@@ -223,6 +223,13 @@ impl App {
 fn reminder_output(remind: &NewReminder) -> serde_json::Map<String, serde_json::Value> {
     let value = serde_json::json!({ "remind_at": remind.at, "every": remind.every });
     serde_json::Map::from_iter([("remind".to_owned(), value)])
+}
+
+/// Whether a number was typed that is neither the year nor the hour that was understood: "1 Jan 99999" is not 1 Jan.
+fn names_another_year(typed: &str, at: chrono::DateTime<chrono_tz::Tz>) -> bool {
+    let understood = [at.format("%Y").to_string(), at.format("%H%M").to_string()];
+    let mut numbers = typed.split(|c: char| !c.is_ascii_digit()).filter(|number| number.len() >= 4);
+    numbers.any(|number| !understood.iter().any(|known| known == number))
 }
 
 fn from_now(typed: &str) -> Option<chrono::Duration> {

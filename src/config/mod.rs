@@ -29,7 +29,7 @@ pub struct Config {
     pub labels: Vec<String>,
     /// Seconds between polls; file events make it faster.
     pub poll_seconds: u64,
-    /// Mail older than this opens no task.
+    /// Mail that arrived longer ago opens no task.
     pub old_after_days: u32,
     /// Runs in flight.
     pub in_flight: usize,

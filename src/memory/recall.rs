@@ -105,7 +105,8 @@ fn gather(reader: &Reader<'_>, question: &Question<'_>, near: Vec<Near>) -> Resu
     let mut finds = Finds { words, ..Finds::default() };
     let least = if any { scope.least_cosine } else { scope.least_cosine_alone };
     for Near { doc, score, document, .. } in near.into_iter().filter(|near| near.score >= least) {
-        let document = document.map_or_else(|| reader.document(&doc, account).or_left_out(), |document| Ok(Some(document)))?;
+        let document =
+            document.map_or_else(|| reader.document(&doc, account).or_left_out(), |document| Ok(Some(document)))?;
         finds.near.extend(document.map(|document| (document, score)));
     }
     if !thread.is_empty() {

@@ -183,7 +183,8 @@ mod tests {
     fn what_a_clock_ahead_left_behind_is_not_counted_at_every_start() {
         let caps = Caps { messages_per_hour: 1, ..Caps::default() };
         let message = action(Effect::Draft { message: crate::model::action::Composed::default() });
-        for (dated, counts) in [(-3600, false), (-3599, true), (0, true), (3600, true), (3601, false), (86_400, false)] {
+        for (dated, counts) in [(-3600, false), (-3599, true), (0, true), (3600, true), (3601, false), (86_400, false)]
+        {
             let mut windows = Windows::default();
             windows.recall(&message, String::new(), at(dated), at(0));
             assert_eq!(windows.enter(&message, "", &caps, at(0)).is_err(), counts, "{dated}");

@@ -46,7 +46,8 @@ fn absurd_dates_leave_a_home_that_works() {
     }
     let health: Value = serde_json::from_str(&house.run(&["--json", "doctor"]).out).unwrap();
     assert_eq!((&health["unreadable"]["count"], &health["unaccounted"]), (&0.into(), &0.into()), "{health}");
-    let lost = house.sql("SELECT mail_id, state, reason FROM ledger WHERE state NOT IN ('task', 'linked', 'no_task', 'duplicate')");
+    let lost = house
+        .sql("SELECT mail_id, state, reason FROM ledger WHERE state NOT IN ('task', 'linked', 'no_task', 'duplicate')");
     assert!(lost.is_empty(), "{lost:?}");
     assert_eq!(house.count("mail WHERE sent_at NOT BETWEEN '1970' AND '9999' OR length(sent_at) <> 20"), 0);
 }
@@ -61,7 +62,8 @@ fn odd_date(dice: &mut Dice) -> String {
         4 => i64::try_from(dice.below(100)).unwrap(),
         _ => 2_000_000_000_000,
     };
-    let zone = ["+0000", "-0100", "+1400", "-1200", "+9999", "-9999", "GMT", ""][usize::try_from(dice.below(8)).unwrap()];
+    let zone =
+        ["+0000", "-0100", "+1400", "-1200", "+9999", "-9999", "GMT", ""][usize::try_from(dice.below(8)).unwrap()];
     match dice.below(5) {
         0 => format!("31 Dec {year} 23:59:59 {zone}"),
         1 => format!("1 Jan {year} 00:00:00 {zone}"),
@@ -111,7 +113,11 @@ fn a_time_a_person_types_that_does_not_count_is_an_error() {
         ] {
             let answered = house.run(arguments);
             assert_ne!(answered.code, 0, "{arguments:?}: {}", answered.out);
-            assert!(answered.err.contains(&format!("'{typed}' is no time to come that I understand")), "{}", answered.err);
+            assert!(
+                answered.err.contains(&format!("'{typed}' is no time to come that I understand")),
+                "{}",
+                answered.err
+            );
         }
     }
     assert_eq!(house.count("tasks"), 1);
@@ -127,9 +133,13 @@ async fn what_arrived_now_is_worked_however_old_its_date_is() {
     house.post(&house.letter("late").question().date(old).header(&received("Mon, 16 Nov 2026 07:59:00 +0000")));
     house.post(&house.letter("copied").question().date(old).header(&received(old)));
     house.deliver("1605513600.M1.host", house.letter("backfilled").question().date(old).text());
-    house.deliver("1605513601.M2.host", house.letter("ahead").question().date("Mon, 16 Nov 2026 07:00:00 +0000").text());
+    house
+        .deliver("1605513601.M2.host", house.letter("ahead").question().date("Mon, 16 Nov 2026 07:00:00 +0000").text());
     house.once().await;
-    let states = house.sql("SELECT m.message_id, l.state, l.reason FROM ledger l JOIN mail m USING (mail_id) ORDER BY m.message_id");
+    let states = house.sql(
+        "SELECT m.message_id, CASE l.state WHEN 'task' THEN 'task' ELSE l.state || ' ' || l.reason END
+         FROM ledger l JOIN mail m USING (mail_id) ORDER BY m.message_id",
+    );
     let states: Vec<String> = states.iter().map(|row| row.join(" ")).collect();
     assert_eq!(
         states,
@@ -137,8 +147,8 @@ async fn what_arrived_now_is_worked_however_old_its_date_is() {
             "<ahead@it.example> no_task old: written 2020-11-16",
             "<backfilled@it.example> no_task old: written 2020-11-16",
             "<copied@it.example> no_task old: written 2020-11-16",
-            "<late@it.example> task a question to you: “When will you be back at the house about late?”",
-            "<wrong-clock@it.example> task a question to you: “When will you be back at the house about wrong-clock?”",
+            "<late@it.example> task",
+            "<wrong-clock@it.example> task",
         ]
     );
 }
@@ -147,7 +157,8 @@ async fn what_arrived_now_is_worked_however_old_its_date_is() {
 #[tokio::test]
 async fn the_newest_mails_of_a_conversation_are_shown() {
     let house = House::active();
-    house.post(&house.letter("first").question());
+    let begun = house.clock.now().utc() - chrono::Duration::hours(1);
+    house.deliver(&format!("{}.first.eml", begun.timestamp()), house.letter("first").question().text());
     for nth in 0..30 {
         let sent = house.clock.now().utc() - chrono::Duration::minutes(40 - nth);
         let letter = house.letter(&format!("reply-{nth:02}")).answers("first").date(&sent.to_rfc2822());
@@ -156,7 +167,8 @@ async fn the_newest_mails_of_a_conversation_are_shown() {
     house.once().await;
     let app = house.app().await;
     let thread = house.sql_one("SELECT thread FROM mail LIMIT 1");
-    let newest = app.store.read(move |reader| reader.thread_mails(&crate::house::WORK.into(), &thread, 20)).await.unwrap();
+    let newest =
+        app.store.read(move |reader| reader.thread_mails(&crate::house::WORK.into(), &thread, 20)).await.unwrap();
     let subjects: Vec<String> = newest.into_iter().map(|(_, mail)| mail.subject).collect();
     let expected: Vec<String> = (10..30).rev().map(|nth| format!("About reply-{nth:02}")).collect();
     assert_eq!(subjects, expected);

@@ -19,7 +19,9 @@ async fn furnished() -> House {
     let house = House::real_time(Kind::Active);
     house.policy("approvals: { grace_seconds: 3000 }");
     for nth in 0..3 {
-        house.post(&house.letter(&format!("meeting-{nth}")).from(&format!("Tom <tom{nth}@bakerand.example>")).body(MEETING));
+        house.post(
+            &house.letter(&format!("meeting-{nth}")).from(&format!("Tom <tom{nth}@bakerand.example>")).body(MEETING),
+        );
     }
     for nth in 0..2 {
         house.post(&house.letter(&format!("question-{nth}")).question().verified());
@@ -181,7 +183,8 @@ fn endures(house: &House, before: &Seen, table: &str) -> Option<String> {
     if named && code != 4 {
         return Some(format!("doctor ends with {code}"));
     }
-    let fresh = house.count("ledger WHERE state = 'task' AND mail_id IN (SELECT mail_id FROM mail WHERE subject = 'About fresh')");
+    let fresh = house
+        .count("ledger WHERE state = 'task' AND mail_id IN (SELECT mail_id FROM mail WHERE subject = 'About fresh')");
     (named && fresh == 0).then(|| "new mail is not worked any more".to_owned())
 }
 
@@ -204,7 +207,9 @@ async fn a_bad_value_in_any_column_of_any_table_stops_nothing() {
         let value = BAD[usize::try_from(dice.below(BAD.len() as u64)).unwrap()];
         let copy = house.copied();
         spoil(&copy, &column, value, &mut dice);
-        failures.extend(endures(&copy, &before, &column.0).map(|why| format!("{}.{} = {value:?}: {why}", column.0, column.1)));
+        failures.extend(
+            endures(&copy, &before, &column.0).map(|why| format!("{}.{} = {value:?}: {why}", column.0, column.1)),
+        );
     }
     assert!(failures.is_empty(), "{} of {cases}:\n{}", failures.len(), failures.join("\n"));
 }

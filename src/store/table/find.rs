@@ -128,7 +128,12 @@ impl Reader<'_> {
         let hits = sharing.filter(|(_, share, _)| *share >= least_share).map(|(doc_id, share, tally)| {
             let held = terms.words.iter().enumerate().filter(|(nth, _)| tally.words & bit(*nth) != 0);
             let words = held.map(|(_, word)| word.clone()).collect();
-            Ok(self.document_numbered(doc_id).or_left_out()?.map(|document| Hit { document, score: tally.score, share, words }))
+            Ok(self.document_numbered(doc_id).or_left_out()?.map(|document| Hit {
+                document,
+                score: tally.score,
+                share,
+                words,
+            }))
         });
         Ok((hits.filter_map(Result::transpose).collect::<Result<_>>()?, any))
     }

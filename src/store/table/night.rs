@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use rusqlite::{Connection, Row};
 use serde_json::Value;
 
-use super::{audit, execute, extracted, facts, first, item, json, mail::BULK, many, one, parsed, parsed_option, task, task_edit};
+use super::{
+    audit, execute, extracted, facts, first, item, json, mail::BULK, many, one, parsed, parsed_option, task, task_edit,
+};
 use crate::{
     model::{AccountId, Instant, ItemId, MailId, Status, TaskId, audit::AuditEntry},
     store::{

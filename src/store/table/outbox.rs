@@ -136,7 +136,9 @@ pub(in crate::store) fn void_of_task(connection: &Connection, row: &TaskRow, why
                WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held', 'drafted', 'needs_human') RETURNING action_id, account";
     let id = row.task.task_id.to_string();
     let voided: Vec<(String, String)> =
-        whole(connection, sql, (id, why, at.to_string()), "voiding effects", |found| Ok((found.get(0)?, found.get(1)?)))?;
+        whole(connection, sql, (id, why, at.to_string()), "voiding effects", |found| {
+            Ok((found.get(0)?, found.get(1)?))
+        })?;
     for (action_id, account) in voided {
         let entry = AuditEntry {
             at,

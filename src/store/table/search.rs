@@ -109,7 +109,8 @@ pub(in crate::store) fn rebuild(session: &Session) -> Result<()> {
     let sql = format!("{} ORDER BY t.task_id", super::task::COLUMNS);
     for row in many(session, &sql, [], "reading tasks", super::task::task_row)? {
         let found = FoundBy { tokens: task_tokens(&row.task), vectors: Vectors::Unchanged };
-        let sender = facts::of_task(session, row.task.task_id).or_left_out()?.map(|facts| facts.sender).unwrap_or_default();
+        let sender =
+            facts::of_task(session, row.task.task_id).or_left_out()?.map(|facts| facts.sender).unwrap_or_default();
         put_task(session, &row.account, &row.task, &sender, &found)?;
     }
     setting::set(session, EDITION, NEWEST_EDITION)
