@@ -1,5 +1,6 @@
 //! The memory moves: to a server and back, to another embedder and back, by a command or by the daemon it asks.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
@@ -134,8 +135,11 @@ async fn to_another_embedder_and_back() {
     house.once().await;
     let (endpoint, url) = Endpoint::start();
     let keys = |key: &str| {
+        let file = house.root().join("embeddings.key");
+        std::fs::write(&file, key).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
         format!(
-            "embeddings_url = \"{url}\"\nembeddings_model = \"letters\"\nembeddings_dimension = 8\nembeddings_key = \"{key}\""
+            "embeddings_url = \"{url}\"\nembeddings_model = \"letters\"\nembeddings_dimension = 8\nembeddings_key_file = \"embeddings.key\""
         )
     };
 

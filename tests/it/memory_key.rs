@@ -1,0 +1,118 @@
+//! The keys of the memory's servers are as private as a model's, and mail text goes only where it was configured to.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use axum::{
+    Router,
+    http::{StatusCode, header},
+    response::IntoResponse as _,
+    routing::post,
+};
+
+use crate::house::{House, Kind, finish};
+
+const KEY: &str = "sk-memory-0815";
+
+fn serve(router: Router) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            axum::serve(listener, router).await.unwrap();
+        });
+    });
+    url
+}
+
+fn embeddings(house: &House, url: &str, more: &str) {
+    let config = house.read("adjutant.toml");
+    let before = config.split("[memory]").next().unwrap().to_owned();
+    let keys = format!("embeddings_url = \"{url}\"\nembeddings_model = \"m\"\nembeddings_dimension = 8\n{more}\n");
+    house.write("adjutant.toml", &format!("{before}[memory]\n{keys}"));
+}
+
+#[test]
+fn a_key_in_the_configuration_is_refused_and_never_repeated() {
+    let house = House::real_time(Kind::Active);
+    let config = house.read("adjutant.toml");
+    for (section, variable) in [
+        (format!("embeddings_key = \"{KEY}\""), "ADJUTANT_MEMORY_EMBEDDINGS_KEY"),
+        (format!("qdrant_url = \"http://127.0.0.1:1\"\nqdrant_api_key = \"{KEY}\""), "ADJUTANT_MEMORY_QDRANT_API_KEY"),
+    ] {
+        house.write("adjutant.toml", &format!("{config}[memory]\n{section}\n"));
+        let refused = house.run(&["tasks"]);
+        assert_eq!(refused.code, 2, "{}", refused.err);
+        assert!(refused.err.contains(variable) && !refused.err.contains(KEY), "{}", refused.err);
+    }
+    house.write("key", &format!("{KEY}\n"));
+    fs::set_permissions(house.root().join("key"), fs::Permissions::from_mode(0o644)).unwrap();
+    embeddings(&house, "http://127.0.0.1:1", "embeddings_key_file = \"key\"");
+    let refused = house.run(&["tasks"]);
+    assert!(refused.code == 2 && refused.err.contains("chmod 600") && !refused.err.contains(KEY), "{}", refused.err);
+    fs::set_permissions(house.root().join("key"), fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(house.run(&["tasks"]).code, 0);
+    // Over an open wire it is not sent, however it was given.
+    embeddings(&house, "http://192.0.2.7:8080", "embeddings_key_file = \"key\"");
+    let refused = house.run(&["tasks"]);
+    assert!(refused.code == 2 && refused.err.contains("in the clear"), "{}", refused.err);
+    embeddings(&house, "http://192.0.2.7:8080", "");
+    let mut given = house.command(&["tasks"]);
+    given.env("ADJUTANT_MEMORY_EMBEDDINGS_KEY", "4711");
+    let refused = finish(given);
+    assert!(refused.code == 2 && refused.err.contains("in the clear"), "{}", refused.err);
+    embeddings(&house, &format!("http://user:{KEY}@127.0.0.1:1"), "");
+    let refused = house.run(&["tasks"]);
+    assert!(refused.code == 2 && !refused.err.contains(KEY), "{}", refused.err);
+}
+
+#[test]
+fn mail_text_follows_no_redirect_and_no_proxy_and_an_endless_answer_is_not_read() {
+    let strayed = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&strayed);
+    let elsewhere = serve(Router::new().fallback(move |body: String| {
+        let count = Arc::clone(&count);
+        async move {
+            count.fetch_add(1 + body.len(), Ordering::SeqCst);
+            StatusCode::OK
+        }
+    }));
+    let target = format!("{elsewhere}/v1/embeddings");
+    let redirect = serve(Router::new().route(
+        "/v1/embeddings",
+        post(move || async move { (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, target)]).into_response() }),
+    ));
+    let asked = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&asked);
+    let endless = serve(Router::new().route(
+        "/v1/embeddings",
+        post(move || {
+            seen.fetch_add(1, Ordering::SeqCst);
+            async move { " ".repeat(64 * 1024 * 1024).into_response() }
+        }),
+    ));
+    for (url, says) in [(redirect, "which is not followed"), (endless, "is longer than")] {
+        let house = House::real_time(Kind::Active);
+        house.post(&house.letter("one").question());
+        embeddings(&house, &url, "");
+        let mut once = house.command(&["once"]);
+        for proxy in ["http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"] {
+            once.env(proxy, &elsewhere);
+        }
+        let once = finish(once);
+        assert_eq!(once.code, 0, "{}", once.err);
+        assert!(once.out.contains(says), "{}{}", once.out, once.err);
+        assert_eq!(house.count("tasks"), 1, "work goes on");
+    }
+    assert!(asked.load(Ordering::SeqCst) > 0);
+    assert_eq!(strayed.load(Ordering::SeqCst), 0, "mail text went elsewhere");
+}

@@ -1,0 +1,99 @@
+//! A person who gave no name: the sample person is nobody's name but the sample account's.
+
+use adjutant::clock::Clock;
+
+use crate::house::{House, files_in};
+
+const FOREIGN: [&str; 3] = ["Alex", "Green", "home.example"];
+
+fn must_not_name(what: &str, text: &str) {
+    for word in FOREIGN {
+        assert!(!text.contains(word), "{what} names {word}:\n{text}");
+    }
+}
+
+fn letter(id: &str, body: &str) -> String {
+    let date = (chrono::Utc::now() - chrono::Duration::hours(1)).to_rfc2822();
+    format!(
+        "From: Tom Baker <tom@bakerand.example>\nTo: Dana <dana@levi.example>\nSubject: About {id}\nDate: {date}\nMessage-ID: <{id}@it.example>\n\n{body}"
+    )
+}
+
+/// Straight from `init`, with a mailbox and not a word about the person.
+fn unnamed(account: &str) -> House {
+    let house = House::with("[me]\n", Clock::System);
+    let config = format!("{}\n[[account]]\nname = \"work\"\npath = \"mail\"\n{account}", adjutant::config::TEMPLATE);
+    house.write("adjutant.toml", &config);
+    for folder in ["mail/new", "mail/cur", "mail/tmp"] {
+        std::fs::create_dir_all(house.root().join(folder)).unwrap();
+    }
+    assert_eq!(house.run(&["mail", "mode", "work", "active"]).code, 0);
+    house.deliver(
+        "question",
+        letter("question", "Hello,\n\nWhen will you be back at the house? I have the keys.\n\nTom\n"),
+    );
+    house.deliver("meeting", letter("meeting", "Hi,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n"));
+    house
+}
+
+#[test]
+fn no_draft_and_no_answer_names_the_sample_person() {
+    for (account, from) in [("", "dana@levi.example"), ("address = \"dana@own.example\"\n", "dana@own.example")] {
+        let house = unnamed(account);
+        for command in [
+            &["once"][..],
+            &["tasks", "list", "--all"],
+            &["tasks", "show", "1"],
+            &["tasks", "show", "2"],
+            &["hitl", "list"],
+            &["hitl", "list", "--all"],
+            &["mail", "list"],
+            &["mail", "show", "1"],
+            &["why", "1"],
+            &["doctor"],
+            &["preview", "work"],
+            &["digest"],
+            &["tasks", "add", "Buy milk"],
+            &["runs", "list"],
+        ] {
+            for json in [false, true] {
+                let mut line = if json { vec!["--json"] } else { Vec::new() };
+                line.extend(command);
+                let answered = house.run(&line);
+                assert!([0, 4].contains(&answered.code), "{line:?}: {}", answered.err);
+                must_not_name(&format!("{line:?}"), &format!("{}{}", answered.out, answered.err));
+            }
+        }
+        let drafts = house.maildir().join(".Drafts");
+        let mut seen = 0;
+        for folder in ["new", "cur"].map(|state| drafts.join(state)) {
+            for name in files_in(&folder) {
+                let text = std::fs::read_to_string(folder.join(name)).unwrap();
+                must_not_name("a draft", &text);
+                assert!(text.contains(&format!("From: <{from}>")) || text.contains(&format!("From: {from}")), "{text}");
+                assert!(text.trim_end().ends_with(from), "signed with the address:\n{text}");
+                seen += 1;
+            }
+        }
+        assert!(seen >= 1, "a draft was written");
+        for table in ["tasks", "outbox", "task_facts", "item", "reply", "run_input"] {
+            let rows = house.sql(&format!("SELECT * FROM {table}"));
+            must_not_name(table, &format!("{rows:?}"));
+        }
+        let doctor = house.run(&["doctor"]);
+        assert!(doctor.out.contains("does not know your name"), "{}", doctor.out);
+        assert_eq!(doctor.out.contains("does not know your address"), account.is_empty(), "{}", doctor.out);
+        assert_eq!(house.count("outbox WHERE state = 'sent'"), 0);
+    }
+}
+
+#[test]
+fn the_samples_keep_their_person() {
+    let house = House::with("[mail]\n", Clock::System);
+    house.write("adjutant.toml", "");
+    assert_eq!(house.run(&["once"]).code, 0);
+    let drafts = house.root().join("data/mail/.Drafts/cur");
+    let texts: Vec<String> =
+        files_in(&drafts).iter().map(|name| std::fs::read_to_string(drafts.join(name)).unwrap()).collect();
+    assert!(texts.iter().any(|text| text.contains("Alex Green")), "{} drafts", texts.len());
+}
