@@ -10,7 +10,6 @@ pub use chain::{Chain, Restored, WitnessKept};
 pub use item::{ItemRow, NewItem, Room};
 pub use model_call::{CostRow, ModelCallRow, NewModelCall};
 use serde::Serialize;
-use serde_json::Value;
 
 pub use super::kinship::{Acquaintance, Document, FollowUp, Hit, Kinship, ThreadTask};
 use crate::model::{

@@ -516,7 +516,6 @@ fn random_copies_and_restores_send_nothing_twice() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn gmail_itself_tells_when_the_state_folder_was_put_back_too() {
-
     use crate::{
         gmail_house::{signed_in, turn_on},
         google::{Google, YOU},

@@ -176,7 +176,7 @@ fn known(event: &Event) -> KnownEvent {
     let at = |time: &Option<EventDateTime>| {
         let time = time.as_ref()?;
         let day = || Some(time.date?.and_hms_opt(0, 0, 0)?.and_utc());
-        time.date_time.or_else(day).map(Instant::from)
+        time.date_time.or_else(day).and_then(Instant::new)
     };
     let organizer = event.organizer.as_ref().and_then(|organizer| organizer.email.clone());
     let flagged = || event.attendees.iter().flatten().find(|one| one.organizer == Some(true))?.email.clone();

@@ -3,7 +3,10 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use mail_parser::{MessageParser, MimeHeaders as _};
 
-use crate::{model::action::Composed, source::KnownEvent};
+use crate::{
+    model::{Instant, action::Composed},
+    source::KnownEvent,
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
@@ -53,8 +56,8 @@ impl Part {
     pub(super) fn event(&self) -> KnownEvent {
         KnownEvent {
             summary: self.summary.clone(),
-            start: Some(self.start.into()),
-            end: Some(self.end.into()),
+            start: Instant::new(self.start),
+            end: Instant::new(self.end),
             organizer: self.organizer.clone(),
             sequence: self.sequence,
         }

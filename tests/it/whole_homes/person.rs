@@ -49,8 +49,7 @@ pub(super) fn approve(world: &mut World) {
     let Some(seen) = world.pick(&world.seen.clone()) else { return };
     let arguments = ["hitl", "approve", &seen.number, "--sha256", &seen.sha256];
     let killed = world.one_in(5);
-    let is_acknowledged =
-        if killed { world.run_and_kill(&arguments) } else { world.run(&arguments).code == 0 };
+    let is_acknowledged = if killed { world.run_and_kill(&arguments) } else { world.run(&arguments).code == 0 };
     if !is_acknowledged && !killed {
         return;
     }
@@ -70,7 +69,13 @@ pub(super) fn approve_twice_at_once(world: &mut World) {
     assert!(!(one && two), "one yes counted twice");
     if one || two {
         let Seen { number, message, .. } = seen;
-        world.yeses.push(Yes { number, message, is_acknowledged: true, excused: doubtful_transport(world), revoked: None });
+        world.yeses.push(Yes {
+            number,
+            message,
+            is_acknowledged: true,
+            excused: doubtful_transport(world),
+            revoked: None,
+        });
     }
 }
 
@@ -169,7 +174,8 @@ pub(super) fn settle_doubts(world: &mut World) -> bool {
         let number = number(item);
         let detail = world.json(&["hitl", "show", &number]);
         let mime = detail["action"]["action"]["effect"]["message"]["mime"].as_str().unwrap_or_default().to_owned();
-        let answers = mime.lines().find_map(|line| line.strip_prefix("In-Reply-To: ")).map(|id| id.trim_matches(['<', '>']));
+        let answers =
+            mime.lines().find_map(|line| line.strip_prefix("In-Reply-To: ")).map(|id| id.trim_matches(['<', '>']));
         let has_left = answers.is_some_and(|id| world.accepted().iter().any(|accepted| accepted.answers == id));
         let word = if has_left { "sent" } else { "skip" };
         if world.run(&["hitl", word, &number]).code != 0 {
