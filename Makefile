@@ -12,7 +12,7 @@ DATA ?= ../shared/data
 # With numpy and scipy what was learned is cross-validated too.
 PYTHON ?= python3
 
-.PHONY: help need build run once hitl doctor peers test test-live night fmt lint docs check crash bench bench-long eval train stats clean
+.PHONY: help need build run once hitl doctor peers test test-live night fmt lint docs check crash fuzz bench bench-long eval train stats clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -87,6 +87,11 @@ crash: need peers ## the long campaigns: kills, places to die, tampering, forger
 	IT_CASES=2000 cargo nextest run --locked -E 'test(memory_contract::)' --no-capture
 	IT_CASES=300 IT_KILLS=30 cargo nextest run --locked -E 'test(memory_server::)' --no-capture
 	IT_CASES=1 cargo nextest run --locked -E 'test(killed_at_each_step) | test(night_calendar)' --no-capture
+	IT_TOKENS=all IT_CASES=300 cargo nextest run --locked -E 'test(linear_time::)' --no-capture
+	$(MAKE) fuzz SECONDS=60
+
+fuzz: need ## everything that reads what others write, fed with nonsense (SECONDS per target, or RUNS)
+	@CACHE=$(CACHE) SECONDS_EACH=$(or $(SECONDS),60) RUNS=$(or $(RUNS),0) $(PYTHON) scripts/fuzz.py
 
 bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench engine

@@ -36,21 +36,19 @@ struct Written {
 }
 
 impl Dropped {
+    /// Reads the bytes of a decision file about an item. The error says what is wrong with them.
+    pub fn parse(item_id: ItemId, bytes: &[u8]) -> Result<Self, String> {
+        let written: Written = serde_json::from_slice(bytes).map_err(|error| format!("it cannot be read: {error}"))?;
+        let digest = sha256_hex(&[item_id.to_string().as_bytes(), b"\n", bytes].concat());
+        let Written { action_sha256, decision: verdict, reason } = written;
+        Ok(Self { item_id, verdict, action_sha256, reason, digest })
+    }
+
     pub fn file_name(&self) -> String {
         format!("{}.decision.json", self.item_id)
     }
 }
 
 pub(super) fn read(path: &Path, item_id: ItemId) -> Result<Dropped, Unread> {
-    let bytes = own_file(path, LARGEST)?;
-    let written: Written =
-        serde_json::from_slice(&bytes).map_err(|error| Unread::Foreign(format!("it cannot be read: {error}")))?;
-    let digest = sha256_hex(&[item_id.to_string().as_bytes(), b"\n", &bytes].concat());
-    Ok(Dropped {
-        item_id,
-        verdict: written.decision,
-        action_sha256: written.action_sha256,
-        reason: written.reason,
-        digest,
-    })
+    Dropped::parse(item_id, &own_file(path, LARGEST)?).map_err(Unread::Foreign)
 }

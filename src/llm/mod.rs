@@ -23,6 +23,7 @@ use serde_json::Value;
 pub use budget::Budget;
 pub use desk::{Desk, Heard, Question};
 pub use prompt::{Inquiry, Prompt};
+pub use shape::read_answer;
 pub use speech::SAID_TOO_MUCH;
 pub use wire::Wire;
 

@@ -10,9 +10,11 @@ use reqwest::{
     header::{DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER},
     redirect::Policy,
 };
-use serde_json::Value;
 
-use super::{Asking, Failure, Llm, Raw, Request, retry, shape};
+use super::{
+    Asking, Failure, Llm, Raw, Request, retry,
+    shape::{self, read_answer},
+};
 use crate::{
     failpoint,
     model::llm::{LlmSettings, Provider},
@@ -84,9 +86,7 @@ impl Wire {
         if response.status() != StatusCode::OK {
             return Err(status_failure(&response));
         }
-        let body: Value = serde_json::from_slice(&bounded(response).await?)
-            .map_err(|_| Failure::Garbled("the server's answer is not JSON".into()))?;
-        shape::decode(self.provider, &body)
+        read_answer(self.provider, &bounded(response).await?)
     }
 }
 

@@ -26,6 +26,10 @@ mod engine_limits;
 mod findings;
 mod follow_ups;
 mod full_disk;
+mod fuzz_corpus;
+#[path = "../../fuzz/src/entry.rs"]
+#[expect(unreachable_pub, reason = "a file of another crate, where it is public")]
+mod fuzz_entry;
 mod gmail_auth;
 mod gmail_calendar;
 mod gmail_crash;

@@ -34,7 +34,13 @@ pub(super) fn encode(provider: Provider, model: &str, request: &Request) -> Valu
     }
 }
 
-pub(super) fn decode(provider: Provider, body: &Value) -> Result<Raw, Failure> {
+/// Returns what a model said, from the bytes of its server's answer.
+pub fn read_answer(provider: Provider, bytes: &[u8]) -> Result<Raw, Failure> {
+    let body = serde_json::from_slice(bytes).map_err(|_| Failure::Garbled("the server's answer is not JSON".into()))?;
+    decode(provider, &body)
+}
+
+fn decode(provider: Provider, body: &Value) -> Result<Raw, Failure> {
     match provider {
         Provider::Anthropic => messages::decode(body),
         _ => chat::decode(body),

@@ -1,0 +1,209 @@
+//! What the fuzz targets do with their inputs: the parsers of everything that strangers, scripts and models write, each
+//! entered where the program enters it.
+
+use std::{
+    collections::HashMap,
+    sync::{LazyLock, OnceLock},
+    time::Duration,
+};
+
+use adjutant::{
+    hitl::Dropped,
+    ingest::{Trust, read_mail},
+    llm::{
+        Inquiry,
+        prompt::{draft_reply, generate_response, plan_step, prioritise},
+        quote::Cast,
+        read_answer,
+    },
+    model::{Addressed, Facts, Instant, ItemId, Mail, Me, Reading, UrgencyOrigin, llm::Provider},
+    planner::{self, ReadContext, Relation},
+    policy::Charter,
+    rules::RuleSet,
+};
+use chrono::{NaiveTime, Weekday};
+use rustix::time::{ClockId, clock_gettime};
+
+/// CPU time that one input of up to [`LARGEST`] bytes may take in an optimised build without instrumentation.
+pub const BOUND: Duration = Duration::from_millis(250);
+pub const LARGEST: usize = 64 * 1024;
+
+/// Reads an input as the program would.
+pub type Run = fn(&[u8]);
+
+pub const TARGETS: &[(&str, Run)] = &[
+    ("mail", mail),
+    ("ics", ics),
+    ("authentication_results", authentication_results),
+    ("rules", rules),
+    ("policy", policy),
+    ("decision_file", decision_file),
+    ("model_answer", model_answer),
+];
+
+/// The target of that name.
+pub fn target(name: &str) -> Run {
+    let found = TARGETS.iter().find(|(known, _)| *known == name);
+    found.unwrap_or_else(|| panic!("there is no target {name}")).1
+}
+
+/// CPU time of this thread for some work.
+pub fn cpu_time(work: impl FnOnce()) -> Duration {
+    let now = || {
+        let at = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::new(at.tv_sec.unsigned_abs(), u32::try_from(at.tv_nsec).unwrap_or_default())
+    };
+    let before = now();
+    work();
+    now().saturating_sub(before)
+}
+
+/// The person the mails are for.
+pub fn me() -> &'static Me {
+    &ME
+}
+
+static ME: LazyLock<Me> = LazyLock::new(|| Me {
+    names: vec!["Alex Green".into()],
+    addresses: vec!["you@home.example".into()],
+    senders: HashMap::new(),
+    time_zone: chrono_tz::Europe::Berlin,
+    work_start: NaiveTime::MIN,
+    work_end: NaiveTime::MIN,
+    work_days: vec![Weekday::Mon, Weekday::Tue],
+    signature: String::new(),
+    languages: vec!["en".into(), "he".into()],
+});
+
+/// A stopped clock.
+pub fn now() -> Instant {
+    static NOW: OnceLock<Instant> = OnceLock::new();
+    *NOW.get_or_init(|| "2026-11-16T08:00:00Z".parse().unwrap_or_else(|_| panic!("a date")))
+}
+
+/// Bytes to a mail, the mail to a plan, the plan to facts.
+pub fn mail(bytes: &[u8]) {
+    let trust = Trust { servers: vec!["mx.home.example".into()] };
+    if let Ok(mail) = read_mail(bytes, &trust) {
+        plan(&mail);
+    }
+}
+
+/// A mail to a plan, by its own words and as a person may force it.
+pub fn plan(mail: &Mail) -> Reading {
+    let context = ReadContext { me: &ME, now: now(), known_contact: false, thread_mine: false };
+    let reading = planner::read(mail, &context);
+    let facts = planner::facts(mail, &reading, "work", &Relation::default());
+    for task in &reading.tasks {
+        std::hint::black_box(facts.of(task));
+    }
+    planner::forced(mail, &context);
+    reading
+}
+
+/// The bytes as the calendar part of a mail.
+pub fn ics(bytes: &[u8]) {
+    let head = b"From: a@b.example\nSubject: x\nContent-Type: text/calendar; method=REQUEST; charset=utf-8\n\n";
+    mail(&[head, bytes].concat());
+}
+
+/// The bytes as what a trusted server says about the sender.
+pub fn authentication_results(bytes: &[u8]) {
+    let (head, tail) = (b"Authentication-Results: mx.home.example; ", b"\nFrom: a@b.example\nSubject: x\n\nx\n");
+    mail(&[head, bytes, tail].concat());
+}
+
+/// A rules file, read, checked and asked.
+pub fn rules(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(rules) = RuleSet::parse("priority.yml", text) {
+        rules.lint();
+        rules.trace(&facts(), now());
+    }
+}
+
+fn facts() -> Facts {
+    Facts {
+        sender: "ann@shop.example".into(),
+        sender_domain: "shop.example".into(),
+        sender_verified: true,
+        known_contact: true,
+        addressed: Addressed::To,
+        list_id: None,
+        subject: "Your Invoice 4711".into(),
+        objective: "Pay invoice 4711".into(),
+        kind: "invoice".into(),
+        language: "en".into(),
+        amount: Some(250.0),
+        due_at: Some(now()),
+        urgency: 0.5,
+        urgency_origin: UrgencyOrigin::BuiltIn,
+        attachment: false,
+        thread_mine: false,
+        account: "work".into(),
+    }
+}
+
+pub fn policy(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        drop(Charter::parse(text));
+    }
+}
+
+pub fn decision_file(bytes: &[u8]) {
+    drop(Dropped::parse(ItemId::derive(now(), &["fuzz"]), bytes));
+}
+
+/// What a model's server answers, in each provider's shape, and what the model said, for each question.
+pub fn model_answer(bytes: &[u8]) {
+    for provider in Provider::ALL {
+        if let Ok(raw) = read_answer(*provider, bytes) {
+            questions().iter().for_each(|question| drop(question.check(&raw.text)));
+        }
+    }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        questions().iter().for_each(|question| drop(question.check(text)));
+    }
+}
+
+/// One of each, about one mail.
+fn questions() -> &'static [Inquiry] {
+    static QUESTIONS: LazyLock<Vec<Inquiry>> = LazyLock::new(|| {
+        let mail = Mail { subject: "Report".into(), text: "Could you send the report?".into(), ..Mail::default() };
+        let cast = Cast::of(&mail, &ME);
+        let (people, message, objective) = (cast.people(), cast.message(&mail), "Send the report".to_owned());
+        let task = plan_step::TaskShown {
+            handle: "T1".into(),
+            objective: objective.clone(),
+            deadline: String::new(),
+            steps: vec!["draft_reply".into()],
+        };
+        let wording = plan_step::Data {
+            language: "en".into(),
+            people: people.clone(),
+            message: message.clone(),
+            tasks: vec![task],
+        };
+        let reply = draft_reply::Data {
+            language: "en".into(),
+            people: people.clone(),
+            messages: vec![message.clone()],
+            objective: objective.clone(),
+            asked: mail.text.clone(),
+            style: Vec::new(),
+            related: Vec::new(),
+            times_follow: false,
+        };
+        let summary = generate_response::Data {
+            language: "en".into(),
+            people: people.clone(),
+            message: message.clone(),
+            objective: objective.clone(),
+            related: Vec::new(),
+        };
+        let urgency = prioritise::Data { people, message, objective, deadline: String::new() };
+        let all = [wording.inquiry(), urgency.inquiry(), reply.inquiry(), summary.inquiry()];
+        all.into_iter().flatten().collect()
+    });
+    &QUESTIONS
+}
