@@ -6,7 +6,7 @@ use mail_parser::{HeaderValue, parsers::MessageStream};
 
 use super::{
     charset,
-    limits::{FIELD_BYTES, FIELDS},
+    limits::{FIELD_BYTES, FIELDS, WORD_BYTES},
 };
 
 #[derive(Debug, Clone, Copy)]
@@ -105,7 +105,34 @@ pub(super) fn terminated(value: &[u8], max: usize) -> Cow<'_, [u8]> {
     let as_is = std::str::from_utf8(value).is_ok() || value.windows(2).any(|pair| pair == b"=?");
     let mut line = if as_is { value.to_vec() } else { charset::guess(value).into_bytes() };
     line.push(b'\n');
-    Cow::Owned(line)
+    Cow::Owned(without_open_words(line))
+}
+
+/// Breaks the start of every encoded word that does not end within [`WORD_BYTES`]. The parser below us reads on to the end
+/// of the field for each of them, and then from the next one again.
+fn without_open_words(line: Vec<u8>) -> Vec<u8> {
+    if line.len() <= WORD_BYTES {
+        return line;
+    }
+    let pairs = || line.windows(2).enumerate();
+    let mut ends = pairs().filter(|(_, pair)| *pair == b"?=").map(|(at, _)| at).peekable();
+    let mut open = Vec::new();
+    for (at, _) in pairs().filter(|(_, pair)| *pair == b"=?") {
+        // The mark that starts a word is no end of it.
+        while ends.next_if(|end| *end < at + 2).is_some() {}
+        if ends.peek().is_none_or(|end| end - at > WORD_BYTES) {
+            open.push(at);
+        }
+    }
+    let mut open = open.into_iter().peekable();
+    let mut broken = Vec::with_capacity(line.len() + open.len());
+    for (at, byte) in line.iter().enumerate() {
+        broken.push(*byte);
+        if open.next_if_eq(&at).is_some() {
+            broken.push(b' ');
+        }
+    }
+    broken
 }
 
 /// For a person to read: bytes that nobody declared are Hebrew where they look it, and otherwise shown as unreadable, as
@@ -115,7 +142,7 @@ fn undeclared(value: &[u8], max: usize) -> Cow<'_, [u8]> {
     if std::str::from_utf8(value).is_err() && !charset::looks_hebrew(value) {
         let mut line = value.to_vec();
         line.push(b'\n');
-        return Cow::Owned(line);
+        return Cow::Owned(without_open_words(line));
     }
     terminated(value, max)
 }
@@ -131,6 +158,17 @@ fn field_name(line: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_encoded_word_without_an_end_is_read_as_it_stands() {
+        let long = format!("=?utf-8?Q?{}?=", "a".repeat(WORD_BYTES - 20));
+        let open = format!("=?utf-8?Q?{}", "b".repeat(WORD_BYTES + 20));
+        let read = |value: &str| Headers::read(format!("Subject: {value}\n").as_bytes(), 0).0.text("Subject").unwrap();
+        assert_eq!(read(&long), "a".repeat(WORD_BYTES - 20));
+        assert_eq!(read(&open), open.replacen('=', "= ", 1));
+        assert_eq!(read(&format!("{long} {long}")), "a".repeat(2 * (WORD_BYTES - 20)));
+        assert_eq!(read(&format!("{open} =?utf-8?Q?c?=")), format!("{} c", open.replacen('=', "= ", 1)));
+    }
 
     fn check(raw: &str, subject: Option<&str>, body: &str) {
         let (headers, at) = Headers::read(raw.as_bytes(), 0);

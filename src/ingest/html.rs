@@ -61,6 +61,8 @@ struct Drawing<'a> {
     breaks: usize,
     space: bool,
     bullet: bool,
+    /// The last character that can be seen is a colon: asked at every quote, so kept and not looked for.
+    colon: bool,
     quotes: usize,
     pre: usize,
     /// The target, and where its text starts.
@@ -134,14 +136,21 @@ impl Drawing<'_> {
                 text.push('\n');
             }
             text.extend(std::iter::repeat_n("> ", self.quotes));
+            self.colon &= self.quotes == 0;
         } else if self.space {
             text.push(' ');
         }
         if std::mem::take(&mut self.bullet) {
             text.push_str("- ");
+            self.colon = false;
         }
         (self.breaks, self.space) = (0, false);
         text.push_str(word);
+        // A word of white space alone, in a <pre>, leaves what was seen before it.
+        let seen = word.trim_end();
+        if !seen.is_empty() {
+            self.colon = seen.ends_with(':');
+        }
     }
 
     fn start(&mut self, name: Name, rest: &str) {
@@ -170,8 +179,7 @@ impl Drawing<'_> {
         if marks.hidden {
             sight = sight.hide();
         }
-        let quote =
-            name.bytes() == b"blockquote" && self.quotes < QUOTES && (marks.cited || self.follows_attribution());
+        let quote = name.bytes() == b"blockquote" && self.quotes < QUOTES && (marks.cited || self.colon);
         self.quotes += usize::from(quote);
         self.open.push(Element { name, sight, quote });
     }
@@ -208,10 +216,6 @@ impl Drawing<'_> {
         if ends {
             self.pop(1);
         }
-    }
-
-    fn follows_attribution(&self) -> bool {
-        self.page.text.trim_end().ends_with(':')
     }
 
     fn open_link(&mut self, marks: &Marks<'_>) {

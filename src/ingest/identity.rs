@@ -17,8 +17,8 @@ impl Ids {
     pub(super) fn read(headers: &Headers<'_>) -> Ids {
         let of = |name| headers.first(name).map(message_ids).unwrap_or_default();
         let mut references = of("References");
-        // What it answers is the last of a chain, whether the chain names it or not.
-        for id in of("In-Reply-To") {
+        // What it answers is the last of a chain, whether the chain names it or not. A mail answers one or a few.
+        for id in of("In-Reply-To").into_iter().take(REFERENCES) {
             if !references.contains(&id) {
                 references.push(id);
             }

@@ -14,6 +14,8 @@ pub(super) const ATTACHED_DEPTH: usize = 3;
 pub(super) const FIELD_BYTES: usize = 64 * 1024;
 /// Parameters are merged in quadratic time by the parser below us, so theirs is tighter: a long encoded file name fits.
 pub(super) const PARAMETER_BYTES: usize = 3 * 1024;
+/// An encoded word is at most 75 characters long (RFC 2047); programs that put a whole subject into one stay below this.
+pub(super) const WORD_BYTES: usize = 2 * 1024;
 /// Trace headers of a well-travelled mail are some dozen; the rest would only fill memory.
 pub(super) const FIELDS: usize = 1000;
 /// Encoded text decoded per part; the rest could not be kept anyway.

@@ -16,6 +16,8 @@ pub(super) struct Split<'a> {
 pub(super) fn split<'a>(lines: &[&'a str], subject: &str) -> Split<'a> {
     let forward = is_forward_subject(subject);
     let mut split = Split::default();
+    // Whether a line of their own that holds something was seen. Asked at every header block, so kept and not counted.
+    let mut spoken = false;
     let mut answered = false;
     let mut at = 0;
     while let Some(line) = lines.get(at) {
@@ -29,14 +31,14 @@ pub(super) fn split<'a>(lines: &[&'a str], subject: &str) -> Split<'a> {
             // Answers below a marked quote are the reply's own, whatever stands above the quote.
             if let Some(len) = rest.iter().take(BLOCK * 2).position(|line| is_quoted(line))
                 && !forward
-                && is_blank(&split.own)
+                && !spoken
             {
                 answered = true;
                 at += len;
                 continue;
             }
             // With nothing above it, it is not a reply but something handed on.
-            if forward || is_blank(&split.own) {
+            if forward || !spoken {
                 split.forwarded = rest.to_vec();
             }
             break;
@@ -44,7 +46,7 @@ pub(super) fn split<'a>(lines: &[&'a str], subject: &str) -> Split<'a> {
         if let Some(len) = attribution(rest) {
             let below = rest.get(len..).unwrap_or_default();
             if !below.iter().find(|line| !line.trim().is_empty()).is_some_and(|line| is_quoted(line)) {
-                if forward || is_blank(&split.own) {
+                if forward || !spoken {
                     split.forwarded = below.to_vec();
                 }
                 break;
@@ -54,12 +56,13 @@ pub(super) fn split<'a>(lines: &[&'a str], subject: &str) -> Split<'a> {
             continue;
         }
         if !is_quoted(line) {
+            spoken |= !text.is_empty();
             split.own.push(line);
         }
         at += 1;
     }
     // Quote marks and nothing else: the sender's way of setting text apart.
-    if !answered && is_blank(&split.own) && split.forwarded.is_empty() {
+    if !answered && !spoken && split.forwarded.is_empty() {
         split.own = lines.to_vec();
     }
     split
@@ -75,10 +78,6 @@ pub(super) fn quoted<'a>(lines: &[&'a str]) -> impl Iterator<Item = &'a str> {
         .enumerate()
         .filter(move |(at, line)| *at >= below || is_quoted(line))
         .map(|(_, line)| unquoted(line.trim()))
-}
-
-fn is_blank(lines: &[&str]) -> bool {
-    lines.iter().all(|line| line.trim().is_empty())
 }
 
 fn is_quoted(line: &str) -> bool {
@@ -208,9 +207,10 @@ fn attribution(lines: &[&str]) -> Option<usize> {
         }
         return None;
     }
-    // `Dana <d@x.example> wrote:` counts only right above a quote.
-    let quoted_below = lines.get(1..)?.iter().find(|line| !line.trim().is_empty()).is_some_and(|line| is_quoted(line));
-    (first.ends_with(':') && quoted_below && (says_wrote(first) || is_dated(first))).then_some(1)
+    // `Dana <d@x.example> wrote:` counts only right above a quote. The lines below are looked at last: from an empty line
+    // the next that holds something may be far away.
+    let quoted_below = || lines.iter().skip(1).find(|line| !line.trim().is_empty()).is_some_and(|line| is_quoted(line));
+    (first.ends_with(':') && (says_wrote(first) || is_dated(first)) && quoted_below()).then_some(1)
 }
 
 /// Quoted attributions belong to the quote.

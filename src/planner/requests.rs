@@ -2,6 +2,8 @@
 //!
 //! Owns the count of tasks. When in doubt two sentences are one request: a task too many costs more trust than a long one.
 
+use std::collections::HashSet;
+
 use super::{
     clause::{Clause, Wish, clause},
     lexicon::Feature,
@@ -29,34 +31,55 @@ pub(super) fn distinct<'p, 'a>(page: &'p Page<'a>, lean: f64) -> Vec<&'p Scored<
     let best =
         asking.iter().copied().max_by(|a, b| strength(a).total_cmp(&strength(b)).then(std::cmp::Ordering::Greater));
     let Some(best) = best else { return Vec::new() };
-    let mut chosen = vec![best];
+    let mut chosen = vec![Request::of(best)];
     for scored in asking.iter().copied() {
-        if chosen.len() < MOST_TASKS && chosen.iter().all(|other| differs(scored, other)) {
-            chosen.push(scored);
+        if chosen.len() == MOST_TASKS {
+            break;
+        }
+        if std::ptr::eq(scored, best) || !stands_apart(scored) {
+            continue;
+        }
+        let request = Request::of(scored);
+        if chosen.iter().all(|other| request.differs(other)) {
+            chosen.push(request);
         }
     }
     // What could only be quoted whole stands back behind what can be said in a sentence.
-    if chosen.iter().any(|scored| clause(scored).wish != Wish::Whole) {
-        chosen.retain(|scored| clause(scored).wish != Wish::Whole);
+    if chosen.iter().any(|request| request.wish != Wish::Whole) {
+        chosen.retain(|request| request.wish != Wish::Whole);
     }
-    page.sentences.iter().filter(|scored| chosen.iter().any(|other| std::ptr::eq(*scored, *other))).collect()
+    let is_chosen = |scored: &&Scored<'_>| chosen.iter().any(|request| std::ptr::eq(*scored, request.scored));
+    page.sentences.iter().filter(is_chosen).collect()
 }
 
-/// Asks outright for something whose words are its own. When in doubt it is the same request said twice.
-fn differs(scored: &Scored<'_>, other: &Scored<'_>) -> bool {
-    if std::ptr::eq(scored, other)
-        || !scored.asks_outright()
-        || scored.features.any(&[Feature::Conditional, Feature::HandsOver, Feature::Injection])
-    {
-        return false;
+/// Asks outright, for itself: what is said on a condition or hands something over belongs to another request.
+fn stands_apart(scored: &Scored<'_>) -> bool {
+    scored.asks_outright() && !scored.features.any(&[Feature::Conditional, Feature::HandsOver, Feature::Injection])
+}
+
+/// A sentence that asks, with the words it asks in: taken out once, however many it is compared with.
+struct Request<'p, 'a> {
+    scored: &'p Scored<'a>,
+    wish: Wish,
+    words: Vec<String>,
+    /// The same, to be looked for.
+    held: HashSet<String>,
+}
+
+impl<'p, 'a> Request<'p, 'a> {
+    fn of(scored: &'p Scored<'a>) -> Self {
+        let clause = clause(scored);
+        let words = content(&clause);
+        Self { scored, wish: clause.wish, held: words.iter().cloned().collect(), words }
     }
-    let both_meet = scored.has(Feature::Meeting) && other.has(Feature::Meeting);
-    let own_clause = clause(scored);
-    let told = own_clause.wish == Wish::Tell;
-    let own = content(&own_clause);
-    let others = content(&clause(other));
-    let shared = own.iter().filter(|word| others.contains(*word)).count();
-    !both_meet && !told && own.len() >= 2 && shared * 5 < own.len().min(others.len()).max(1) * 2
+
+    /// Its words are its own. When in doubt it is the same request said twice.
+    fn differs(&self, other: &Request<'_, '_>) -> bool {
+        let both_meet = self.scored.has(Feature::Meeting) && other.scored.has(Feature::Meeting);
+        let shared = self.words.iter().filter(|word| other.held.contains(*word)).count();
+        let few = self.words.len().min(other.words.len()).max(1);
+        !both_meet && self.wish != Wish::Tell && self.words.len() >= 2 && shared * 5 < few * 2
+    }
 }
 
 /// The words that carry the meaning: longer than three letters, or numbers.

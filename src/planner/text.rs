@@ -8,6 +8,13 @@ pub(super) const READ_LIMIT: usize = 64 * 1024;
 /// More sentences than any person writes; keeps hostile mail from buying time.
 const MAX_SENTENCES: usize = 600;
 
+/// Bytes of a sentence: a longer one is cut between words. Questions about a phrase look at the sentence around it, so
+/// this is what keeps a text that never ends a sentence from costing its length times its phrases.
+const LONGEST_SENTENCE: usize = 2 * 1024;
+
+/// A number before a full stop that is longer than this is none of a list.
+const LONGEST_NUMBER: usize = 64;
+
 /// A line this short did not break because the margin was reached.
 const SHORT_LINE: usize = 48;
 
@@ -146,7 +153,7 @@ fn split_block<'a>(block: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
 fn ends_sentence(before_stop: &str) -> bool {
     let word = before_stop.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
     let initial = word.chars().count() == 1 && word.starts_with(char::is_uppercase);
-    let number = before_stop.trim().chars().all(|c| c.is_ascii_digit());
+    let number = before_stop.len() <= LONGEST_NUMBER && before_stop.trim().chars().all(|c| c.is_ascii_digit());
     !(initial || number || ABBREVIATIONS.contains(&word.to_ascii_lowercase().as_str()))
 }
 
@@ -182,10 +189,26 @@ fn enumerated(raw: &str) -> Option<(&str, Vec<&str>)> {
 }
 
 fn push_one<'a>(raw: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
-    let raw = raw.trim();
-    if raw.chars().any(char::is_alphabetic) {
-        found.push(Sentence { raw, plain: plain(raw), item });
+    let mut rest = raw.trim();
+    while !rest.is_empty() && found.len() < MAX_SENTENCES {
+        let (raw, after) = cut_sentence(rest);
+        if raw.chars().any(char::is_alphabetic) {
+            found.push(Sentence { raw, plain: plain(raw), item });
+        }
+        rest = after;
     }
+}
+
+/// The text up to the longest sentence there can be, ended between words where it has any, and what follows.
+fn cut_sentence(text: &str) -> (&str, &str) {
+    if text.len() <= LONGEST_SENTENCE {
+        return (text, "");
+    }
+    let most = text.floor_char_boundary(LONGEST_SENTENCE);
+    let head = text.get(..most).unwrap_or_default();
+    let end = head.rfind(char::is_whitespace).filter(|end| *end > 0).unwrap_or(most);
+    let (raw, after) = text.split_at_checked(end).unwrap_or((text, ""));
+    (raw.trim_end(), after.trim_start())
 }
 
 /// Lower case (ASCII; Hebrew has none), single spaces, straight quotes.
@@ -255,6 +278,17 @@ mod tests {
         let long = "שלום ".repeat(READ_LIMIT);
         assert!(sentences(&long).iter().map(|s| s.raw.len()).sum::<usize>() <= READ_LIMIT);
         assert!(sentences(&"Hi. ".repeat(5_000)).len() <= MAX_SENTENCES);
+    }
+
+    #[test]
+    fn a_sentence_without_an_end_is_cut_between_words() {
+        for (text, pieces) in [("word ".repeat(4_000), 10), ("א".repeat(4_096), 4), ("ab".repeat(2_000), 2)] {
+            let found = sentences(&text);
+            assert_eq!(found.len(), pieces, "{}", text.len());
+            assert!(found.iter().all(|one| one.raw.len() <= LONGEST_SENTENCE));
+            let whole: String = found.iter().map(|one| one.raw.replace(' ', "")).collect();
+            assert_eq!(whole, text.replace(' ', ""));
+        }
     }
 
     #[test]

@@ -49,6 +49,7 @@ mod ledger;
 mod life_cycle;
 mod maildir_life;
 mod maildir_names;
+mod linear_time;
 mod memory_contract;
 mod memory_faults;
 mod memory_key;
