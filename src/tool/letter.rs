@@ -3,7 +3,7 @@
 use chrono::DateTime;
 use mail_builder::{
     MessageBuilder,
-    headers::{content_type::ContentType, raw::Raw},
+    headers::{HeaderType, content_type::ContentType, raw::Raw, text::Text},
     mime::MimePart,
 };
 use mail_parser::MimeHeaders as _;
@@ -30,7 +30,7 @@ impl Letter<'_> {
         let mut builder = MessageBuilder::new()
             .from((name.to_owned(), input.own.to_owned()))
             .to(self.to.iter().map(|to| (to.name.clone().unwrap_or_default(), to.addr.clone())).collect::<Vec<_>>())
-            .subject(self.subject.clone())
+            .header("Subject", subject_field(&self.subject))
             .date(input.now.utc().timestamp())
             .message_id(format!("{}@{}", input.token, host(input)))
             .header("X-Adjutant-Action", Raw::new(input.token.to_owned()));
@@ -58,6 +58,31 @@ impl Letter<'_> {
             .map_err(|error| CannotDo(format!("the message could not be written: {error}")))?;
         Ok(Composed { to: self.to, cc: Vec::new(), subject: self.subject, body: self.body, mime, attachments })
     }
+}
+
+/// Bytes in one encoded word: with every byte written as three characters it is shorter than the 75 allowed (RFC 2047).
+const WORD_BYTES: usize = 20;
+
+/// A subject as a header field. One that looks encoded is encoded itself: written as it is, it would be read as what it
+/// decodes to.
+fn subject_field(subject: &str) -> HeaderType<'static> {
+    if !subject.contains("=?") {
+        return Text::new(subject.to_owned()).into();
+    }
+    let mut words = vec![String::new()];
+    let mut room = WORD_BYTES;
+    for c in subject.chars() {
+        if room < c.len_utf8() {
+            words.push(String::new());
+            room = WORD_BYTES;
+        }
+        room -= c.len_utf8();
+        if let Some(word) = words.last_mut() {
+            word.extend(c.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("={byte:02X}")));
+        }
+    }
+    // The space between two encoded words is not part of what they say.
+    Raw::new(words.iter().map(|word| format!("=?utf-8?Q?{word}?=")).collect::<Vec<_>>().join(" ")).into()
 }
 
 fn with_calendar(token: &str, body: &str, method: &'static str, calendar: String) -> MimePart<'static> {
@@ -158,7 +183,7 @@ pub fn rewrite(message: &Composed, token: &str, subject: &str, text: &str, now: 
     let mut builder = MessageBuilder::new()
         .from((name, own))
         .to(message.to.iter().map(|to| (to.name.clone().unwrap_or_default(), to.addr.clone())).collect::<Vec<_>>())
-        .subject(subject.to_owned())
+        .header("Subject", subject_field(subject))
         .date(now.utc().timestamp())
         .message_id(format!("{token}@{host}"))
         .header("X-Adjutant-Action", Raw::new(token.to_owned()));

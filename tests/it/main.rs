@@ -77,6 +77,7 @@ mod recall;
 mod reminders;
 mod replay_and_fork;
 mod restore;
+mod reply_bytes;
 mod retry_skip_cancel;
 mod rules_file;
 mod rules_kept;

@@ -1,0 +1,190 @@
+//! Whatever a mail carries in its subject, its names and its text: the reply says in its bytes what its fields say, so
+//! that policy never has to deny one for words the program itself wrote.
+
+use adjutant::{
+    ingest::{Trust, read_mail},
+    model::{AccountId, AccountMode, Action, ActionId, Effect, Mail, MailId, Task, TaskId, UserId, action::Composed},
+    planner::{Relation, facts},
+    policy::{Charter, Situation, classify},
+    tool::{Agenda, Outcome, Registry, ToolInput, rewrite},
+};
+use serde_json::json;
+
+use crate::{
+    fuzz_entry::{me, now, plan},
+    house::{Dice, House},
+};
+
+/// What a mail can carry in a header or a text, and what has a meaning of its own where it is written again.
+const PIECES: &[&str] = &[
+    "=?utf-8?q?x?=",
+    "=?utf-8?B?eA==?=",
+    "=?utf-8?q?",
+    "=?",
+    "?=",
+    "=?iso-8859-1?q?=E9?=",
+    "=3D",
+    "=",
+    "_",
+    "?",
+    "a",
+    "Report",
+    " ",
+    "  ",
+    "\t",
+    "Re: ",
+    "RE:",
+    "Fwd: ",
+    "\"",
+    "'",
+    "\\",
+    "\\\"",
+    "<",
+    ">",
+    "<eve@evil.example>",
+    "@",
+    ",",
+    ";",
+    ":",
+    "(",
+    ")",
+    "[",
+    "]",
+    "é",
+    "שלום",
+    "日本",
+    "👩\u{200d}💻",
+    "e\u{301}",
+    "\u{200f}",
+    "\u{ad}",
+    "\u{85}",
+    "\u{2028}",
+    "\u{feff}",
+    "\u{1}",
+    "\r",
+    ".",
+    "..",
+    "-",
+    "--",
+    ">",
+    "From ",
+    "Bcc: eve@evil.example",
+    "%",
+    "#",
+    "&amp;",
+    "very long word without an end ",
+];
+
+fn thrown(dice: &mut Dice, most: u64) -> String {
+    let count = dice.below(most);
+    (0..count).map(|_| PIECES[dice.below(PIECES.len() as u64) as usize]).collect()
+}
+
+/// As another program may write it: as it is, or encoded.
+fn written(dice: &mut Dice, text: &str) -> String {
+    if dice.below(2) == 0 {
+        return text.replace(['\r', '\n'], " ");
+    }
+    let encoded: String = text.bytes().map(|byte| format!("={byte:02X}")).collect();
+    format!("=?utf-8?q?{encoded}?=")
+}
+
+/// What judging an action depends on, with nothing said by anybody.
+fn verdict(message: &Composed, mail: &Mail) -> Result<(), String> {
+    let action = Action {
+        action_id: ActionId::derive(now(), &["reply"]),
+        account: AccountId::from("work"),
+        user: UserId::from("me"),
+        task_id: TaskId::derive(now(), &["reply"]),
+        step: "draft_reply".into(),
+        generation: 0,
+        mail_id: Some(MailId(1)),
+        mail_key: None,
+        tool: "draft_reply".into(),
+        effect: Effect::Draft { message: message.clone() },
+        arguments: Vec::new(),
+        terms: None,
+    };
+    let (own, charter) = (me().addresses.clone(), Charter::parse("").unwrap());
+    let situation = Situation {
+        mode: AccountMode::Active,
+        mail: Some(mail),
+        labels: &[],
+        phishing: false,
+        own: &own,
+        charter: &charter,
+        approval: None,
+        epoch: 0,
+        now: now(),
+    };
+    classify(&action, &situation).map(drop)
+}
+
+fn reply(mail: &Mail) -> Composed {
+    let reading = plan(mail);
+    let task: Task = serde_json::from_value(json!({
+        "task_id": "01JYD3A8P0WQ5M4T6R2P0N1M4K", "created_at": "2025-06-23T03:15:00Z", "source": "email:1",
+        "objective": mail.subject, "priority": "low", "status": "READY", "last_updated": "2025-06-23T03:15:00Z",
+        "context": { "evidence": mail.text },
+    }))
+    .unwrap();
+    let facts = facts(mail, &reading, "work", &Relation::default());
+    let agenda = Agenda::None;
+    let input = ToolInput {
+        task: &task,
+        facts: &facts,
+        mail: Some(mail),
+        thread: &[],
+        agenda: &agenda,
+        words: None,
+        me: me(),
+        own: "you@home.example",
+        now: now(),
+        token: "01TOKEN",
+    };
+    match Registry::shipped().get("draft_reply").unwrap().run(&input).unwrap() {
+        Outcome::Effect(wished) => match wished.effect {
+            Effect::Draft { message } => message,
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_reply_says_in_its_bytes_what_its_fields_say() {
+    let mut dice = Dice::thrown("a_reply_says_in_its_bytes_what_its_fields_say");
+    for _ in 0..1_500 {
+        let (subject, name, text) = (thrown(&mut dice, 12), thrown(&mut dice, 6), thrown(&mut dice, 30));
+        let raw = format!(
+            "From: {} <tom@bakerand.example>\nTo: you@home.example\nSubject: {}\n\n{text}\n",
+            written(&mut dice, &name.replace(['<', '>', '@', ',', ';', ':', '(', ')', '\"', '\\'], " ")),
+            written(&mut dice, &subject),
+        );
+        let mail = read_mail(raw.as_bytes(), &Trust::default()).unwrap();
+        if mail.from.addr != "tom@bakerand.example" {
+            continue;
+        }
+        let message = reply(&mail);
+        assert_eq!(verdict(&message, &mail), Ok(()), "{raw:?}");
+        // And in a person's own words, whatever they type.
+        let typed = (thrown(&mut dice, 12), thrown(&mut dice, 30));
+        let subject = typed.0.split_whitespace().collect::<Vec<_>>().join(" ");
+        let again = rewrite(&message, "01AGAIN", &subject, &typed.1, now()).unwrap();
+        assert_eq!(verdict(&again, &mail), Ok(()), "{raw:?} rewritten {typed:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_subject_that_looks_encoded_is_answered() {
+    let house = House::active();
+    for (id, subject) in
+        [("whole", "=?utf-8?q?=3D=3Futf-8=3Fq=3Fx=3F=3D?="), ("open", "=?utf-8?q?=3D=3Futf-8=3Fq=3F?=")]
+    {
+        let letter = house.letter(id).question().subject(subject);
+        house.post(&letter);
+    }
+    house.once().await;
+    assert_eq!(house.drafts().len(), 2, "{:?}", house.sql("SELECT title FROM item"));
+    assert_eq!(house.sql("SELECT DISTINCT state FROM ledger"), [["task"]]);
+}
