@@ -1,13 +1,17 @@
 //! `adjutant import`: mbox, .eml or a Maildir into an account of its own that only observes.
 
-use std::{collections::HashSet, path::Path, sync::Arc};
+use std::{
+    collections::HashSet,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use super::App;
 use crate::{
-    ingest::{Desk, Left, PART, Tally, Trust},
+    ingest::{Desk, Halted, Left, PART, Reader, Steps, Tally, Trust, watched},
     model::{AccountId, AccountMode, Instant},
     source::import::{Import, Imported, NotImported},
     store::value::{Arrival, ArrivalContent, ArrivalFile},
@@ -68,17 +72,19 @@ impl App {
             clock: self.clock.clone(),
             old_after: (!tasks).then_some(days),
             never_touch: Vec::new(),
+            reader: Reader::default(),
         };
         let account_name = desk.account.clone();
         let unread = Arc::new(self.store.read(move |reader| reader.unread_keys(&account_name)).await?);
         let mut report = ImportReport { account: account.to_owned(), ..ImportReport::default() };
         let mut tally = Tally::default();
-        let mut rest = Some(archive);
-        while let Some(archive) = rest.take() {
-            let part = take_part(archive, desk.clone(), Arc::clone(&unread)).await?;
+        let archive = Arc::new(Mutex::new(archive));
+        let mut last = false;
+        while !last {
+            let part = take_part(&archive, &desk, &unread).await?;
             report.mails += part.arrivals.len();
             tell(Progress { done: part.progress, total });
-            rest = part.rest;
+            last = part.last;
             let left = Left { gone: part.read_now, ..Left::default() };
             desk.enter(part.arrivals, left, None, &mut tally).await?;
         }
@@ -90,39 +96,71 @@ impl App {
     }
 }
 
-/// Some messages of an import, and the import itself as long as there are more.
+/// Some messages of an import, read.
+#[derive(Default)]
 struct Part {
     arrivals: Vec<Arrival>,
     /// Keys of those that could not be read before.
     read_now: Vec<String>,
     progress: u64,
-    rest: Option<Import>,
+    /// Nothing is left in the import.
+    last: bool,
 }
 
-async fn take_part(mut archive: Import, desk: Desk, unread: Arc<HashSet<String>>) -> anyhow::Result<Part> {
-    let read = move || {
-        let mut part = Part { arrivals: Vec::new(), read_now: Vec::new(), progress: 0, rest: None };
-        for message in archive.by_ref().take(PART) {
-            part.arrivals.push(match message {
-                Ok(message) => {
-                    part.progress = message.progress;
-                    part.read_now.extend(unread.get(&message.place).cloned());
-                    arrival(message, &desk)
-                }
-                Err(message) => unreadable(message, desk.clock.now()),
-            });
+impl Part {
+    fn is_full(&self) -> bool {
+        self.arrivals.len() >= PART
+    }
+}
+
+/// Reads the next messages. One that the reader does not come back from is parked alone.
+async fn take_part(archive: &Arc<Mutex<Import>>, desk: &Desk, unread: &Arc<HashSet<String>>) -> anyhow::Result<Part> {
+    let part = Arc::new(Mutex::new(Part::default()));
+    loop {
+        let (archive, so_far) = (Arc::clone(archive), Arc::clone(&part));
+        let (reads, unread) = (desk.clone(), Arc::clone(unread));
+        let job = move |steps: &Steps<Arrival>| while read_next(&archive, &reads, &unread, steps, &so_far) {};
+        let stuck = watched(desk.reader.budget, job).await.context("reading mail")?;
+        let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = stuck.is_none();
+        part.arrivals.extend(stuck);
+        if done || part.is_full() {
+            return Ok(std::mem::take(&mut *part));
         }
-        part.rest = (part.arrivals.len() == PART).then_some(archive);
-        part
-    };
-    tokio::task::spawn_blocking(read).await.context("reading mail")
+    }
 }
 
-fn arrival(message: Imported, desk: &Desk) -> Arrival {
-    let content = desk.content(&message.bytes, message.arrived_at);
-    let Imported { key, folder, direction, arrived_at, bytes, .. } = message;
-    let (size, file) = (bytes.len() as u64, ArrivalFile::default());
-    Arrival { source_key: key, folder, direction, arrived_at, size, content, file }
+/// Reads one message more. False when the part is full, there is none, or somebody else goes on.
+fn read_next(
+    archive: &Mutex<Import>,
+    desk: &Desk,
+    unread: &HashSet<String>,
+    steps: &Steps<Arrival>,
+    part: &Mutex<Part>,
+) -> bool {
+    let next = archive.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let part = || part.lock().unwrap_or_else(PoisonError::into_inner);
+    match next {
+        None => part().last = true,
+        Some(Err(message)) => part().arrivals.push(unreadable(message, desk.clock.now())),
+        Some(Ok(Imported { key, place, folder, direction, arrived_at, bytes, progress })) => {
+            {
+                let mut part = part();
+                part.progress = progress;
+                part.read_now.extend(unread.get(&place).cloned());
+            }
+            let (size, file) = (bytes.len() as u64, ArrivalFile::default());
+            // What it will be if nobody comes back from reading it.
+            let content = ArrivalContent::Parked { reason: Halted::OverBudget.to_string() };
+            steps.begin(Arrival { source_key: key, folder, direction, arrived_at, size, content, file });
+            let content = desk.content(&bytes, arrived_at);
+            let mut part = part();
+            let Some(arrival) = steps.end() else { return false };
+            part.arrivals.push(Arrival { content, ..arrival });
+        }
+    }
+    let part = part();
+    !part.last && !part.is_full()
 }
 
 /// It is accounted for, and a person may look.

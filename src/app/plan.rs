@@ -1,10 +1,11 @@
 //! What would it do? Reads mail without storing anything.
 
+use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use super::App;
 use crate::{
-    ingest::{Trust, read_mail},
+    ingest::{Reader, Trust, read_mail},
     model::{Address, Mail, Reading},
     planner::{self, ReadContext},
 };
@@ -32,42 +33,52 @@ pub struct Planned {
 impl App {
     pub fn read_eml(&self, raw: &[u8]) -> anyhow::Result<(Mail, Reading)> {
         let servers = self.config.accounts.iter().flat_map(|account| account.trusted_servers.clone()).collect();
-        let mail = read_mail(raw, &Trust { servers })?;
-        let reading = self.read(&mail);
-        Ok((mail, reading))
+        let (raw, trust) = (raw.to_vec(), Trust { servers });
+        self.read_under_guard(move || Ok(Some(read_mail(&raw, &trust)?)))?.context("the mail was not read")
     }
 
-    pub(super) fn read(&self, mail: &Mail) -> Reading {
-        let context =
-            ReadContext { me: &self.config.me, now: self.clock.now(), known_contact: false, thread_mine: false };
-        planner::read(mail, &context)
+    /// Gets a mail and plans it, on a thread that is given up when it takes too long. None where there is none to plan.
+    pub(super) fn read_under_guard(
+        &self,
+        mail: impl FnOnce() -> anyhow::Result<Option<Mail>> + Send + 'static,
+    ) -> anyhow::Result<Option<(Mail, Reading)>> {
+        let (me, now) = (self.config.me.clone(), self.clock.now());
+        let work = move || {
+            let Some(mail) = mail()? else { return Ok(None) };
+            let reading = planner::read(&mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false });
+            Ok(Some((mail, reading)))
+        };
+        Reader::default().within_budget(work)?
     }
 
     pub fn plan_line(&self, input: PlanInput) -> anyhow::Result<Planned> {
-        let mail = match (&input.text, &input.eml) {
-            (Some(text), None) => Mail {
-                from: Address { name: None, addr: "someone@else.example".into() },
-                to: self
-                    .config
-                    .me
-                    .addresses
-                    .first()
-                    .map(|addr| Address { name: None, addr: addr.clone() })
-                    .into_iter()
-                    .collect(),
-                text: text.clone(),
-                ..Mail::default()
-            },
-            (None, Some(eml)) => read_mail(eml.as_bytes(), &Trust::default())?,
+        let PlanInput { id, text, eml } = input;
+        let mail: Box<dyn FnOnce() -> anyhow::Result<Option<Mail>> + Send> = match (text, eml) {
+            (Some(text), None) => {
+                let mail = self.mail_with(text);
+                Box::new(|| Ok(Some(mail)))
+            }
+            (None, Some(eml)) => Box::new(move || Ok(Some(read_mail(eml.as_bytes(), &Trust::default())?))),
             _ => anyhow::bail!("give either \"text\" or \"eml\""),
         };
-        let reading = self.read(&mail);
+        let (_, reading) = self.read_under_guard(mail)?.context("the mail was not read")?;
         Ok(Planned {
-            id: input.id,
+            id,
             is_task: !reading.tasks.is_empty(),
             score: reading.score,
             tasks: reading.tasks,
             reason: reading.reason,
         })
+    }
+
+    /// A mail to the person with nothing but a text.
+    fn mail_with(&self, text: String) -> Mail {
+        let to = |addr: &String| Address { name: None, addr: addr.clone() };
+        Mail {
+            from: Address { name: None, addr: "someone@else.example".into() },
+            to: self.config.me.addresses.first().map(to).into_iter().collect(),
+            text,
+            ..Mail::default()
+        }
     }
 }

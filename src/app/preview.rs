@@ -75,13 +75,20 @@ impl App {
         let since = self.clock.now().plus(-chrono::Duration::days(days.into()));
         let mut preview = Preview { span: format!("of the last {days} days"), ..Preview::default() };
         for entry in import::Import::open(path).with_context(|| format!("{place} cannot be read"))? {
-            let read = entry.ok().and_then(|entry| Some((read_mail(&entry.bytes, &trust).ok()?, entry)));
-            let Some((mail, entry)) = read else {
+            let Ok(entry) = entry else {
                 preview.unreadable += 1;
                 continue;
             };
-            if entry.direction == Direction::In && mail.date.unwrap_or(entry.arrived_at) >= since {
-                self.preview_mail(&mut preview, &mail, place, never_touch);
+            let trust = trust.clone();
+            let read = self.read_under_guard(move || {
+                let mail = read_mail(&entry.bytes, &trust)?;
+                let recent = mail.date.unwrap_or(entry.arrived_at) >= since;
+                Ok(Some(mail).filter(|_| entry.direction == Direction::In && recent))
+            });
+            match read {
+                Ok(Some((mail, reading))) => self.preview_mail(&mut preview, &mail, reading, place, never_touch),
+                Ok(None) => {}
+                Err(_) => preview.unreadable += 1,
             }
         }
         Ok(preview)
@@ -110,12 +117,17 @@ impl App {
             let reader = Arc::clone(&gmail);
             let read = tokio::task::spawn_blocking(move || read_some(&reader, left)).await?;
             for (found, raw) in read.mails {
-                match raw.and_then(|raw| read_mail(&raw, &trust).ok()) {
-                    Some(mail) if found.direction == Direction::In => {
-                        self.preview_mail(&mut preview, &mail, account.name.as_str(), &account.never_touch);
+                let (trust, incoming) = (trust.clone(), found.direction == Direction::In);
+                let read = self.read_under_guard(move || {
+                    let mail = read_mail(&raw.context("it cannot be had")?, &trust)?;
+                    Ok(Some(mail).filter(|_| incoming))
+                });
+                match read {
+                    Ok(Some((mail, reading))) => {
+                        self.preview_mail(&mut preview, &mail, reading, account.name.as_str(), &account.never_touch);
                     }
-                    Some(_) => {}
-                    None => preview.unreadable += 1,
+                    Ok(None) => {}
+                    Err(_) => preview.unreadable += 1,
                 }
             }
             left = read.left;
@@ -128,10 +140,16 @@ impl App {
         Ok(preview)
     }
 
-    fn preview_mail(&self, preview: &mut Preview, mail: &Mail, account: &str, never_touch: &[String]) {
+    fn preview_mail(
+        &self,
+        preview: &mut Preview,
+        mail: &Mail,
+        mut reading: Reading,
+        account: &str,
+        never_touch: &[String],
+    ) {
         let (rules, now) = (self.rules(), self.clock.now());
         preview.mails += 1;
-        let mut reading = self.read(mail);
         if is_left_alone(&mail.from, never_touch) {
             reading.tasks.clear();
             reading.reason = LEFT_ALONE.into();

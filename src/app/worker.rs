@@ -16,7 +16,7 @@ use super::{App, NightReport, Outcome, Report, gmail::AtGoogle};
 use crate::{
     config::{AccountConfig, AccountKind},
     graph::{Consultant, Engine, Library, Limits, Ticket, entry::RunHead, node::Nodes},
-    ingest::{Desk, Fresh, Intake, Tally, Trust},
+    ingest::{Desk, Fresh, Intake, Reader, Tally, Trust},
     model::RunKind,
     outbox::Outbox,
     policy::Charter,
@@ -281,6 +281,7 @@ impl App {
             clock: self.clock.clone(),
             old_after: Some(chrono::Duration::days(i64::from(self.config.old_after_days))),
             never_touch: account.never_touch.clone(),
+            reader: Reader::default(),
         };
         Ok(Followed { intake: Intake { desk, source, looking: Arc::default() }, place })
     }

@@ -5,13 +5,17 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use anyhow::Context as _;
 
-use super::{Trust, parse::received_at, read_mail};
+use super::{
+    Trust,
+    guard::{Halted, Reader, Steps, watched, without_panic},
+    parse::received_at,
+};
 use crate::{
     clock::Clock,
     failpoint,
@@ -41,6 +45,7 @@ pub struct Desk {
     pub old_after: Option<chrono::Duration>,
     /// Addresses, or domains with an @ before them, whose mail is kept and never worked. Lower case.
     pub never_touch: Vec<String>,
+    pub reader: Reader,
 }
 
 /// A desk with a mailbox that is polled.
@@ -149,49 +154,91 @@ impl Intake {
         })
     }
 
-    /// What could be read of it, oldest first, and what keeps the rest from being read now.
+    /// What could be read of it, oldest first, and what keeps the rest from being read now. A mail that the reader does
+    /// not come back from is parked alone.
     async fn fetch(
         &self,
         found: Vec<Found>,
         tried: HashMap<String, u32>,
     ) -> anyhow::Result<(Vec<Arrival>, Option<SourceError>)> {
-        let (source, desk) = (Arc::clone(&self.source), self.desk.clone());
-        let read = move || {
-            let order: HashMap<String, usize> = found.iter().map(|found| found.key.clone()).zip(0..).collect();
-            let (mut arrivals, mut trouble) = (Vec::with_capacity(found.len()), None);
-            source.fetch_each(found, &mut |mut message, raw| {
-                let mut sha256 = String::new();
-                let content = match raw {
-                    Ok(raw) => {
-                        if !message.file.stamp.is_empty() {
-                            sha256 = sha256_hex(&raw);
-                            message.size =
-                                Some(raw.len() as u64).filter(|size| *size < FETCH_BYTES).unwrap_or(message.size);
-                        }
-                        desk.content(&raw, message.arrived_at)
-                    }
-                    Err(SourceError::Gone { .. }) => ArrivalContent::Gone,
-                    Err(error) if error.is_everywhere() => {
-                        trouble.get_or_insert(error);
-                        return;
-                    }
-                    Err(error) => unreadable(&error, tried.get(&message.key).copied().unwrap_or(0)),
-                };
-                let Found { key, folder, direction, arrived_at, size, file } = message;
-                let file = ArrivalFile { stamp: file.stamp, sha256, completes: file.completes };
-                arrivals.push(Arrival { source_key: key, folder, direction, arrived_at, size, content, file });
-            });
-            arrivals.sort_by_key(|arrival| order.get(&arrival.source_key).copied());
-            (arrivals, trouble)
-        };
-        tokio::task::spawn_blocking(read).await.context("reading mail")
+        let order: HashMap<String, usize> = found.iter().map(|found| found.key.clone()).zip(0..).collect();
+        let (read, tried) = (Arc::new(Mutex::new(Fetched::default())), Arc::new(tried));
+        let mut left = found;
+        // A poll mostly finds nothing, and needs no thread for it.
+        while !left.is_empty() {
+            let (source, desk, read_so_far) = (Arc::clone(&self.source), self.desk.clone(), Arc::clone(&read));
+            let (wanted, tried) = (left.clone(), Arc::clone(&tried));
+            let job = move |steps: &Steps<Arrival>| {
+                source.fetch_each(wanted, &mut |message, raw| desk.take(message, raw, &tried, steps, &read_so_far));
+            };
+            let stuck = watched(self.desk.reader.budget, job).await.context("reading mail")?;
+            let Some(stuck) = stuck else { break };
+            let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
+            tracing::error!(account = %self.desk.account, "a mail took too long to read and was parked");
+            read.arrivals.push(stuck);
+            left.retain(|found| !read.arrivals.iter().any(|arrival| arrival.source_key == found.key));
+        }
+        let Fetched { mut arrivals, trouble } =
+            std::mem::take(&mut *read.lock().unwrap_or_else(PoisonError::into_inner));
+        arrivals.sort_by_key(|arrival| order.get(&arrival.source_key).copied());
+        Ok((arrivals, trouble))
     }
 }
 
+/// What a part has brought so far.
+#[derive(Default)]
+struct Fetched {
+    arrivals: Vec<Arrival>,
+    trouble: Option<SourceError>,
+}
+
 impl Desk {
+    /// Reads one message of a part, if it could be had.
+    fn take(
+        &self,
+        message: Found,
+        raw: Result<Vec<u8>, SourceError>,
+        tried: &HashMap<String, u32>,
+        steps: &Steps<Arrival>,
+        read: &Mutex<Fetched>,
+    ) {
+        let tried = tried.get(&message.key).copied().unwrap_or(0);
+        let Found { key, folder, direction, arrived_at, mut size, file } = message;
+        let mut sha256 = String::new();
+        if let Ok(raw) = raw.as_ref()
+            && !file.stamp.is_empty()
+        {
+            sha256 = sha256_hex(raw);
+            size = Some(raw.len() as u64).filter(|size| *size < FETCH_BYTES).unwrap_or(size);
+        }
+        let file = ArrivalFile { stamp: file.stamp, sha256, completes: file.completes };
+        // What it will be if nobody comes back from reading it.
+        let content = ArrivalContent::Parked { reason: Halted::OverBudget.to_string() };
+        steps.begin(Arrival { source_key: key, folder, direction, arrived_at, size, content, file });
+        let content = match raw {
+            Ok(raw) => Ok(self.content(&raw, arrived_at)),
+            Err(SourceError::Gone { .. }) => Ok(ArrivalContent::Gone),
+            Err(error) if error.is_everywhere() => Err(error),
+            Err(error) => Ok(unreadable(&error, tried)),
+        };
+        let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
+        match (steps.end(), content) {
+            (Some(arrival), Ok(content)) => read.arrivals.push(Arrival { content, ..arrival }),
+            (Some(_), Err(trouble)) => {
+                read.trouble.get_or_insert(trouble);
+            }
+            (None, _) => {}
+        }
+    }
+
     /// Reads one raw message and decides whether it is worked, kept or given to a person.
     pub fn content(&self, raw: &[u8], arrived_at: Instant) -> ArrivalContent {
-        let mut mail = match read_mail(raw, &self.trust) {
+        without_panic(|| self.read(raw, arrived_at))
+            .unwrap_or_else(|halted| ArrivalContent::Parked { reason: halted.to_string() })
+    }
+
+    fn read(&self, raw: &[u8], arrived_at: Instant) -> ArrivalContent {
+        let mut mail = match (self.reader.read)(raw, &self.trust) {
             Ok(mail) => mail,
             Err(error) => return ArrivalContent::Parked { reason: error.to_string() },
         };

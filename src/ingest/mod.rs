@@ -12,6 +12,7 @@ mod charset;
 mod clean;
 mod content;
 mod entity;
+mod guard;
 mod header;
 mod html;
 mod identity;
@@ -29,6 +30,7 @@ mod tricks;
 
 pub use auth::Trust;
 pub use clean::{Cleaned, clean};
+pub use guard::{Halted, Reader, Steps, watched};
 pub use html::{Page, html_to_text};
 pub use intake::{Desk, Fresh, Intake, LEFT_ALONE, Left, PART, Pass, Tally, is_left_alone};
 pub use parse::{Note, Opened, Unreadable, open_mail, read_mail};

@@ -12,7 +12,12 @@ pub mod maildir;
 mod ours;
 pub mod sendmail;
 
-use std::{collections::HashSet, io, time::Duration};
+use std::{
+    collections::HashSet,
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -131,7 +136,7 @@ pub trait Source: Send + Sync {
     /// after the first that says nothing can be had now.
     fn fetch_each(&self, found: Vec<Found>, each: &mut dyn FnMut(Found, Result<Vec<u8>, SourceError>)) {
         for found in found {
-            let raw = failpoint::around("source.fetch", || self.fetch(&found.key));
+            let raw = fetch_guarded(self, &found.key);
             let stop = raw.as_ref().is_err_and(SourceError::is_everywhere);
             each(found, raw);
             if stop {
@@ -144,6 +149,15 @@ pub trait Source: Send + Sync {
     fn condition(&self) -> Option<Condition> {
         None
     }
+}
+
+/// Fetches one message. A panic over it is a fault with this one, and the others can be had.
+fn fetch_guarded<S: Source + ?Sized>(source: &S, key: &str) -> Result<Vec<u8>, SourceError> {
+    let fetch = || failpoint::around("source.fetch", || source.fetch(key));
+    catch_unwind(AssertUnwindSafe(fetch)).unwrap_or_else(|_| {
+        let fault = io::Error::other("a fault of the program");
+        Err(SourceError::Unreadable { key: key.to_owned(), source: fault })
+    })
 }
 
 /// How an account that is reached over a network is doing.
