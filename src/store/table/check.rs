@@ -47,6 +47,15 @@ fn json_or_empty<T: DeserializeOwned>(text: &str) -> Option<String> {
     if text.is_empty() { None } else { json::<T>(text) }
 }
 
+/// `task:<ulid>` or `mail:<n>`.
+fn document(doc: &str) -> Option<String> {
+    match doc.split_once(':') {
+        Some(("task", id)) => text::<TaskId>(id),
+        Some(("mail", number)) => text::<i64>(number),
+        _ => Some("neither a task nor a mail".to_owned()),
+    }
+}
+
 const AT: Check = text::<Instant>;
 const DAY: Check = text::<NaiveDate>;
 const TASK: Check = text::<TaskId>;
@@ -173,7 +182,7 @@ const TABLES: &[Table] = &[
         ],
     ),
     table("request", "request", &[("asked_at", AT)]),
-    table("search_doc", "doc", &[("at", AT)]),
+    table("search_doc", "doc_id", &[("doc", document), ("at", AT)]),
     table(
         "approval",
         "action_id",
