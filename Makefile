@@ -67,9 +67,11 @@ check: fmt lint docs test stats ## what CI runs
 
 crash: need peers ## the long campaigns: kills, places to die, tampering, forgeries, an attacker (some hours)
 	IT_KILLS=100 cargo nextest run --locked -E 'test(/^crash::/)' --no-capture
-	IT_PLACES=1000 IT_MAILS=200 cargo nextest run --locked -E 'test(dying_at_every_place_loses)' --no-capture
+	IT_PLACES=1000 IT_MAILS=8 cargo nextest run --locked -E 'test(dying_at_every_place_loses)' --no-capture
 	IT_KILLS=2000 IT_MAILS=40 cargo nextest run --locked -E 'test(killed_at_random_while_it_sends)' --no-capture
 	IT_CASES=500 cargo nextest run --locked -E 'test(ambiguous_sends_are)' --no-capture
+	IT_CASES=200 IT_ROUNDS=10 IT_PATIENCE=60 cargo nextest run --locked -E 'test(/^transport::/)' --no-capture
+	IT_CASES=2000 cargo nextest run --locked -E 'test(/^second_thoughts::/)' --no-capture
 	IT_PLACES=1000 IT_MAILS=8 cargo nextest run --locked -E 'test(dying_at_every_place_on_gmail)' --no-capture
 	IT_KILLS=500 IT_MAILS=12 cargo nextest run --locked -E 'test(killed_at_random_on_gmail)' --no-capture
 	IT_CASES=500 cargo nextest run --locked -E 'test(ambiguous_sends_through_gmail)' --no-capture

@@ -169,7 +169,8 @@ impl App {
         let Some(known) = configured.filter(|_| account.mode != AccountMode::Retired) else { return Vec::new() };
         match &known.kind {
             AccountKind::Maildir { path, sendmail } => {
-                let transport = sendmail.as_deref().and_then(Sendmail::parse);
+                let transport =
+                    sendmail.as_ref().and_then(|sendmail| Sendmail::parse(&sendmail.line, sendmail.patience));
                 let transport = transport.and_then(|sendmail| find_transport_fault(known, sendmail.name()));
                 find_mailbox_fault(known, path).into_iter().chain(transport).collect()
             }

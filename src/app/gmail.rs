@@ -56,7 +56,7 @@ impl App {
     /// Where the effects on an account land.
     pub(super) fn mailbox(&self, account: &AccountConfig) -> Arc<dyn Mailbox> {
         match &account.kind {
-            AccountKind::Maildir { path, sendmail } => Arc::new(self.maildir(account, path, sendmail.as_deref())),
+            AccountKind::Maildir { path, sendmail } => Arc::new(self.maildir(account, path, sendmail.as_ref())),
             AccountKind::Gmail(gmail) => Arc::new(self.at_google(account, gmail).mailbox),
         }
     }

@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use super::App;
 use crate::{
-    config::{AccountConfig, AccountKind},
+    config::{AccountConfig, AccountKind, SendmailConfig},
     model::AccountId,
     source::{
         Maildir, Sendmail, SourceError,
@@ -17,9 +17,10 @@ use crate::{
 };
 
 impl App {
-    pub(super) fn maildir(&self, account: &AccountConfig, path: &Path, sendmail: Option<&str>) -> Maildir {
+    pub(super) fn maildir(&self, account: &AccountConfig, path: &Path, sendmail: Option<&SendmailConfig>) -> Maildir {
         let ledger = FilesOfLedger { store: self.store.clone(), account: account.name.clone() };
-        Maildir::open(path.to_owned(), Box::new(ledger)).with_sendmail(sendmail.and_then(Sendmail::parse))
+        let sendmail = sendmail.and_then(|sendmail| Sendmail::parse(&sendmail.line, sendmail.patience));
+        Maildir::open(path.to_owned(), Box::new(ledger)).with_sendmail(sendmail)
     }
 
     /// Looks into the mailbox itself. Returns how many files lay in it at the last poll, and how many came since, that no

@@ -258,7 +258,7 @@ impl App {
     async fn intake(&self, account: &AccountConfig, outbox: &Outbox) -> anyhow::Result<Followed> {
         let (source, place): (Arc<dyn Source>, Place) = match &account.kind {
             AccountKind::Maildir { path, sendmail } => {
-                let maildir = Arc::new(self.maildir(account, path, sendmail.as_deref()));
+                let maildir = Arc::new(self.maildir(account, path, sendmail.as_ref()));
                 if account.sample {
                     maildir.create().context("the sample mailbox cannot be made")?;
                     self.seed_samples(&maildir).await?;

@@ -50,7 +50,7 @@ impl Anchor {
             return Ok(());
         }
         let kept = self.0.with_extension(format!("anchor.{}", now.utc().format("%Y%m%dT%H%M%SZ")));
-        failpoint::around("anchor.append", || fs::rename(&self.0, kept))
+        failpoint::around("anchor.rename", || fs::rename(&self.0, kept))
     }
 }
 

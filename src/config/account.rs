@@ -1,6 +1,6 @@
 //! `[[account]]`: where mail comes from.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use chrono_tz::Tz;
 
@@ -15,6 +15,10 @@ const GMAIL_SERVER: &str = "mx.google.com";
 const CLIENT_FILE: &str = "google-client.json";
 /// How far back the first look goes unless told.
 const FIRST_LOOK_DAYS: u32 = 7;
+/// Queueing a message takes a moment; a transport that takes this long hangs, unless the person knows better.
+const SENDMAIL_PATIENCE: u64 = 60;
+/// A stop waits for a transport that is at work, so its patience has an end.
+const LONGEST_PATIENCE: u64 = 600;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountConfig {
@@ -34,10 +38,19 @@ pub struct AccountConfig {
 pub enum AccountKind {
     Maildir {
         path: PathBuf,
-        /// The program that transmits mail; without one, an approved mail ends as saved.
-        sendmail: Option<String>,
+        /// Without one, an approved mail ends as saved.
+        sendmail: Option<SendmailConfig>,
     },
     Gmail(GmailConfig),
+}
+
+/// The program that transmits mail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SendmailConfig {
+    /// The program and its arguments, with spaces between.
+    pub line: String,
+    /// How long it may take; then it is stopped.
+    pub patience: Duration,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,12 +163,12 @@ fn maildir(account: &RawAccount, home: &Home) -> Result<AccountKind, String> {
     if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
         return Err(format!("account '{name}': {key} is only for kind = \"gmail\""));
     }
-    Ok(AccountKind::Maildir { path: home.root().join(path), sendmail: transport(account.sendmail.as_deref())? })
+    Ok(AccountKind::Maildir { path: home.root().join(path), sendmail: transport(account)? })
 }
 
 fn gmail(account: &RawAccount, home: &Home, zone: Tz) -> Result<GmailConfig, String> {
     let name = &account.name;
-    if account.path.is_some() || account.sendmail.is_some() {
+    if account.path.is_some() || account.sendmail.is_some() || account.sendmail_patience.is_some() {
         return Err(format!("account '{name}' is of kind \"gmail\": it has no path and no sendmail"));
     }
     let labels = account.labels.clone().filter(|labels| !labels.is_empty());
@@ -200,11 +213,18 @@ fn never(text: &str) -> Result<String, String> {
     Err(format!("account.never_touch has '{text}'; expected an address or @domain"))
 }
 
-fn transport(line: Option<&str>) -> Result<Option<String>, String> {
-    match line.map(str::trim) {
+fn transport(account: &RawAccount) -> Result<Option<SendmailConfig>, String> {
+    let seconds = account.sendmail_patience.unwrap_or(SENDMAIL_PATIENCE);
+    if !(1..=LONGEST_PATIENCE).contains(&seconds) {
+        return Err(format!("account.sendmail_patience is {seconds}; expected 1 to {LONGEST_PATIENCE} seconds"));
+    }
+    match account.sendmail.as_deref().map(str::trim) {
         Some(line) if !line.starts_with('/') => {
             Err(format!("account.sendmail: '{line}': expected a full path, for instance \"/usr/sbin/sendmail -i -t\""))
         }
-        line => Ok(line.map(str::to_owned)),
+        None if account.sendmail_patience.is_some() => {
+            Err(format!("account '{}': sendmail_patience is only for an account with sendmail", account.name))
+        }
+        line => Ok(line.map(|line| SendmailConfig { line: line.to_owned(), patience: Duration::from_secs(seconds) })),
     }
 }

@@ -16,7 +16,7 @@ use std::{collections::HashMap, path::PathBuf};
 use chrono::{NaiveTime, Weekday};
 use chrono_tz::Tz;
 
-pub use account::{AccountConfig, AccountKind, GmailConfig, PushConfig};
+pub use account::{AccountConfig, AccountKind, GmailConfig, PushConfig, SendmailConfig};
 pub use home::{Home, NoHome};
 pub use raw::TEMPLATE;
 
@@ -220,6 +220,16 @@ mod tests {
     }
 
     #[test]
+    fn a_transport_has_a_minute_unless_told() {
+        let account = "[[account]]\nname = \"a\"\npath = \"x\"\nsendmail = \"/usr/sbin/sendmail -i -t\"\n";
+        for (more, seconds) in [("", 60), ("sendmail_patience = 5", 5)] {
+            let config = parse(&format!("{account}{more}"), &[]).unwrap();
+            let AccountKind::Maildir { sendmail: Some(sendmail), .. } = &config.accounts[0].kind else { panic!() };
+            assert_eq!((sendmail.line.as_str(), sendmail.patience.as_secs()), ("/usr/sbin/sendmail -i -t", seconds));
+        }
+    }
+
+    #[test]
     fn a_gmail_account_needs_no_more_than_its_name() {
         let config = parse("[[account]]\nname = \"g\"\nkind = \"gmail\"", &[]).unwrap();
         let account = &config.accounts[0];
@@ -264,6 +274,8 @@ mod tests {
             ("[[account]]\nname = \"a\"\nkind = \"gmail\"\nsince = \"long ago\"", "\"today\" or"),
             ("[[account]]\nname = \"a\"\nkind = \"gmail\"\npush = \"mine\"", "projects/"),
             ("[[account]]\nname = \"a\"\nkind = \"gmail\"\nnever_touch = [\"boss\"]", "@domain"),
+            ("[[account]]\nname = \"a\"\npath = \"x\"\nsendmail = \"/s\"\nsendmail_patience = 0", "1 to 600"),
+            ("[[account]]\nname = \"a\"\npath = \"x\"\nsendmail_patience = 5", "only for an account with sendmail"),
             ("[memory]\nqdrant_url = \"localhost\"", "http://127.0.0.1:6334"),
             ("[memory]\nqdrant_api_key = \"k\"", "ADJUTANT_MEMORY_QDRANT_API_KEY"),
             ("[memory]\nembeddings_url = \"http://x\"", "memory.embeddings_model"),

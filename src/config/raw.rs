@@ -194,6 +194,8 @@ pub(super) struct RawAccount {
     #[serde(default)]
     pub(super) sendmail: Option<String>,
     #[serde(default)]
+    pub(super) sendmail_patience: Option<u64>,
+    #[serde(default)]
     pub(super) never_touch: Vec<String>,
     #[serde(default)]
     pub(super) labels: Option<Vec<String>>,

@@ -19,6 +19,7 @@ use chrono::Duration;
 use tokio::sync::watch;
 
 use crate::{
+    failpoint,
     model::{AccountId, AccountMode, Action, ActionId, Approval, Effect, Instant, Mail, OutboxState, RiskClass},
     policy::{Charter, Situation, Verdict, judge},
     source::{Busy, KnownEvent, Mailbox, SourceError},
@@ -102,7 +103,7 @@ struct Pending {
     begun: u32,
     mode: AccountMode,
     paused: bool,
-    /// Its task has ended, by a person's word: nothing more is begun for it.
+    /// Its task has ended or was changed, by a person's word: nothing more is begun for it.
     over: bool,
     phishing: bool,
     approval: Option<Approval>,
@@ -191,7 +192,7 @@ impl Outbox {
             match self.advance(&row, mail, now, moved).await {
                 Ok(Some(carried)) => {
                     if let Carried::Ended(OutboxState::Void | OutboxState::Failed, _) = carried {
-                        self.withdraw(action_id).await?;
+                        self.withdraw(action_id, "").await?;
                     }
                     return Ok(carried);
                 }
@@ -246,7 +247,7 @@ impl Outbox {
             return Ok(Some(Carried::NotNow { reason: "effects are paused".into(), until: now.plus(LOOK_AGAIN) }));
         }
         if row.over {
-            return self.end(row, End::of(OutboxState::Void, "the task has ended"), now).await;
+            return self.end(row, End::of(OutboxState::Void, "the task has ended or was changed"), now).await;
         }
         if !row.intact {
             return self.end(row, End::of(OutboxState::Void, "its stored bytes do not match their digest"), now).await;
@@ -319,7 +320,8 @@ impl Outbox {
         to: Instant,
     ) -> std::result::Result<Option<Vec<Busy>>, SourceError> {
         let Some(mailbox) = self.mailbox(account) else { return Ok(None) };
-        let asked = tokio::task::spawn_blocking(move || mailbox.busy(from, to)).await;
+        let ask = move || failpoint::around("mailbox.busy", || mailbox.busy(from, to));
+        let asked = tokio::task::spawn_blocking(ask).await;
         asked.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be asked for a calendar".into() }))
     }
 
@@ -405,7 +407,7 @@ impl Outbox {
                 doubt_since: row.doubt_since,
                 mode: account.map_or(AccountMode::Observe, |account| account.mode),
                 paused: reader.is_paused()?,
-                over: task.as_ref().is_some_and(|task| task.task.status.is_terminal()),
+                over: row.overruled || task.as_ref().is_some_and(|task| task.task.status.is_terminal()),
                 phishing: task.is_some_and(|task| task.task.context.has_warning("phishing")),
                 action: row.action,
             })

@@ -58,8 +58,15 @@ impl Outbox {
         match drafted {
             Ok(applied) => {
                 let mv = Self::mv(&drafting, OutboxState::Drafted, &applied.result, now);
-                self.put(ActionMove { handle: applied.handle.clone(), ..mv }).await?;
-                self.let_go(&drafting.at(OutboxState::Drafted), &applied.handle, mailbox, approved, now).await
+                match self.put(ActionMove { handle: applied.handle.clone(), ..mv }).await {
+                    // A person was faster, and the row does not know of this draft.
+                    Err(overtaken @ StoreError::Overtaken(_)) => {
+                        self.withdraw(row.action.action_id, &applied.handle).await?;
+                        Err(overtaken)
+                    }
+                    // Drafting takes a while: what holds now is read anew before it is let go.
+                    outcome => outcome.map(|()| None),
+                }
             }
             Err(error) => self.not_sent(&drafting, error, now).await,
         }
@@ -73,9 +80,7 @@ impl Outbox {
         approved: Arc<ApprovedAction>,
         now: Instant,
     ) -> store::Result<Option<Carried>> {
-        if self.store.read_now(|reader| reader.is_paused())? {
-            return Ok(Some(Carried::NotNow { reason: "effects are paused".into(), until: now.plus(LOOK_AGAIN) }));
-        }
+        // Overtaken when a pause, another mode or a person's word on the task came before: then it is judged anew.
         self.write(row, OutboxState::Sending, "sending", now).await?;
         let sending = row.at(OutboxState::Sending);
         let (draft, letting_go) = (draft.to_owned(), Arc::clone(&approved));
@@ -121,6 +126,8 @@ impl Outbox {
                 self.put(back).await?;
                 Ok(Some(Later { why, after: after.max(row.patience(now)) }.carried(now)))
             }
+            // It is looked for at once, where it is looked for at all.
+            SendError::Unknowable(why) => self.write(row, OutboxState::Unknown, &why, now).await.map(|()| None),
             SendError::Unsure(why) => {
                 self.write(row, OutboxState::Unknown, &why, now).await?;
                 Ok(Some(Carried::NotNow {
@@ -131,13 +138,15 @@ impl Outbox {
         }
     }
 
-    /// A message that will not leave needs no draft in the mailbox.
-    pub(super) async fn withdraw(&self, action_id: ActionId) -> store::Result<()> {
+    /// A message that will not leave needs no draft in the mailbox. `draft`: one that is not written down in its row.
+    pub(super) async fn withdraw(&self, action_id: ActionId, draft: &str) -> store::Result<()> {
         let row = self.row(action_id)?;
-        let drafted = matches!(row.action.effect, Effect::Send { .. }) && !row.handle.is_empty();
+        let draft = if draft.is_empty() { row.handle } else { draft.to_owned() };
+        // One that was tried may have a draft nobody has heard of.
+        let drafted = matches!(row.action.effect, Effect::Send { .. }) && (!draft.is_empty() || !row.first);
         let may = drafted && row.mode == AccountMode::Active && !row.paused;
         let Some(mailbox) = may.then(|| self.mailbox(&row.action.account)).flatten() else { return Ok(()) };
-        let withdraw = move || failpoint::around("mailbox.withdraw", || mailbox.withdraw(&row.action, &row.handle));
+        let withdraw = move || failpoint::around("mailbox.withdraw", || mailbox.withdraw(&row.action, &draft));
         if let Ok(Err(error)) = tokio::task::spawn_blocking(withdraw).await {
             tracing::warn!(%error, "the draft of a message that will not leave could not be thrown away");
         }
@@ -177,6 +186,7 @@ impl Outbox {
                 self.put(ActionMove { approval: Claim::Return, ..mv }).await.map(|()| None)
             }
             Ok(Trace::Unsure(why)) => self.still_unsure(row, &why, now).await,
+            Ok(Trace::Unknowable) => self.end(row, End::of(OutboxState::NeedsHuman, &unknown(&row.result)), now).await,
         }
     }
 
@@ -263,8 +273,7 @@ impl Outbox {
 
     async fn still_unsure(&self, row: &Pending, why: &str, now: Instant) -> store::Result<Option<Carried>> {
         if row.is_in_doubt_for(DOUBT, now) {
-            let why = format!("nobody knows whether it was sent: {why}");
-            return self.end(row, End::of(OutboxState::NeedsHuman, &why), now).await;
+            return self.end(row, End::of(OutboxState::NeedsHuman, &unknown(why)), now).await;
         }
         self.write(row, OutboxState::Unknown, why, now).await?;
         Ok(Some(Carried::NotNow {
@@ -314,6 +323,10 @@ impl End {
     pub(super) fn left(row: &Pending) -> Self {
         Self { handle: row.handle.clone(), ..Self::of(OutboxState::Sent, &row.result) }
     }
+}
+
+fn unknown(why: &str) -> String {
+    format!("nobody knows whether it was sent: {why}")
 }
 
 /// "Sent" means that a transport has accepted it.

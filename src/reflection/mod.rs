@@ -125,12 +125,10 @@ impl Journal {
                 continue;
             }
             mended += 1;
-            let written = DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(&self.folder)
-                .and_then(|()| self.open(&day, true))
-                .and_then(|mut file| file.write_all((lines.join("\n") + "\n").as_bytes()));
+            let written = failpoint::around("journal.rewrite", || {
+                DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+                self.open(&day, true)?.write_all((lines.join("\n") + "\n").as_bytes())
+            });
             if let Err(error) = written {
                 tracing::warn!(%error, day, "a day's reflections could not be written anew");
             }

@@ -203,6 +203,9 @@ pub enum SendError {
     /// It may have been sent, or not.
     #[error("{0}")]
     Unsure(String),
+    /// It may have been sent, or not, and nobody can be asked later: a person must look.
+    #[error("{0}")]
+    Unknowable(String),
 }
 
 /// What a mailbox finds of a message whose fate is not known.
@@ -215,6 +218,8 @@ pub enum Trace {
     Absent,
     /// Nothing can be said.
     Unsure(String),
+    /// Nothing can be said, and no later look will tell more: a person must look.
+    Unknowable,
 }
 
 /// A time at which the person cannot be asked to meet.

@@ -1,71 +1,225 @@
 //! Handing a message to the system's own transport, a program that reads it on stdin.
+//!
+//! Such a program may hang, read half, leave a child behind that holds its pipes, close them early, or die. Nothing is
+//! waited for longer than the patience, and what it did with the message is concluded from what it read and how it ended:
+//!
+//! | it | then the message was |
+//! | --- | --- |
+//! | could not be run | certainly not sent |
+//! | ended with an error or was stopped, and did not read to the end of the message | certainly not sent |
+//! | ended with 0 after it had read all of it | accepted |
+//! | did anything else | perhaps sent |
+//!
+//! No code but 0 means anything by itself: a wrapper may fail after the transport inside it has accepted the message, and
+//! `sendmail -t` fails for one recipient after it has accepted the message for another.
 
 use std::{
-    io::{Read as _, Write as _},
-    process::{Command, Stdio},
+    io::{self, PipeReader, PipeWriter, Read as _, Write as _},
+    os::{
+        fd::{AsFd, BorrowedFd},
+        unix::process::CommandExt as _,
+    },
+    process::{Child, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fs::{OFlags, fcntl_getfl, fcntl_setfl},
+    process::{Pid, Signal, kill_process_group},
 };
 
 use super::SendError;
 
-/// Queueing takes a moment; a program that takes this long hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Between two looks whether the program has ended.
 const LOOK: Duration = Duration::from_millis(10);
-/// "Try again later": some transports queue it nevertheless.
-const TEMPORARY: i32 = 75;
+/// How long the kernel may take to end a killed program; one stuck in the kernel is left behind.
+const REAP: Duration = Duration::from_secs(1);
+/// How much of a complaint is kept.
+const COMPLAINT_BYTES: usize = 500;
+const BUFFER_BYTES: usize = 8 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sendmail {
     program: String,
     arguments: Vec<String>,
+    patience: Duration,
 }
 
 impl Sendmail {
-    /// A program and its arguments, with spaces between; none without a program.
-    pub fn parse(line: &str) -> Option<Self> {
+    /// A program and its arguments, with spaces between; none without a program. It is stopped after the patience.
+    pub fn parse(line: &str, patience: Duration) -> Option<Self> {
         let mut words = line.split_whitespace().map(str::to_owned);
-        Some(Self { program: words.next()?, arguments: words.collect() })
+        Some(Self { program: words.next()?, arguments: words.collect(), patience })
     }
 
     pub fn name(&self) -> &str {
         &self.program
     }
 
-    /// Accepted, certainly refused, or nobody knows.
+    /// Hands the message over. Returns within the patience and [`REAP`], whatever the program does.
     pub fn transmit(&self, message: &[u8]) -> Result<(), SendError> {
-        let spawned = Command::new(&self.program)
-            .args(&self.arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn();
-        let mut child =
-            spawned.map_err(|error| SendError::Refused(format!("{} cannot be run: {error}", self.program)))?;
-        let written = child.stdin.take().map(|mut stdin| stdin.write_all(message));
-        let began = Instant::now();
-        let status = loop {
-            match child.try_wait() {
-                Ok(Some(status)) => break status,
-                Ok(None) if began.elapsed() < PATIENCE => std::thread::sleep(LOOK),
-                _ => {
-                    drop(child.kill());
-                    drop(child.wait());
-                    return Err(SendError::Unsure(format!("{} did not come back", self.program)));
-                }
-            }
+        let deadline = Instant::now() + self.patience;
+        let mut running = Running::start(self, message)
+            .map_err(|error| SendError::Refused(format!("{} cannot be run: {error}", self.program)))?;
+        let ended = running.attend(deadline);
+        let is_unread = running.stop_unless_done(ended);
+        let name = &self.program;
+        let how = match ended {
+            Some(status) => format!("{name} ended with {status}"),
+            None => format!("{name} was stopped after {} s", self.patience.as_secs()),
         };
-        let mut complaint = String::new();
-        if let Some(stderr) = child.stderr.take() {
-            drop(stderr.take(500).read_to_string(&mut complaint));
-        }
-        let complaint = complaint.trim();
-        match status.code() {
-            Some(0) if matches!(written, Some(Ok(()))) => Ok(()),
-            Some(0) => Err(SendError::Unsure(format!("{} ended before it had read the message", self.program))),
-            Some(TEMPORARY) | None => {
-                Err(SendError::Unsure(format!("{} ended with {status}: {complaint}", self.program)))
-            }
-            Some(_) => Err(SendError::Refused(format!("{} refused it ({status}): {complaint}", self.program))),
+        let complaint = running.complaint();
+        match (ended.is_some_and(|status| status.success()), is_unread) {
+            (true, false) => Ok(()),
+            (true, true) => Err(SendError::Unknowable(format!("{how} before it had read the message{complaint}"))),
+            (false, true) => Err(SendError::Refused(format!("{how} before it had read the message{complaint}"))),
+            (false, false) => Err(SendError::Unknowable(format!("{how}{complaint}"))),
         }
     }
+}
+
+/// The program and our ends of its pipes, none of which blocks.
+struct Running<'a> {
+    child: Child,
+    /// What is still to be written; the pipe is closed once it is empty.
+    rest: &'a [u8],
+    input: Option<PipeWriter>,
+    /// The end the program reads from: what is left in it was not read.
+    unread: PipeReader,
+    errors: Option<PipeReader>,
+    complaint: Vec<u8>,
+}
+
+impl<'a> Running<'a> {
+    /// Starts the program in a process group of its own, so that it can be stopped together with its children.
+    fn start(sendmail: &Sendmail, message: &'a [u8]) -> io::Result<Self> {
+        let (reader, input) = io::pipe()?;
+        let (errors, complaints) = io::pipe()?;
+        let unread = reader.try_clone()?;
+        for end in [input.as_fd(), errors.as_fd()] {
+            stop_blocking(end)?;
+        }
+        // The command, and with it its ends of the pipes, is gone at the end of this statement.
+        let child = Command::new(&sendmail.program)
+            .args(&sendmail.arguments)
+            .stdin(reader)
+            .stdout(Stdio::null())
+            .stderr(complaints)
+            .process_group(0)
+            .spawn()?;
+        Ok(Self { child, rest: message, input: Some(input), unread, errors: Some(errors), complaint: Vec::new() })
+    }
+
+    /// Feeds the program and listens to it until it ends or the deadline has come. Its children are not waited for.
+    fn attend(&mut self, deadline: Instant) -> Option<ExitStatus> {
+        loop {
+            self.feed();
+            self.listen();
+            if let Ok(Some(status)) = self.child.try_wait() {
+                self.listen();
+                return Some(status);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return None;
+            }
+            self.wait(left.min(LOOK));
+        }
+    }
+
+    /// Writes as much as the pipe takes, and closes it behind the last byte.
+    fn feed(&mut self) {
+        while let Some(input) = self.input.as_mut().filter(|_| !self.rest.is_empty()) {
+            match input.write(self.rest) {
+                Ok(written) => self.rest = self.rest.get(written..).unwrap_or_default(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Full for now. Another error cannot be: a reading end is open here.
+                Err(_) => return,
+            }
+        }
+        self.input = None;
+    }
+
+    /// Reads what the program says, to the end or as far as it is there.
+    fn listen(&mut self) {
+        let mut buffer = [0; BUFFER_BYTES];
+        while let Some(errors) = &mut self.errors {
+            match errors.read(&mut buffer) {
+                Ok(0) => self.errors = None,
+                Ok(read) => {
+                    let room = COMPLAINT_BYTES.saturating_sub(self.complaint.len()).min(read);
+                    self.complaint.extend(buffer.get(..room).unwrap_or_default());
+                    // A chatterbox is heard again at the next look.
+                    return;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => self.errors = None,
+            }
+        }
+    }
+
+    /// Sleeps until there is something to write or to read, at the longest for this time.
+    fn wait(&self, time: Duration) {
+        let input = self.input.as_ref().map(|input| PollFd::new(input, PollFlags::OUT));
+        let errors = self.errors.as_ref().map(|errors| PollFd::new(errors, PollFlags::IN));
+        let mut ends: Vec<PollFd<'_>> = input.into_iter().chain(errors).collect();
+        let timeout = Timespec::try_from(time).unwrap_or_default();
+        // An interrupted wait is a short one.
+        let _ = poll(&mut ends, Some(&timeout));
+    }
+
+    /// Returns whether the program did not read to the end of the message. Unless it ended after reading all of it,
+    /// whoever is left of its process group is killed before the pipe is closed, so that nobody takes a part of the
+    /// message for the whole.
+    fn stop_unless_done(&mut self, ended: Option<ExitStatus>) -> bool {
+        let left = rustix::io::ioctl_fionread(&self.unread).unwrap_or_default();
+        if ended.is_some() && self.rest.is_empty() && left == 0 {
+            return false;
+        }
+        // There is none when everybody has ended.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        // What is taken out of the pipe here was read by nobody and will not be.
+        let is_unread = !self.rest.is_empty() || self.drain();
+        if ended.is_none() {
+            self.reap();
+        }
+        is_unread
+    }
+
+    /// Empties the pipe. Returns whether there was anything in it.
+    fn drain(&mut self) -> bool {
+        // The program shares this end, so it could not be made so before.
+        if stop_blocking(self.unread.as_fd()).is_err() {
+            return false;
+        }
+        let mut buffer = [0; BUFFER_BYTES];
+        let mut found = false;
+        loop {
+            match self.unread.read(&mut buffer) {
+                Ok(read) if read > 0 => found = true,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                _ => return found,
+            }
+        }
+    }
+
+    /// Takes a killed program's end out of the process table, if it comes soon.
+    fn reap(&mut self) {
+        let deadline = Instant::now() + REAP;
+        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    fn complaint(&self) -> String {
+        let complaint = String::from_utf8_lossy(&self.complaint);
+        let complaint = complaint.trim();
+        if complaint.is_empty() { String::new() } else { format!(": {complaint}") }
+    }
+}
+
+fn stop_blocking(end: BorrowedFd<'_>) -> io::Result<()> {
+    Ok(fcntl_setfl(end, fcntl_getfl(end)? | OFlags::NONBLOCK)?)
 }

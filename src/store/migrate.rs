@@ -24,6 +24,7 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
     ("0012_times", include_str!("../../migrations/0012_times.sql")),
     ("0013_files", include_str!("../../migrations/0013_files.sql")),
     ("0014_witness", include_str!("../../migrations/0014_witness.sql")),
+    ("0015_overruled", include_str!("../../migrations/0015_overruled.sql")),
     ("0016_reminders", include_str!("../../migrations/0016_reminders.sql")),
 ];
 

@@ -223,6 +223,9 @@ pub struct OutboxRow {
     pub tried: bool,
     /// How often its sending was begun.
     pub begun: u32,
+    /// A person's word on its task came while it may have been leaving: it is not begun again.
+    #[serde(skip)]
+    pub overruled: bool,
     /// The stored bytes are those the digest was taken of.
     #[serde(skip)]
     pub intact: bool,

@@ -11,7 +11,10 @@ use std::{
     path::Path,
 };
 
-use crate::model::{ActionId, Instant};
+use crate::{
+    failpoint,
+    model::{ActionId, Instant},
+};
 
 /// Lines that are kept, and lines from which on the oldest go: years of sends, and some megabytes.
 const KEPT: usize = 100_000;
@@ -71,12 +74,14 @@ impl Sends {
         if let Some((_, upto)) = self.read.filter(|_| !is_new) {
             file.set_len(upto)?;
         }
-        file.write_all(format!("{action} {at}\n").as_bytes())?;
-        file.sync_data()?;
-        match path.parent().filter(|_| is_new) {
-            Some(folder) => File::open(folder)?.sync_all(),
-            None => Ok(()),
-        }
+        failpoint::around("witness.append", || {
+            file.write_all(format!("{action} {at}\n").as_bytes())?;
+            file.sync_data()?;
+            match path.parent().filter(|_| is_new) {
+                Some(folder) => File::open(folder)?.sync_all(),
+                None => Ok(()),
+            }
+        })
     }
 
     /// Rewrites the file with its newest lines when it has grown very long. The caller holds the lock.
@@ -88,7 +93,8 @@ impl Sends {
             return Ok(());
         }
         let newest = lines.get(lines.len() - KEPT..).unwrap_or_default();
-        super::replace(path, format!("{}\n", newest.join("\n")).as_bytes())
+        let newest = format!("{}\n", newest.join("\n"));
+        failpoint::around("witness.trim", || super::replace(path, newest.as_bytes()))
     }
 }
 

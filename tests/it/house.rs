@@ -38,6 +38,10 @@ pub(crate) struct House {
     pub(crate) clock: Clock,
 }
 
+/// A transport's script that accepts a message: it is in the spool as a whole or not at all.
+pub(crate) const ACCEPT: &str =
+    "f=$(mktemp \"$SPOOL/tmp.XXXXXXXXXX\") && cat > \"$f\" && mv \"$f\" \"$SPOOL/mail.${f##*.}\"";
+
 /// Which mailbox a house has.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
@@ -169,6 +173,40 @@ impl House {
     pub(crate) fn sent(&self) -> Vec<String> {
         let folder = self.maildir().join(".Sent/cur");
         files_in(&folder).iter().map(|name| fs::read_to_string(folder.join(name)).unwrap()).collect()
+    }
+
+    /// Gives the account a transport: a shell script that finds the way to the spool in `$SPOOL`, and the home in `$HOME`.
+    pub(crate) fn transport(&self, script: &str, patience: Option<u64>) {
+        let (root, spool) = (self.root().display(), self.spool_folder());
+        fs::create_dir_all(&spool).unwrap();
+        self.write("sendmail", &format!("HOME={root}\nSPOOL={}\n{script}\n", spool.display()));
+        // The shell reads the script, nobody executes it: a file just written may still be open somewhere.
+        let patience = patience.map_or_else(String::new, |seconds| format!("sendmail_patience = {seconds}\n"));
+        self.configure(&format!("sendmail = \"/bin/sh {root}/sendmail\"\n{patience}"));
+    }
+
+    fn spool_folder(&self) -> PathBuf {
+        self.root().join("spool")
+    }
+
+    /// What the transport has accepted, each time it did.
+    pub(crate) fn spool(&self) -> Vec<String> {
+        let spool = self.spool_folder();
+        let accepted = files_in(&spool).into_iter().filter(|name| name.starts_with("mail."));
+        accepted.map(|name| fs::read_to_string(spool.join(name)).unwrap()).collect()
+    }
+
+    /// Waits until no process of this home is left, such as a transport whose caller was killed.
+    pub(crate) fn comes_to_rest(&self) {
+        let root = self.root().as_os_str().as_encoded_bytes();
+        let is_ours = |entry: &fs::DirEntry| {
+            let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            words.windows(root.len()).any(|part| part == root)
+        };
+        eventually("the transport has ended", || {
+            let mut processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+            (!processes.any(|entry| is_ours(&entry))).then_some(())
+        });
     }
 
     /// Adds lines to the account of the configuration.
@@ -558,6 +596,13 @@ pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
         assert!(Wall::now() < deadline, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// A field of a message as it left, on one line.
+pub(crate) fn field<'a>(message: &'a str, name: &str) -> &'a str {
+    let mut lines = message.lines().take_while(|line| !line.is_empty());
+    let found = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+    found.unwrap_or_else(|| panic!("no {name} in {message}"))
 }
 
 pub(crate) fn files_in(folder: &Path) -> Vec<String> {

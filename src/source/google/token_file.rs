@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::Instant;
+use crate::{failpoint, model::Instant};
 
 const OWNER_ONLY: u32 = 0o600;
 
@@ -56,16 +56,22 @@ impl TokenFile {
         let folder = self.0.parent().unwrap_or(Path::new("."));
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let unfinished = self.0.with_extension(format!("{}.tmp", std::process::id()));
-        // One that a killed process left would be in the way.
-        drop(fs::remove_file(&unfinished));
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(&unfinished)?;
-        // The mode of an open is cut by the umask; this one is not.
-        file.set_permissions(Permissions::from_mode(OWNER_ONLY))?;
-        file.write_all(&serde_json::to_vec(sign_in).map_err(io::Error::other)?)?;
-        file.sync_all()?;
-        crate::failpoint::around("token.rename", || fs::rename(&unfinished, &self.0))?;
-        File::open(folder)?.sync_all()
+        failpoint::around("token.write", || write(&unfinished, sign_in))?;
+        failpoint::around("token.rename", || {
+            fs::rename(&unfinished, &self.0)?;
+            File::open(folder)?.sync_all()
+        })
     }
+}
+
+fn write(unfinished: &Path, sign_in: &SignIn) -> io::Result<()> {
+    // One that a killed process left would be in the way.
+    drop(fs::remove_file(unfinished));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(unfinished)?;
+    // The mode of an open is cut by the umask; this one is not.
+    file.set_permissions(Permissions::from_mode(OWNER_ONLY))?;
+    file.write_all(&serde_json::to_vec(sign_in).map_err(io::Error::other)?)?;
+    file.sync_all()
 }
 
 #[cfg(test)]

@@ -16,7 +16,10 @@ use std::{
 };
 
 use super::{FETCH_BYTES, Maildir, Source, SourceError, maildir};
-use crate::model::{Direction, Instant, ids::sha256_hex};
+use crate::{
+    failpoint,
+    model::{Direction, Instant, ids::sha256_hex},
+};
 use mbox::Mbox;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,11 +108,11 @@ impl Import {
 
     fn maildir(path: &Path) -> Result<Import, SourceError> {
         let maildir = Box::new(Maildir::open(path.to_owned(), Box::new(Vec::new())));
-        let mut poll = maildir.poll(None)?;
+        let mut poll = failpoint::around("source.poll", || maildir.poll(None))?;
         // Files so young that they may still be written are waited for; a mailbox in use never comes to an end of them.
         for pause in std::iter::repeat_n(poll.look_again, YOUNG_WAITS).flatten() {
             std::thread::sleep(pause);
-            poll = maildir.poll(None)?;
+            poll = failpoint::around("source.poll", || maildir.poll(None))?;
             if poll.look_again.is_none() {
                 break;
             }
@@ -160,7 +163,8 @@ impl Iterator for Import {
                 self.progress += found.size;
                 let super::Found { key, folder, direction, arrived_at, .. } = found;
                 let place = place_key(&maildir.root().join(&key));
-                Some(match maildir.fetch(&key) {
+                let fetched = failpoint::around("source.fetch", || maildir.fetch(&key));
+                Some(match fetched {
                     Ok(bytes) => {
                         let (key, progress) = (format!("maildir/{}", sha256_hex(&bytes)), self.progress);
                         Ok(Imported { key, place, folder, direction, arrived_at, bytes, progress })

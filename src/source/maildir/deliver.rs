@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{ARCHIVE, INBOX, Maildir, STATES, name, read_file};
-use crate::{model::ids::sha256_hex, source::SourceError};
+use crate::{failpoint, model::ids::sha256_hex, source::SourceError};
 
 /// Tells deliveries of one process apart while they are being written.
 static WRITES: AtomicU64 = AtomicU64::new(0);
@@ -67,9 +67,11 @@ impl Maildir {
         let mut written = unique.clone();
         written.push(format!(".{}.{}", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));
         let written = base.join("tmp").join(written);
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&written)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
+        failpoint::around("maildir.write", || {
+            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&written)?;
+            file.write_all(bytes)?;
+            file.sync_all()
+        })?;
         // What the person wrote is not new to them.
         let (dir, flags) = match folder {
             INBOX => ("new", ""),
@@ -78,8 +80,10 @@ impl Maildir {
         };
         let mut name = unique.clone();
         name.push(flags);
-        fs::rename(&written, base.join(dir).join(name))?;
-        sync_dir(&base.join(dir))
+        failpoint::around("maildir.rename", || {
+            fs::rename(&written, base.join(dir).join(name))?;
+            sync_dir(&base.join(dir))
+        })
     }
 
     /// Moves a message of the inbox to the archive. One that is there already stays.
@@ -99,7 +103,8 @@ impl Maildir {
             return Ok(());
         }
         let unique = name::parse_key(key).map(|(_, unique)| unique).unwrap_or_default();
-        self.rename_as(&path, folder, &unique).map_err(|source| match source.kind() {
+        let moved = failpoint::around("archive.rename", || self.rename_as(&path, folder, &unique));
+        moved.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => SourceError::Gone { key: key.to_owned() },
             _ => SourceError::Unreadable { key: key.to_owned(), source },
         })?;

@@ -5,6 +5,7 @@ use std::{fs, io, path::PathBuf};
 
 use super::{ARCHIVE, Maildir, SENT, name};
 use crate::{
+    failpoint,
     model::{
         Action, Effect,
         action::{Composed, Replaced},
@@ -70,10 +71,10 @@ impl Mailbox for Maildir {
             return Err(SendError::Unsure(format!("it is in {SENT}")));
         }
         if let Some(sendmail) = &self.sendmail {
-            sendmail.transmit(&stored)?;
+            failpoint::around("transport.transmit", || sendmail.transmit(&stored))?;
         }
         // From here on it has left, or will never: with a transport, where the copy lies changes nothing.
-        let moved = self.rename_into(&path, SENT);
+        let moved = failpoint::around("sent.rename", || self.rename_into(&path, SENT));
         self.lock().listings.forget_all();
         match (&self.sendmail, moved) {
             (Some(sendmail), moved) => {
@@ -104,10 +105,9 @@ impl Mailbox for Maildir {
         }
         if self.sendmail.is_some() {
             // It is moved only after the transport took it, and the transport cannot be asked.
-            return Ok(Trace::Unsure("sendmail does not tell what it has taken".into()));
+            return Ok(Trace::Unknowable);
         }
-        let draft =
-            if draft.is_empty() { name::key(DRAFTS, action.action_id.to_string().as_ref()) } else { draft.to_owned() };
+        let draft = draft_key(action, draft);
         Ok(match self.stored(DRAFTS, &draft)? {
             Some(_) => Trace::Draft(Applied { handle: draft, result: format!("still a draft in {DRAFTS}") }),
             None => Trace::Absent,
@@ -116,7 +116,7 @@ impl Mailbox for Maildir {
 
     fn withdraw(&self, action: &Action, draft: &str) -> Result<(), SourceError> {
         let message = action.effect.message();
-        message.map_or(Ok(()), |message| self.discard(draft, message).map(drop))
+        message.map_or(Ok(()), |message| self.discard(&draft_key(action, draft), message).map(drop))
     }
 
     fn undo(&self, approved: &ApprovedAction, handle: &str) -> Result<String, SourceError> {
@@ -164,7 +164,8 @@ impl Maildir {
         if !fs::read(&path).is_ok_and(|stored| stored == message.mime.as_bytes()) {
             return Ok(false);
         }
-        self.rename_into(&path, TRASH).map_err(|error| self.unavailable(error))?;
+        failpoint::around("trash.rename", || self.rename_into(&path, TRASH))
+            .map_err(|error| self.unavailable(error))?;
         self.lock().listings.forget_all();
         Ok(true)
     }
@@ -175,11 +176,16 @@ impl Maildir {
         let key = name::key(DRAFTS, action_id.to_string().as_ref());
         if let Ok(Some(path)) = self.stored(DRAFTS, &key)
             && fs::read(&path).is_ok_and(|bytes| sha256_hex(&bytes) == *sha256)
-            && self.rename_into(&path, TRASH).is_ok()
+            && failpoint::around("trash.rename", || self.rename_into(&path, TRASH)).is_ok()
         {
             self.lock().listings.forget_all();
         }
     }
+}
+
+/// The key of its draft, where nobody has heard of it too.
+fn draft_key(action: &Action, draft: &str) -> String {
+    if draft.is_empty() { name::key(DRAFTS, action.action_id.to_string().as_ref()) } else { draft.to_owned() }
 }
 
 fn sent_key(action: &Action) -> String {

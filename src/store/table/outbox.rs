@@ -2,10 +2,11 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{approval, audit, execute, json, many, one, parsed, parsed_option, reminder, whole};
+use super::{approval, audit, execute, json, many, one, parsed, parsed_option, reminder, setting, whole};
 use crate::{
     model::{
-        Action, ActionId, Effect, Instant, OutboxState, RiskClass, RunId, TaskId, audit::AuditEntry, ids::sha256_hex,
+        AccountMode, Action, ActionId, Effect, Instant, OutboxState, RiskClass, RunId, Status, TaskId,
+        audit::AuditEntry, ids::sha256_hex,
     },
     store::{
         Reader,
@@ -62,6 +63,9 @@ pub(in crate::store) fn plan(
 /// One move. Refused when the row is no longer where the mover thought.
 pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Result<()> {
     let row = get(connection, mv.action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {}", mv.action_id)))?;
+    if mv.to == OutboxState::Sending {
+        must_still_leave(connection, &row)?;
+    }
     let sql =
         "UPDATE outbox SET state = ?3, result = ?4, handle = CASE WHEN ?5 = '' THEN handle ELSE ?5 END, updated_at = ?6,
                 doubt_since = CASE
@@ -93,6 +97,28 @@ pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Res
         execute(connection, sql, (mv.action_id.to_string(), &mv.handle, mv.at.to_string()), "keeping the journal")?;
     }
     note(connection, &row.action, &format!("{} → {}: {}", mv.from, mv.to, mv.result), &mv.who, "effect_moved", mv.at)
+}
+
+/// Asked in the transaction that lets a message go: what a person said before counts, however late it was said.
+fn must_still_leave(connection: &Connection, row: &OutboxRow) -> Result<()> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM setting WHERE name = ?1 AND value <> ''),
+                      (SELECT mode FROM account WHERE account = ?2), (SELECT status FROM tasks WHERE task_id = ?3),
+                      EXISTS (SELECT 1 FROM approval WHERE action_id = ?4 AND sha256 <> ?5)";
+    let action = &row.action;
+    let (task_id, action_id) = (action.task_id.to_string(), action.action_id.to_string());
+    let values = (setting::PAUSED, action.account.as_str(), task_id, action_id, &row.sha256);
+    let found = one(connection, sql, values, "asking whether an effect may leave", |row| {
+        Ok((row.get(0)?, parsed_option::<AccountMode>(row, 1)?, parsed_option::<Status>(row, 2)?, row.get(3)?))
+    })?;
+    let why = match found {
+        Some((true, ..)) => "effects are paused",
+        Some((_, mode, ..)) if mode != Some(AccountMode::Active) => "the account is not to be touched",
+        Some((_, _, status, _)) if status.is_some_and(|status| status.is_terminal()) => "its task has ended",
+        _ if row.overruled => "its task was changed",
+        Some((_, _, _, true)) => "something else was approved",
+        _ => return Ok(()),
+    };
+    Err(StoreError::Overtaken(format!("action {}: {why}", action.action_id)))
 }
 
 /// The effects that are rows of ours.
@@ -133,7 +159,7 @@ pub(super) fn void(connection: &Connection, action: &Action, why: &str, who: &st
 
 pub(in crate::store) fn void_of_task(connection: &Connection, row: &TaskRow, why: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3
-               WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held', 'drafted', 'needs_human') RETURNING action_id, account";
+               WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held', 'drafting', 'drafted', 'needs_human') RETURNING action_id, account";
     let id = row.task.task_id.to_string();
     let voided: Vec<(String, String)> =
         whole(connection, sql, (id, why, at.to_string()), "voiding effects", |found| {
@@ -150,7 +176,9 @@ pub(in crate::store) fn void_of_task(connection: &Connection, row: &TaskRow, why
         };
         audit::append(connection, &entry)?;
     }
-    Ok(())
+    // These may have left; should one not have, it stays.
+    let sql = "UPDATE outbox SET overruled = 1 WHERE task_id = ?1 AND state IN ('sending', 'unknown', 'probe')";
+    execute(connection, sql, [row.task.task_id.to_string()], "overruling effects").map(drop)
 }
 
 /// The generation a new attempt at a step gets.
@@ -179,7 +207,7 @@ pub(super) fn note(
     audit::append(connection, &entry)
 }
 
-const COLUMNS: &str = "SELECT action, class, state, result, sha256, run_id, updated_at, handle, release_at, doubt_since, sender, tried, begun FROM outbox";
+const COLUMNS: &str = "SELECT action, class, state, result, sha256, run_id, updated_at, handle, release_at, doubt_since, sender, tried, begun, overruled FROM outbox";
 
 fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
     let intact = sha256_hex(row.get_ref(0)?.as_str()?.as_bytes()) == row.get_ref(4)?.as_str()?;
@@ -198,6 +226,7 @@ fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
         sender: row.get(10)?,
         tried: row.get(11)?,
         begun: row.get(12)?,
+        overruled: row.get(13)?,
     })
 }
 

@@ -12,6 +12,7 @@ use anyhow::{Context as _, bail};
 
 use crate::{
     app::App,
+    failpoint,
     model::{ItemId, action::Composed},
 };
 
@@ -77,18 +78,20 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn write(path: PathBuf, text: &str) -> anyhow::Result<Self> {
-        drop(fs::remove_file(&path));
-        let opened = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-        let mut file = opened.with_context(|| format!("{} cannot be written", path.display()))?;
-        let scratch = Self(path);
-        file.write_all(text.as_bytes())?;
-        Ok(scratch)
+        failpoint::around("scratch.write", || {
+            drop(fs::remove_file(&path));
+            let opened = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+            let mut file = opened.with_context(|| format!("{} cannot be written", path.display()))?;
+            let scratch = Self(path);
+            file.write_all(text.as_bytes())?;
+            Ok(scratch)
+        })
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        drop(fs::remove_file(&self.0));
+        drop(failpoint::around("scratch.remove", || fs::remove_file(&self.0)));
     }
 }
 

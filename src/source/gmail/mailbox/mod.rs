@@ -235,7 +235,10 @@ impl Mailbox for Postbox {
     }
 
     fn withdraw(&self, action: &Action, draft: &str) -> Result<(), SourceError> {
-        let (Some(handle), Some(message)) = (Handle::read(draft), action.effect.message()) else { return Ok(()) };
+        // A draft nobody has heard of is found by the action it is for.
+        let unheard = || self.drafts.look_up(action.action_id, None).map_err(|error| error.about(None));
+        let handle = if draft.is_empty() { unheard()? } else { Handle::read(draft) };
+        let (Some(handle), Some(message)) = (handle, action.effect.message()) else { return Ok(()) };
         let ours = self.unchanged(&handle, message).map_err(|error| error.about(None))?;
         if ours { self.drafts.discard(&handle.message).map_err(|error| error.about(None)) } else { Ok(()) }
     }

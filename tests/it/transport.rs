@@ -1,0 +1,310 @@
+//! A transport may hang, read half, leave a child behind, die or end with any code: nothing is sent twice, nobody waits
+//! for ever, and a person is told within the patience. The oracle is the spool of what the transport accepted.
+//!
+//! `IT_CASES` says how many messages meet each misbehaviour, `IT_ROUNDS` how many each exit code (a few codes once
+//! otherwise), `IT_PATIENCE` the patience in seconds of the test that measures it (60: the default, not configured).
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant as Wall},
+};
+
+use adjutant::{
+    model::ItemKind,
+    source::{SendError, Sendmail},
+    store::value::Verdict,
+};
+
+use crate::{
+    crash_matrix::{approve_all, invitations, knob},
+    deeds::cases,
+    house::{ACCEPT, Dice, House, Kind, eventually, field},
+};
+
+/// Seconds.
+const SHORT: u64 = 1;
+/// What a loaded machine may take beside the patience.
+const SLACK: Duration = Duration::from_secs(20);
+
+/// What is known about a message afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Sent,
+    NotSent,
+    Nothing,
+}
+
+impl Known {
+    fn state(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::NotSent => "failed",
+            Self::Nothing => "needs_human",
+        }
+    }
+}
+
+/// A hundred bytes, and not one more.
+const READ_HALF: &str = "dd bs=1 count=100 of=/dev/null 2>/dev/null";
+const READ_ALL: &str = "cat > /dev/null";
+
+const HANGS: [(&str, Known); 3] = [
+    ("exec sleep 600", Known::NotSent),
+    ("$READ_ALL; exec sleep 600", Known::Nothing),
+    ("$ACCEPT; exec sleep 600", Known::Nothing),
+];
+const READS_HALF: [(&str, Known); 4] = [
+    ("$READ_HALF; exit 0", Known::Nothing),
+    ("$READ_HALF; exit 1", Known::NotSent),
+    ("exit 0", Known::Nothing),
+    ("exec 0<&-; sleep 0.05; exit 70", Known::NotSent),
+];
+// The child holds stderr.
+const LEAVES_A_CHILD: [(&str, Known); 3] = [
+    ("$ACCEPT; sleep 600 & echo $! >> \"$SPOOL/left\"; exit 0", Known::Sent),
+    ("$ACCEPT; sleep 600 & echo $! >> \"$SPOOL/left\"; exit 69", Known::Nothing),
+    ("head -c 200000 /dev/zero >&2; $ACCEPT", Known::Sent),
+];
+const DIES: [(&str, Known); 3] = [
+    ("$ACCEPT; kill -KILL $$", Known::Nothing),
+    ("$READ_HALF; kill -TERM $$", Known::NotSent),
+    ("$READ_ALL; kill -SEGV $$", Known::Nothing),
+];
+
+fn script(text: &str) -> String {
+    text.replace("$ACCEPT", ACCEPT).replace("$READ_ALL", READ_ALL).replace("$READ_HALF", READ_HALF)
+}
+
+/// A house where so many invitations wait for a yes, each about a topic of its own.
+async fn asked(script: &str, patience: Option<u64>, mails: usize) -> House {
+    let house = House::real_time(Kind::Active);
+    // All at once.
+    house.write("adjutant.toml", &format!("[engine]\nin_flight = 512\n\n{}", house.read("adjutant.toml")));
+    house.transport(script, patience);
+    for letter in invitations(&house, mails, |nth| nth) {
+        house.post(&letter);
+    }
+    house.once().await;
+    assert_eq!(house.count("item WHERE state = 'open'"), mails as u64);
+    house
+}
+
+/// How often the transport has accepted an answer to each mail.
+fn accepted(house: &House) -> BTreeMap<String, usize> {
+    let mut times = BTreeMap::new();
+    for message in house.spool() {
+        *times.entry(field(&message, "In-Reply-To").to_owned()).or_default() += 1;
+    }
+    times
+}
+
+/// Kills what the transports left behind, by their ids.
+fn kill_children(house: &House) {
+    let left = std::fs::read_to_string(house.root().join("spool/left")).unwrap_or_default();
+    left.lines().for_each(|id| crate::house::signal(id.parse().unwrap(), "KILL"));
+}
+
+/// The person looks into the spool and answers: it was sent, or leave it. Returns how many were asked about.
+async fn answers(house: &House) -> usize {
+    let app = house.app().await;
+    let items = app.items().await.unwrap();
+    let accepted: Vec<String> =
+        house.spool().iter().map(|message| field(message, "X-Adjutant-Action").to_owned()).collect();
+    for item in &items {
+        assert_eq!(item.kind, ItemKind::FailedStep, "{}", item.title);
+        let left = item.action_id.is_some_and(|id| accepted.contains(&id.to_string()));
+        let verdict = if left { Verdict::Sent } else { Verdict::Skip };
+        app.answer(&item.item_id.to_string(), verdict, "").await.unwrap();
+    }
+    items.len()
+}
+
+/// Every message is approved and ends as expected, told within the patience; nothing is ever sent again.
+async fn endure(faults: &[(&str, Known)], cases: usize) {
+    for (fault, known) in faults {
+        let house = asked(&script(fault), Some(SHORT), cases).await;
+        approve_all(&house);
+        let began = Wall::now();
+        house.once().await;
+        let took = began.elapsed();
+        let after_a_loop = accepted(&house);
+        assert!(after_a_loop.values().all(|times| *times == 1), "{fault}: {after_a_loop:?}");
+        assert!(took < Duration::from_secs(SHORT) + SLACK, "{fault}: a person was told after {took:?}");
+        assert_eq!(house.count(&format!("outbox WHERE state = '{}'", known.state())), cases as u64, "{fault}");
+        let is_accepted = fault.contains("$ACCEPT");
+        assert_eq!(after_a_loop.len(), if is_accepted { cases } else { 0 }, "{fault}");
+        house.once().await;
+        let asked = answers(&house).await;
+        assert_eq!(asked, if *known == Known::Sent { 0 } else { cases }, "{fault}: asked about");
+        house.once().await;
+        assert_eq!(accepted(&house), after_a_loop, "{fault}: sent again");
+        assert_eq!(
+            house.count("item WHERE state = 'open'") + house.count("run WHERE status = 'running'"),
+            0,
+            "{fault}"
+        );
+        kill_children(&house);
+        println!("{cases} × '{fault}': {} after {took:?}, {asked} asked about", known.state());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transport_that_hangs_is_stopped_and_told() {
+    endure(&HANGS, cases(3)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transport_that_reads_half_has_not_accepted_it() {
+    endure(&READS_HALF, cases(3)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transport_that_leaves_a_child_behind_is_not_waited_for() {
+    endure(&LEAVES_A_CHILD, cases(3)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transport_that_dies_by_a_signal_is_told() {
+    endure(&DIES, cases(3)).await;
+}
+
+/// The code comes with the topic; half of the codes are of transports that accepted the message before.
+const BY_CODE: &str = r#"
+f=$(mktemp "$SPOOL/tmp.XXXXXXXXXX") && cat > "$f"
+code=$(sed -n 's/^Subject: .*Topic \([0-9]*\).*/\1/p' "$f" | head -1)
+if [ $((code % 2)) = 0 ]; then mv "$f" "$SPOOL/mail.${f##*.}"; fi
+echo "ended with $code" >&2
+exit $code
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_exit_code_makes_a_message_leave_twice() {
+    let rounds = knob("IT_ROUNDS", 0);
+    let mut dice = Dice::thrown("exit codes");
+    for round in 0..rounds.max(1) {
+        let codes: Vec<u64> = if rounds == 0 {
+            (0..8).map(|nth| nth * 16 + dice.below(16)).chain([0]).collect()
+        } else {
+            (0..128).collect()
+        };
+        let house = asked(BY_CODE, Some(SHORT), 0).await;
+        for letter in invitations(&house, codes.len(), |nth| usize::try_from(codes[nth]).unwrap()) {
+            house.post(&letter);
+        }
+        house.once().await;
+        approve_all(&house);
+        house.once().await;
+        let before = accepted(&house);
+        assert!(before.values().all(|times| *times == 1), "{before:?}");
+        assert_eq!(before.len(), codes.iter().filter(|code| **code % 2 == 0).count());
+        let ends =
+            house.sql("SELECT state, result FROM outbox WHERE state IN ('sent', 'failed', 'needs_human', 'unknown')");
+        assert_eq!(ends.len(), codes.len(), "{ends:?}");
+        for end in &ends {
+            let told = end[1].contains(": ended with ");
+            assert!(end[0] == "sent" && !told || end[0] == "needs_human" && told, "{end:?}");
+        }
+        let fine = codes.iter().filter(|code| **code == 0).count();
+        assert_eq!(house.count("outbox WHERE state = 'sent'"), fine as u64);
+        assert_eq!(answers(&house).await, codes.len() - fine);
+        house.once().await;
+        assert_eq!(accepted(&house), before, "sent again");
+        assert_eq!(house.count("item WHERE state = 'open'") + house.count("run WHERE status = 'running'"), 0);
+        println!("round {round}: {} codes", codes.len());
+    }
+}
+
+/// As the outbox calls it, with messages that fill no pipe and with one that fills many.
+#[test]
+fn what_a_transport_did_is_concluded_from_what_it_read_and_how_it_ended() {
+    let patience = knob("IT_PATIENCE", 1) as u64;
+    let house = House::real_time(Kind::Observing);
+    let spool = house.root().join("spool");
+    std::fs::create_dir(&spool).unwrap();
+    let more = [
+        ("sleep 0.2; $ACCEPT", Known::Sent),
+        ("$ACCEPT; exec 2>&-; sleep 0.2", Known::Sent),
+        ("exit 127", Known::NotSent),
+        ("$ACCEPT; no-such-program", Known::Nothing),
+    ];
+    let all = HANGS.iter().chain(&READS_HALF).chain(&LEAVES_A_CHILD).chain(&DIES).chain(&more);
+    let small = format!("Subject: x\r\n\r\n{}\r\n", "x".repeat(1_000));
+    let large = format!("Subject: x\r\n\r\n{}", "0123456789\r\n".repeat(100_000));
+    std::thread::scope(|scope| {
+        for (nth, (fault, known)) in all.enumerate() {
+            let (house, spool, small, large) = (&house, &spool, &small, &large);
+            scope.spawn(move || {
+                let path = format!("sendmail-{nth}");
+                house.write(&path, &format!("SPOOL={}\n{}\n", spool.display(), script(fault)));
+                let line = format!("/bin/sh {}", house.root().join(&path).display());
+                let sendmail = Sendmail::parse(&line, Duration::from_secs(patience)).unwrap();
+                for message in [small, large] {
+                    let began = Wall::now();
+                    let end = sendmail.transmit(message.as_bytes());
+                    let took = began.elapsed();
+                    let found = match &end {
+                        Ok(()) => Known::Sent,
+                        Err(SendError::Refused(_)) => Known::NotSent,
+                        Err(SendError::Unknowable(_)) => Known::Nothing,
+                        Err(other) => panic!("{fault}: {other:?}"),
+                    };
+                    assert_eq!(found, *known, "{fault}, {} bytes: {end:?}", message.len());
+                    assert!(took < Duration::from_secs(patience + 5), "{fault}: {took:?}");
+                    if fault.contains("exec sleep 600") {
+                        assert!(took >= Duration::from_secs(patience), "{fault}: given up after {took:?}");
+                    }
+                }
+            });
+        }
+    });
+    kill_children(&house);
+    let whole = house.spool().iter().all(|message| *message == small || *message == large);
+    assert!(whole, "a part of a message was accepted");
+    let nowhere = Sendmail::parse("/no/such/sendmail -t", Duration::from_secs(1)).unwrap();
+    assert!(matches!(nowhere.transmit(b"x"), Err(SendError::Refused(why)) if why.contains("cannot be run")));
+}
+
+/// The same through the program, measured: one second here, the default with `IT_PATIENCE=60`.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_is_told_within_the_patience() {
+    let patience = knob("IT_PATIENCE", 1) as u64;
+    let house = asked(&script("$ACCEPT; exec sleep 600"), (patience != 60).then_some(patience), 1).await;
+    approve_all(&house);
+    let began = Wall::now();
+    house.once().await;
+    let took = began.elapsed();
+    assert!((patience..patience + 10).contains(&took.as_secs()), "{took:?}");
+    let item = house.app().await.items().await.unwrap().remove(0);
+    assert!(item.title.contains(&format!("was stopped after {patience} s")), "{}", item.title);
+    assert_eq!(house.spool().len(), 1);
+    println!("with a patience of {patience} s a person was told after {took:?}");
+}
+
+/// Whether politely or not, a daemon ends while its transport hangs; what was handed over is not handed over again.
+#[test]
+fn a_daemon_ends_while_its_transport_hangs() {
+    let end = |with: &str| {
+        let house = House::real_time(Kind::Active);
+        house.transport(&script("$ACCEPT; exec sleep 20"), Some(2));
+        invitations(&house, 1, |nth| nth).for_each(|letter| drop(house.post(&letter)));
+        let daemon = house.daemon();
+        eventually("it is asked", || (house.count("item WHERE state = 'open'") == 1).then_some(()));
+        eventually("the question is a file", || {
+            approve_all(&house);
+            (house.count("item WHERE state = 'decided'") == 1).then_some(())
+        });
+        eventually("the transport has it", || (house.spool().len() == 1).then_some(()));
+        let began = Wall::now();
+        daemon.stop(with);
+        assert!(began.elapsed() < Duration::from_secs(2) + SLACK, "{with}: {:?}", began.elapsed());
+        for _ in 0..2 {
+            let once = house.run(&["once"]);
+            assert_eq!(once.code, 0, "{with}: {}{}", once.out, once.err);
+        }
+        assert_eq!(house.count("outbox WHERE state = 'needs_human'"), 1, "{with}");
+        assert_eq!((house.spool().len(), house.count("item WHERE state = 'open'")), (1, 1), "{with}");
+    };
+    std::thread::scope(|scope| {
+        ["TERM", "KILL"].map(|with| scope.spawn(move || end(with))).map(|ended| ended.join().unwrap())
+    });
+}
