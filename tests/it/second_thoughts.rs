@@ -44,7 +44,7 @@ impl Gated {
     fn at(house: &House) -> Arc<Self> {
         let line = format!("/bin/sh {}", house.root().join("sendmail").display());
         let sendmail = Sendmail::parse(&line, Duration::from_secs(20));
-        let maildir = Maildir::open(house.maildir(), std::collections::HashSet::new()).with_sendmail(sendmail);
+        let maildir = Maildir::open(house.maildir(), Box::new(Vec::new())).with_sendmail(sendmail);
         Arc::new(Self { maildir, gate: Mutex::default(), moved: Condvar::new() })
     }
 
