@@ -45,7 +45,8 @@ impl App {
         let push = config.push.clone().map(|PushConfig { topic, subscription }| {
             Push::new(client.clone(), tokens, topic, subscription, config.pubsub_api.as_deref())
         });
-        let watch = Watch { labels: config.labels.clone(), since: config.since, page: gmail::PAGE };
+        let (labels, since) = (config.labels.clone(), config.since);
+        let watch = Watch { labels, since, page: gmail::PAGE, most: gmail::MOST_READ };
         AtGoogle {
             source: Gmail::new(client.clone(), watch, self.clock.clone()),
             mailbox: Postbox::new(client, calendar),

@@ -1,12 +1,14 @@
 //! The plain values the store takes and gives. No transaction, no closure, no rusqlite type among them.
 
 mod chain;
+mod file;
 mod item;
 mod model_call;
 
 use std::{collections::BTreeSet, sync::Arc};
 
 pub use chain::{Chain, Restored, WitnessKept};
+pub use file::{ArrivalFile, FileRow, KeptFile};
 pub use item::{ItemRow, NewItem, Room};
 pub use model_call::{CostRow, ModelCallRow, NewModelCall};
 use serde::Serialize;
@@ -40,37 +42,6 @@ pub struct Arrival {
     /// What came of reading it.
     pub content: ArrivalContent,
     pub file: ArrivalFile,
-}
-
-/// What is noted of a message that is a file. Empty for any other.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ArrivalFile {
-    pub stamp: String,
-    /// Of the bytes that were read.
-    pub sha256: String,
-    /// The key of the message that was read before this one, of which it is the beginning, was written to its end.
-    pub completes: Option<String>,
-}
-
-/// What to note of a message that is there and whose content is what it was.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptFile {
-    pub source_key: String,
-    pub stamp: String,
-    /// None when it was not read again.
-    pub sha256: Option<String>,
-}
-
-/// A message of files as the ledger remembers it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileRow {
-    pub source_key: String,
-    pub stamp: String,
-    pub size: u64,
-    pub sha256: String,
-    /// Whether a mail was made of it.
-    pub is_read: bool,
-    pub is_gone: bool,
 }
 
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use adjutant::{
     ingest::Intake,
     model::{AccountMode, Since},
     source::{
-        gmail::{Client, Gmail, Watch},
+        gmail::{Client, Gmail, MOST_READ, Watch},
         google::{Keeper, Quota, TokenFile},
     },
 };
@@ -88,17 +88,18 @@ pub(crate) fn sign_in_for(scopes: &[&str], house: &House, google: &Google, accou
 
 /// Works as `once` does, with pages of so many: few, so that there are several.
 pub(crate) async fn once_in_pages(house: &House, google: &Google, page: u32) -> Report {
-    once(paged(house, google, page).await).await
+    once(paged(house, google, page, MOST_READ).await).await
 }
 
-async fn paged(house: &House, google: &Google, page: u32) -> Worker {
+/// A worker that lists so many messages a page, and reads at most so many of each label.
+pub(crate) async fn paged(house: &House, google: &Google, page: u32, most: usize) -> Worker {
     let mut worker = house.worker().await;
     let Followed { intake, place } = worker.intakes.remove(0);
     let (token, client) = (house.home().token_file(WORK), house.root().join("google-client.json"));
     let keeper = Keeper::new(client, TokenFile::at(token), WORK, house.clock.clone());
     let quota = Arc::new(Quota::new(house.clock.clone()));
     let client = Client::new(Arc::new(keeper), quota, Some(&google.url()));
-    let watch = Watch { labels: vec!["INBOX".into()], since: Since::Days(7), page };
+    let watch = Watch { labels: vec!["INBOX".into()], since: Since::Days(7), page, most };
     let source = Arc::new(Gmail::new(client, watch, house.clock.clone()));
     worker.intakes.push(Followed { intake: Intake { source, ..intake }, place });
     worker

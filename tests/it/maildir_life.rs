@@ -224,7 +224,9 @@ impl Life {
         for (subject, state) in mails(&self.house) {
             *rows.entry(subject).or_default() += usize::from(state != "duplicate");
         }
-        let told = || self.told.join("\n");
+        let ledger = self.house.sql("SELECT l.mail_id, l.source_key, l.state, l.reason, l.stamp, coalesce(m.subject, '') FROM ledger l LEFT JOIN mail m USING (mail_id)");
+        let ledger: Vec<String> = ledger.iter().map(|row| row.join(" | ")).collect();
+        let told = || format!("{}\n{}", self.told.join("\n"), ledger.join("\n"));
         assert!(!rows.contains_key("never to be read"), "a link was followed\n{}", told());
         for token in &self.lain {
             let times = rows.get(token).copied().unwrap_or(0);

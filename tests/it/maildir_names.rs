@@ -338,7 +338,7 @@ fn bytes_read(process: u32) -> u64 {
 #[test]
 fn mail_that_cannot_be_read_is_not_read_at_every_poll() {
     let house = House::real_time(Kind::Active);
-    let (mails, size) = (12, 1 << 20);
+    let (mails, size) = (12, 4 << 20);
     for nth in 0..mails {
         house.deliver(&format!("garbage-{nth}"), "no header at all\n".repeat(size / 17));
     }

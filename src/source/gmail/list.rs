@@ -7,6 +7,7 @@ use google_gmail1::api::{History, Message, Profile};
 use super::{
     client::{Client, Hub, ME, SCOPE, price},
     scope::{Watched, is_out},
+    sync::Watch,
 };
 use crate::source::google::{ApiError, Heard};
 
@@ -14,7 +15,7 @@ use crate::source::google::{ApiError, Heard};
 pub const PAGE: u32 = 500;
 /// A look back reads only the newest so many of each label: at 500 a page listing them costs 200 units, and reading them
 /// takes an hour and a half. What is older is listed too, to be counted.
-const MOST_READ: usize = 20_000;
+pub const MOST_READ: usize = 20_000;
 /// More pages than any history has; a server that repeats itself does not hold us for ever.
 const MOST_PAGES: usize = 2_000;
 
@@ -57,7 +58,7 @@ pub(super) struct Listed {
 }
 
 /// The ids of all watched mail since then.
-pub(super) fn all(client: &Client, watched: &Watched, since: i64, page: u32) -> Result<Listed, ApiError> {
+pub(super) fn all(client: &Client, watched: &Watched, since: i64, watch: &Watch) -> Result<Listed, ApiError> {
     let (mut seen, mut left_out) = (HashSet::new(), BTreeSet::new());
     let mut all = Listed::default();
     let query = format!("after:{since}");
@@ -66,14 +67,14 @@ pub(super) fn all(client: &Client, watched: &Watched, since: i64, page: u32) -> 
         let mut token: Option<String> = None;
         for _ in 0..MOST_PAGES {
             let request = async |hub: &Hub, heard: &mut Heard| {
-                let call = hub.users().messages_list(ME).add_label_ids(label).q(&query).max_results(page);
+                let call = hub.users().messages_list(ME).add_label_ids(label).q(&query).max_results(watch.page);
                 let call = token.iter().fold(call, |call, token| call.page_token(token));
                 call.add_scope(SCOPE).delegate(heard).doit().await
             };
             let listed = client.ask(price::LIST, request)?;
             let fresh = listed.messages.into_iter().flatten().filter_map(|message| message.id);
             for id in fresh {
-                if all.ids.len() - before >= MOST_READ {
+                if all.ids.len() - before >= watch.most {
                     left_out.insert(id);
                 } else if seen.insert(id.clone()) {
                     all.ids.push(id);

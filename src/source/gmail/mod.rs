@@ -12,7 +12,7 @@ mod scope;
 mod sync;
 
 pub use client::{Client, SCOPE_NAME};
-pub use list::PAGE;
+pub use list::{MOST_READ, PAGE};
 pub use mailbox::Postbox;
 pub use push::Push;
 pub use sync::{Gmail, Watch};

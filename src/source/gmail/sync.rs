@@ -38,6 +38,8 @@ pub struct Watch {
     pub since: Since,
     /// Messages per page of a listing.
     pub page: u32,
+    /// Messages of each label that are read when everything is listed; the newest.
+    pub most: usize,
 }
 
 pub struct Gmail {
@@ -74,7 +76,7 @@ impl Gmail {
     pub fn survey(&self) -> Result<Vec<Found>, SourceError> {
         let since = self.watch.since.start(self.clock.now());
         let watched = Watched::resolve(&self.client, &self.watch.labels).map_err(|error| error.about(None))?;
-        let listed = list::all(&self.client, &watched, since, self.watch.page).map_err(|error| error.about(None))?;
+        let listed = list::all(&self.client, &watched, since, &self.watch).map_err(|error| error.about(None))?;
         Ok(listed.ids.into_iter().map(|id| self.found(id)).collect())
     }
 
@@ -117,7 +119,7 @@ impl Gmail {
         nth: u64,
     ) -> Result<Poll, ApiError> {
         let history = list::newest(&self.client)?;
-        let list::Listed { ids: all, left_out } = list::all(&self.client, watched, since, self.watch.page)?;
+        let list::Listed { ids: all, left_out } = list::all(&self.client, watched, since, &self.watch)?;
         let left = all.len();
         let backlog = if left == 0 { Backlog::Done } else { backlog };
         (state.backlog, state.offered) = (Some(all.into()), None);
@@ -142,7 +144,7 @@ impl Gmail {
     ) -> Result<Poll, ApiError> {
         let mending = cursor.backlog == Backlog::Mending;
         if cursor.backlog != Backlog::Done && state.backlog.is_none() {
-            state.backlog = Some(list::all(&self.client, watched, cursor.since, self.watch.page)?.ids.into());
+            state.backlog = Some(list::all(&self.client, watched, cursor.since, &self.watch)?.ids.into());
         }
         let backlog = state.backlog.iter().flatten().filter(|_| cursor.backlog != Backlog::Done);
         let there = backlog.clone().count();

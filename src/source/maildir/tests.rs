@@ -1,4 +1,4 @@
-use std::{fs::FileTimes, os::unix::ffi::OsStrExt, os::unix::fs::PermissionsExt};
+use std::{cell::RefCell, fs::FileTimes, os::unix::ffi::OsStrExt, os::unix::fs::PermissionsExt, sync::Arc};
 
 use super::{stamp::SETTLE, *};
 
@@ -6,17 +6,38 @@ use super::{stamp::SETTLE, *};
 struct Home {
     dir: tempfile::TempDir,
     maildir: Maildir,
+    book: Book,
+    /// Stored when its cursor comes back.
+    last: RefCell<Poll>,
+}
+
+/// A ledger that grows.
+#[derive(Clone, Default)]
+struct Book(Arc<Mutex<Vec<Remembered>>>);
+
+impl Recall for Book {
+    fn messages(&self) -> io::Result<Vec<(String, String, bool)>> {
+        self.0.lock().unwrap().messages()
+    }
+
+    fn of_name(&self, base: &str) -> io::Result<Vec<Remembered>> {
+        self.0.lock().unwrap().of_name(base)
+    }
 }
 
 impl Home {
     fn new(known: &[&str]) -> Home {
         let dir = tempfile::tempdir().unwrap();
         let row = |key: &&str| Remembered { key: (*key).to_owned(), size: 12, is_read: true, ..Remembered::default() };
-        let known: Vec<Remembered> = known.iter().map(row).collect();
-        let maildir = Maildir::open(dir.path().join("mail"), Box::new(known));
+        Self::remembering(dir, known.iter().map(row).collect())
+    }
+
+    fn remembering(dir: tempfile::TempDir, rows: Vec<Remembered>) -> Home {
+        let book = Book(Arc::new(Mutex::new(rows)));
+        let maildir = Maildir::open(dir.path().join("mail"), Box::new(book.clone()));
         maildir.create().unwrap();
         maildir.deliver(".Archive", "unrelated", b"x").unwrap();
-        Home { dir, maildir }
+        Home { dir, maildir, book, last: RefCell::default() }
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -42,7 +63,30 @@ impl Home {
     }
 
     fn poll(&self, cursor: Option<&str>) -> Poll {
-        self.maildir.poll(cursor).unwrap()
+        let last = self.last.take();
+        if cursor == Some(last.cursor.as_str()) {
+            self.store(last);
+        }
+        let poll = self.maildir.poll(cursor).unwrap();
+        self.last.replace(poll.clone());
+        poll
+    }
+
+    /// Does as the ledger does.
+    fn store(&self, poll: Poll) {
+        let read = |found: super::super::Found| {
+            let bytes = self.maildir.fetch(&found.key).unwrap();
+            let (sha256, size) = (sha256_hex(&bytes), bytes.len() as u64);
+            Remembered { key: found.key, stamp: found.file.stamp, size, sha256, is_read: true, is_gone: false }
+        };
+        let rows: Vec<Remembered> = poll.messages.into_iter().map(read).collect();
+        let mut book = self.book.0.lock().unwrap();
+        book.extend(rows);
+        for confirmed in poll.confirmed {
+            for row in book.iter_mut().filter(|row| row.key == confirmed.key) {
+                row.stamp = confirmed.stamp.clone();
+            }
+        }
     }
 }
 
@@ -130,9 +174,8 @@ fn a_mailbox_is_read_again_only_where_it_changed() {
         ..Remembered::default()
     };
     let (one, two) = ("Subject: x\n\n", "Subject: y\n\n");
-    let mut home = Home::new(&[]);
-    home.maildir =
-        Maildir::open(home.path(""), Box::new(vec![row("INBOX/a", one), row("INBOX/b", two), row("INBOX/c", "Sub")]));
+    let rows = vec![row("INBOX/a", one), row("INBOX/b", two), row("INBOX/c", "Sub")];
+    let home = Home::remembering(tempfile::tempdir().unwrap(), rows);
     for name in ["new/a", "new/b", "new/c"] {
         home.put(name);
     }
@@ -159,8 +202,7 @@ fn a_message_archived_beside_another_of_its_name_comes_back() {
         is_read: true,
         ..Remembered::default()
     };
-    let mut home = Home::new(&[]);
-    home.maildir = Maildir::open(home.path(""), Box::new(vec![row("Subject: x\n\n")]));
+    let home = Home::remembering(tempfile::tempdir().unwrap(), vec![row("Subject: x\n\n")]);
     home.put("cur/a:2,S");
     fs::create_dir_all(home.path(".Archive/cur")).unwrap();
     fs::write(home.path(".Archive/cur/a:2,S"), "another").unwrap();
