@@ -52,6 +52,17 @@ impl Remembered {
         self.is_read && self.sha256.is_empty() && self.size == stamp.size && before.is_none_or(|one| one.is_like(stamp))
     }
 
+    /// Whether no byte of it could be had so far.
+    pub(super) fn was_never_read(&self) -> bool {
+        !self.is_read && self.sha256.is_empty()
+    }
+
+    /// Whether this is the digest of its bytes.
+    pub(super) fn is_content(&self, sha256: &str) -> bool {
+        let by_key = || self.was_never_read() && name::digest_of(&self.key).is_some_and(|own| sha256.starts_with(own));
+        self.sha256 == sha256 || by_key()
+    }
+
     /// Whether the bytes that were read are the beginning of these, which are more.
     pub(super) fn begins(&self, bytes: &[u8]) -> bool {
         let length = usize::try_from(self.size.min(FETCH_BYTES)).unwrap_or(usize::MAX);

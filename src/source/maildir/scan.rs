@@ -36,6 +36,8 @@ pub(super) struct Scan<'a> {
     /// Names with a file that was too young, or too much to compare, in the last poll; and in this one.
     awaited: HashSet<String>,
     waits: HashSet<String>,
+    /// Names with several files that look the same: their stamps tell nothing.
+    alike: HashSet<String>,
     compared: u64,
     places: HashMap<String, PathBuf>,
     poll: Poll,
@@ -67,6 +69,7 @@ impl<'a> Scan<'a> {
             open: HashSet::new(),
             awaited: HashSet::new(),
             waits: HashSet::new(),
+            alike: HashSet::new(),
             compared: 0,
             places: HashMap::new(),
             poll: Poll::default(),
@@ -89,16 +92,21 @@ impl<'a> Scan<'a> {
 
     fn look(&mut self, state: &mut State, messages: &mut Messages) -> io::Result<()> {
         let mut unknown: BTreeMap<String, Vec<File>> = BTreeMap::new();
-        for (folder, direction) in LISTED {
-            for dir in self.maildir.dirs(folder) {
-                for (unique, name) in state.listings.of(&dir, self.now)?.files() {
-                    let base = self.base(messages, folder, unique);
-                    if let Some(file) = self.file(messages, &base, (folder, direction), unique, dir.join(name))? {
-                        unknown.entry(base.clone()).or_default().push(file);
-                    }
-                    self.here.insert(base);
-                }
+        self.each_file(state, messages, |scan, base, file| {
+            scan.here.insert(base.clone());
+            if let Some(file) = file.and_then(|file| scan.unless_known(messages, &base, file)) {
+                unknown.entry(base).or_default().push(file);
             }
+        })?;
+        if !self.alike.is_empty() {
+            let alike = self.alike.clone();
+            self.matched.retain(|key| !alike.contains(name::base(key)));
+            unknown.retain(|base, _| !alike.contains(base));
+            self.each_file(state, messages, |_, base, file| {
+                if let Some(file) = file.filter(|_| alike.contains(&base)) {
+                    unknown.entry(base).or_default().push(file);
+                }
+            })?;
         }
         for (base, files) in unknown {
             self.account_for(messages, &base, files)?;
@@ -118,7 +126,26 @@ impl<'a> Scan<'a> {
         before.filter(|before| messages.has_name(before) && !messages.has_name(&base)).unwrap_or(base)
     }
 
-    /// None when it is known as it is, or cannot be told yet.
+    /// Goes through the files, each with the beginning of its key; without the file where it need not be looked at, or is
+    /// just being moved.
+    fn each_file(
+        &mut self,
+        state: &mut State,
+        messages: &Messages,
+        mut each: impl FnMut(&mut Self, String, Option<File>),
+    ) -> io::Result<()> {
+        for (folder, direction) in LISTED {
+            for dir in self.maildir.dirs(folder) {
+                for (unique, name) in state.listings.of(&dir, self.now)?.files() {
+                    let base = self.base(messages, folder, unique);
+                    let file = self.file(messages, &base, (folder, direction), unique, dir.join(name))?;
+                    each(self, base, file);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn file(
         &mut self,
         messages: &Messages,
@@ -131,8 +158,8 @@ impl<'a> Scan<'a> {
             self.open.insert(base.to_owned());
             return Ok(None);
         }
-        let meta = match fs::symlink_metadata(&path) {
-            Ok(meta) => meta,
+        let stamp = match fs::symlink_metadata(&path) {
+            Ok(meta) => FileStamp::of(&meta),
             // Moved under our eyes; it is looked for again, not called gone.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.wait_for(base);
@@ -140,25 +167,31 @@ impl<'a> Scan<'a> {
             }
             Err(error) => return Err(error),
         };
-        let stamp = FileStamp::of(&meta);
-        let fingerprint = stamp.fingerprint();
-        if let Some(key) = messages.matching(base, fingerprint) {
-            self.matched.insert(key.to_owned());
-            return Ok(None);
-        }
-        if messages.copies.get(&path) == Some(&fingerprint) {
-            self.open.insert(base.to_owned());
-            return Ok(None);
-        }
-        if !stamp.is_settled(self.now) {
-            self.wait_for(base);
-            return Ok(None);
-        }
         let arrived_at = name::delivered_at(unique)
             .or_else(|| stamp.written_at())
             .or_else(|| Instant::of_file(self.now))
             .unwrap_or(Instant::EARLIEST);
         Ok(Some(File { folder, direction, path, stamp, arrived_at }))
+    }
+
+    /// The file, unless it is known as it is or cannot be told yet.
+    fn unless_known(&mut self, messages: &Messages, base: &str, file: File) -> Option<File> {
+        let fingerprint = file.stamp.fingerprint();
+        if messages.copies.get(&file.path) == Some(&fingerprint) {
+            self.open.insert(base.to_owned());
+            return None;
+        }
+        if let Some(key) = messages.matching(base, fingerprint) {
+            if !self.matched.insert(key.to_owned()) {
+                self.alike.insert(base.to_owned());
+            }
+            return None;
+        }
+        if !file.stamp.is_settled(self.now) {
+            self.wait_for(base);
+            return None;
+        }
+        Some(file)
     }
 
     fn wait_for(&mut self, base: &str) {
@@ -172,12 +205,16 @@ impl<'a> Scan<'a> {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let rows = if messages.has_name(base) { self.maildir.recall.of_name(base)? } else { Vec::new() };
         let is_only = rows.is_empty() && files.len() == 1;
+        let stamps: HashSet<FileStamp> = files.iter().map(|file| file.stamp).collect();
+        if stamps.len() < files.len() {
+            self.alike.insert(base.to_owned());
+        }
         // Digests of those that are handed out in this poll.
         let mut seen = HashSet::new();
         for file in files {
             if is_only {
                 self.hand_out(base.to_owned(), &file, None, false);
-            } else if !self.recognise(messages, &rows, &file) {
+            } else if self.alike.contains(base) || !self.recognise(messages, &rows, &file) {
                 self.compare(messages, base, &rows, &mut seen, file);
             }
         }
@@ -192,7 +229,8 @@ impl<'a> Scan<'a> {
             let noted_nothing = |row: &&Remembered| row.stamp.is_empty() && row.is_like(&file.stamp);
             rows.iter().filter(is_free).find(noted_nothing)
         };
-        let never_read = || rows.iter().filter(is_free).find(|row| !row.is_read && row.sha256.is_empty());
+        let is_unread = |row: &&Remembered| row.was_never_read() && name::digest_of(&row.key).is_none();
+        let never_read = || rows.iter().filter(is_free).find(is_unread);
         if let Some(row) = same {
             if row.is_gone {
                 self.hand_out(row.key.clone(), file, None, true);
@@ -226,25 +264,30 @@ impl<'a> Scan<'a> {
             return self.leave_unread(messages, base, rows, file);
         };
         let is_free = |row: &&Remembered| !self.matched.contains(&row.key);
-        let same = rows.iter().find(|row| row.sha256 == content.sha256);
+        let same = rows.iter().find(|row| row.is_content(&content.sha256));
         let like = || rows.iter().filter(is_free).find(|row| row.is_like(&file.stamp));
         let begun = rows.iter().filter(is_free).find(|row| row.begins(&content.bytes));
         if let Some(row) = same.or_else(like) {
-            if row.is_gone {
+            if row.is_gone || row.was_never_read() {
                 self.hand_out(row.key.clone(), &file, None, true);
-            } else if self.matched.contains(&row.key) {
-                messages.copies.insert(file.path, file.stamp.fingerprint());
-            } else {
+                return;
+            }
+            let is_copy = self.matched.contains(&row.key);
+            if !is_copy {
                 self.confirm(messages, row, &file, Some(content.sha256));
+            }
+            if is_copy || self.alike.contains(base) {
+                messages.copies.insert(file.path, file.stamp.fingerprint());
             }
         } else if seen.contains(&content.sha256) {
             messages.copies.insert(file.path, file.stamp.fingerprint());
-        } else if let Some(row) = begun.filter(|row| !row.is_read) {
+        } else if let Some(row) = begun.filter(|row| !row.is_read && name::digest_of(&row.key).is_none()) {
             self.hand_out(row.key.clone(), &file, None, true);
         } else {
             let is_first = rows.is_empty() && seen.is_empty();
             let key = if is_first { base.to_owned() } else { name::key_of_content(base, &content.sha256) };
-            self.hand_out(key, &file, begun.map(|row| row.key.clone()), false);
+            let completes = begun.filter(|row| row.is_read).map(|row| row.key.clone());
+            self.hand_out(key, &file, completes, false);
             seen.insert(content.sha256);
         }
     }
