@@ -12,7 +12,7 @@ DATA ?= ../shared/data
 # With numpy and scipy what was learned is cross-validated too.
 PYTHON ?= python3
 
-.PHONY: help need build run once hitl doctor peers test test-live night fmt lint docs check crash fuzz bench bench-long eval train stats clean
+.PHONY: help need build run once hitl doctor peers test test-live night fmt lint docs check crash crash-long fuzz bench bench-long eval train stats clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -65,32 +65,12 @@ docs: need ## the documentation builds, and its links lead somewhere
 
 check: fmt lint docs test stats ## what CI runs
 
-crash: need peers ## the long campaigns: kills, places to die, tampering, forgeries, an attacker (some hours)
-	IT_KILLS=100 cargo nextest run --locked -E 'test(/^crash::/)' --no-capture
-	IT_PLACES=1000 IT_MAILS=8 cargo nextest run --locked -E 'test(dying_at_every_place_loses)' --no-capture
-	IT_KILLS=2000 IT_MAILS=40 cargo nextest run --locked -E 'test(killed_at_random_while_it_sends)' --no-capture
-	IT_CASES=500 cargo nextest run --locked -E 'test(ambiguous_sends_are)' --no-capture
-	IT_CASES=200 IT_ROUNDS=10 IT_PATIENCE=60 cargo nextest run --locked -E 'test(/^transport::/)' --no-capture
-	IT_CASES=2000 cargo nextest run --locked -E 'test(/^second_thoughts::/)' --no-capture
-	IT_PLACES=1000 IT_MAILS=8 cargo nextest run --locked -E 'test(dying_at_every_place_on_gmail)' --no-capture
-	IT_KILLS=500 IT_MAILS=12 cargo nextest run --locked -E 'test(killed_at_random_on_gmail)' --no-capture
-	IT_CASES=500 cargo nextest run --locked -E 'test(ambiguous_sends_through_gmail)' --no-capture
-	IT_CASES=100000 cargo nextest run --locked -E 'test(an_attacker_gets)' --no-capture
-	IT_CASES=10000 cargo nextest run --locked -E 'test(tampering::)' --no-capture
-	IT_CASES=2000 cargo nextest run --locked -E 'test(what_is_approved_by_number)' --no-capture
-	IT_CASES=200 cargo nextest run --locked -E 'test(many_doors_at_once)' --no-capture
-	IT_CASES=500 cargo nextest run --locked -E 'test(no_imitation_buries)' --no-capture
-	IT_CASES=1000 cargo nextest run --locked -E 'test(malformed_replies) | test(injected_mails)' --no-capture
-	IT_PEER=long cargo nextest run --locked -E 'test(worked_with_a_real_server)' --no-capture
-	IT_CASES=300 cargo nextest run --locked -E 'test(gmail_schedules)' --no-capture
-	IT_CASES=500 cargo nextest run --locked -E 'test(whatever_becomes_of_the_files)' --no-capture
-	IT_MAILS=1000 cargo nextest run --locked -E 'test(gmail_quota)' --no-capture
-	IT_CASES=5000 cargo nextest run --locked -E 'test(hostile_names) | test(every_forgery) | test(fuzzed_edits)' --no-capture
-	IT_CASES=2000 cargo nextest run --locked -E 'test(memory_contract::)' --no-capture
-	IT_CASES=300 IT_KILLS=30 cargo nextest run --locked -E 'test(memory_server::)' --no-capture
-	IT_CASES=1 cargo nextest run --locked -E 'test(killed_at_each_step) | test(night_calendar)' --no-capture
-	IT_TOKENS=all IT_CASES=300 cargo nextest run --locked -E 'test(linear_time::)' --no-capture
+crash: need peers ## every campaign of kills, restores, forgeries and nonsense: one table, under 90 minutes
+	@$(PYTHON) scripts/crash.py
 	$(MAKE) fuzz SECONDS=60
+
+crash-long: need peers ## the same at full counts, some hours; taken up again where it stopped
+	@$(PYTHON) scripts/crash.py --long
 
 fuzz: need ## everything that reads what others write, fed with nonsense (SECONDS per target, or RUNS)
 	@CACHE=$(CACHE) SECONDS_EACH=$(or $(SECONDS),60) RUNS=$(or $(RUNS),0) $(PYTHON) scripts/fuzz.py

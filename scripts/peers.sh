@@ -25,14 +25,21 @@ if ! has; then
     has || { echo "the emulator of Google in $google is not whole: remove that folder and run 'make peers' again" >&2; exit 1; }
 fi
 
-# The distribution's own SQLite client, as old as it is: people look into their data with it.
-if ! command -v sqlite3 >/dev/null; then
+# From the distribution: its own SQLite client, as old as it is, for people look into their data with it; and the library
+# that shows a process another time.
+faketime() {
+    ls /usr/lib/*/faketime/libfaketimeMT.so.1 /usr/lib/faketime/libfaketimeMT.so.1 /usr/lib64/faketime/libfaketimeMT.so.1 2>/dev/null | grep -q .
+}
+wanted=""
+command -v sqlite3 >/dev/null || wanted="$wanted sqlite3"
+faketime || wanted="$wanted faketime"
+if [ -n "$wanted" ]; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        apt-get install -y --no-install-recommends sqlite3 >/dev/null \
-            || { apt-get update >/dev/null && apt-get install -y --no-install-recommends sqlite3 >/dev/null; }
+        apt-get install -y --no-install-recommends $wanted >/dev/null \
+            || { apt-get update >/dev/null && apt-get install -y --no-install-recommends $wanted >/dev/null; }
     fi
-    command -v sqlite3 >/dev/null || {
-        echo "missing: sqlite3, the client a person looks into their data with. Debian: apt install sqlite3" >&2
+    { command -v sqlite3 >/dev/null && faketime; } || {
+        echo "missing:$wanted, which the tests need. Debian: apt install$wanted" >&2
         exit 1
     }
 fi

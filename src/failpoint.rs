@@ -43,6 +43,7 @@ pub const CALLS: &[&str] = &[
     "scratch.remove",
     "token.write",
     "token.rename",
+    "rules.keep",
     "rules.write",
     "rules.rename",
     "rules.sync",

@@ -1,8 +1,10 @@
 //! Every verdict, against a table written from the design and not from the code.
 
+mod single;
+
 use chrono::Duration;
 
-use super::{ApprovedAction, Charter, Situation, Verdict, follow, judge};
+use super::{Charter, Situation, Verdict, judge};
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Address, Approval, Attachment, Door, Effect, Instant, Mail, MailId,
     RiskClass, TaskId, UserId,
@@ -314,145 +316,4 @@ fn every_verdict_is_the_one_of_the_design() {
     for (line, used) in lines.iter().zip(used) {
         assert!(used > 0, "no place is decided by: {}", line.text);
     }
-}
-
-fn plain(tool: &'static str) -> Place<'static> {
-    Place {
-        mode: "active",
-        tool,
-        provenance: "mail",
-        recipients: "sender",
-        trust: "verified",
-        approval: "good",
-        door: Door::Cli,
-    }
-}
-
-fn judged(action: Action, mail: Option<&Mail>, approval: Option<&Approval>) -> Verdict {
-    let own = [OWN.to_owned()];
-    let (charter, labels) = (charter(), ["invoice".to_owned()]);
-    let situation = Situation {
-        mode: AccountMode::Active,
-        mail,
-        labels: &labels,
-        phishing: false,
-        own: &own,
-        charter: &charter,
-        approval,
-        epoch: 7,
-        restored_at: None,
-        now: at(),
-    };
-    judge(action, &situation)
-}
-
-#[test]
-fn effects_on_a_mail_need_one() {
-    for tool in ["label", "archive", "draft_reply", "send_reply", "answer_invitation"] {
-        assert_eq!(word(&judged(plain(tool).action(), None, None)), "denied", "{tool}");
-    }
-}
-
-#[test]
-fn only_configured_labels_and_plain_folders() {
-    let mail = plain("label").mail();
-    let with = |effect| word(&judged(Action { effect, ..plain("label").action() }, Some(&mail), None));
-    assert_eq!(with(Effect::Label { label: "evil".into() }), "denied");
-    for name in ["../../etc", ".hidden", "a/b", "", " a", "a\0"] {
-        assert_eq!(with(Effect::CreateFolder { name: name.into() }), "denied", "{name:?}");
-    }
-}
-
-#[test]
-fn the_bytes_must_say_what_is_shown() {
-    let mail = plain("send_reply").mail();
-    type Twist = fn(&mut Composed);
-    let twists: [(&str, Twist); 7] = [
-        ("another recipient", |message| message.mime = message.mime.replace(THREAD, "eve@evil.example")),
-        ("another subject", |message| message.mime = message.mime.replace("Re: hello", "Re: money")),
-        ("another text", |message| message.mime = message.mime.replace("would suit", "would not suit")),
-        ("another sender", |message| message.mime = message.mime.replace(OWN, "boss@home.example")),
-        ("two To headers", |message| message.mime.insert_str(0, "To: eve@evil.example\r\n")),
-        ("a hidden attachment", |message| {
-            message.mime = composed(&[THREAD], false, true).mime;
-        }),
-        ("a calendar part in a reply", |message| {
-            let part = "Content-Type: text/calendar";
-            message.mime = composed(&[THREAD], false, true).mime.replace("Content-Type: application/pdf", part);
-            message.attachments = vec![Attachment {
-                name: "a.pdf".into(),
-                content_type: "text/calendar".into(),
-                size: 3,
-                sha256: sha256_hex(b"PDF"),
-            }];
-        }),
-    ];
-    for (name, twist) in twists {
-        let mut action = plain("send_reply").action();
-        let Effect::Send { message, .. } = &mut action.effect else { panic!("a send") };
-        twist(message);
-        let approval = plain("send_reply").approval(&action);
-        assert_eq!(word(&judged(action, Some(&mail), approval.as_ref())), "denied", "{name}");
-    }
-}
-
-#[test]
-fn a_gap_in_the_text_is_for_the_person() {
-    let mail = plain("send_reply").mail();
-    let mut action = plain("send_reply").action();
-    let Effect::Send { message, .. } = &mut action.effect else { panic!("a send") };
-    message.mime = message.mime.replace("Any of these times would suit me.", "…");
-    message.body = "…".into();
-    let approval = plain("send_reply").approval(&action);
-    assert_eq!(word(&judged(action, Some(&mail), approval.as_ref())), "approval");
-}
-
-#[test]
-fn an_allowed_action_is_the_one_that_was_judged() {
-    let place = plain("send_reply");
-    let (action, mail) = (place.action(), place.mail());
-    let approval = place.approval(&action);
-    let Verdict::Allowed(approved) = judged(action.clone(), Some(&mail), approval.as_ref()) else { panic!("allowed") };
-    let approved: ApprovedAction = *approved;
-    assert_eq!(*approved.action(), action);
-}
-
-#[test]
-fn what_goes_with_a_message_needs_the_yes_it_left_under() {
-    let place = plain("send_reply");
-    let action = place.action();
-    let good = place.approval(&action).unwrap();
-    let follows = |approval: &Approval| follow(action.clone(), RiskClass::R2, approval).is_some();
-    assert!(follows(&Approval { used: true, ..good.clone() }));
-    assert!(follows(&Approval { used: true, expires_at: at(), ..good.clone() }), "it has left in time");
-    assert!(!follows(&good), "nothing has left under it");
-    assert!(!follows(&Approval { used: true, sha256: sha256_hex(b"another"), ..good }));
-}
-
-#[test]
-fn what_came_before_a_restore_is_not_answered_unasked() {
-    // From the person on the list, to that person: nobody need be asked, unless it may have been answered before.
-    let action = Place { trust: "listed", ..plain("send_reply") }.action();
-    let mut mail = Mail { from: address(LISTED), to: vec![address(OWN)], ..Mail::default() };
-    mail.authentication.verified = true;
-    let (own, charter) = ([OWN.to_owned()], charter());
-    let judged = |restored_at: Option<Instant>| {
-        let situation = Situation {
-            mode: AccountMode::Active,
-            mail: Some(&mail),
-            labels: &[],
-            phishing: false,
-            own: &own,
-            charter: &charter,
-            approval: None,
-            epoch: 7,
-            restored_at,
-            now: at(),
-        };
-        word(&judge(action.clone(), &situation))
-    };
-    assert_eq!(judged(None), "allowed");
-    assert_eq!(judged(Some(at().plus(Duration::seconds(-1)))), "allowed", "it came later");
-    assert_eq!(judged(Some(at())), judged(Some(at().plus(Duration::days(1)))));
-    assert_eq!(judged(Some(at())), "approval");
 }

@@ -194,6 +194,7 @@ async fn what_is_approved_by_number_is_what_was_seen() {
         left -= part;
     }
     println!("{count} interleavings, 0 others approved: {tally:?}");
+    crate::campaign::Campaign::new("approvals by number", count, count).unapproved(0).print();
     assert!(tally.contains_key("approved") && tally.contains_key("refused"), "{tally:?}");
 }
 

@@ -194,6 +194,7 @@ fn an_attacker_gets_nothing_risky_done() {
         *tally.entry(word).or_insert(0_usize) += 1;
     }
     println!("{cases} actions of an attacker: {tally:?}");
+    crate::campaign::Campaign::new("attacker", cases, tally.values().sum()).unapproved(0).print();
     for word in ["R2 asked", "R3 asked", "denied"] {
         assert!(tally.contains_key(word), "{word}");
     }

@@ -248,7 +248,7 @@ fn invoices_leave_as_csv() {
     let csv = house.run(&["tasks", "invoices", "--csv"]);
     let rows: Vec<&str> = csv.out.lines().collect();
     assert_eq!(rows[0], "payee,amount,currency,due,number,recorded_at,task_id");
-    assert!(rows.len() == 2 && rows[1].contains("1250.00,EUR") && rows[1].contains("2041"), "{}", csv.out);
+    assert!(rows.len() == 2 && rows[1].contains("\"1250.00\",\"EUR\"") && rows[1].contains("2041"), "{}", csv.out);
 }
 
 #[test]

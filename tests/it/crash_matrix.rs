@@ -32,6 +32,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("calendar.", "a Maildir has no calendar: gmail_crash.rs"),
     ("token.", "nobody signs in to a Maildir: gmail_crash.rs"),
     ("witness.trim", "needs thousands of sends: witness/sends.rs"),
+    ("scratch.", "a copy for the editor of a person at a terminal, which nothing depends on: approval_screen.rs"),
     ("model.", "no model is asked here: model_record.rs"),
     ("commit.hear_model", "no model is asked here: model_record.rs"),
     ("commit.condition", "only an account behind a network has one: gmail_crash.rs"),
@@ -330,6 +331,14 @@ fn dying_at_every_place_loses_nothing_and_sends_nothing_twice() {
         chosen.len(),
         all - self::chosen(&mut dice, usize::MAX, ELSEWHERE).len(),
     );
+    let deaths = died.into_inner();
+    crate::campaign::Campaign::new("places", chosen.len(), chosen.len())
+        .deaths(deaths)
+        .places(chosen.len() - spared.len(), all)
+        .lost(0)
+        .twice(0)
+        .stuck(0)
+        .print();
     assert_eq!(spared, [""; 0], "nobody came by: reach it, or say where it is tried");
 }
 
@@ -394,4 +403,5 @@ fn killed_at_random_while_it_sends_nothing_is_sent_twice() {
         check(&house, answered(&house), mails, &format!("after {done} kills"));
         println!("{done} of {kills} kills over {homes} homes of {mails} mails; asked about {doubts} messages");
     }
+    crate::campaign::Campaign::new("kills while sending", kills, done).deaths(done).lost(0).twice(0).stuck(0).print();
 }

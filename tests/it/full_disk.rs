@@ -45,6 +45,21 @@ fn mounted(folder: &std::path::Path, how: &[&str]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
+/// What a data folder held before something was mounted over it.
+struct Kept(tempfile::TempDir);
+
+impl Kept {
+    fn of(data: &std::path::Path) -> Self {
+        let kept = tempfile::tempdir().unwrap();
+        crate::unreadable_rows::copy_folder(data, kept.path());
+        Self(kept)
+    }
+
+    fn put_into(&self, data: &std::path::Path) {
+        crate::unreadable_rows::copy_folder(self.0.path(), data);
+    }
+}
+
 struct Mount(std::path::PathBuf);
 
 impl Drop for Mount {
@@ -57,12 +72,12 @@ impl Drop for Mount {
 fn a_full_disk_is_said_and_waited_out() {
     let house = House::real_time(Kind::Active);
     let data = house.home().data();
-    let kept = std::fs::read(house.home().database()).unwrap();
+    let kept = Kept::of(&data);
     if !can_mount("a_full_disk_is_said_and_waited_out", &data, &["-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs"]) {
         return;
     }
     let _mount = Mount(data.clone());
-    std::fs::write(house.home().database(), kept).unwrap();
+    kept.put_into(&data);
     for nth in 0..150 {
         house.post(&house.letter(&format!("q{nth}")).question());
     }
@@ -101,7 +116,7 @@ fn a_full_disk_is_said_and_waited_out() {
 fn a_daemon_on_a_full_disk_says_so_and_goes_on_when_there_is_room() {
     let house = House::real_time(Kind::Active);
     let data = house.home().data();
-    let kept = std::fs::read(house.home().database()).unwrap();
+    let kept = Kept::of(&data);
     if !can_mount(
         "a_daemon_on_a_full_disk_says_so_and_goes_on_when_there_is_room",
         &data,
@@ -110,7 +125,7 @@ fn a_daemon_on_a_full_disk_says_so_and_goes_on_when_there_is_room() {
         return;
     }
     let _mount = Mount(data.clone());
-    std::fs::write(house.home().database(), kept).unwrap();
+    kept.put_into(&data);
     let mut daemon = house.daemon();
     // Every free block, and the log has no room left to grow.
     let filler = data.join("filler");
@@ -139,7 +154,7 @@ async fn a_full_disk_stops_a_rebuild_of_the_memory_and_the_next_one_finishes() {
     crate::memory_faults::add_tasks(&house.app().await, 400).await;
     assert_eq!(house.run(&["once"]).code, 0);
     let data = house.home().data();
-    let kept = std::fs::read(house.home().database()).unwrap();
+    let kept = Kept::of(&data);
     if !can_mount(
         "a_full_disk_stops_a_rebuild_of_the_memory_and_the_next_one_finishes",
         &data,
@@ -148,7 +163,7 @@ async fn a_full_disk_stops_a_rebuild_of_the_memory_and_the_next_one_finishes() {
         return;
     }
     let _mount = Mount(data.clone());
-    std::fs::write(house.home().database(), kept).unwrap();
+    kept.put_into(&data);
     assert_eq!(house.count("search_vector"), 400);
     let filler = data.join("filler");
     let mut file = std::fs::File::create(&filler).unwrap();

@@ -27,6 +27,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("calendar.invited", "needs an invitation from somebody else: dying_while_an_invitation_is_answered below"),
     ("calendar.patch", "needs an invitation from somebody else: dying_while_an_invitation_is_answered below"),
     ("witness.trim", "needs thousands of sends: witness/sends.rs"),
+    ("scratch.", "a copy for the editor of a person at a terminal, which nothing depends on: approval_screen.rs"),
+    ("commit.reminders_shown", "nothing is due here: reminders.rs"),
     ("model.", "no model is asked here: model_record.rs"),
     ("commit.hear_model", "no model is asked here: model_record.rs"),
     ("rules.write", "nothing is learned in a day: night_rewrite.rs"),
@@ -166,6 +168,14 @@ fn dying_at_every_place_on_gmail_loses_nothing_and_sends_nothing_twice() {
         }
     }
     println!("{} of {} places, {mails} mails each: died {died} times", chosen.len(), all.len());
+    let reached = chosen.len() - spared.len();
+    crate::campaign::Campaign::new("places on Gmail", chosen.len(), chosen.len())
+        .deaths(died)
+        .places(reached, all.len())
+        .lost(0)
+        .twice(0)
+        .stuck(0)
+        .print();
     assert_eq!(spared, [""; 0], "nobody came by: reach it, or say where it is tried");
 }
 
@@ -272,4 +282,5 @@ fn killed_at_random_on_gmail_while_calls_break_nothing_is_sent_twice() {
         home.check(&format!("after {done} kills"));
         println!("{done} of {kills} kills over {homes} homes of {mails} mails");
     }
+    crate::campaign::Campaign::new("kills on Gmail", kills, done).deaths(done).lost(0).twice(0).stuck(0).print();
 }

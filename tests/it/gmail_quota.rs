@@ -145,6 +145,7 @@ async fn backfill(moody: usize) {
     let (most, refused) = (meter.most.load(Ordering::SeqCst), meter.refused.load(Ordering::SeqCst));
     let took = (house.clock.now().utc() - begun).num_seconds();
     println!("{mails} mails in {took} s: at most {most} of 6000 units in any minute, {refused} refusals");
+    crate::campaign::Campaign::new("quota", mails, mails).lost(0).print();
     assert!(most <= 6_000, "{most} units in a minute");
     if moody == 0 {
         assert_eq!(refused, 0, "the quota was overdrawn");

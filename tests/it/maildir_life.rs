@@ -276,6 +276,7 @@ async fn whatever_becomes_of_the_files_each_content_is_read_once() {
         }
         life.end().await;
     }
+    crate::campaign::Campaign::new("lives of a Maildir", cases(2), cases(2)).lost(0).twice(0).print();
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

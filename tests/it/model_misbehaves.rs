@@ -92,6 +92,7 @@ async fn malformed_replies_leave_everything_as_without_a_model() {
         homes += 1;
     }
     println!("{} malformed replies over {homes} homes: 0 crashes, the same tasks", server.count());
+    crate::campaign::Campaign::new("malformed replies", wanted, server.count()).lost(0).print();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -202,6 +202,7 @@ async fn hostile_names_open_nothing_outside_the_queue() {
     assert!(!canary.exists());
     assert_eq!((house.sent().len(), house.count("approval"), queue(&house).len()), (0, 0, 1));
     println!("{cases} hostile names");
+    crate::campaign::Campaign::new("hostile names", cases, cases).unapproved(0).print();
 }
 
 #[test]

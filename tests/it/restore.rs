@@ -512,6 +512,7 @@ fn random_copies_and_restores_send_nothing_twice() {
         assert_eq!(sender.house.run(&["audit", "verify"]).code, 0, "schedule {nth}: {story:?}");
     }
     println!("{schedules} schedules, {restores} restores, {sends} messages, none twice");
+    crate::campaign::Campaign::new("restores", schedules, schedules).twice(0).print();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -246,6 +246,7 @@ async fn nothing_leaves_after_a_word_that_was_acknowledged_in_time() {
         sent += times;
     }
     println!("{all} schedules: {in_time} words in time, {sent} messages sent");
+    crate::campaign::Campaign::new("second thoughts", all, all).twice(0).unapproved(0).print();
     assert!(in_time > 0 && sent > 0, "both ends were met");
 }
 

@@ -51,6 +51,8 @@ async fn ambiguous_sends_are_looked_for_and_never_repeated_on_a_guess() {
         }
     }
     println!("{each} of each fault: {ends:?}");
+    let all: usize = ends.values().sum();
+    crate::campaign::Campaign::new("ambiguous sends", all, all).lost(0).twice(0).stuck(0).print();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -94,4 +96,5 @@ async fn many_doors_at_once_approve_an_action_once() {
         assert_eq!(yard.mailbox.times(action), 1, "{:?}", trail());
     }
     println!("{items} items, 64 doors each");
+    crate::campaign::Campaign::new("64 yeses at once", items, items).twice(0).print();
 }

@@ -102,6 +102,7 @@ async fn nothing_changed_after_the_yes_runs() {
     rewind(&yard, &asked);
     assert_eq!(yard.carry_to_the_end(id).await, OutboxState::Sent, "untouched, it runs");
     println!("{cases} changes");
+    crate::campaign::Campaign::new("tampered rows", cases, cases).unapproved(0).print();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -129,6 +130,7 @@ async fn a_yes_is_used_once() {
         assert_eq!(yard.mailbox.times(id), 1, "case {nth}");
     }
     println!("{cases} replays");
+    crate::campaign::Campaign::new("replayed approvals", cases, cases).twice(0).unapproved(0).print();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -156,4 +158,5 @@ async fn nothing_too_old_or_of_another_task_runs() {
     }
     assert!(yard.mailbox.delivered.lock().unwrap().is_empty());
     println!("{cases} swapped, {cases} expired");
+    crate::campaign::Campaign::new("swapped and expired", 2 * cases, 2 * cases).unapproved(0).print();
 }

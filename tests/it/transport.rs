@@ -145,6 +145,7 @@ async fn endure(faults: &[(&str, Known)], cases: usize) {
         );
         kill_children(&house);
         println!("{cases} × '{fault}': {} after {took:?}, {asked} asked about", known.state());
+        crate::campaign::Campaign::new("transport", cases, asked.max(after_a_loop.len())).twice(0).stuck(0).print();
     }
 }
 
@@ -211,6 +212,7 @@ async fn no_exit_code_makes_a_message_leave_twice() {
         assert_eq!(accepted(&house), before, "sent again");
         assert_eq!(house.count("item WHERE state = 'open'") + house.count("run WHERE status = 'running'"), 0);
         println!("round {round}: {} codes", codes.len());
+        crate::campaign::Campaign::new("exit codes", codes.len(), ends.len()).twice(0).stuck(0).print();
     }
 }
 
