@@ -127,6 +127,14 @@ pub struct Mail {
 }
 
 impl Mail {
+    /// Whom it was written to, if that is one alone with an address that can be written to.
+    pub fn only_recipient(&self) -> Option<&Address> {
+        match (self.to.as_slice(), self.cc.as_slice()) {
+            ([one], []) if one.addr.is_ascii() && one.addr.contains('@') => Some(one),
+            _ => None,
+        }
+    }
+
     /// Everyone a reply to all would reach, the sender first.
     pub fn people(&self) -> impl Iterator<Item = &Address> {
         std::iter::once(&self.from).chain(&self.to).chain(&self.cc)

@@ -39,16 +39,18 @@ impl Me {
 
     /// Whom a draft is from that answers this mail: who is configured, else the only one the mail was written to.
     pub fn sender_of_answer<'a>(&'a self, account: &AccountId, mail: Option<&'a Mail>) -> &'a str {
-        let only = |mail: &'a Mail| match (mail.to.as_slice(), mail.cc.as_slice()) {
-            ([one], []) if one.addr.is_ascii() && one.addr.contains('@') => Some(one.addr.as_str()),
-            _ => None,
-        };
-        self.known_sender(account).or_else(|| mail.and_then(only)).unwrap_or(NOBODY)
+        let only = || mail.and_then(Mail::only_recipient).map(|one| one.addr.as_str());
+        self.known_sender(account).or_else(only).unwrap_or(NOBODY)
+    }
+
+    /// Whether a message would be from somebody nobody knows.
+    pub fn is_nobody(from: &str) -> bool {
+        from == NOBODY
     }
 
     /// What a letter is signed with where no signature is set: the name, else the address it is from.
     pub fn sign<'a>(&'a self, from: &'a str) -> &'a str {
-        let address = if from == NOBODY { "" } else { from };
+        let address = if Self::is_nobody(from) { "" } else { from };
         self.names.first().map_or(address, String::as_str)
     }
 

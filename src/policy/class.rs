@@ -35,7 +35,9 @@ pub fn classify(action: &Action, situation: &Situation<'_>) -> Result<(RiskClass
         }
         Effect::Draft { message } => {
             let mail = triggered(action, situation)?;
-            sound(message, situation)?;
+            // A draft stays in the house: while nobody has said who they are, it is from whom the mail was written to.
+            let assumed: Vec<String> = mail.only_recipient().map(|one| one.addr.clone()).into_iter().collect();
+            sound(message, if situation.own.is_empty() { &assumed } else { situation.own })?;
             no_calendar(message)?;
             Ok(match risky(message, mail, situation) {
                 Some(reason) => (RiskClass::R3, reason),
@@ -80,14 +82,14 @@ fn folder(name: &str) -> Result<(RiskClass, String), String> {
 }
 
 /// A message that is what it says it is, to addresses that are addresses.
-fn sound(message: &Composed, situation: &Situation<'_>) -> Result<(), String> {
+fn sound(message: &Composed, own: &[String]) -> Result<(), String> {
     if message.recipients().next().is_none() {
         return Err("the message has no recipient".into());
     }
     if let Some(odd) = message.recipients().find(|address| recipient::normal(&address.addr).is_none()) {
         return Err(format!("'{}' is not a mail address", odd.addr.escape_debug()));
     }
-    agreement::check(message, situation.own)
+    agreement::check(message, own)
 }
 
 /// Calendar parts act on their own in some mail programs; only an invitation or its answer has one.
@@ -117,7 +119,7 @@ fn send(
     message: &Composed,
     situation: &Situation<'_>,
 ) -> Result<(RiskClass, String), String> {
-    sound(message, situation)?;
+    sound(message, situation.own)?;
     let always = match kind {
         SendKind::Forward => Some("it forwards a mail"),
         SendKind::Invite => Some("it invites people to a meeting"),

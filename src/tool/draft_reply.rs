@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use super::{
     CannotDo, Outcome, Tool, ToolInput, Words,
-    letter::{Letter, envelop, phrases, reply_subject, signature, span},
+    letter::{Letter, envelop, phrases, reply_subject, signature, span, unknown_sender},
 };
 use crate::model::{
-    Address, Effect, Mail,
+    Address, Effect, Mail, Me,
     action::{Argument, Composed, Origin},
     ids::sha256_hex,
 };
@@ -28,6 +28,9 @@ impl Tool for DraftReply {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+        if let Some(yours) = unknown_sender(input).filter(|_| Me::is_nobody(input.own)) {
+            return Ok(yours);
+        }
         let mail = answered(input)?;
         let (body, origin) = match input.words {
             Some(words) => (worded(input, words), Origin::Model),

@@ -87,6 +87,21 @@ fn no_draft_and_no_answer_names_the_sample_person() {
     }
 }
 
+/// Written to two: nobody knows which of them the person is, so nobody writes in their name, and nothing fails over it.
+#[test]
+fn a_mail_to_several_leaves_the_answer_to_the_person() {
+    let house = unnamed("");
+    let both = letter("both", "Hello,\n\nWhen will the two of you be back at the cabin? I have the parcel.\n\nTom\n");
+    house.deliver("both", both.replace("To: Dana", "To: Erez <erez@levi.example>, Dana"));
+    let once = house.run(&["once"]);
+    assert_eq!(once.code, 0, "{}", once.err);
+    let task = house.sql_one("SELECT task_id FROM ledger JOIN mail USING (mail_id) WHERE subject = 'About both'");
+    assert_eq!(house.count(&format!("outbox WHERE task_id = '{task}'")), 0);
+    assert_eq!(house.count("item WHERE kind = 'failed_step'"), 0);
+    let shown = house.run(&["--json", "tasks", "show", &task]).out;
+    assert!(shown.contains("your address is not known"), "{shown}");
+}
+
 #[test]
 fn the_samples_keep_their_person() {
     let house = House::with("[mail]\n", Clock::System);
