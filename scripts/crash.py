@@ -41,6 +41,8 @@ CAMPAIGNS = [
     ("kills, Gmail", "test(killed_at_random_on_gmail)", {"IT_KILLS": 40, "IT_MAILS": 8}, {"IT_KILLS": 500, "IT_MAILS": 12}, 5),
     ("ambiguous sends, Gmail", "test(ambiguous_sends_through_gmail)", {"IT_CASES": 10}, {"IT_CASES": 500}, 5),
     ("schedules, Gmail", "test(gmail_schedules)", {"IT_CASES": 30}, {"IT_CASES": 300}, 3),
+    ("reminders", "test(each_is_shown_at_its_time)", {"IT_CASES": 5000}, {"IT_CASES": 50000}, 5),
+    ("broken rules files", "test(either_it_is_whole)", {"IT_CASES": 200}, {"IT_CASES": 2000}, 5),
     ("quota, Gmail", "test(gmail_quota)", {"IT_MAILS": 200}, {"IT_MAILS": 1000}, 1),
 ]
 

@@ -116,6 +116,7 @@ fn verdict(message: &Composed, mail: &Mail) -> Result<(), String> {
         charter: &charter,
         approval: None,
         epoch: 0,
+        restored_at: None,
         now: now(),
     };
     classify(&action, &situation).map(drop)
@@ -138,6 +139,7 @@ fn reply(mail: &Mail) -> Composed {
         mail: Some(mail),
         thread: &[],
         agenda: &agenda,
+        in_calendar: &adjutant::source::InCalendar::NoCalendar,
         words: None,
         me: me(),
         own: "you@home.example",
