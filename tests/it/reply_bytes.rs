@@ -107,7 +107,6 @@ fn verdict(message: &Composed, mail: &Mail) -> Result<(), String> {
     };
     let (own, charter) = (me().addresses.clone(), Charter::parse("").unwrap());
     let situation = Situation {
-        restored_at: None,
         mode: AccountMode::Active,
         mail: Some(mail),
         labels: &[],
@@ -133,7 +132,6 @@ fn reply(mail: &Mail) -> Composed {
     let facts = facts(mail, &reading, "work", &Relation::default());
     let agenda = Agenda::None;
     let input = ToolInput {
-        in_calendar: &adjutant::source::InCalendar::NoCalendar,
         task: &task,
         facts: &facts,
         mail: Some(mail),
