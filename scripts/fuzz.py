@@ -36,9 +36,9 @@ def build(folder):
     environment = os.environ | {"CARGO_TARGET_DIR": str(folder / "target")}
     subprocess.run([cargo_fuzz(folder), "fuzz", "build", "--sanitizer", "none"], cwd=ROOT, check=True, env=environment)
     plain = os.environ | {"CARGO_TARGET_DIR": str(folder / "plain")}
-    subprocess.run(["cargo", "build", "--release", "--locked", "--bin", "replay"], cwd=FUZZ, check=True, env=plain)
+    subprocess.run(["cargo", "build", "--release", "--locked", "--example", "replay"], cwd=FUZZ, check=True, env=plain)
     host = re.search(r"host: (\S+)", subprocess.check_output(["rustc", "-vV"], text=True)).group(1)
-    return folder / "target" / host / "release", folder / "plain" / "release" / "replay"
+    return folder / "target" / host / "release", folder / "plain" / "release" / "examples" / "replay"
 
 
 def dictionary(folder):
