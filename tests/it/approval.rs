@@ -391,7 +391,7 @@ async fn what_waited_in_a_restored_backup_and_was_sent_since_is_not_sent_again()
     house.clock.advance(10);
     house.once().await;
     assert_eq!(state(&house), [["saved"]]);
-    let looked = house.count("audit WHERE act = 'effect_moved' AND detail LIKE '%unknown%'");
+    let looked = house.count("audit WHERE detail LIKE '%→ probe: its sending was begun before%'");
     assert!(looked > 0, "it was looked for");
     assert_eq!(house.sent().len(), 1, "and not sent a second time");
     house.must_be_sound().await;

@@ -148,6 +148,7 @@ fn without_its_end(house: &House, look: impl FnOnce()) {
 }
 
 const COMMANDS: [&[&str]; 12] = [
+    &["hitl", "reject", "1"],
     &["pause"],
     &["resume"],
     &["mail", "mode", "work", "observe"],
@@ -159,7 +160,6 @@ const COMMANDS: [&[&str]; 12] = [
     &["tasks", "cancel", "1"],
     &["mail", "not-a-task", "1"],
     &["mail", "make-task", "2"],
-    &["hitl", "reject", "ITEM"],
 ];
 
 fn worked() -> House {
@@ -179,10 +179,7 @@ fn nothing_can_be_cut(house: &House, daemon: bool) {
     let mut wrote = 0;
     for command in COMMANDS {
         let before = house.count("audit");
-        let item = house.json(&["hitl", "list"])[0]["number"].to_string();
-        let command: Vec<&str> =
-            command.iter().map(|word| if *word == "ITEM" { item.as_str() } else { word }).collect();
-        let answered = house.run(&command);
+        let answered = house.run(command);
         assert_eq!(answered.code, 0, "{command:?}: {}", answered.err);
         wrote += usize::from(house.count("audit") > before);
         assert_eq!(verify(house), 0, "{command:?}");
