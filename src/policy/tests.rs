@@ -7,7 +7,7 @@ use chrono::Duration;
 use super::{Charter, Situation, Verdict, judge};
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Address, Approval, Attachment, Door, Effect, Instant, Mail, MailId,
-    RiskClass, TaskId, UserId,
+    TaskId, UserId,
     action::{Argument, Composed, InvoiceRecord, Origin, SendKind, Terms},
     ids::sha256_hex,
     mail::Invite,

@@ -140,7 +140,12 @@ fn killed_at_random_everything_is_finished_once() {
         check_files(&house);
     }
     println!("{done} kills over {homes} homes; undisturbed it takes {takes:?}");
-    crate::campaign::Campaign::new("kills while reading", kills as usize, done as usize).deaths(done as usize).lost(0).twice(0).stuck(0).print();
+    crate::campaign::Campaign::new("kills while reading", kills as usize, done as usize)
+        .deaths(done as usize)
+        .lost(0)
+        .twice(0)
+        .stuck(0)
+        .print();
 }
 
 #[test]

@@ -194,7 +194,11 @@ async fn ambiguous_sends_through_gmail_arrive_once() {
         println!("{} of {} sends", part[part.len() - 1] + 1, sends.len());
     }
     println!("{} sends, {each} with each of {TROUBLES:?}: {calls} calls", sends.len());
-    crate::campaign::Campaign::new("ambiguous sends through Gmail", sends.len(), sends.len()).lost(0).twice(0).stuck(0).print();
+    crate::campaign::Campaign::new("ambiguous sends through Gmail", sends.len(), sends.len())
+        .lost(0)
+        .twice(0)
+        .stuck(0)
+        .print();
 }
 
 impl Office {

@@ -26,6 +26,10 @@ fn setters(from: &str, to: &str) -> &'static [&'static str] {
 async fn each_node_writes_what_it_may_and_nothing_else() {
     let house = House::samples();
     house.once().await;
+    // A task whose last step is the agent's, so that the graph completes it.
+    let folder = house.letter("folder").from("Alex Green <you@home.example>");
+    house.post(&folder.body("Create a folder for the Acme project.\n"));
+    house.once().await;
     let app = house.app().await;
     let mut seen: BTreeSet<(NodeName, &str)> = BTreeSet::new();
     for run in app.runs(None, 1000).await.unwrap() {
@@ -41,7 +45,7 @@ async fn each_node_writes_what_it_may_and_nothing_else() {
     }
     let expected: BTreeSet<(NodeName, &str)> =
         NodeName::ALL.iter().flat_map(|node| may_write(*node).iter().map(move |field| (*node, *field))).collect();
-    assert_eq!(seen, expected, "the samples let every node write everything it may");
+    assert_eq!(seen, expected, "these mails let every node write everything it may");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,8 @@ use chrono::Duration;
 use super::{LISTED, OWN, Place, THREAD, address, at, charter, composed, word};
 use crate::{
     model::{
-        AccountMode, Action, Approval, Attachment, Door, Effect, Instant, Mail, RiskClass, action::Composed, ids::sha256_hex,
+        AccountMode, Action, Approval, Attachment, Door, Effect, Instant, Mail, RiskClass, action::Composed,
+        ids::sha256_hex,
     },
     policy::{ApprovedAction, Situation, Verdict, follow, judge},
 };
