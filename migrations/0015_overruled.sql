@@ -1,2 +1,4 @@
 -- A message may have left when a person cancels or changes its task. Should it turn out that it did not, it stays.
-ALTER TABLE outbox ADD COLUMN overruled INTEGER NOT NULL DEFAULT 0; -- 1: it is not begun again
+
+-- 1: it is not begun again.
+ALTER TABLE outbox ADD COLUMN overruled INTEGER NOT NULL DEFAULT 0;

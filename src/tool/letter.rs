@@ -3,7 +3,7 @@
 use chrono::DateTime;
 use mail_builder::{
     MessageBuilder,
-    headers::{HeaderType, content_type::ContentType, raw::Raw, text::Text},
+    headers::{HeaderType, address::Address as Mailbox, content_type::ContentType, raw::Raw, text::Text},
     mime::MimePart,
 };
 use mail_parser::MimeHeaders as _;
@@ -24,12 +24,21 @@ pub(super) struct Letter<'a> {
 
 pub(super) const INVITE_FILE: &str = "invite.ics";
 
+/// An address as a header field has it: without a name there are no quotes in front of it.
+fn mailbox(name: &str, addr: &str) -> Mailbox<'static> {
+    Mailbox::new_address(Some(name.to_owned()).filter(|name| !name.is_empty()), addr.to_owned())
+}
+
+fn mailboxes(people: &[Address]) -> Mailbox<'static> {
+    Mailbox::new_list(people.iter().map(|one| mailbox(one.name.as_deref().unwrap_or_default(), &one.addr)).collect())
+}
+
 impl Letter<'_> {
     pub(super) fn write(self, input: &ToolInput<'_>) -> Result<Composed, CannotDo> {
         let name = input.me.names.first().map_or("", String::as_str);
         let mut builder = MessageBuilder::new()
-            .from((name.to_owned(), input.own.to_owned()))
-            .to(self.to.iter().map(|to| (to.name.clone().unwrap_or_default(), to.addr.clone())).collect::<Vec<_>>())
+            .from(mailbox(name, input.own))
+            .to(mailboxes(&self.to))
             .header("Subject", subject_field(&self.subject))
             .date(input.now.utc().timestamp())
             .message_id(format!("{}@{}", input.token, host(input)))
@@ -181,18 +190,14 @@ pub fn rewrite(message: &Composed, token: &str, subject: &str, text: &str, now: 
     let name = from.and_then(|from| from.name()).unwrap_or_default().to_owned();
     let host = own.rsplit_once('@').map_or("localhost", |(_, host)| host).to_owned();
     let mut builder = MessageBuilder::new()
-        .from((name, own))
-        .to(message.to.iter().map(|to| (to.name.clone().unwrap_or_default(), to.addr.clone())).collect::<Vec<_>>())
+        .from(mailbox(&name, &own))
+        .to(mailboxes(&message.to))
         .header("Subject", subject_field(subject))
         .date(now.utc().timestamp())
         .message_id(format!("{token}@{host}"))
         .header("X-Adjutant-Action", Raw::new(token.to_owned()));
     if !message.cc.is_empty() {
-        builder = builder.cc(message
-            .cc
-            .iter()
-            .map(|cc| (cc.name.clone().unwrap_or_default(), cc.addr.clone()))
-            .collect::<Vec<_>>());
+        builder = builder.cc(mailboxes(&message.cc));
     }
     for header in ["In-Reply-To", "References"] {
         if let Some(value) = parsed.header_raw(header) {

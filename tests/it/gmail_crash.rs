@@ -36,6 +36,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("rules.sync", "nothing is learned in a day: night_rewrite.rs"),
     ("commit.intend_rules", "nothing is learned in a day: night_rewrite.rs"),
     ("commit.keep_rules", "nothing is learned in a day: night_rewrite.rs"),
+    ("commit.drop_intent", "nothing is learned in a day: night_rewrite.rs"),
     ("epoch.", "a restore makes the account observe, and then nothing is sent: approval.rs"),
     ("anchor.rename", "a restore makes the account observe, and then nothing is sent: approval.rs"),
     ("commit.epoch", "a restore makes the account observe, and then nothing is sent: approval.rs"),

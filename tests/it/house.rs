@@ -345,6 +345,13 @@ impl House {
         serde_json::from_str(&answered.out).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", answered.out))
     }
 
+    /// What `doctor` says, whatever it finds.
+    pub(crate) fn diagnosis(&self) -> Value {
+        let doctor = self.run(&["--json", "doctor"]);
+        assert!([0, 4].contains(&doctor.code), "{}", doctor.err);
+        serde_json::from_str(&doctor.out).unwrap()
+    }
+
     /// The daemon, until it is dropped or stopped.
     pub(crate) fn daemon(&self) -> Daemon {
         Daemon::start(self.command(&["run"]))

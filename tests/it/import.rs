@@ -27,7 +27,10 @@ fn mbox(letters: &[Letter]) -> String {
     letters
         .iter()
         .map(|letter| {
-            format!("From MAILER Mon Feb  3 09:00:00 2020\n{}\n", letter.text().replace("\nFrom ", "\n>From "))
+            // When each was delivered: long ago, or just now.
+            let now = chrono::Utc::now().format("%a %b %e %H:%M:%S %Y").to_string();
+            let at = if letter.id == "old" { "Mon Feb  3 09:00:00 2020" } else { &now };
+            format!("From MAILER {at}\n{}\n", letter.text().replace("\nFrom ", "\n>From "))
         })
         .collect()
 }

@@ -247,7 +247,7 @@ impl Life {
             );
         }
         self.house.must_be_sound().await;
-        let doctor = self.house.json(&["doctor"]);
+        let doctor = self.house.diagnosis();
         assert_eq!(doctor["unaccounted"], 0, "{doctor:#}\n{}", told());
     }
 

@@ -21,7 +21,7 @@ fn subjects(house: &House) -> Vec<String> {
 }
 
 fn must_be_well(house: &House) {
-    let doctor = house.json(&["doctor"]);
+    let doctor = house.diagnosis();
     assert_eq!(doctor["unaccounted"], 0, "{doctor:#}");
 }
 
@@ -126,7 +126,7 @@ fn what_the_mailbox_holds_and_the_ledger_does_not_is_unaccounted() {
     once(&house);
     must_be_well(&house);
     house.deliver("y", house.letter("bb").text());
-    let doctor = house.json(&["doctor"]);
+    let doctor = house.diagnosis();
     assert_eq!((doctor["unaccounted"].as_u64(), doctor["accounts"][1]["waiting"].as_u64()), (Some(0), Some(1)));
     // A poll that ought to have seen it has been made since.
     std::thread::sleep(Duration::from_millis(700));
