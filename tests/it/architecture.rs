@@ -221,6 +221,23 @@ fn rusqlite_stays_in_the_store() {
     assert_eq!(outside, [""; 0]);
 }
 
+/// Rows are mapped by the helpers that leave out what cannot be read, and a value is taken out of JSON by the one that asks
+/// whether it is any: one row would fail the statement.
+#[test]
+fn one_row_that_cannot_be_read_fails_no_statement() {
+    let wrong: Vec<String> = sources()
+        .iter()
+        .filter(|source| source.module == "store" && !source.path.ends_with("store/table/mod.rs"))
+        .filter(|source| {
+            let text = fs::read_to_string(&source.path).unwrap();
+            let text = text.split("#[cfg(test)]").next().unwrap();
+            text.contains("json_extract(") || text.contains("query_map(")
+        })
+        .map(|source| source.path.display().to_string())
+        .collect();
+    assert_eq!(wrong, [""; 0]);
+}
+
 #[test]
 fn only_the_clock_reads_the_time_and_only_the_config_the_environment() {
     let mut wrong = Vec::new();

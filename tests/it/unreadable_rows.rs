@@ -70,7 +70,8 @@ async fn furnished() -> House {
 fn made_up() -> String {
     let at = "2026-11-16T08:00:00Z";
     format!(
-        "INSERT OR IGNORE INTO account_condition VALUES ('{WORK}', '', 1, 1, 0, 0, 0, 0, '{at}');
+        "UPDATE reminder SET due_at = '{at}', first_at = '{at}', every = CASE WHEN action_id = (SELECT min(action_id) FROM reminder) THEN '7d' END;
+         INSERT OR IGNORE INTO account_condition VALUES ('{WORK}', '', 1, 1, 0, 0, 0, 0, '{at}');
          INSERT INTO muted VALUES ('{WORK}', 'nobody@else.example', '{at}');
          INSERT INTO consumed VALUES ('00', '{at}');
          INSERT OR IGNORE INTO unlearned VALUES ('sender_domain else.example', '{at}', 'no');
@@ -197,7 +198,8 @@ async fn a_bad_value_in_any_column_of_any_table_stops_nothing() {
     let house = furnished().await;
     let (code, unreadable) = diagnosed(&house);
     assert_eq!(unreadable["count"], 0, "{code} {unreadable}");
-    let before = seen(&house).unwrap();
+    // In a copy: what is due is shown once.
+    let before = seen(&house.copied()).unwrap();
     assert!(before.iter().all(|(_, rows)| rows.len() > 1), "{before:?}");
     let mut columns = columns(&house);
     let empty: Vec<_> = columns.iter().filter(|(.., rows)| *rows == 0).collect();

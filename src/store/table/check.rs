@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use crate::{
     model::{
         AccountMode, Action, ActionId, Addressed, Change, Context, Direction, Door, Instant, ItemId, ItemKind,
-        ItemState, Mail, MailState, Move, NodeName, OutboxState, Priority, RiskClass, RunId, RunKind, RunState,
-        RunStatus, Status, Subtask, TaskId, UrgencyOrigin,
+        ItemState, Mail, MailState, Move, NodeName, OutboxState, Priority, Recurrence, RiskClass, RunId, RunKind,
+        RunState, RunStatus, Status, Subtask, TaskId, UrgencyOrigin,
         llm::{Outcome, Provider},
     },
     store::{
@@ -109,7 +109,19 @@ const TABLES: &[Table] = &[
     table("task_mark", "task_id", &[("task_id", TASK)]),
     table("task_history", "entry", &[("task_id", TASK), ("at", AT)]),
     table("correction", "correction", &[("kind", text::<CorrectionKind>), ("task_id", TASK), ("at", AT)]),
-    table("reminder", "action_id", &[("action_id", ACTION), ("task_id", TASK), ("due_at", AT), ("shown_at", AT)]),
+    table(
+        "reminder",
+        "action_id",
+        &[
+            ("action_id", ACTION),
+            ("task_id", TASK),
+            ("due_at", AT),
+            ("shown_at", AT),
+            ("every", text::<Recurrence>),
+            ("first_at", AT),
+            ("told_at", AT),
+        ],
+    ),
     table("invoice", "action_id", &[("action_id", ACTION), ("task_id", TASK), ("recorded_at", AT)]),
     table(
         "run",

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{execute, facts, mail::BULK, many, parsed, parsed_option};
+use super::{execute, facts, mail, many, parsed, parsed_option};
 use crate::{
     model::{AccountId, Instant, MailId, TaskId, UserId},
     store::{
@@ -92,9 +92,9 @@ impl Reader<'_> {
     }
 
     fn lessons(&self, join: &str, born: &str, kind: &str, since: Instant) -> Result<Vec<LessonRow>> {
-        let fields = facts::columns("f");
+        let (fields, bulk) = (facts::columns("f"), mail::bulk());
         let sql = format!(
-            "SELECT {COLUMNS}, {born}, {BULK}, {fields}
+            "SELECT {COLUMNS}, {born}, {bulk}, {fields}
              FROM correction c {join} JOIN account a ON a.account = c.account AND a.mode <> 'retired'
              LEFT JOIN mail m ON m.mail_id = c.mail_id WHERE {kind} AND c.at >= ?1 ORDER BY c.correction"
         );

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row};
 
 use super::{
-    audit, correction, execute,
+    audit, correction, execute, extracted,
     mail::{self, Twin},
     one, parsed, parsed_option, run, task_edit,
 };
@@ -272,10 +272,13 @@ pub(in crate::store) fn edit(connection: &Connection, edit: &MailEdit) -> Result
         }
         MailWish::Mute => {
             // Whoever forged the address is muted, not whose address it is.
-            let sql = "INSERT INTO muted (account, address, at, unverified_only)
-                       SELECT account, sender, ?2, NOT coalesce(json_extract(body, '$.authentication.verified'), 0) FROM mail WHERE mail_id = ?1
-                       ON CONFLICT DO UPDATE SET unverified_only = min(unverified_only, excluded.unverified_only)";
-            execute(connection, sql, (edit.mail_id.0, edit.at.to_string()), "muting a sender")?;
+            let verified = extracted("body", "$.authentication.verified");
+            let sql = format!(
+                "INSERT INTO muted (account, address, at, unverified_only)
+                 SELECT account, sender, ?2, NOT coalesce({verified}, 0) FROM mail WHERE mail_id = ?1
+                 ON CONFLICT DO UPDATE SET unverified_only = min(unverified_only, excluded.unverified_only)"
+            );
+            execute(connection, &sql, (edit.mail_id.0, edit.at.to_string()), "muting a sender")?;
             (CorrectionKind::Mute, "", "muted")
         }
         MailWish::Unmute => {

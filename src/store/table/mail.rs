@@ -14,9 +14,11 @@ use crate::{
     },
 };
 
-/// Whether the mail `m` was sent to many or by a machine, by its headers.
-pub(super) const BULK: &str = "CASE WHEN json_valid(m.body)
-    THEN coalesce(json_extract(m.body, '$.bulk_header'), json_extract(m.body, '$.list_id')) IS NOT NULL ELSE 0 END";
+/// SQL that says whether the mail `m` was sent to many or by a machine, by its headers.
+pub(super) fn bulk() -> String {
+    let (header, list) = (extracted("m.body", "$.bulk_header"), extracted("m.body", "$.list_id"));
+    format!("coalesce({header}, {list}) IS NOT NULL")
+}
 
 pub(in crate::store) fn put(
     session: &Session,

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row};
 use serde_json::Value;
 
 use super::{
-    audit, execute, extracted, facts, first, item, json, mail::BULK, many, one, parsed, parsed_option, task, task_edit,
+    audit, execute, extracted, facts, first, item, json, mail, many, one, parsed, parsed_option, task, task_edit,
 };
 use crate::{
     model::{AccountId, Instant, ItemId, MailId, Status, TaskId, audit::AuditEntry},
@@ -315,9 +315,10 @@ impl Reader<'_> {
         let sql = format!(
             "SELECT l.mail_id, l.arrived_at, l.state = 'task',
                     EXISTS (SELECT 1 FROM correction c WHERE c.mail_id = l.mail_id AND c.kind IN ('not_a_task', 'make_task')),
-                    {BULK}, {}
+                    {}, {}
              FROM ledger l JOIN mail_facts f USING (mail_id) JOIN mail m USING (mail_id) JOIN account a ON a.account = l.account
              WHERE l.arrived_at >= ?1 AND l.direction = 'in' AND a.mode <> 'retired' AND l.state IN ('task', 'no_task') ORDER BY l.mail_id",
+            mail::bulk(),
             facts::columns("f")
         );
         many(self.0, &sql, [since.to_string()], "reading past mail", |row| {

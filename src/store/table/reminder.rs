@@ -7,7 +7,7 @@ use crate::{
     model::{AccountId, Action, ActionId, Instant, Recurrence, Status, TaskId, UserId, action::InvoiceRecord},
     store::{
         Reader,
-        error::Result,
+        error::{LeaveOut as _, Result},
         value::{InvoiceRow, ReminderRow, ShownReminder},
     },
 };
@@ -47,11 +47,13 @@ pub(in crate::store) fn mark_shown(connection: &Connection, shown: &[ShownRemind
                    WHERE action_id = ?1 AND due_at = ?2 AND shown_at IS NULL RETURNING task_id";
         let values = (action_id.to_string(), due_at.to_string(), next.map(|next| next.to_string()), at.to_string());
         let task_id = one(connection, sql, values, "marking a reminder", |row| parsed::<TaskId>(row, 0))?;
-        match (task_id, next) {
-            (None, _) => {}
-            (Some(task_id), Some(next)) => move_deadline(connection, task_id, *next, at)?,
-            (Some(task_id), None) => end_task(connection, task_id, at)?,
-        }
+        let Some(task_id) = task_id else { continue };
+        let followed = match next {
+            Some(next) => move_deadline(connection, task_id, *next, at),
+            None => end_task(connection, task_id, at),
+        };
+        // A task that cannot be read stays as it is; the reminder was shown, and so are the others.
+        followed.map(Some).or_left_out()?;
     }
     Ok(())
 }
