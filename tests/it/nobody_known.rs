@@ -80,9 +80,9 @@ fn no_draft_and_no_answer_names_the_sample_person() {
             let rows = house.sql(&format!("SELECT * FROM {table}"));
             must_not_name(table, &format!("{rows:?}"));
         }
-        let doctor = house.run(&["doctor"]);
-        assert!(doctor.out.contains("does not know your name"), "{}", doctor.out);
-        assert_eq!(doctor.out.contains("does not know your address"), account.is_empty(), "{}", doctor.out);
+        let doctor = house.diagnosis().to_string();
+        assert!(doctor.contains("does not know your name"), "{doctor}");
+        assert_eq!(doctor.contains("does not know your address"), account.is_empty(), "{doctor}");
         assert_eq!(house.count("outbox WHERE state = 'sent'"), 0);
     }
 }

@@ -72,7 +72,7 @@ fn made_up() -> String {
     format!(
         "UPDATE reminder SET due_at = '{at}', first_at = '{at}', every = CASE WHEN action_id = (SELECT min(action_id) FROM reminder) THEN '7d' END;
          INSERT OR IGNORE INTO account_condition VALUES ('{WORK}', '', 1, 1, 0, 0, 0, 0, '{at}');
-         INSERT INTO muted VALUES ('{WORK}', 'nobody@else.example', '{at}');
+         INSERT INTO muted VALUES ('{WORK}', 'nobody@else.example', '{at}', 1);
          INSERT INTO consumed VALUES ('00', '{at}');
          INSERT OR IGNORE INTO unlearned VALUES ('sender_domain else.example', '{at}', 'no');
          INSERT INTO rules_version (at, who, run_id, why, rules, guidelines, edits, live) VALUES ('{at}', 'night', '', 'x', 'x', 'x', '{{}}', 1);

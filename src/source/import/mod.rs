@@ -166,6 +166,8 @@ impl Iterator for Import {
                 let fetched = failpoint::around("source.fetch", || maildir.fetch(&key));
                 Some(match fetched {
                     Ok(bytes) => {
+                        // An archive that was copied has old mail in new files.
+                        let arrived_at = envelope::header_date(&bytes).map_or(arrived_at, |at| at.min(arrived_at));
                         let (key, progress) = (format!("maildir/{}", sha256_hex(&bytes)), self.progress);
                         Ok(Imported { key, place, folder, direction, arrived_at, bytes, progress })
                     }

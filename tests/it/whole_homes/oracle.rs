@@ -29,6 +29,8 @@ pub(super) fn judge(world: &mut World) -> Verdict {
     for (objective, _) in world.added.iter().filter(|(objective, forgotten)| !forgotten && !tasks.contains(objective)) {
         verdict.lost.push(format!("the task '{objective}' that was added"));
     }
+    // What was sent last lies in the mailbox too, and is read like any other mail.
+    life::work(world);
     let doctor = world.run(&["doctor"]);
     if !doctor.out.contains("0 unaccounted") || (doctor.code != 0 && !world.was_restored && world.transport_worked) {
         verdict.lost.push(format!("doctor ({}): {}", doctor.code, doctor.out));
