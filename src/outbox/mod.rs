@@ -93,7 +93,8 @@ struct Pending {
     result: String,
     handle: String,
     sender: String,
-    release_at: Option<Instant>,
+    /// While its grace runs: when it was approved, and when it may leave.
+    release_at: Option<(Instant, Instant)>,
     doubt_since: Option<Instant>,
     /// Its bytes are those its digest was taken of.
     intact: bool,
@@ -214,7 +215,8 @@ impl Outbox {
     ) -> Result<Option<Carried>> {
         match row.state {
             OutboxState::Held => match row.release_at {
-                Some(until) if now < until => {
+                // Approved later than now means that the clock was put back: nobody waits for it to come round again.
+                Some((approved_at, until)) if approved_at <= now && now < until => {
                     Ok(Some(Carried::NotNow { reason: "approved; you can still take it back".into(), until }))
                 }
                 _ => self.write(row, OutboxState::Ready, "released", now).await.map(|()| None),
@@ -403,7 +405,7 @@ impl Outbox {
                 result: row.result,
                 handle: row.handle,
                 sender: row.sender,
-                release_at: row.release_at,
+                release_at: row.release_at.map(|until| (row.updated_at, until)),
                 doubt_since: row.doubt_since,
                 mode: account.map_or(AccountMode::Observe, |account| account.mode),
                 paused: reader.is_paused()?,

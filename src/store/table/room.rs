@@ -3,7 +3,7 @@
 
 use rusqlite::Connection;
 
-use super::one;
+use super::{extracted, one};
 use crate::{
     model::{AccountId, MailId},
     store::{
@@ -24,11 +24,14 @@ pub(in crate::store) struct Sender {
 impl Sender {
     /// Without a mail it is the person.
     pub(in crate::store) fn of(connection: &Connection, account: &AccountId, mail_id: Option<MailId>) -> Result<Self> {
-        let sql = "SELECT sender, coalesce(CASE WHEN json_valid(body) THEN json_extract(body, '$.authentication.verified') END, 0),
-                          EXISTS (SELECT 1 FROM contact WHERE account = ?1 AND address = mail.sender)
-                   FROM mail WHERE mail_id = ?2";
+        let verified = extracted("body", "$.authentication.verified");
+        let sql = format!(
+            "SELECT sender, coalesce({verified}, 0),
+                    EXISTS (SELECT 1 FROM contact WHERE account = ?1 AND address = mail.sender)
+             FROM mail WHERE mail_id = ?2"
+        );
         let mail_id = mail_id.map(|id| id.0);
-        let found = one(connection, sql, (account.as_str(), mail_id), "asking who wrote", |row| {
+        let found = one(connection, &sql, (account.as_str(), mail_id), "asking who wrote", |row| {
             Ok(Self { address: row.get(0)?, is_verified: row.get(1)?, is_contact: row.get(2)? })
         })?;
         Ok(found.unwrap_or_else(|| Self { address: String::new(), is_verified: true, is_contact: true }))

@@ -41,15 +41,18 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
 }
 
 impl Reader<'_> {
-    /// Runs to go on with, in the order of their mails: a follow-up must not overtake what it follows.
+    /// Runs to go on with, in the order of their mails: a follow-up must not overtake what it follows. One that was set
+    /// aside later than now is among them: the clock was put back, and what it waits for may be days ahead.
     pub fn running(&self, now: Instant) -> Result<Vec<RunId>> {
-        let sql = "SELECT run_id FROM run WHERE status = 'running' AND (wait_until IS NULL OR wait_until <= ?1) ORDER BY mail_id, run_id";
+        let sql = "SELECT run_id FROM run WHERE status = 'running' AND (wait_until IS NULL OR wait_until <= ?1 OR updated_at > ?1) ORDER BY mail_id, run_id";
         many(self.0, sql, [now.to_string()], "listing unfinished runs", |row| parsed(row, 0))
     }
 
     /// What waits for a time to come, and why.
     pub fn set_aside(&self, now: Instant) -> Result<Vec<RunRow>> {
-        let sql = format!("{COLUMNS} WHERE status = 'running' AND wait_until > ?1 ORDER BY wait_until, run_id");
+        let sql = format!(
+            "{COLUMNS} WHERE status = 'running' AND wait_until > ?1 AND updated_at <= ?1 ORDER BY wait_until, run_id"
+        );
         many(self.0, &sql, [now.to_string()], "listing what waits", run_row)
     }
 

@@ -108,7 +108,7 @@ pub(super) fn cancel_task(world: &mut World) {
     let Some(task) = some_task(world) else { return };
     let (number, source) = task;
     if world.run(&["tasks", "cancel", &number]).code == 0 {
-        revoke(world, |yes| source.ends_with(&yes.message.answers));
+        revoke(world, |yes| source.contains(&yes.message.answers));
     }
 }
 
