@@ -51,12 +51,11 @@ def dictionary(folder):
     return path
 
 
-def keep(target, found):
+def keep(target, content):
     """Adds an input to the corpus in the repository, under the hash of its content."""
-    content = found.read_bytes()
     path = FUZZ / "corpus" / target / hashlib.sha256(content).hexdigest()[:16]
     path.write_bytes(content)
-    return path
+    return os.path.relpath(path, ROOT)
 
 
 def campaign(target, targets, replay, folder, words, seconds, runs):
@@ -64,7 +63,7 @@ def campaign(target, targets, replay, folder, words, seconds, runs):
     grown, found = folder / "corpus" / target, folder / "found" / target
     for place in (grown, found):
         place.mkdir(parents=True, exist_ok=True)
-    done, spent, panics, rate = 0, 0.0, [], 0
+    done, spent, panics = 0, 0.0, set()
     while spent < seconds and (not runs or done < runs):
         slow = found / "slow"
         slow.mkdir(exist_ok=True)
@@ -82,17 +81,18 @@ def campaign(target, targets, replay, folder, words, seconds, runs):
             artifacts = sorted(found.glob("crash-*")) + sorted(found.glob("timeout-*")) + sorted(found.glob("oom-*"))
             if not artifacts:
                 sys.exit(f"{target} ended with {ended.returncode}:\n{log[-2000:]}")
+            # Not into the corpus yet: the next process would start with it, and end.
+            panics.update(artifact.read_bytes() for artifact in artifacts)
             for artifact in artifacts:
-                panics.append(keep(target, artifact))
                 artifact.unlink()
             print(log[-1500:], file=sys.stderr)
     over = []
     for suspect in sorted((found / "slow").glob("*")):
         if subprocess.run([replay, target, suspect], stdout=subprocess.DEVNULL).returncode:
-            over.append(keep(target, suspect))
+            over.append(keep(target, suspect.read_bytes()))
         suspect.unlink()
-    rate = done / spent if spent else 0
-    return {"target": target, "runs": done, "runs_per_second": round(rate), "panics": [str(path) for path in panics], "over": [str(path) for path in over]}
+    kept = [keep(target, content) for content in panics]
+    return {"target": target, "runs": done, "runs_per_second": round(done / spent), "panics": kept, "over": over}
 
 
 def main():
@@ -109,7 +109,7 @@ def main():
         panics, over = len(told["panics"]), len(told["over"])
         print(f"{target:<24} {told['runs']:>12,} {told['runs_per_second']:>8,} {panics:>7} {over:>12}", flush=True)
         for path in told["panics"] + told["over"]:
-            print(f"  {os.path.relpath(path, ROOT)}", flush=True)
+            print(f"  {path}", flush=True)
         with open(folder / "results.jsonl", "a") as results:
             results.write(json.dumps(told) + "\n")
         bad += panics + over
