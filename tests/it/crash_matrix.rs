@@ -32,6 +32,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("calendar.", "a Maildir has no calendar: gmail_crash.rs"),
     ("token.", "nobody signs in to a Maildir: gmail_crash.rs"),
     ("witness.trim", "needs thousands of sends: witness/sends.rs"),
+    ("archive.", "no rule and no template archives yet: source/maildir/tests.rs"),
     ("scratch.", "a copy for the editor of a person at a terminal, which nothing depends on: approval_screen.rs"),
     ("model.", "no model is asked here: model_record.rs"),
     ("commit.hear_model", "no model is asked here: model_record.rs"),
@@ -265,10 +266,6 @@ fn lead_to(house: &House, place: &str) {
     }
     if place.starts_with("journal.rewrite") {
         dies(house, "journal.append.before");
-    }
-    if place.starts_with("archive.") {
-        let rules = "rules:\n  - name: bills\n    when: { subject: { contains: \"Invoice\" } }\n    set: med\n    do: [archive]\n    why: bills are put away\ndefault: low\n";
-        house.write("rules/priority.yml", rules);
     }
 }
 
