@@ -133,6 +133,26 @@ async fn a_yes_can_be_taken_back_while_its_grace_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_yes_that_was_taken_back_and_said_again_in_the_same_second_counts() {
+    let house = asked("one");
+    house.policy("approvals: { grace_seconds: 10 }");
+    house.once().await;
+    let app = house.app().await;
+    let asked = item(&app).await;
+    for _ in 0..3 {
+        approve_first(&app).await.unwrap();
+        works(&house).await;
+        app.take_back(asked.item_id).await.unwrap();
+    }
+    approve_first(&app).await.unwrap();
+    house.clock.advance(11);
+    house.once().await;
+    assert_eq!((state(&house), house.sent().len()), (vec![vec!["saved".to_owned()]], 1));
+    drop(app);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_edit_is_a_new_action_that_is_asked_about() {
     let house = asked("one");
     house.once().await;

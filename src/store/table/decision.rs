@@ -317,8 +317,10 @@ fn new_run(
     at: Instant,
 ) -> Result<NewRun> {
     let generation = outbox::next_generation(connection, row.task.task_id, step)?;
+    // A yes that was taken back and given again in the same second is another decision.
+    let runs = run::count_of_task(connection, row.task.task_id)?;
     Ok(NewRun {
-        run_id: RunId::derive(at, &["decision", because, &generation.to_string()]),
+        run_id: RunId::derive(at, &["decision", because, &generation.to_string(), &runs.to_string()]),
         account: row.account.clone(),
         user: row.user.clone(),
         kind: RunKind::Decision,

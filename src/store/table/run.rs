@@ -16,6 +16,12 @@ use crate::{
     },
 };
 
+/// How many runs a task has had so far.
+pub(super) fn count_of_task(connection: &Connection, task_id: TaskId) -> Result<i64> {
+    let sql = "SELECT count(*) FROM run WHERE task_id = ?1";
+    one(connection, sql, [task_id.to_string()], "counting runs", |row| row.get(0)).map(Option::unwrap_or_default)
+}
+
 pub(in crate::store) fn open(connection: &Connection, new: &NewRun, state: &str, at: Instant) -> Result<()> {
     let sql = "INSERT INTO run (run_id, account, user_id, kind, mail_id, task_id, parent_run, fork_of, fork_seq, schema, status, reason, node, seq, \
                created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'running', '', ?11, ?12, ?13, ?13) ON CONFLICT DO NOTHING";

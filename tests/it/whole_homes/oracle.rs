@@ -49,6 +49,8 @@ fn come_to_rest(world: &mut World) -> Vec<String> {
     if person::open_silence(world).is_some() {
         person::pause_or_resume(world);
     }
+    // What was put back may have been paused when it was copied.
+    world.run(&["resume"]);
     life::work(world);
     world.run(&["mail", "mode", "work", "active"]);
     let mut running = Vec::new();
