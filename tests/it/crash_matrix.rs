@@ -48,6 +48,25 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("commit.epoch", "a restore makes the account observe, and then nothing is sent: approval.rs"),
 ];
 
+/// Places that no home of either campaign comes by, and why.
+const OUT_OF_THE_WAY: &[(&str, &str)] = &[
+    ("commit.open_account", "written when the home is made, before it has any mail"),
+    ("commit.setting", "written when the home is made; restore.rs dies there"),
+    ("rules.keep", "written when the home is made"),
+    ("commit.open_run", "only a mail that was made a task by hand, or a fork, opens a run by itself"),
+    ("commit.end_run", "only a run that hangs is ended from outside"),
+    ("commit.rerank", "nobody changes the rules, and no day passes"),
+    ("commit.expire", "nothing waits for days"),
+    ("commit.ask", "only beside a daemon is anything asked of it"),
+    ("commit.answer", "only a daemon answers"),
+    ("commit.reminders_shown", "nothing is due"),
+    ("commit.cancel_twin", "no night finds two tasks that are one"),
+    ("commit.settle_proposal", "no night asks anything"),
+    ("commit.forget", "the memory lies beside the tasks and loses nothing"),
+    ("commit.memory_cleared", "the memory lies beside the tasks and does not move"),
+    ("folder.create", "no mail asks for a folder"),
+];
+
 /// Every place there is to die.
 pub(crate) fn places() -> Vec<String> {
     let commits = Write::NAMES.iter().map(|name| format!("commit.{name}"));
@@ -58,10 +77,11 @@ pub(crate) fn places() -> Vec<String> {
 /// Some of them, or all; those that are tried elsewhere are left out.
 pub(crate) fn chosen(dice: &mut Dice, wanted: usize, elsewhere: &[(&str, &str)]) -> Vec<String> {
     let all = places();
-    let unknown = elsewhere.iter().find(|(start, _)| !all.iter().any(|place| place.starts_with(start)));
+    let named = || elsewhere.iter().chain(OUT_OF_THE_WAY);
+    let unknown = named().find(|(start, _)| !all.iter().any(|place| place.starts_with(start)));
     assert_eq!(unknown, None, "there is no such place");
     let mut chosen: Vec<String> =
-        all.into_iter().filter(|place| !elsewhere.iter().any(|(start, _)| place.starts_with(start))).collect();
+        all.into_iter().filter(|place| !named().any(|(start, _)| place.starts_with(start))).collect();
     while chosen.len() > wanted {
         chosen.swap_remove(usize::try_from(dice.below(chosen.len() as u64)).unwrap());
     }
@@ -316,7 +336,11 @@ fn dying_at_every_place_loses_nothing_and_sends_nothing_twice() {
             scope.spawn(|| {
                 while let Some(place) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let nth = throws[chosen.iter().position(|other| other == place).unwrap()];
-                    let (here, asked) = die_at(place, nth, mails);
+                    let (mut here, mut asked) = die_at(place, nth, mails);
+                    if here == 0 && nth > 1 {
+                        // Some are passed once in a life.
+                        (here, asked) = die_at(place, 1, mails);
+                    }
                     died.fetch_add(here, Ordering::Relaxed);
                     doubts.fetch_add(asked, Ordering::Relaxed);
                     if here == 0 {

@@ -26,9 +26,10 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("mailbox.withdraw", "needs a refusal before: dying_while_a_draft_is_thrown_away below"),
     ("calendar.invited", "needs an invitation from somebody else: dying_while_an_invitation_is_answered below"),
     ("calendar.patch", "needs an invitation from somebody else: dying_while_an_invitation_is_answered below"),
+    ("commit.set_aside", "approved messages leave at once, so nothing is set aside: crash_matrix.rs"),
+    ("token.write", "written when the person signs in: gmail_auth.rs"),
     ("witness.trim", "needs thousands of sends: witness/sends.rs"),
     ("scratch.", "a copy for the editor of a person at a terminal, which nothing depends on: approval_screen.rs"),
-    ("commit.reminders_shown", "nothing is due here: reminders.rs"),
     ("model.", "no model is asked here: model_record.rs"),
     ("commit.hear_model", "no model is asked here: model_record.rs"),
     ("rules.write", "nothing is learned in a day: night_rewrite.rs"),
@@ -142,7 +143,8 @@ fn dying_at_every_place_on_gmail_loses_nothing_and_sends_nothing_twice() {
         let before = died;
         let home = street.fill(mails);
         let house = &home.house;
-        let nth = 1 + dice.below(3);
+        // The calendar is asked once for each of the two meetings, while mail is read for the first time.
+        let nth = if place.contains(".busy") { 1 } else { 1 + dice.below(3) };
         if place.starts_with("mailbox.probe") {
             // What is looked for first is what died while it was put there.
             dies(house, "mailbox.apply.after");
