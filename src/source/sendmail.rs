@@ -57,7 +57,7 @@ impl Sendmail {
         &self.program
     }
 
-    /// Hands the message over. Returns within the patience and [`REAP`], whatever the program does.
+    /// Hands the message over. Returns within the patience and a moment, whatever the program does.
     pub fn transmit(&self, message: &[u8]) -> Result<(), SendError> {
         let deadline = Instant::now() + self.patience;
         let mut running = Running::start(self, message)
