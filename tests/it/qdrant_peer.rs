@@ -151,15 +151,29 @@ impl QdrantPeer {
     /// Somebody makes the collection in their own way.
     pub(crate) fn make_foreign(&self, collection: &str, size: u64, distance: Distance) {
         self.ask(async |client| {
-            client.delete_collection(collection).await.unwrap();
-            let vectors = VectorParamsBuilder::new(size, distance);
-            client.create_collection(CreateCollectionBuilder::new(collection).vectors_config(vectors)).await.unwrap();
+            // The trouble that a test asked for may meet this call instead of the program's.
+            for _ in 0..20 {
+                let vectors = VectorParamsBuilder::new(size, distance);
+                let making = CreateCollectionBuilder::new(collection).vectors_config(vectors);
+                if client.delete_collection(collection).await.is_ok() && client.create_collection(making).await.is_ok()
+                {
+                    return;
+                }
+            }
+            panic!("the collection could not be made");
         });
     }
 
     pub(crate) fn drop_index(&self, collection: &str, field: &str) {
         let dropping = DeleteFieldIndexCollectionBuilder::new(collection, field).wait(true);
-        self.ask(async |client| client.delete_field_index(dropping).await.unwrap());
+        self.ask(async |client| {
+            for _ in 0..20 {
+                if client.delete_field_index(dropping.clone()).await.is_ok() {
+                    return;
+                }
+            }
+            panic!("the index could not be dropped");
+        });
     }
 
     /// The names of the fields that are indexed.
