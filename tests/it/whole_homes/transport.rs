@@ -20,6 +20,8 @@ case "$mode" in
 esac
 file=$(mktemp spool/tmp.XXXXXXXX) || exit 71
 cat > "$file" || exit 71
+# Whoever was killed before a byte was written wants nothing sent; no transport finds a recipient in it.
+[ -s "$file" ] || exit 64
 mv "$file" "spool/accepted.$(date +%s%N).$$"
 case "$mode" in
   accept-then-fail) exit 75 ;;
