@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use aho_corasick::{Anchored, automaton::Automaton as _, nfa::contiguous::NFA};
 
 use super::{
-    sieve::{Run, Sieve, Words, runs},
+    bloom::{HashedToken, BloomFilter, WordSet, tokenise_ascii},
     text::words,
 };
 pub(super) use feature::{Feature, Features};
@@ -47,8 +47,8 @@ struct Lexicon {
     heads: Openings,
     anywhere: Openings,
     weights: Vec<f64>,
-    verbs: Words<2048>,
-    lead_ins: Words<128>,
+    verbs: WordSet<2048>,
+    lead_ins: WordSet<128>,
 }
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
@@ -82,7 +82,7 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     // The contiguous automaton is a tenth of the full table's memory at about the same speed on texts this short.
     let automaton = NFA::new(&texts).ok();
     let verbs = VERBS.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace);
-    let (verbs, lead_ins) = (Words::of(verbs), Words::of(LEAD_INS.iter().copied()));
+    let (verbs, lead_ins) = (WordSet::from_words(verbs), WordSet::from_words(LEAD_INS.iter().copied()));
     Lexicon { automaton, phrases, heads, anywhere, weights, verbs, lead_ins }
 });
 
@@ -95,33 +95,33 @@ fn section(line: &str) -> Option<(Feature, f64)> {
 #[derive(Default)]
 struct Openings {
     /// Phrases of one word, or of whose second nothing is known.
-    alone: Sieve<4096>,
+    alone: BloomFilter<4096>,
     /// The first two words of the others.
-    paired: Sieve<8192>,
+    paired: BloomFilter<8192>,
     /// The first letters of words that may go on in any way.
-    stems: Sieve<256>,
+    stems: BloomFilter<256>,
 }
 
 const STEM: usize = 4;
 
 impl Openings {
     fn add(&mut self, phrase: &str, any_ending: bool) {
-        let whole = |run: &Run| !any_ending || run.end < phrase.len();
-        let mut words = runs(phrase);
+        let whole = |run: &HashedToken| !any_ending || run.end < phrase.len();
+        let mut words = tokenise_ascii(phrase);
         let (first, second) = (words.next(), words.next());
         match (first.filter(whole), second.filter(whole)) {
-            (Some(first), Some(second)) => self.paired.put(first.with(&second)),
-            (Some(first), None) => self.alone.put(first.key),
+            (Some(first), Some(second)) => self.paired.insert(first.hash_with(&second)),
+            (Some(first), None) => self.alone.insert(first.hash),
             // In another script it is looked for everywhere.
             (None, _) if !phrase.is_ascii() => {}
-            (None, _) => self.stems.put(stem(phrase, 0)),
+            (None, _) => self.stems.insert(stem(phrase, 0)),
         }
     }
 
-    fn may_open(&self, plain: &str, word: &Run, next: Option<&Run>) -> bool {
-        self.alone.may_hold(word.key)
-            || next.is_some_and(|next| self.paired.may_hold(word.with(next)))
-            || self.stems.may_hold(stem(plain, word.start))
+    fn may_open(&self, plain: &str, word: &HashedToken, next: Option<&HashedToken>) -> bool {
+        self.alone.may_contain(word.hash)
+            || next.is_some_and(|next| self.paired.may_contain(word.hash_with(next)))
+            || self.stems.may_contain(stem(plain, word.start))
     }
 }
 
@@ -153,7 +153,7 @@ impl Lexicon {
     }
 
     fn of_ascii(&self, plain: &str, hits: &mut Vec<Hit>) {
-        let mut words = runs(plain).peekable();
+        let mut words = tokenise_ascii(plain).peekable();
         let (mut end, mut leading) = (0, true);
         loop {
             let word = words.next();
@@ -282,11 +282,11 @@ fn opens_sentence(before: &str) -> bool {
 }
 
 pub(super) fn is_lead_in(word: &str) -> bool {
-    LEXICON.lead_ins.hold(word.trim_end_matches([',', ':', '-', '!', '.']))
+    LEXICON.lead_ins.contains(word.trim_end_matches([',', ':', '-', '!', '.']))
 }
 
 pub(super) fn is_verb(word: &str) -> bool {
-    LEXICON.verbs.hold(word)
+    LEXICON.verbs.contains(word)
 }
 
 #[cfg(test)]

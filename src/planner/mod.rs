@@ -22,7 +22,7 @@ mod requests;
 #[cfg(test)]
 mod samples;
 mod score;
-mod sieve;
+mod bloom;
 mod sort;
 mod teach;
 mod template;

@@ -2,19 +2,19 @@
 
 use std::sync::LazyLock;
 
-use crate::planner::sieve::{Words, runs_of};
+use crate::planner::bloom::{WordSet, tokenise_by};
 
 /// Most sentences hold neither a figure nor a word of time, and need not be read for one. Hebrew is always read.
 pub(super) fn may_name_a_time(plain: &str) -> bool {
     !plain.is_ascii()
         || figures(plain.as_bytes()).any(may_be_time)
-        || runs_of(plain, u8::is_ascii_alphabetic).any(|word| KNOWN.may_hold(word.key))
+        || tokenise_by(plain, u8::is_ascii_alphabetic).any(|word| KNOWN.may_contain(word.hash))
 }
 
-static KNOWN: LazyLock<Words<256>> = LazyLock::new(|| Words::of(TIME_WORDS.iter().copied()));
+static KNOWN: LazyLock<WordSet<256>> = LazyLock::new(|| WordSet::from_words(TIME_WORDS.iter().copied()));
 
 pub(super) fn is_time_word(word: &str) -> bool {
-    KNOWN.hold(word)
+    KNOWN.contains(word)
 }
 
 /// Digits, with what may stand between them.

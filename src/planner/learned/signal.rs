@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::planner::{
-    sieve::{key, lengthened},
+    bloom::{hash_word, extend_hash},
     text::Sentence,
 };
 
@@ -48,13 +48,13 @@ impl Signal<'_> {
     /// The key of its row, without writing its name.
     pub(super) fn key(&self) -> u64 {
         match self {
-            Signal::Word(word) => Key::WORD.with(key(word)),
-            Signal::Pair(a, b) => Key::PAIR.with(key(a)).with(key(b)),
-            Signal::Three(a, b, c) => Key::THREE.with(key(a)).with(key(b)).with(key(c)),
-            Signal::Subject(word) => Key::SUBJECT.with(key(word)),
-            Signal::Cue(name) => Key::CUE.with(key(name)),
-            Signal::SubjectCue(name) => Key::SUBJECT_CUE.with(key(name)),
-            Signal::Again(name) => Key::AGAIN.with(key(name)),
+            Signal::Word(word) => Key::WORD.with(hash_word(word)),
+            Signal::Pair(a, b) => Key::PAIR.with(hash_word(a)).with(hash_word(b)),
+            Signal::Three(a, b, c) => Key::THREE.with(hash_word(a)).with(hash_word(b)).with(hash_word(c)),
+            Signal::Subject(word) => Key::SUBJECT.with(hash_word(word)),
+            Signal::Cue(name) => Key::CUE.with(hash_word(name)),
+            Signal::SubjectCue(name) => Key::SUBJECT_CUE.with(hash_word(name)),
+            Signal::Again(name) => Key::AGAIN.with(hash_word(name)),
         }
         .done()
     }
@@ -154,7 +154,7 @@ pub(super) fn placed(plain: &str) -> impl Iterator<Item = Term> {
             let (start, mut end, mut known, mut key) = (at, at, 0, 0);
             loop {
                 while let Some(byte) = bytes.get(at).filter(|byte| byte.is_ascii_alphanumeric()) {
-                    key = lengthened(key, *byte);
+                    key = extend_hash(key, *byte);
                     at += 1;
                     (end, known) = (at, key);
                 }
@@ -164,7 +164,7 @@ pub(super) fn placed(plain: &str) -> impl Iterator<Item = Term> {
                     break;
                 }
                 key =
-                    bytes.get(at..at + length).unwrap_or_default().iter().fold(key, |key, byte| lengthened(key, *byte));
+                    bytes.get(at..at + length).unwrap_or_default().iter().fold(key, |key, byte| extend_hash(key, *byte));
                 at += length;
                 if sort != Sort::Apostrophe {
                     (end, known) = (at, key);

@@ -4,7 +4,7 @@ use super::{
     signal::{Key, Signal, Term, placed},
     weights::{Head, Row, at, table},
 };
-use crate::planner::sieve::key;
+use crate::planner::bloom::hash_word;
 
 /// The words of a sentence with what is known of them, and what they say together about asking.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub(in crate::planner) fn walk(plain: &str) -> Walk {
     let table = table();
     let weight = |row: Option<&'static Row>| row.map_or(0.0, |row| at(&row.weights, Head::Asks));
     let mut walk = Walk { words: Vec::with_capacity(plain.len() / SHORT_WORD), asks: 0.0 };
-    let (mut before, mut last) = (None, key("^"));
+    let (mut before, mut last) = (None, hash_word("^"));
     for term in placed(plain) {
         let this = term.key;
         let alone = table.at(Key::WORD.with(this).done());
@@ -38,7 +38,7 @@ pub(in crate::planner) fn walk(plain: &str) -> Walk {
         walk.words.push(Word { term, alone, paired });
         (before, last) = (Some(last), this);
     }
-    let end = key("$");
+    let end = hash_word("$");
     walk.asks += weight(table.at(Key::PAIR.with(last).with(end).done())) + three(before, last, end);
     walk
 }

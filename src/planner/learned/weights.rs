@@ -11,7 +11,7 @@ use std::{
 use super::signal::Signal;
 use crate::{
     model::words::words,
-    planner::{lexicon::Feature, sieve::Sieve},
+    planner::{lexicon::Feature, bloom::BloomFilter},
 };
 
 const SHIPPED: &str = include_str!("weights.txt");
@@ -74,7 +74,7 @@ pub(in crate::planner) struct Table {
     /// Which row is a key's.
     places: HashMap<u64, usize, BuildHasherDefault<Given>>,
     /// Of the keys above: two of three that are asked for are not there.
-    known: Sieve<16_384>,
+    known: BloomFilter<16_384>,
     always: Weights,
     /// What each feature says about asking, by its number: every sentence wants to know.
     asking: Vec<f64>,
@@ -115,7 +115,7 @@ impl Table {
         let number = *self.places.entry(key).or_insert(self.rows.len());
         if number == self.rows.len() {
             self.rows.push(Row { weights: [0.0; HEADS], number });
-            self.known.put(key);
+            self.known.insert(key);
         }
         if let Some(row) = self.rows.get_mut(number) {
             put(&mut row.weights, head, weight);
@@ -142,7 +142,7 @@ impl Table {
 
     #[inline]
     pub(super) fn at(&self, key: u64) -> Option<&Row> {
-        self.known.may_hold(key).then(|| self.rows.get(*self.places.get(&key)?)).flatten()
+        self.known.may_contain(key).then(|| self.rows.get(*self.places.get(&key)?)).flatten()
     }
 
     /// How many signals have weights.
