@@ -11,7 +11,7 @@ use std::{path::Path, sync::Arc, time::Instant as Stopwatch};
 use adjutant::{
     clock::Clock,
     graph::{
-        Answer, Asker, Engine, Limits, Reply, Ticket,
+        CallContext, CallHandler, Engine, Limits, ReplyFuture, Ticket,
         entry::{Call, Entry, Node, Step},
         node::Nodes,
     },
@@ -140,8 +140,8 @@ impl Machine {
 
 struct Nobody;
 
-impl Answer for Nobody {
-    fn answer<'a>(&'a self, _: Asker<'a>, _: &'a Call) -> Reply<'a> {
+impl CallHandler for Nobody {
+    fn answer<'a>(&'a self, _: CallContext<'a>, _: &'a Call) -> ReplyFuture<'a> {
         Box::pin(async { Err(anyhow!("a trivial node asks nothing")) })
     }
 }

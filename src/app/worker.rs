@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::{App, NightReport, Outcome, Report, gmail::AtGoogle};
 use crate::{
     config::{AccountConfig, AccountKind},
-    graph::{Consultant, Engine, Library, Limits, Ticket, entry::RunHead, node::Nodes},
+    graph::{Consultant, Engine, Limits, LiveCallHandler, Ticket, entry::RunHead, node::Nodes},
     ingest::{Desk, Fresh, Intake, Reader, Tally, Trust},
     model::RunKind,
     outbox::Outbox,
@@ -203,7 +203,7 @@ impl App {
         }
         let journal = self.reflections();
         let model = self.consultant().await?;
-        let library = Library {
+        let library = LiveCallHandler {
             store: self.store.clone(),
             memory: self.memory.clone(),
             rules: rules.clone(),

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::bail;
 
 use super::{
-    answer::{NotNow, ROOM_PAUSE},
+    call_handler::{NotNow, ROOM_PAUSE},
     engine::Inner,
     ticket::Ticket,
 };

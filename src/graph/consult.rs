@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use chrono_tz::Tz;
 use tokio::sync::OnceCell;
 
-use super::answer::Asker;
+use super::call_handler::CallContext;
 use crate::{
     llm::{Desk, Heard, Inquiry, Question},
     model::{Instant, llm::ModelCall},
@@ -31,7 +31,7 @@ impl Consultant {
     pub(super) async fn ask(
         &self,
         store: &Store,
-        asker: Asker<'_>,
+        asker: CallContext<'_>,
         inquiry: &Inquiry,
     ) -> anyhow::Result<(Heard, ModelCall)> {
         self.marked.get_or_try_init(|| self.mark(store, "1")).await?;

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Context as _, anyhow, bail};
 
 use super::{
-    answer::{Answered, Asker, NotNow, said},
+    call_handler::{CallContext, CallReply, NotNow, said},
     commit::{Committed, DISK_PAUSE, stored},
     engine::Inner,
     entry::{Call, EffectEnd, Entry, Step, TaskNow, UNREADABLE},
@@ -211,7 +211,7 @@ impl Inner {
         now: Instant,
     ) -> Entry<'a> {
         // What was heard before a restart is used, whether there still is a model or not.
-        let model = self.answer.has_model() || ticket.asked_model == Some(ticket.seq + 1);
+        let model = self.call_handler.has_model() || ticket.asked_model == Some(ticket.seq + 1);
         Entry { run: &ticket.head, state: &ticket.state, mail, reading, replies, model, now }
     }
 
@@ -240,14 +240,14 @@ impl Inner {
             // A fork shares its effects' keys with its parent and must not lay a hand on them.
             Call::Effect { .. } if ticket.head.fork => void_effect()?,
             _ => {
-                let asker = Asker {
+                let asker = CallContext {
                     head: &ticket.head,
                     state: &ticket.state,
                     mail: ticket.mail.as_deref(),
                     planned: ticket.fresh_action.as_deref(),
                     now,
                 };
-                let answer = self.answer.answer(asker, call);
+                let answer = self.call_handler.answer(asker, call);
                 let limit = self.limits.call_timeout;
                 let answered = match call {
                     // An effect that is cut off in the middle is one in doubt; the outbox has limits of its own.
@@ -269,7 +269,7 @@ impl Inner {
                         said(&Vec::<ContextDoc>::new())?
                     }
                     answered => {
-                        let Answered { value, moved, call } = answered?;
+                        let CallReply { value, moved, call } = answered?;
                         if let Some(call) = call {
                             return self.hear(ticket, (hash, ordinal), value, call, now).await;
                         }

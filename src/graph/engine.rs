@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    answer::Answer,
+    call_handler::CallHandler,
     lanes::Lanes,
     node::Nodes,
     shape::{BadShape, Shape},
@@ -56,7 +56,7 @@ pub struct Engine(pub(super) Arc<Inner>);
 pub(super) struct Inner {
     pub(super) shape: Shape,
     pub(super) nodes: Nodes,
-    pub(super) answer: Arc<dyn Answer>,
+    pub(super) call_handler: Arc<dyn CallHandler>,
     pub(super) store: Store,
     pub(super) clock: Clock,
     pub(super) limits: Limits,
@@ -71,7 +71,7 @@ pub(super) struct Inner {
 impl Engine {
     pub fn new(
         nodes: Nodes,
-        answer: Arc<dyn Answer>,
+        answer: Arc<dyn CallHandler>,
         store: Store,
         clock: Clock,
         limits: Limits,
@@ -81,7 +81,7 @@ impl Engine {
         let engine = Self(Arc::new(Inner {
             shape: Shape::standard()?,
             nodes,
-            answer,
+            call_handler: answer,
             store,
             clock,
             limits,

@@ -3,7 +3,7 @@
 //! A node says what kind of move comes next, the graph says where to. Nodes make no calls; the engine makes them and
 //! records the replies. Nothing is done before it is in a committed checkpoint.
 
-mod answer;
+mod call_handler;
 mod commit;
 mod consult;
 mod drive;
@@ -21,7 +21,7 @@ pub mod shape;
 mod supervise;
 mod ticket;
 
-pub use answer::{Answer, Answered, Asker, Library, NotNow, Reply};
+pub use call_handler::{CallContext, CallHandler, CallReply, LiveCallHandler, NotNow, ReplyFuture};
 pub use consult::{Consultant, IN_USE};
 pub use engine::{Engine, Limits};
 pub use fork::fork;

@@ -1,6 +1,6 @@
 //! What may help with a task: the same request in other words, conversation, person or invoice. Never across accounts.
 
-use super::{answer::Asker, entry::Call};
+use super::{call_handler::CallContext, entry::Call};
 use crate::{
     memory::{Found, Memory, Question, Scope},
     model::ContextDoc,
@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Nothing when the call asks for something else.
-pub(super) async fn recall(memory: &Memory, asker: Asker<'_>, call: &Call) -> Result<Vec<ContextDoc>> {
+pub(super) async fn recall(memory: &Memory, asker: CallContext<'_>, call: &Call) -> Result<Vec<ContextDoc>> {
     let Call::Recall { mail_id, thread, person, words, invoice } = call else { return Ok(Vec::new()) };
     let task = asker.state.task.as_ref().map(|task| format!("task:{}", task.task_id));
     let own: Vec<String> = mail_id.map(|id| format!("mail:{id}")).into_iter().chain(task).collect();

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use aho_corasick::{Anchored, automaton::Automaton as _, nfa::contiguous::NFA};
 
 use super::{
-    bloom::{HashedToken, BloomFilter, WordSet, tokenise_ascii},
+    bloom::{BloomFilter, HashedToken, WordSet, tokenise_ascii},
     text::words,
 };
 pub(super) use feature::{Feature, Features};

@@ -5,6 +5,7 @@
 //! that a person can read why a mail became a task. A mail's words never decide what the program may do; they only decide
 //! what is offered to the person.
 
+mod bloom;
 mod clause;
 mod date;
 mod facts;
@@ -22,7 +23,6 @@ mod requests;
 #[cfg(test)]
 mod samples;
 mod score;
-mod bloom;
 mod sort;
 mod teach;
 mod template;

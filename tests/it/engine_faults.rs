@@ -10,7 +10,7 @@ use std::{
 
 use adjutant::{
     graph::{
-        Answer, Asker, Reply,
+        CallContext, CallHandler, ReplyFuture,
         entry::{Call, Entry, Node, Step},
     },
     model::{Move, Priority, RunState},
@@ -55,15 +55,15 @@ pub(crate) fn about(entry: &Entry<'_>, id: &str) -> bool {
 
 /// The real answers, unless the test has another.
 pub(crate) struct Answers<F> {
-    pub(crate) inner: Arc<dyn Answer>,
+    pub(crate) inner: Arc<dyn CallHandler>,
     pub(crate) first: F,
 }
 
-impl<F> Answer for Answers<F>
+impl<F> CallHandler for Answers<F>
 where
-    F: Fn(&RunState, &Call) -> Option<Reply<'static>> + Send + Sync,
+    F: Fn(&RunState, &Call) -> Option<ReplyFuture<'static>> + Send + Sync,
 {
-    fn answer<'a>(&'a self, asker: Asker<'a>, call: &'a Call) -> Reply<'a> {
+    fn answer<'a>(&'a self, asker: CallContext<'a>, call: &'a Call) -> ReplyFuture<'a> {
         (self.first)(asker.state, call).unwrap_or_else(|| self.inner.answer(asker, call))
     }
 }
@@ -204,7 +204,7 @@ async fn a_call_without_an_answer_parks_the_run() {
                 first: |state: &RunState, call: &Call| {
                     let bad = state.task.as_ref().is_some_and(|task| task.source.contains("bad"));
                     (bad && matches!(call, Call::Rank { .. }))
-                        .then(|| -> Reply<'static> { Box::pin(std::future::pending()) })
+                        .then(|| -> ReplyFuture<'static> { Box::pin(std::future::pending()) })
                 },
             });
         })
@@ -228,7 +228,7 @@ async fn work_goes_on_without_documents() {
                 inner: Arc::clone(&rig.answer),
                 first: |_: &RunState, call: &Call| {
                     matches!(call, Call::Recall { .. })
-                        .then(|| -> Reply<'static> { Box::pin(async { anyhow::bail!("no memory") }) })
+                        .then(|| -> ReplyFuture<'static> { Box::pin(async { anyhow::bail!("no memory") }) })
                 },
             });
         })

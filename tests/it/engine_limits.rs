@@ -10,7 +10,7 @@ use std::{
 
 use adjutant::{
     app::NewTask,
-    graph::{Asker, Reply, entry::Call},
+    graph::{CallContext, ReplyFuture, entry::Call},
     model::{Priority, RunState},
     store::value::TaskWish,
 };
@@ -37,7 +37,7 @@ async fn never_more_runs_at_once_than_allowed() {
                 first: move |_: &RunState, call: &Call| {
                     // A question of prioritise, answered slowly and wrongly: it parks the run, which is all the same here.
                     let (counted, highest) = (Arc::clone(&counted), Arc::clone(&highest));
-                    matches!(call, Call::Rank { .. }).then(|| -> Reply<'static> {
+                    matches!(call, Call::Rank { .. }).then(|| -> ReplyFuture<'static> {
                         Box::pin(async move {
                             highest.fetch_max(counted.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -70,7 +70,7 @@ fn gate(
         first: move |state: &RunState, call: &Call| {
             let opened = at(call).then(|| opened.lock().unwrap().take()).flatten()?;
             let (arrived, behind, state, call) = (arrived.clone(), Arc::clone(&behind), state.clone(), call.clone());
-            let reply: Reply<'static> = Box::pin(async move {
+            let reply: ReplyFuture<'static> = Box::pin(async move {
                 arrived.send(()).unwrap();
                 drop(opened.await);
                 let head = adjutant::graph::entry::RunHead {
@@ -81,7 +81,7 @@ fn gate(
                     fork: false,
                 };
                 let now = "2026-11-16T08:00:00Z".parse().unwrap();
-                behind.answer(Asker { head: &head, state: &state, mail: None, planned: None, now }, &call).await
+                behind.answer(CallContext { head: &head, state: &state, mail: None, planned: None, now }, &call).await
             });
             Some(reply)
         },

@@ -13,7 +13,7 @@ use adjutant::{
     app::{App, ItemDetail, Report, Worker},
     clock::Clock,
     config::{AccountKind, Config, Home},
-    graph::{Answer, Engine, Library, Limits, node::Nodes},
+    graph::{CallHandler, Engine, Limits, LiveCallHandler, node::Nodes},
     model::{AccountId, AccountMode},
     source::Maildir,
     store::{Write, value::Verdict},
@@ -381,7 +381,7 @@ fn shown(value: rusqlite::types::ValueRef<'_>) -> String {
 /// The parts of an engine, to be exchanged one by one.
 pub(crate) struct Rig {
     pub(crate) nodes: Nodes,
-    pub(crate) answer: Arc<dyn Answer>,
+    pub(crate) answer: Arc<dyn CallHandler>,
     pub(crate) limits: Limits,
 }
 
@@ -395,7 +395,7 @@ impl Rig {
         }
         let (_, rules) = watch::channel(Arc::new(app.rules()));
         let (store, memory, labels) = (app.store.clone(), app.memory.clone(), app.config.labels.clone());
-        let library = Library { store, memory, rules, outbox, labels, model: None };
+        let library = LiveCallHandler { store, memory, rules, outbox, labels, model: None };
         Self {
             nodes: Nodes::shipped(&Arc::new(app.config.me.clone()), &app.tools),
             answer: Arc::new(library),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::planner::{
-    bloom::{hash_word, extend_hash},
+    bloom::{extend_hash, hash_word},
     text::Sentence,
 };
 
@@ -163,8 +163,11 @@ pub(super) fn placed(plain: &str) -> impl Iterator<Item = Term> {
                 if sort == Sort::Space || (sort == Sort::Mark && at > start) {
                     break;
                 }
-                key =
-                    bytes.get(at..at + length).unwrap_or_default().iter().fold(key, |key, byte| extend_hash(key, *byte));
+                key = bytes
+                    .get(at..at + length)
+                    .unwrap_or_default()
+                    .iter()
+                    .fold(key, |key, byte| extend_hash(key, *byte));
                 at += length;
                 if sort != Sort::Apostrophe {
                     (end, known) = (at, key);

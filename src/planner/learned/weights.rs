@@ -11,7 +11,7 @@ use std::{
 use super::signal::Signal;
 use crate::{
     model::words::words,
-    planner::{lexicon::Feature, bloom::BloomFilter},
+    planner::{bloom::BloomFilter, lexicon::Feature},
 };
 
 const SHIPPED: &str = include_str!("weights.txt");

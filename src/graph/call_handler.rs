@@ -44,17 +44,17 @@ pub struct NotNow {
     pub until: Instant,
 }
 
-pub type Reply<'a> = Pin<Box<dyn Future<Output = anyhow::Result<Answered>> + Send + 'a>>;
+pub type ReplyFuture<'a> = Pin<Box<dyn Future<Output = anyhow::Result<CallReply>> + Send + 'a>>;
 
 /// A reply, and what it obliges the asker to store with it.
-pub struct Answered {
+pub struct CallReply {
     pub value: Said,
     pub moved: Option<Box<ActionMove>>,
     /// A model said it.
     pub call: Option<Box<ModelCall>>,
 }
 
-impl From<Said> for Answered {
+impl From<Said> for CallReply {
     fn from(value: Said) -> Self {
         Self { value, moved: None, call: None }
     }
@@ -62,7 +62,7 @@ impl From<Said> for Answered {
 
 /// On whose behalf a call is made.
 #[derive(Clone, Copy)]
-pub struct Asker<'a> {
+pub struct CallContext<'a> {
     pub head: &'a RunHead,
     pub state: &'a RunState,
     pub mail: Option<&'a Mail>,
@@ -72,8 +72,8 @@ pub struct Asker<'a> {
 }
 
 /// Whoever answers the engine's calls.
-pub trait Answer: Send + Sync {
-    fn answer<'a>(&'a self, asker: Asker<'a>, call: &'a Call) -> Reply<'a>;
+pub trait CallHandler: Send + Sync {
+    fn answer<'a>(&'a self, asker: CallContext<'a>, call: &'a Call) -> ReplyFuture<'a>;
 
     /// Whether nodes may ask a model.
     fn has_model(&self) -> bool {
@@ -82,7 +82,7 @@ pub trait Answer: Send + Sync {
 }
 
 /// The real one.
-pub struct Library {
+pub struct LiveCallHandler {
     pub store: Store,
     pub memory: Memory,
     pub rules: watch::Receiver<Arc<Current>>,
@@ -91,18 +91,18 @@ pub struct Library {
     pub model: Option<Arc<Consultant>>,
 }
 
-impl Answer for Library {
-    fn answer<'a>(&'a self, asker: Asker<'a>, call: &'a Call) -> Reply<'a> {
+impl CallHandler for LiveCallHandler {
+    fn answer<'a>(&'a self, asker: CallContext<'a>, call: &'a Call) -> ReplyFuture<'a> {
         // Each apart: most answers are short, and need not have the room of the longest.
         match call {
-            Call::Effect { action_id } => Box::pin(self.carry_out(asker, *action_id)),
+            Call::Effect { action_id } => Box::pin(self.carry_out_effect(asker, *action_id)),
             Call::Busy { from, to } => Box::pin(async move { self.agenda(asker, *from, *to).await.map(Into::into) }),
             Call::Invited { uid } => Box::pin(async move { self.in_calendar(asker, uid).await.map(Into::into) }),
             Call::Recall { .. } => {
                 Box::pin(async move { Ok(said(&recall::recall(&self.memory, asker, call).await?)?.into()) })
             }
             Call::Model { inquiry } => Box::pin(self.ask_model(asker, inquiry)),
-            _ => Box::pin(async move { self.look_up(asker, call).map(Into::into) }),
+            _ => Box::pin(async move { self.look_up_reply(asker, call).map(Into::into) }),
         }
     }
 
@@ -111,20 +111,20 @@ impl Answer for Library {
     }
 }
 
-impl Library {
-    async fn carry_out(&self, asker: Asker<'_>, action_id: ActionId) -> anyhow::Result<Answered> {
+impl LiveCallHandler {
+    async fn carry_out_effect(&self, asker: CallContext<'_>, action_id: ActionId) -> anyhow::Result<CallReply> {
         let mut moved = None;
         let carried = self.outbox.begin(action_id, asker.planned, asker.mail, asker.now, &mut moved);
         match carried.await? {
             Carried::Ended(state, result) => {
-                Ok(Answered { value: said(&EffectEnd { state, result })?, moved, call: None })
+                Ok(CallReply { value: said(&EffectEnd { state, result })?, moved, call: None })
             }
             Carried::NotNow { reason, until } => Err(NotNow { reason, until }.into()),
         }
     }
 
     /// Asked of the calendar. One that does not answer stops nobody: what is proposed says so, and a person decides.
-    async fn agenda(&self, asker: Asker<'_>, from: Instant, to: Instant) -> anyhow::Result<Said> {
+    async fn agenda(&self, asker: CallContext<'_>, from: Instant, to: Instant) -> anyhow::Result<Said> {
         let agenda = match self.outbox.busy(&asker.head.account, from, to).await {
             Ok(None) => Agenda::None,
             Ok(Some(busy)) => Agenda::Known { busy },
@@ -137,7 +137,7 @@ impl Library {
         said(&agenda)
     }
 
-    async fn in_calendar(&self, asker: Asker<'_>, uid: &str) -> anyhow::Result<Said> {
+    async fn in_calendar(&self, asker: CallContext<'_>, uid: &str) -> anyhow::Result<Said> {
         said(&match self.outbox.invited(&asker.head.account, uid.to_owned()).await {
             Ok(None) => InCalendar::NoCalendar,
             Ok(Some(events)) => InCalendar::Known { events },
@@ -145,15 +145,15 @@ impl Library {
         })
     }
 
-    async fn ask_model(&self, asker: Asker<'_>, inquiry: &Inquiry) -> anyhow::Result<Answered> {
+    async fn ask_model(&self, asker: CallContext<'_>, inquiry: &Inquiry) -> anyhow::Result<CallReply> {
         let model = self.model.as_ref().context("there is no model to ask")?;
         let (heard, call) = model.ask(&self.store, asker, inquiry).await?;
-        Ok(Answered { value: said(&heard)?, moved: None, call: Some(Box::new(call)) })
+        Ok(CallReply { value: said(&heard)?, moved: None, call: Some(Box::new(call)) })
     }
 
     /// Everything but effects is a few short reads.
-    fn look_up(&self, asker: Asker<'_>, call: &Call) -> anyhow::Result<Said> {
-        let Asker { head, state, now, .. } = asker;
+    fn look_up_reply(&self, asker: CallContext<'_>, call: &Call) -> anyhow::Result<Said> {
+        let CallContext { head, state, now, .. } = asker;
         match call {
             Call::Acquaintance { mail_id } => {
                 let mail = asker.mail.context("the mail of this run is not in the store")?;
@@ -161,12 +161,12 @@ impl Library {
                 said(&known.context("the mail is not in the ledger")?)
             }
             Call::Kin { marks } => said(&self.store.read_now(|reader| reader.invoice_kin(&head.account, marks))?),
-            Call::Rank { urgency } => self.rank(state, *urgency, now),
+            Call::Rank { urgency } => self.rank_task(state, *urgency, now),
             Call::Taught { facts } => said(&self.rules.borrow().rules.taught(facts, now)),
-            Call::Thread { thread } => self.thread(head, thread),
-            Call::Style { person } => self.style(head, person),
+            Call::Thread { thread } => self.read_thread(head, thread),
+            Call::Style { person } => self.read_writing_samples(head, person),
             Call::Standing => self.standing(head),
-            Call::Room { .. } => self.room(asker),
+            Call::Room { .. } => self.check_queue_room(asker),
             Call::Task { task_id } => {
                 let (row, facts) =
                     self.store.read_now(|reader| Ok((reader.task(*task_id)?, reader.task_facts(*task_id)?)))?;
@@ -184,7 +184,7 @@ impl Library {
         }
     }
 
-    fn rank(&self, state: &RunState, urgency: Option<f64>, now: Instant) -> anyhow::Result<Said> {
+    fn rank_task(&self, state: &RunState, urgency: Option<f64>, now: Instant) -> anyhow::Result<Said> {
         let mut facts = state.facts.clone().context("the task has no facts to rank by")?;
         if let Some(urgency) = urgency {
             (facts.urgency, facts.urgency_origin) = (urgency, UrgencyOrigin::Model);
@@ -199,20 +199,20 @@ impl Library {
         })
     }
 
-    fn thread(&self, head: &RunHead, thread: &str) -> anyhow::Result<Said> {
+    fn read_thread(&self, head: &RunHead, thread: &str) -> anyhow::Result<Said> {
         let mails = self.store.read_now(|reader| reader.thread_mails(&head.account, thread, THREAD_MAILS))?;
         let mails: Vec<ThreadMail> = mails
             .into_iter()
             .map(|(_, mail)| ThreadMail {
                 from: mail.from.label().to_owned(),
                 at: mail.date,
-                text: first_words(&mail.text),
+                text: truncate_to_preview(&mail.text),
             })
             .collect();
         said(&mails)
     }
 
-    fn style(&self, head: &RunHead, person: &str) -> anyhow::Result<Said> {
+    fn read_writing_samples(&self, head: &RunHead, person: &str) -> anyhow::Result<Said> {
         let mut mails = self.store.read_now(|reader| reader.sent_mails(&head.account, SENT_MAILS))?;
         mails.retain(|mail| !mail.text.trim().is_empty());
         mails.sort_by_key(|mail| !mail.to.iter().any(|to| to.addr == person));
@@ -222,7 +222,7 @@ impl Library {
     }
 
     /// The store refuses what does not fit in any case; asking first spares it the batch it would have to do again.
-    fn room(&self, asker: Asker<'_>) -> anyhow::Result<Said> {
+    fn check_queue_room(&self, asker: CallContext<'_>) -> anyhow::Result<Said> {
         let caps = self.outbox.charter().caps;
         let room = Room { all: caps.pending, per_sender: caps.pending_per_sender };
         match self.store.read_now(|reader| reader.has_room(&asker.head.account, asker.state.mail_id, room)) {
@@ -242,7 +242,7 @@ impl Library {
 }
 
 /// Enough for a summary line; the rest stays in the store.
-fn first_words(text: &str) -> String {
+fn truncate_to_preview(text: &str) -> String {
     text.trim().chars().take(240).collect()
 }
 
