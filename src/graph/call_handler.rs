@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Between looks for room in the approval queue.
-pub(super) const ROOM_PAUSE: chrono::Duration = chrono::Duration::seconds(15);
+pub(super) const QUEUE_ROOM_RETRY: chrono::Duration = chrono::Duration::seconds(15);
 
 /// The newest mails of a conversation a tool may see.
 const THREAD_MAILS: usize = 20;
@@ -39,7 +39,7 @@ const STYLE_CHARS: usize = 500;
 /// Nothing is wrong, but the run cannot go on before then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
-pub struct NotNow {
+pub struct RunDeferred {
     pub reason: String,
     pub until: Instant,
 }
@@ -119,7 +119,7 @@ impl LiveCallHandler {
             Carried::Ended(state, result) => {
                 Ok(CallReply { value: said(&EffectEnd { state, result })?, moved, call: None })
             }
-            Carried::NotNow { reason, until } => Err(NotNow { reason, until }.into()),
+            Carried::NotNow { reason, until } => Err(RunDeferred { reason, until }.into()),
         }
     }
 
@@ -129,8 +129,8 @@ impl LiveCallHandler {
             Ok(None) => Agenda::None,
             Ok(Some(busy)) => Agenda::Known { busy },
             Err(SourceError::RateLimited { after }) => {
-                let until = asker.now.plus(chrono::Duration::from_std(after).unwrap_or(ROOM_PAUSE));
-                return Err(NotNow { reason: "waits: the calendar's limit is reached".into(), until }.into());
+                let until = asker.now.plus(chrono::Duration::from_std(after).unwrap_or(QUEUE_ROOM_RETRY));
+                return Err(RunDeferred { reason: "waits: the calendar's limit is reached".into(), until }.into());
             }
             Err(error) => Agenda::Silent { why: error.to_string() },
         };
@@ -226,7 +226,9 @@ impl LiveCallHandler {
         let caps = self.outbox.charter().caps;
         let room = Room { all: caps.pending, per_sender: caps.pending_per_sender };
         match self.store.read_now(|reader| reader.has_room(&asker.head.account, asker.state.mail_id, room)) {
-            Err(StoreError::NoRoom(reason)) => Err(NotNow { reason, until: asker.now.plus(ROOM_PAUSE) }.into()),
+            Err(StoreError::NoRoom(reason)) => {
+                Err(RunDeferred { reason, until: asker.now.plus(QUEUE_ROOM_RETRY) }.into())
+            }
             outcome => said(&outcome.map(|()| true)?),
         }
     }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use anyhow::bail;
 
 use super::{
-    call_handler::{NotNow, ROOM_PAUSE},
+    call_handler::{QUEUE_ROOM_RETRY, RunDeferred},
     engine::Inner,
     ticket::Ticket,
 };
@@ -105,7 +105,7 @@ impl Inner {
                 }
                 Err(StoreError::Stopped) => return Ok(Committed::Stop),
                 Err(StoreError::NoRoom(reason)) => {
-                    return Err(NotNow { reason, until: checkpoint.entered_at.plus(ROOM_PAUSE) }.into());
+                    return Err(RunDeferred { reason, until: checkpoint.entered_at.plus(QUEUE_ROOM_RETRY) }.into());
                 }
                 Err(error) => bail!(error),
             }

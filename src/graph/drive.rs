@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Context as _, anyhow, bail};
 
 use super::{
-    call_handler::{CallContext, CallReply, NotNow, said},
+    call_handler::{CallContext, CallReply, RunDeferred, said},
     commit::{Committed, DISK_PAUSE, stored},
     engine::Inner,
     entry::{Call, EffectEnd, Entry, Step, TaskNow, UNREADABLE},
@@ -35,9 +35,9 @@ impl Inner {
             Ok(children) => children,
             // The process is ending: nothing is wrong with the run, which goes on at the next start.
             Err(error) if is_stopped(&error) => Vec::new(),
-            Err(error) if error.is::<NotNow>() => {
+            Err(error) if error.is::<RunDeferred>() => {
                 if let Some(not_now) = error.downcast_ref() {
-                    self.set_aside(run_id, not_now).await;
+                    self.defer_run(run_id, not_now).await;
                 }
                 Vec::new()
             }
@@ -159,8 +159,8 @@ impl Inner {
     }
 
     /// Leaves a run for later. If that cannot be stored, the run is merely taken up again sooner.
-    async fn set_aside(&self, run_id: RunId, not_now: &NotNow) {
-        let NotNow { reason, until } = not_now.clone();
+    async fn defer_run(&self, run_id: RunId, not_now: &RunDeferred) {
+        let RunDeferred { reason, until } = not_now.clone();
         let aside = Write::SetAside { run_id, reason, until, at: self.clock.now() };
         if let Err(error) = self.store.write(aside).await {
             tracing::warn!(run.id = %run_id, %error, "a run could not be set aside");
@@ -190,7 +190,7 @@ impl Inner {
             if is_stopped(&error) {
                 return Ok(Err(Committed::Stop));
             }
-            if error.is::<NotNow>() {
+            if error.is::<RunDeferred>() {
                 return Err(error);
             }
             attempt += 1;

@@ -21,7 +21,7 @@ pub mod shape;
 mod supervise;
 mod ticket;
 
-pub use call_handler::{CallContext, CallHandler, CallReply, LiveCallHandler, NotNow, ReplyFuture};
+pub use call_handler::{CallContext, CallHandler, CallReply, LiveCallHandler, ReplyFuture, RunDeferred};
 pub use consult::{Consultant, IN_USE};
 pub use engine::{Engine, Limits};
 pub use fork::fork;
