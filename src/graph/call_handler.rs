@@ -49,14 +49,14 @@ pub type ReplyFuture<'a> = Pin<Box<dyn Future<Output = anyhow::Result<CallReply>
 /// A reply, and what it obliges the asker to store with it.
 pub struct CallReply {
     pub value: Said,
-    pub moved: Option<Box<ActionMove>>,
+    pub action_move: Option<Box<ActionMove>>,
     /// A model said it.
     pub call: Option<Box<ModelCall>>,
 }
 
 impl From<Said> for CallReply {
     fn from(value: Said) -> Self {
-        Self { value, moved: None, call: None }
+        Self { value, action_move: None, call: None }
     }
 }
 
@@ -117,7 +117,7 @@ impl LiveCallHandler {
         let carried = self.outbox.begin(action_id, asker.planned, asker.mail, asker.now, &mut moved);
         match carried.await? {
             Carried::Ended(state, result) => {
-                Ok(CallReply { value: said(&EffectEnd { state, result })?, moved, call: None })
+                Ok(CallReply { value: said(&EffectEnd { state, result })?, action_move: moved, call: None })
             }
             Carried::NotNow { reason, until } => Err(RunDeferred { reason, until }.into()),
         }
@@ -148,7 +148,7 @@ impl LiveCallHandler {
     async fn ask_model(&self, asker: CallContext<'_>, inquiry: &Inquiry) -> anyhow::Result<CallReply> {
         let model = self.model.as_ref().context("there is no model to ask")?;
         let (heard, call) = model.ask(&self.store, asker, inquiry).await?;
-        Ok(CallReply { value: said(&heard)?, moved: None, call: Some(Box::new(call)) })
+        Ok(CallReply { value: said(&heard)?, action_move: None, call: Some(Box::new(call)) })
     }
 
     /// Everything but effects is a few short reads.

@@ -269,11 +269,11 @@ impl Inner {
                         said(&Vec::<ContextDoc>::new())?
                     }
                     answered => {
-                        let CallReply { value, moved, call } = answered?;
+                        let CallReply { value, action_move: moved, call } = answered?;
                         if let Some(call) = call {
                             return self.hear(ticket, (hash, ordinal), value, call, now).await;
                         }
-                        ticket.moved = moved.or(ticket.moved.take());
+                        ticket.action_move = moved.or(ticket.action_move.take());
                         value
                     }
                 }
@@ -323,7 +323,7 @@ impl Inner {
             replies: std::mem::take(&mut ticket.unsaved),
             task,
             action: step.action,
-            moved: ticket.moved.take().filter(|_| !ticket.head.fork),
+            moved: ticket.action_move.take().filter(|_| !ticket.head.fork),
             item: step.item,
             runs: if ticket.head.fork { Vec::new() } else { runs },
             reflection: step.reflection.filter(|_| !ticket.head.fork).map(|line| self.with_deeds(line, now)),

@@ -31,7 +31,7 @@ pub struct Ticket {
     /// Not yet stored; they go with the next checkpoint.
     pub(super) unsaved: Vec<RecordedReply>,
     /// The end of the effect it waited for, likewise.
-    pub(super) moved: Option<Box<ActionMove>>,
+    pub(super) action_move: Option<Box<ActionMove>>,
     pub(super) book: Book,
     /// The checkpoint for which a model was asked before this process began.
     pub(super) asked_model: Option<u32>,
@@ -99,7 +99,7 @@ impl Ticket {
             fresh_action: None,
             given: Vec::new(),
             unsaved: Vec::new(),
-            moved: None,
+            action_move: None,
             book: Book::default(),
             asked_model: None,
             under_way: None,

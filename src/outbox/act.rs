@@ -50,7 +50,7 @@ impl Outbox {
         let tried = tokio::task::spawn_blocking(move || outbox.touch(&approved, first)).await.map_err(|error| {
             if error.is_panic() { StoreError::Refused("the effect panicked".into()) } else { StoreError::Stopped }
         })?;
-        Ok(tried.map(|end| End { here: as_row.is_some() && end.state == OutboxState::Applied, ..end }))
+        Ok(tried.map(|end| End { is_database_row: as_row.is_some() && end.state == OutboxState::Applied, ..end }))
     }
 
     /// A row of ours that the mailbox is to show as well.
@@ -106,7 +106,7 @@ impl Outbox {
 
 impl End {
     pub(super) fn of(state: OutboxState, result: &str) -> Self {
-        Self { state, result: result.to_owned(), handle: String::new(), here: false }
+        Self { state, result: result.to_owned(), handle: String::new(), is_database_row: false }
     }
 
     /// What was done before a crash is found, not done again.
@@ -126,6 +126,6 @@ impl End {
     }
 
     fn here(result: &str) -> Self {
-        Self { here: true, ..Self::of(OutboxState::Applied, result) }
+        Self { is_database_row: true, ..Self::of(OutboxState::Applied, result) }
     }
 }

@@ -118,7 +118,7 @@ struct End {
     result: String,
     handle: String,
     /// The effect is a row of ours, written together with its end.
-    here: bool,
+    is_database_row: bool,
 }
 
 impl Outbox {
@@ -351,7 +351,7 @@ impl Outbox {
     fn last(row: &Pending, end: End, now: Instant) -> ActionMove {
         ActionMove {
             handle: end.handle,
-            here: end.here,
+            here: end.is_database_row,
             undoable: row.class == RiskClass::R1,
             ..Self::mv(row, end.state, &end.result, now)
         }
