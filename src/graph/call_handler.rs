@@ -99,7 +99,7 @@ impl CallHandler for LiveCallHandler {
             Call::Busy { from, to } => Box::pin(async move { self.agenda(asker, *from, *to).await.map(Into::into) }),
             Call::Invited { uid } => Box::pin(async move { self.in_calendar(asker, uid).await.map(Into::into) }),
             Call::Recall { .. } => {
-                Box::pin(async move { Ok(said(&recall::recall(&self.memory, asker, call).await?)?.into()) })
+                Box::pin(async move { Ok(encode_reply(&recall::recall(&self.memory, asker, call).await?)?.into()) })
             }
             Call::Model { inquiry } => Box::pin(self.ask_model(asker, inquiry)),
             _ => Box::pin(async move { self.look_up_reply(asker, call).map(Into::into) }),
@@ -117,7 +117,7 @@ impl LiveCallHandler {
         let carried = self.outbox.begin(action_id, asker.planned, asker.mail, asker.now, &mut moved);
         match carried.await? {
             Carried::Ended(state, result) => {
-                Ok(CallReply { value: said(&EffectEnd { state, result })?, action_move: moved, call: None })
+                Ok(CallReply { value: encode_reply(&EffectEnd { state, result })?, action_move: moved, call: None })
             }
             Carried::NotNow { reason, until } => Err(RunDeferred { reason, until }.into()),
         }
@@ -134,11 +134,11 @@ impl LiveCallHandler {
             }
             Err(error) => Agenda::Silent { why: error.to_string() },
         };
-        said(&agenda)
+        encode_reply(&agenda)
     }
 
     async fn in_calendar(&self, asker: CallContext<'_>, uid: &str) -> anyhow::Result<Said> {
-        said(&match self.outbox.invited(&asker.head.account, uid.to_owned()).await {
+        encode_reply(&match self.outbox.invited(&asker.head.account, uid.to_owned()).await {
             Ok(None) => InCalendar::NoCalendar,
             Ok(Some(events)) => InCalendar::Known { events },
             Err(error) => InCalendar::Silent { why: error.to_string() },
@@ -148,7 +148,7 @@ impl LiveCallHandler {
     async fn ask_model(&self, asker: CallContext<'_>, inquiry: &Inquiry) -> anyhow::Result<CallReply> {
         let model = self.model.as_ref().context("there is no model to ask")?;
         let (heard, call) = model.ask(&self.store, asker, inquiry).await?;
-        Ok(CallReply { value: said(&heard)?, action_move: None, call: Some(Box::new(call)) })
+        Ok(CallReply { value: encode_reply(&heard)?, action_move: None, call: Some(Box::new(call)) })
     }
 
     /// Everything but effects is a few short reads.
@@ -158,11 +158,13 @@ impl LiveCallHandler {
             Call::Acquaintance { mail_id } => {
                 let mail = asker.mail.context("the mail of this run is not in the store")?;
                 let known = self.store.read_now(|reader| reader.acquaintance(*mail_id, mail))?;
-                said(&known.context("the mail is not in the ledger")?)
+                encode_reply(&known.context("the mail is not in the ledger")?)
             }
-            Call::Kin { marks } => said(&self.store.read_now(|reader| reader.invoice_kin(&head.account, marks))?),
+            Call::Kin { marks } => {
+                encode_reply(&self.store.read_now(|reader| reader.invoice_kin(&head.account, marks))?)
+            }
             Call::Rank { urgency } => self.rank_task(state, *urgency, now),
-            Call::Taught { facts } => said(&self.rules.borrow().rules.taught(facts, now)),
+            Call::Taught { facts } => encode_reply(&self.rules.borrow().rules.taught(facts, now)),
             Call::Thread { thread } => self.read_thread(head, thread),
             Call::Style { person } => self.read_writing_samples(head, person),
             Call::Standing => self.standing(head),
@@ -172,7 +174,7 @@ impl LiveCallHandler {
                     self.store.read_now(|reader| Ok((reader.task(*task_id)?, reader.task_facts(*task_id)?)))?;
                 let row = row.context("the task is not in the store")?;
                 let facts = facts.context("the task has no facts")?;
-                said(&TaskNow { task: row.task, facts, revision: row.revision, hand_ranked: row.hand_ranked })
+                encode_reply(&TaskNow { task: row.task, facts, revision: row.revision, hand_ranked: row.hand_ranked })
             }
             Call::Recall { .. }
             | Call::Effect { .. }
@@ -191,7 +193,7 @@ impl LiveCallHandler {
         }
         let rules = Arc::clone(&self.rules.borrow().rules);
         let verdict = rules.judge(&facts, now);
-        said(&Ranked {
+        encode_reply(&Ranked {
             level: verdict.level,
             rule: verdict.rule,
             why: verdict.why,
@@ -209,7 +211,7 @@ impl LiveCallHandler {
                 text: truncate_to_preview(&mail.text),
             })
             .collect();
-        said(&mails)
+        encode_reply(&mails)
     }
 
     fn read_writing_samples(&self, head: &RunHead, person: &str) -> anyhow::Result<Said> {
@@ -218,7 +220,7 @@ impl LiveCallHandler {
         mails.sort_by_key(|mail| !mail.to.iter().any(|to| to.addr == person));
         let texts =
             mails.into_iter().take(STYLE_MAILS).map(|mail| mail.text.trim().chars().take(STYLE_CHARS).collect());
-        said(&texts.collect::<Vec<String>>())
+        encode_reply(&texts.collect::<Vec<String>>())
     }
 
     /// The store refuses what does not fit in any case; asking first spares it the batch it would have to do again.
@@ -229,7 +231,7 @@ impl LiveCallHandler {
             Err(StoreError::NoRoom(reason)) => {
                 Err(RunDeferred { reason, until: asker.now.plus(QUEUE_ROOM_RETRY) }.into())
             }
-            outcome => said(&outcome.map(|()| true)?),
+            outcome => encode_reply(&outcome.map(|()| true)?),
         }
     }
 
@@ -239,7 +241,7 @@ impl LiveCallHandler {
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
         let charter = Charter::clone(&self.outbox.charter());
         let (epoch, restored_at) = self.outbox.epoch();
-        said(&Standing { mode, labels: self.labels.clone(), charter, epoch, restored_at, paused })
+        encode_reply(&Standing { mode, labels: self.labels.clone(), charter, epoch, restored_at, paused })
     }
 }
 
@@ -248,6 +250,6 @@ fn truncate_to_preview(text: &str) -> String {
     text.trim().chars().take(240).collect()
 }
 
-pub(super) fn said(value: &impl serde::Serialize) -> anyhow::Result<Said> {
+pub(super) fn encode_reply(value: &impl serde::Serialize) -> anyhow::Result<Said> {
     Said::of(value).context("a reply could not be encoded")
 }

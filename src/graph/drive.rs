@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Context as _, anyhow, bail};
 
 use super::{
-    call_handler::{CallContext, CallReply, RunDeferred, said},
+    call_handler::{CallContext, CallReply, RunDeferred, encode_reply},
     commit::{Committed, DISK_PAUSE, stored},
     engine::Inner,
-    entry::{Call, EffectEnd, Entry, Step, TaskNow, UNREADABLE},
+    entry::{Call, EffectEnd, Entry, Step, TaskNow, UNREADABLE_REPLY},
     failure,
     node::trespass,
     shape::{Outcome, Place},
@@ -69,7 +69,7 @@ impl Inner {
                     let children = std::mem::take(&mut ticket.children);
                     let Some(read) = self.load(ticket.run_id()).await? else { return Ok(children) };
                     *ticket = Ticket { children, ..read };
-                    ticket.book.ask_anew();
+                    ticket.reply_log.discard_recorded();
                 }
             }
         }
@@ -121,14 +121,14 @@ impl Inner {
     async fn prepare(&self, ticket: &mut Ticket) -> anyhow::Result<bool> {
         let now = self.clock.now();
         if let (Some(task_id), None, false) = (ticket.task_id, ticket.revision, ticket.head.fork) {
-            let value = self.reply(ticket, &Call::Task { task_id }, now).await?;
-            ticket.take(value.read::<TaskNow>().context(UNREADABLE)?);
+            let value = self.obtain_reply(ticket, &Call::Task { task_id }, now).await?;
+            ticket.take(value.read::<TaskNow>().context(UNREADABLE_REPLY)?);
             let terminal = ticket.state.task.as_ref().is_some_and(|task| task.status.is_terminal());
             if terminal && ticket.head.kind != RunKind::Rank {
                 // What has begun is brought to its end, or nobody would ever know it.
                 if let Some(action_id) = ticket.waiting {
                     ticket.fresh_action = None;
-                    self.reply(ticket, &Call::Effect { action_id }, now).await?;
+                    self.obtain_reply(ticket, &Call::Effect { action_id }, now).await?;
                 }
                 let end = Write::EndRun {
                     run_id: ticket.run_id(),
@@ -144,7 +144,7 @@ impl Inner {
         if let Some(action_id) = ticket.waiting {
             let call = Call::Effect { action_id };
             let value = loop {
-                match self.reply(ticket, &call, now).await {
+                match self.obtain_reply(ticket, &call, now).await {
                     // Its end could not be stored for want of room. It is probed before it is done, so never done twice.
                     Err(error) if is_passing(&error) && !self.stop.is_cancelled() => {
                         tokio::time::sleep(DISK_PAUSE).await;
@@ -153,7 +153,7 @@ impl Inner {
                 }
             };
             ticket.fresh_action = None;
-            ticket.given.push((call, value));
+            ticket.prefilled_replies.push((call, value));
         }
         Ok(true)
     }
@@ -170,7 +170,7 @@ impl Inner {
     /// Enters the node until it answers with a move; no step when the checkpoint before it was not stored, or the watch has
     /// taken the run away.
     async fn visit(&self, ticket: &mut Ticket, now: Instant) -> anyhow::Result<Result<Step, Committed>> {
-        let mut replies = std::mem::take(&mut ticket.given);
+        let mut replies = std::mem::take(&mut ticket.prefilled_replies);
         let (mail, reading) = (ticket.mail.clone(), OnceLock::new());
         let mut attempt = 0;
         loop {
@@ -223,16 +223,16 @@ impl Inner {
         now: Instant,
     ) -> anyhow::Result<()> {
         for call in calls {
-            let value = self.reply(ticket, &call, now).await?;
+            let value = self.obtain_reply(ticket, &call, now).await?;
             replies.push((call, value));
         }
         Ok(())
     }
 
     /// From the record if it is there; else made, and put on the record with the next checkpoint.
-    async fn reply(&self, ticket: &mut Ticket, call: &Call, now: Instant) -> anyhow::Result<Said> {
-        let hash = call.hash();
-        let (ordinal, recorded) = ticket.book.next(ticket.node, &hash);
+    async fn obtain_reply(&self, ticket: &mut Ticket, call: &Call, now: Instant) -> anyhow::Result<Said> {
+        let hash = call.input_hash();
+        let (ordinal, recorded) = ticket.reply_log.register_call(ticket.node, &hash);
         if let Some(value) = recorded {
             return Ok(value);
         }
@@ -266,12 +266,12 @@ impl Inner {
                     // Work goes on without documents, and a replay does too.
                     Err(error) if matches!(call, Call::Recall { .. }) => {
                         tracing::warn!(run.id = %ticket.run_id(), error = format!("{error:#}"), "nothing could be recalled");
-                        said(&Vec::<ContextDoc>::new())?
+                        encode_reply(&Vec::<ContextDoc>::new())?
                     }
                     answered => {
                         let CallReply { value, action_move: moved, call } = answered?;
                         if let Some(call) = call {
-                            return self.hear(ticket, (hash, ordinal), value, call, now).await;
+                            return self.record_model_reply(ticket, (hash, ordinal), value, call, now).await;
                         }
                         ticket.action_move = moved.or(ticket.action_move.take());
                         value
@@ -280,7 +280,7 @@ impl Inner {
             }
         };
         let reply = RecordedReply { node: ticket.node, input_hash: hash, ordinal, reply: value.clone(), call: None };
-        ticket.unsaved.push(reply);
+        ticket.unsaved_replies.push(reply);
         Ok(value)
     }
 
@@ -320,7 +320,7 @@ impl Inner {
             mail_id: ticket.state.mail_id,
             entered_at: now,
             changes: step.changes,
-            replies: std::mem::take(&mut ticket.unsaved),
+            replies: std::mem::take(&mut ticket.unsaved_replies),
             task,
             action: step.action,
             moved: ticket.action_move.take().filter(|_| !ticket.head.fork),
@@ -380,8 +380,8 @@ impl Inner {
         let Some(mut ticket) = self.load(run_id).await? else { return Ok(Committed::Stored) };
         let now = self.clock.now();
         if let Some(task_id) = ticket.task_id.filter(|_| !ticket.head.fork) {
-            let value = self.reply(&mut ticket, &Call::Task { task_id }, now).await?;
-            ticket.take(value.read::<TaskNow>().context(UNREADABLE)?);
+            let value = self.obtain_reply(&mut ticket, &Call::Task { task_id }, now).await?;
+            ticket.take(value.read::<TaskNow>().context(UNREADABLE_REPLY)?);
         }
         let mail = ticket.mail.clone();
         let reading = OnceLock::new();
@@ -415,7 +415,7 @@ fn is_stopped(error: &anyhow::Error) -> bool {
 
 fn void_effect() -> anyhow::Result<Said> {
     let end = EffectEnd { state: OutboxState::Void, result: "a fork's effects are void".into() };
-    said(&end)
+    encode_reply(&end)
 }
 
 /// A step that breaks the node's contract is a failure of the node.

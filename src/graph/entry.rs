@@ -61,7 +61,7 @@ pub enum Call {
 
 impl Call {
     /// The name of the question in the record.
-    pub fn hash(&self) -> String {
+    pub fn input_hash(&self) -> String {
         let mut hash = sha256_hex(serde_json::to_string(self).unwrap_or_default().as_bytes());
         hash.truncate(32);
         hash
@@ -106,7 +106,7 @@ pub struct RunHead {
 }
 
 /// Said of a reply that is on record and cannot be understood.
-pub(super) const UNREADABLE: &str = "a recorded reply cannot be read";
+pub(super) const UNREADABLE_REPLY: &str = "a recorded reply cannot be read";
 
 pub struct Entry<'a> {
     pub run: &'a RunHead,
@@ -125,7 +125,7 @@ impl Entry<'_> {
     /// The reply to the first call that `wanted` picks, if it was asked already.
     pub fn reply<T: DeserializeOwned>(&self, wanted: impl Fn(&Call) -> bool) -> anyhow::Result<Option<T>> {
         let found = self.replies.iter().find(|(call, _)| wanted(call));
-        found.map(|(_, value)| value.read().context(UNREADABLE)).transpose()
+        found.map(|(_, value)| value.read().context(UNREADABLE_REPLY)).transpose()
     }
 
     /// What the model said to this prompt, if it was asked already.

@@ -76,7 +76,7 @@ fn again(
         record.checkpoints.iter().find(|before| before.seq + 1 == checkpoint.seq).map(|before| &before.mv)
     {
         let call = Call::Effect { action_id: *action_id };
-        let value = recorded(record, checkpoint, &call)?;
+        let value = find_recorded_reply(record, checkpoint, &call)?;
         replies.push((call, value));
     }
     loop {
@@ -94,14 +94,14 @@ fn again(
             return Ok(step);
         }
         for call in step.calls {
-            let value = recorded(record, checkpoint, &call)?;
+            let value = find_recorded_reply(record, checkpoint, &call)?;
             replies.push((call, value));
         }
     }
 }
 
-fn recorded(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyhow::Result<Said> {
-    let hash = call.hash();
+fn find_recorded_reply(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyhow::Result<Said> {
+    let hash = call.input_hash();
     // Of several the last: what was heard for a checkpoint that was refused was asked anew.
     let found = record
         .replies

@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 
 use super::{
     commit::UnderWay,
-    entry::{Call, RunHead, TaskNow, UNREADABLE},
+    entry::{Call, RunHead, TaskNow, UNREADABLE_REPLY},
 };
 use crate::{
     model::{ActionId, Mail, MailId, Move, NodeName, RunState, Said, TaskId, run::STATE_SCHEMA},
@@ -27,12 +27,12 @@ pub struct Ticket {
     /// The same effect as it was just planned, still in memory.
     pub(super) fresh_action: Option<Arc<NewAction>>,
     /// Replies given before the node asks.
-    pub(super) given: Vec<(Call, Said)>,
+    pub(super) prefilled_replies: Vec<(Call, Said)>,
     /// Not yet stored; they go with the next checkpoint.
-    pub(super) unsaved: Vec<RecordedReply>,
+    pub(super) unsaved_replies: Vec<RecordedReply>,
     /// The end of the effect it waited for, likewise.
     pub(super) action_move: Option<Box<ActionMove>>,
-    pub(super) book: Book,
+    pub(super) reply_log: ReplyLog,
     /// The checkpoint for which a model was asked before this process began.
     pub(super) asked_model: Option<u32>,
     /// The checkpoint this run is ahead of the disk by.
@@ -43,40 +43,40 @@ pub struct Ticket {
 
 /// The replies a run has on record, and how often each question was asked. A run asks a handful.
 #[derive(Default)]
-pub(super) struct Book {
+pub(super) struct ReplyLog {
     recorded: Vec<RecordedReply>,
-    asked: Vec<(NodeName, String, u32)>,
+    call_counts: Vec<(NodeName, String, u32)>,
 }
 
-impl Book {
+impl ReplyLog {
     /// The ordinal of this asking, and the reply if it is on record.
-    pub(super) fn next(&mut self, node: NodeName, hash: &str) -> (u32, Option<Said>) {
-        let known = self.asked.iter().find(|(asker, asked, _)| *asker == node && asked == hash);
+    pub(super) fn register_call(&mut self, node: NodeName, hash: &str) -> (u32, Option<Said>) {
+        let known = self.call_counts.iter().find(|(asker, asked, _)| *asker == node && asked == hash);
         let ordinal = known.map_or(0, |(.., times)| *times);
-        self.count(node, hash, ordinal + 1);
+        self.raise_call_count(node, hash, ordinal + 1);
         let same = |reply: &&RecordedReply| reply.node == node && reply.ordinal == ordinal && reply.input_hash == hash;
         (ordinal, self.recorded.iter().rev().find(same).map(|reply| reply.reply.clone()))
     }
 
     /// It was asked so many times, at least.
-    fn count(&mut self, node: NodeName, hash: &str, least: u32) {
-        match self.asked.iter_mut().find(|(asker, asked, _)| *asker == node && asked == hash) {
+    fn raise_call_count(&mut self, node: NodeName, hash: &str, least: u32) {
+        match self.call_counts.iter_mut().find(|(asker, asked, _)| *asker == node && asked == hash) {
             Some((.., times)) => *times = least.max(*times),
-            None => self.asked.push((node, hash.to_owned(), least)),
+            None => self.call_counts.push((node, hash.to_owned(), least)),
         }
     }
 
     /// What was heard for a checkpoint that was refused may be why it was: it is asked again, and not heard from the record
     /// (a model's answer puts the replies before it on the disk).
-    pub(super) fn ask_anew(&mut self) {
+    pub(super) fn discard_recorded(&mut self) {
         for reply in std::mem::take(&mut self.recorded) {
-            self.used(&reply);
+            self.mark_reply_used(&reply);
         }
     }
 
     /// Counts what the checkpoints so far have used.
-    fn used(&mut self, reply: &RecordedReply) {
-        self.count(reply.node, &reply.input_hash, reply.ordinal + 1);
+    fn mark_reply_used(&mut self, reply: &RecordedReply) {
+        self.raise_call_count(reply.node, &reply.input_hash, reply.ordinal + 1);
     }
 }
 
@@ -97,10 +97,10 @@ impl Ticket {
             revision: None,
             waiting: None,
             fresh_action: None,
-            given: Vec::new(),
-            unsaved: Vec::new(),
+            prefilled_replies: Vec::new(),
+            unsaved_replies: Vec::new(),
             action_move: None,
-            book: Book::default(),
+            reply_log: ReplyLog::default(),
             asked_model: None,
             under_way: None,
             children: Vec::new(),
@@ -133,18 +133,18 @@ impl Ticket {
         if known.alone
             && let Ok(value) = Said::of(known)
         {
-            ticket.give(Call::Acquaintance { mail_id }, value);
+            ticket.prefill_reply(Call::Acquaintance { mail_id }, value);
         }
         ticket
     }
 
     /// A reply known before the node asks; recorded like any other.
-    fn give(&mut self, call: Call, value: Said) {
-        let hash = call.hash();
-        let (ordinal, _) = self.book.next(self.node, &hash);
+    fn prefill_reply(&mut self, call: Call, value: Said) {
+        let hash = call.input_hash();
+        let (ordinal, _) = self.reply_log.register_call(self.node, &hash);
         let reply = RecordedReply { node: self.node, input_hash: hash, ordinal, reply: value.clone(), call: None };
-        self.unsaved.push(reply);
-        self.given.push((call, value));
+        self.unsaved_replies.push(reply);
+        self.prefilled_replies.push((call, value));
     }
 
     /// Builds the state again from arrival and changes.
@@ -178,9 +178,9 @@ impl Ticket {
         // The task was read at some checkpoint; what it is now must be read anew.
         ticket.revision = None;
         for (seq, reply) in &record.replies {
-            ticket.book.recorded.push(reply.clone());
+            ticket.reply_log.recorded.push(reply.clone());
             if *seq <= row.seq && *seq > 0 {
-                ticket.book.used(reply);
+                ticket.reply_log.mark_reply_used(reply);
             }
         }
         Ok(ticket)
@@ -189,10 +189,10 @@ impl Ticket {
     /// Where a checkpoint began with the task read anew, that is the task its changes apply to.
     pub(super) fn recall_task(&mut self, record: &RunRecord, seq: u32) -> anyhow::Result<()> {
         let Some(task_id) = self.task_id else { return Ok(()) };
-        let hash = Call::Task { task_id }.hash();
+        let hash = Call::Task { task_id }.input_hash();
         let read = record.replies.iter().rev().find(|(at, reply)| *at == seq && reply.input_hash == hash);
         if let Some((_, reply)) = read {
-            self.take(reply.reply.read::<TaskNow>().context(UNREADABLE)?);
+            self.take(reply.reply.read::<TaskNow>().context(UNREADABLE_REPLY)?);
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::{
 impl Inner {
     /// Records a reply with its cost in a row of its own. One that nobody was asked for costs nothing and goes with the
     /// checkpoint like any other.
-    pub(super) async fn hear(
+    pub(super) async fn record_model_reply(
         &self,
         ticket: &mut Ticket,
         (input_hash, ordinal): (String, u32),
@@ -23,13 +23,15 @@ impl Inner {
         let node = ticket.node;
         if !call.outcome.was_asked() {
             let reply = RecordedReply { node, input_hash, ordinal, reply: value.clone(), call: Some(call) };
-            ticket.unsaved.push(reply);
+            ticket.unsaved_replies.push(reply);
             return Ok(value);
         }
         // The task is read anew after a kill; whatever else was looked up for the question stands.
-        let task = ticket.task_id.map(|task_id| Call::Task { task_id }.hash());
-        let with =
-            ticket.unsaved.iter().filter(|known| known.call.is_none() && Some(&known.input_hash) != task.as_ref());
+        let task = ticket.task_id.map(|task_id| Call::Task { task_id }.input_hash());
+        let with = ticket
+            .unsaved_replies
+            .iter()
+            .filter(|known| known.call.is_none() && Some(&known.input_hash) != task.as_ref());
         let new = NewModelCall {
             run: Some((ticket.run_id(), ticket.seq + 1)),
             node: node.to_string(),
