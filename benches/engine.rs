@@ -11,7 +11,7 @@ use std::{path::Path, sync::Arc, time::Instant as Stopwatch};
 use adjutant::{
     clock::Clock,
     graph::{
-        CallContext, CallHandler, Engine, Limits, ReplyFuture, Ticket,
+        ActiveRun, CallContext, CallHandler, Engine, Limits, ReplyFuture,
         entry::{Call, Entry, Node, Step},
         node::Nodes,
     },
@@ -114,7 +114,7 @@ impl Machine {
             }
             self.store_all(&part).await?;
             for run in part {
-                self.engine.start(Ticket::opened(run, None)).await;
+                self.engine.start(ActiveRun::from_new_run(run, None)).await;
             }
             if self.in_flight == 1 {
                 self.engine.idle().await;

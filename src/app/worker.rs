@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::{App, NightReport, Outcome, Report, gmail::AtGoogle};
 use crate::{
     config::{AccountConfig, AccountKind},
-    graph::{Consultant, Engine, Limits, LiveCallHandler, Ticket, entry::RunHead, node::Nodes},
+    graph::{ActiveRun, Consultant, Engine, Limits, LiveCallHandler, entry::RunIdentity, node::Nodes},
     ingest::{Desk, Fresh, Intake, Reader, Tally, Trust},
     model::RunKind,
     outbox::Outbox,
@@ -416,13 +416,13 @@ impl Worker {
     }
 }
 
-fn ticket(intake: &Intake, fresh: Fresh) -> Ticket {
-    let head = RunHead {
+fn ticket(intake: &Intake, fresh: Fresh) -> ActiveRun {
+    let head = RunIdentity {
         run_id: fresh.run_id,
         account: intake.desk.account.clone(),
         user: intake.desk.user.clone(),
         kind: RunKind::Mail,
-        fork: false,
+        is_fork: false,
     };
-    Ticket::arrived(head, fresh.mail_id, fresh.mail, &fresh.known)
+    ActiveRun::for_arrived_mail(head, fresh.mail_id, fresh.mail, &fresh.known)
 }

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use super::{
     consult::Consultant,
-    entry::{Call, EffectEnd, Ranked, RunHead, TaskNow},
+    entry::{Call, EffectEnd, Ranked, RunIdentity, TaskNow},
     recall,
 };
 use crate::{
@@ -63,7 +63,7 @@ impl From<Said> for CallReply {
 /// On whose behalf a call is made.
 #[derive(Clone, Copy)]
 pub struct CallContext<'a> {
-    pub head: &'a RunHead,
+    pub run: &'a RunIdentity,
     pub state: &'a RunState,
     pub mail: Option<&'a Mail>,
     /// The effect it asks after, if it has just planned it.
@@ -125,7 +125,7 @@ impl LiveCallHandler {
 
     /// Asked of the calendar. One that does not answer stops nobody: what is proposed says so, and a person decides.
     async fn agenda(&self, asker: CallContext<'_>, from: Instant, to: Instant) -> anyhow::Result<Said> {
-        let agenda = match self.outbox.busy(&asker.head.account, from, to).await {
+        let agenda = match self.outbox.busy(&asker.run.account, from, to).await {
             Ok(None) => Agenda::None,
             Ok(Some(busy)) => Agenda::Known { busy },
             Err(SourceError::RateLimited { after }) => {
@@ -138,7 +138,7 @@ impl LiveCallHandler {
     }
 
     async fn in_calendar(&self, asker: CallContext<'_>, uid: &str) -> anyhow::Result<Said> {
-        encode_reply(&match self.outbox.invited(&asker.head.account, uid.to_owned()).await {
+        encode_reply(&match self.outbox.invited(&asker.run.account, uid.to_owned()).await {
             Ok(None) => InCalendar::NoCalendar,
             Ok(Some(events)) => InCalendar::Known { events },
             Err(error) => InCalendar::Silent { why: error.to_string() },
@@ -153,7 +153,7 @@ impl LiveCallHandler {
 
     /// Everything but effects is a few short reads.
     fn look_up_reply(&self, asker: CallContext<'_>, call: &Call) -> anyhow::Result<Said> {
-        let CallContext { head, state, now, .. } = asker;
+        let CallContext { run: head, state, now, .. } = asker;
         match call {
             Call::Acquaintance { mail_id } => {
                 let mail = asker.mail.context("the mail of this run is not in the store")?;
@@ -201,7 +201,7 @@ impl LiveCallHandler {
         })
     }
 
-    fn read_thread(&self, head: &RunHead, thread: &str) -> anyhow::Result<Said> {
+    fn read_thread(&self, head: &RunIdentity, thread: &str) -> anyhow::Result<Said> {
         let mails = self.store.read_now(|reader| reader.thread_mails(&head.account, thread, THREAD_MAILS))?;
         let mails: Vec<ThreadMail> = mails
             .into_iter()
@@ -214,7 +214,7 @@ impl LiveCallHandler {
         encode_reply(&mails)
     }
 
-    fn read_writing_samples(&self, head: &RunHead, person: &str) -> anyhow::Result<Said> {
+    fn read_writing_samples(&self, head: &RunIdentity, person: &str) -> anyhow::Result<Said> {
         let mut mails = self.store.read_now(|reader| reader.sent_mails(&head.account, SENT_MAILS))?;
         mails.retain(|mail| !mail.text.trim().is_empty());
         mails.sort_by_key(|mail| !mail.to.iter().any(|to| to.addr == person));
@@ -227,7 +227,7 @@ impl LiveCallHandler {
     fn check_queue_room(&self, asker: CallContext<'_>) -> anyhow::Result<Said> {
         let caps = self.outbox.charter().caps;
         let room = Room { all: caps.pending, per_sender: caps.pending_per_sender };
-        match self.store.read_now(|reader| reader.has_room(&asker.head.account, asker.state.mail_id, room)) {
+        match self.store.read_now(|reader| reader.has_room(&asker.run.account, asker.state.mail_id, room)) {
             Err(StoreError::NoRoom(reason)) => {
                 Err(RunDeferred { reason, until: asker.now.plus(QUEUE_ROOM_RETRY) }.into())
             }
@@ -235,7 +235,7 @@ impl LiveCallHandler {
         }
     }
 
-    fn standing(&self, head: &RunHead) -> anyhow::Result<Said> {
+    fn standing(&self, head: &RunIdentity) -> anyhow::Result<Said> {
         let (account, paused) =
             self.store.read_now(|reader| Ok((reader.account(&head.account).or_left_out()?, reader.is_paused()?)))?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);

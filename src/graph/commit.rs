@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 use anyhow::bail;
 
 use super::{
+    active_run::ActiveRun,
     call_handler::{QUEUE_ROOM_RETRY, RunDeferred},
     engine::Inner,
-    ticket::Ticket,
 };
 use crate::store::{Pending, StoreError, Write, value::Checkpoint};
 
@@ -42,7 +42,11 @@ pub(super) struct UnderWay {
 
 impl Inner {
     /// Sends a checkpoint after the one under way, and waits for that one. The new one is under way then.
-    pub(super) async fn follow(&self, ticket: &mut Ticket, checkpoint: &Arc<Checkpoint>) -> anyhow::Result<Committed> {
+    pub(super) async fn follow(
+        &self,
+        ticket: &mut ActiveRun,
+        checkpoint: &Arc<Checkpoint>,
+    ) -> anyhow::Result<Committed> {
         let mut next = self.send(checkpoint)?;
         if let Some(before) = ticket.under_way.take() {
             let mut late = false;
@@ -57,7 +61,7 @@ impl Inner {
     }
 
     /// Waits for what is under way.
-    pub(super) async fn arrive(&self, ticket: &mut Ticket) -> anyhow::Result<Committed> {
+    pub(super) async fn arrive(&self, ticket: &mut ActiveRun) -> anyhow::Result<Committed> {
         match ticket.under_way.take() {
             Some(under_way) => self.settle(ticket, under_way, &mut false).await,
             None => Ok(Committed::Stored),
@@ -69,13 +73,15 @@ impl Inner {
         Ok(UnderWay { checkpoint: Arc::clone(checkpoint), pending })
     }
 
-    async fn settle(&self, ticket: &mut Ticket, under_way: UnderWay, late: &mut bool) -> anyhow::Result<Committed> {
+    async fn settle(&self, ticket: &mut ActiveRun, under_way: UnderWay, late: &mut bool) -> anyhow::Result<Committed> {
         let checkpoint = Arc::clone(&under_way.checkpoint);
         stored!(self.wait(under_way, late).await?);
         if let (Some(journal), Some((day, line))) = (&self.journal, checkpoint.reflection.as_deref()) {
             journal.append(day, line);
         }
-        ticket.children.extend(checkpoint.runs.iter().cloned().map(|run| Ticket::opened(run, ticket.mail.clone())));
+        ticket
+            .children
+            .extend(checkpoint.runs.iter().cloned().map(|run| ActiveRun::from_new_run(run, ticket.mail.clone())));
         Ok(Committed::Stored)
     }
 

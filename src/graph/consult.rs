@@ -36,7 +36,7 @@ impl Consultant {
     ) -> anyhow::Result<(Heard, ModelCall)> {
         self.marked.get_or_try_init(|| self.mark(store, "1")).await?;
         // A mail's own run has no task yet.
-        let about = asker.state.task.as_ref().map_or(asker.head.run_id.to_string(), |task| task.task_id.to_string());
+        let about = asker.state.task.as_ref().map_or(asker.run.run_id.to_string(), |task| task.task_id.to_string());
         let before = store.read_now(|reader| reader.model_spent_about(&about))?;
         let guidelines = guidelines::load(&self.guidelines);
         let day = self.day(asker.now);

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Context as _, anyhow, bail};
 
 use super::{
+    active_run::ActiveRun,
     call_handler::{CallContext, CallReply, RunDeferred, encode_reply},
     commit::{Committed, DISK_PAUSE, stored},
     engine::Inner,
@@ -12,7 +13,6 @@ use super::{
     failure,
     node::trespass,
     shape::{Outcome, Place},
-    ticket::Ticket,
 };
 use crate::{
     model::{
@@ -29,7 +29,7 @@ const CALLS_PER_VISIT: usize = 8;
 
 impl Inner {
     /// Drives a run to its end, or to where it must be left. The runs it opened come back to be launched.
-    pub(super) async fn drive(self: &Arc<Self>, mut ticket: Ticket) -> Vec<Ticket> {
+    pub(super) async fn drive(self: &Arc<Self>, mut ticket: ActiveRun) -> Vec<ActiveRun> {
         let run_id = ticket.run_id();
         match self.cycle(&mut ticket).await {
             Ok(children) => children,
@@ -52,7 +52,7 @@ impl Inner {
         }
     }
 
-    async fn cycle(&self, ticket: &mut Ticket) -> anyhow::Result<Vec<Ticket>> {
+    async fn cycle(&self, ticket: &mut ActiveRun) -> anyhow::Result<Vec<ActiveRun>> {
         loop {
             let advanced = match self.advance(ticket).await {
                 // Whether the state it failed on counts is not known before.
@@ -68,7 +68,7 @@ impl Inner {
                 Committed::Overtaken => {
                     let children = std::mem::take(&mut ticket.children);
                     let Some(read) = self.load(ticket.run_id()).await? else { return Ok(children) };
-                    *ticket = Ticket { children, ..read };
+                    *ticket = ActiveRun { children, ..read };
                     ticket.reply_log.discard_recorded();
                 }
             }
@@ -77,12 +77,12 @@ impl Inner {
 
     /// One node further. A node only thinks, so it may do that before the last checkpoint is on the disk; until then
     /// nothing is asked for it, nothing done and nothing told.
-    async fn advance(&self, ticket: &mut Ticket) -> anyhow::Result<Committed> {
+    async fn advance(&self, ticket: &mut ActiveRun) -> anyhow::Result<Committed> {
         if self.stop.is_cancelled() {
             self.arrive(ticket).await?;
             return Ok(Committed::Stop);
         }
-        if ticket.waiting.is_some() {
+        if ticket.awaited_effect.is_some() {
             stored!(self.arrive(ticket).await?);
         }
         if !self.prepare(ticket).await? {
@@ -105,29 +105,29 @@ impl Inner {
         ticket.seq += 1;
         ticket.node = checkpoint.next.context("the run has nowhere to go")?;
         if checkpoint.changes.iter().any(|change| change.writes().starts_with("task."))
-            && let Some(revision) = &mut ticket.revision
+            && let Some(revision) = &mut ticket.task_revision
         {
             *revision += 1;
         }
-        ticket.waiting = match checkpoint.mv {
+        ticket.awaited_effect = match checkpoint.mv {
             Move::Wait { action_id } => Some(action_id),
             _ => None,
         };
-        ticket.fresh_action.clone_from(&checkpoint.action);
+        ticket.planned_action.clone_from(&checkpoint.action);
         Ok(Committed::Stored)
     }
 
     /// Reads what changed outside and waits for the effect the run waits for. False when there is nothing left to do.
-    async fn prepare(&self, ticket: &mut Ticket) -> anyhow::Result<bool> {
+    async fn prepare(&self, ticket: &mut ActiveRun) -> anyhow::Result<bool> {
         let now = self.clock.now();
-        if let (Some(task_id), None, false) = (ticket.task_id, ticket.revision, ticket.head.fork) {
+        if let (Some(task_id), None, false) = (ticket.task_id, ticket.task_revision, ticket.identity.is_fork) {
             let value = self.obtain_reply(ticket, &Call::Task { task_id }, now).await?;
-            ticket.take(value.read::<TaskNow>().context(UNREADABLE_REPLY)?);
+            ticket.set_task(value.read::<TaskNow>().context(UNREADABLE_REPLY)?);
             let terminal = ticket.state.task.as_ref().is_some_and(|task| task.status.is_terminal());
-            if terminal && ticket.head.kind != RunKind::Rank {
+            if terminal && ticket.identity.kind != RunKind::Rank {
                 // What has begun is brought to its end, or nobody would ever know it.
-                if let Some(action_id) = ticket.waiting {
-                    ticket.fresh_action = None;
+                if let Some(action_id) = ticket.awaited_effect {
+                    ticket.planned_action = None;
                     self.obtain_reply(ticket, &Call::Effect { action_id }, now).await?;
                 }
                 let end = Write::EndRun {
@@ -141,7 +141,7 @@ impl Inner {
             }
         }
         // Kept until a checkpoint has stored its end: a run that is overtaken meanwhile is told again.
-        if let Some(action_id) = ticket.waiting {
+        if let Some(action_id) = ticket.awaited_effect {
             let call = Call::Effect { action_id };
             let value = loop {
                 match self.obtain_reply(ticket, &call, now).await {
@@ -152,7 +152,7 @@ impl Inner {
                     outcome => break outcome?,
                 }
             };
-            ticket.fresh_action = None;
+            ticket.planned_action = None;
             ticket.prefilled_replies.push((call, value));
         }
         Ok(true)
@@ -169,7 +169,7 @@ impl Inner {
 
     /// Enters the node until it answers with a move; no step when the checkpoint before it was not stored, or the watch has
     /// taken the run away.
-    async fn visit(&self, ticket: &mut Ticket, now: Instant) -> anyhow::Result<Result<Step, Committed>> {
+    async fn visit(&self, ticket: &mut ActiveRun, now: Instant) -> anyhow::Result<Result<Step, Committed>> {
         let mut replies = std::mem::take(&mut ticket.prefilled_replies);
         let (mail, reading) = (ticket.mail.clone(), OnceLock::new());
         let mut attempt = 0;
@@ -205,19 +205,19 @@ impl Inner {
 
     fn entry<'a>(
         &self,
-        ticket: &'a Ticket,
+        ticket: &'a ActiveRun,
         (mail, reading): (Option<&'a Mail>, &'a OnceLock<Reading>),
         replies: &'a [(Call, Said)],
         now: Instant,
     ) -> Entry<'a> {
         // What was heard before a restart is used, whether there still is a model or not.
-        let model = self.call_handler.has_model() || ticket.asked_model == Some(ticket.seq + 1);
-        Entry { run: &ticket.head, state: &ticket.state, mail, reading, replies, model, now }
+        let model = self.call_handler.has_model() || ticket.model_checkpoint == Some(ticket.seq + 1);
+        Entry { run: &ticket.identity, state: &ticket.state, mail, reading, replies, model, now }
     }
 
     async fn ask(
         &self,
-        ticket: &mut Ticket,
+        ticket: &mut ActiveRun,
         calls: Vec<Call>,
         replies: &mut Vec<(Call, Said)>,
         now: Instant,
@@ -230,7 +230,7 @@ impl Inner {
     }
 
     /// From the record if it is there; else made, and put on the record with the next checkpoint.
-    async fn obtain_reply(&self, ticket: &mut Ticket, call: &Call, now: Instant) -> anyhow::Result<Said> {
+    async fn obtain_reply(&self, ticket: &mut ActiveRun, call: &Call, now: Instant) -> anyhow::Result<Said> {
         let hash = call.input_hash();
         let (ordinal, recorded) = ticket.reply_log.register_call(ticket.node, &hash);
         if let Some(value) = recorded {
@@ -238,13 +238,13 @@ impl Inner {
         }
         let value = match call {
             // A fork shares its effects' keys with its parent and must not lay a hand on them.
-            Call::Effect { .. } if ticket.head.fork => void_effect()?,
+            Call::Effect { .. } if ticket.identity.is_fork => void_effect()?,
             _ => {
                 let asker = CallContext {
-                    head: &ticket.head,
+                    run: &ticket.identity,
                     state: &ticket.state,
                     mail: ticket.mail.as_deref(),
-                    planned: ticket.fresh_action.as_deref(),
+                    planned: ticket.planned_action.as_deref(),
                     now,
                 };
                 let answer = self.call_handler.answer(asker, call);
@@ -286,7 +286,7 @@ impl Inner {
 
     /// What the step changes, as a value to store. The ticket is ahead of the store until it is: a run whose checkpoint is
     /// refused is read anew.
-    fn checkpoint(&self, ticket: &mut Ticket, step: Step, now: Instant) -> anyhow::Result<Arc<Checkpoint>> {
+    fn checkpoint(&self, ticket: &mut ActiveRun, step: Step, now: Instant) -> anyhow::Result<Arc<Checkpoint>> {
         let mv = step.next.context("the node named no move")?;
         for change in &step.changes {
             ticket.state.apply(change, now)?;
@@ -308,11 +308,11 @@ impl Inner {
         if let Place::Node(node) = place {
             runs.iter_mut().for_each(|run| run.node = node);
         }
-        let task = ticket.state.task.clone().zip(ticket.revision);
+        let task = ticket.state.task.clone().zip(ticket.task_revision);
         let checkpoint = Checkpoint {
             run_id: ticket.run_id(),
-            account: ticket.head.account.clone(),
-            user: ticket.head.user.clone(),
+            account: ticket.identity.account.clone(),
+            user: ticket.identity.user.clone(),
             seq: ticket.seq + 1,
             node: ticket.node,
             mv,
@@ -323,12 +323,12 @@ impl Inner {
             replies: std::mem::take(&mut ticket.unsaved_replies),
             task,
             action: step.action,
-            moved: ticket.action_move.take().filter(|_| !ticket.head.fork),
+            moved: ticket.action_move.take().filter(|_| !ticket.identity.is_fork),
             item: step.item,
-            runs: if ticket.head.fork { Vec::new() } else { runs },
-            reflection: step.reflection.filter(|_| !ticket.head.fork).map(|line| self.with_deeds(line, now)),
+            runs: if ticket.identity.is_fork { Vec::new() } else { runs },
+            reflection: step.reflection.filter(|_| !ticket.identity.is_fork).map(|line| self.with_deeds(line, now)),
             end,
-            fork: ticket.head.fork,
+            fork: ticket.identity.is_fork,
         };
         Ok(Arc::new(checkpoint))
     }
@@ -342,7 +342,7 @@ impl Inner {
     }
 
     /// A run as far as it got. None when it has ended meanwhile.
-    pub(super) async fn load(&self, run_id: RunId) -> anyhow::Result<Option<Ticket>> {
+    pub(super) async fn load(&self, run_id: RunId) -> anyhow::Result<Option<ActiveRun>> {
         let record = self.store.read(move |reader| reader.run(run_id)).await?.context("the run is not in the store")?;
         if record.row.status != RunStatus::Running {
             return Ok(None);
@@ -351,7 +351,7 @@ impl Inner {
             Some(mail_id) => self.store.read(move |reader| reader.mail(mail_id)).await?.map(Arc::new),
             None => None,
         };
-        Ticket::restored(&record, mail).map(Some)
+        ActiveRun::from_record(&record, mail).map(Some)
     }
 
     /// Ends a run that cannot go on, with an item for a person. If its node hangs, a checkpoint of it may still have been
@@ -379,9 +379,9 @@ impl Inner {
     async fn try_to_park(&self, run_id: RunId, error: &str) -> anyhow::Result<Committed> {
         let Some(mut ticket) = self.load(run_id).await? else { return Ok(Committed::Stored) };
         let now = self.clock.now();
-        if let Some(task_id) = ticket.task_id.filter(|_| !ticket.head.fork) {
+        if let Some(task_id) = ticket.task_id.filter(|_| !ticket.identity.is_fork) {
             let value = self.obtain_reply(&mut ticket, &Call::Task { task_id }, now).await?;
-            ticket.take(value.read::<TaskNow>().context(UNREADABLE_REPLY)?);
+            ticket.set_task(value.read::<TaskNow>().context(UNREADABLE_REPLY)?);
         }
         let mail = ticket.mail.clone();
         let reading = OnceLock::new();

@@ -10,12 +10,12 @@ use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
+    active_run::ActiveRun,
     call_handler::CallHandler,
     lanes::Lanes,
     node::Nodes,
     shape::{BadShape, Shape},
     supervise::Flight,
-    ticket::Ticket,
 };
 use crate::{
     clock::Clock,
@@ -100,7 +100,7 @@ impl Engine {
     }
 
     /// Sets a run going as soon as there is room. Waiting here is what slows the source down.
-    pub async fn start(&self, ticket: Ticket) {
+    pub async fn start(&self, ticket: ActiveRun) {
         if self.0.stop.is_cancelled() {
             return;
         }
@@ -109,7 +109,7 @@ impl Engine {
         }
     }
 
-    async fn launch(&self, ticket: Ticket) {
+    async fn launch(&self, ticket: ActiveRun) {
         // Closed only when the process ends; the run is found again at the next start.
         let Ok(permit) = Arc::clone(&self.0.permits).acquire_owned().await else { return };
         self.0.launch(ticket, Some(permit));

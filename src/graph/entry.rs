@@ -96,20 +96,20 @@ pub struct Ranked {
 
 /// Who is running.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunHead {
+pub struct RunIdentity {
     pub run_id: RunId,
     pub account: AccountId,
     pub user: UserId,
     pub kind: RunKind,
     /// An experiment: its effects are void.
-    pub fork: bool,
+    pub is_fork: bool,
 }
 
 /// Said of a reply that is on record and cannot be understood.
 pub(super) const UNREADABLE_REPLY: &str = "a recorded reply cannot be read";
 
 pub struct Entry<'a> {
-    pub run: &'a RunHead,
+    pub run: &'a RunIdentity,
     pub state: &'a RunState,
     pub mail: Option<&'a Mail>,
     /// What the mail was read to say, for the later entries of one visit: neither it nor its writer changes meanwhile.

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, bail};
 
-use super::ticket::Ticket;
+use super::active_run::ActiveRun;
 use crate::{
     model::{Instant, NodeName, RunId},
     store::value::{NewRun, RunRecord},
@@ -20,8 +20,8 @@ pub fn fork(record: &RunRecord, from: NodeName, at: Instant) -> anyhow::Result<N
     before.checkpoints.retain(|checkpoint| checkpoint.seq <= seq);
     before.row.seq = seq;
     before.row.node = from;
-    let mut ticket = Ticket::restored(&before, None).context("the state before that node cannot be built")?;
-    ticket.recall_task(record, start.seq)?;
+    let mut ticket = ActiveRun::from_record(&before, None).context("the state before that node cannot be built")?;
+    ticket.restore_task(record, start.seq)?;
     Ok(NewRun {
         run_id: RunId::derive(at, &["fork", &record.row.run_id.to_string(), from.as_str()]),
         account: record.row.account.clone(),

@@ -5,14 +5,14 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::ticket::Ticket;
+use super::active_run::ActiveRun;
 
 #[derive(Default)]
-pub(super) struct Lanes(Mutex<HashMap<String, VecDeque<Ticket>>>);
+pub(super) struct Lanes(Mutex<HashMap<String, VecDeque<ActiveRun>>>);
 
 impl Lanes {
     /// Gives the ticket back if its lane is free, and takes the lane; otherwise keeps it in line.
-    pub(super) fn enter(&self, ticket: Ticket) -> Option<Ticket> {
+    pub(super) fn enter(&self, ticket: ActiveRun) -> Option<ActiveRun> {
         let Some(lane) = ticket.lane() else { return Some(ticket) };
         let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match lanes.get_mut(&lane) {
@@ -28,7 +28,7 @@ impl Lanes {
     }
 
     /// Frees the lane; the next in line, if any.
-    pub(super) fn leave(&self, lane: &str) -> Option<Ticket> {
+    pub(super) fn leave(&self, lane: &str) -> Option<ActiveRun> {
         let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let next = lanes.get_mut(lane).and_then(VecDeque::pop_front);
         if next.is_none() {

@@ -3,6 +3,7 @@
 //! A node says what kind of move comes next, the graph says where to. Nodes make no calls; the engine makes them and
 //! records the replies. Nothing is done before it is in a committed checkpoint.
 
+mod active_run;
 mod call_handler;
 mod commit;
 mod consult;
@@ -19,11 +20,10 @@ mod recall;
 mod replay;
 pub mod shape;
 mod supervise;
-mod ticket;
 
+pub use active_run::ActiveRun;
 pub use call_handler::{CallContext, CallHandler, CallReply, LiveCallHandler, ReplyFuture, RunDeferred};
 pub use consult::{Consultant, IN_USE};
 pub use engine::{Engine, Limits};
 pub use fork::fork;
 pub use replay::{Replay, replay};
-pub use ticket::Ticket;

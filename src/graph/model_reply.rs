@@ -1,6 +1,6 @@
 //! What a model said is on the disk before anybody uses it: a run that dies after this hears the same again.
 
-use super::{commit::DISK_PAUSE, engine::Inner, entry::Call, ticket::Ticket};
+use super::{active_run::ActiveRun, commit::DISK_PAUSE, engine::Inner, entry::Call};
 use crate::{
     model::{Instant, Said, llm::ModelCall},
     store::{
@@ -14,7 +14,7 @@ impl Inner {
     /// checkpoint like any other.
     pub(super) async fn record_model_reply(
         &self,
-        ticket: &mut Ticket,
+        ticket: &mut ActiveRun,
         (input_hash, ordinal): (String, u32),
         value: Said,
         call: Box<ModelCall>,

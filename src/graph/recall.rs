@@ -13,7 +13,7 @@ pub(super) async fn recall(memory: &Memory, asker: CallContext<'_>, call: &Call)
     let task = asker.state.task.as_ref().map(|task| format!("task:{}", task.task_id));
     let own: Vec<String> = mail_id.map(|id| format!("mail:{id}")).into_iter().chain(task).collect();
     let question = Question {
-        account: &asker.head.account,
+        account: &asker.run.account,
         text: words,
         thread,
         person,

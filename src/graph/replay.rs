@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use serde::Serialize;
 
 use super::{
+    active_run::ActiveRun,
     entry::{Call, Entry, Step},
     node::Nodes,
-    ticket::Ticket,
 };
 use crate::{
     model::{Change, Mail, Move, NodeName, RunId, Said},
@@ -38,12 +38,12 @@ pub struct Replayed {
 
 pub fn replay(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> anyhow::Result<Replay> {
     let before = RunRecord { checkpoints: Vec::new(), ..record.clone() };
-    let mut ticket = Ticket::restored(&before, None)?;
+    let mut ticket = ActiveRun::from_record(&before, None)?;
     let mut replayed = Vec::new();
     let own = record.checkpoints.iter().filter(|checkpoint| record.row.fork_seq.is_none_or(|seq| checkpoint.seq > seq));
     for checkpoint in own {
         ticket.node = checkpoint.node;
-        ticket.recall_task(record, checkpoint.seq)?;
+        ticket.restore_task(record, checkpoint.seq)?;
         let difference = match again(nodes, record, &ticket, checkpoint, mail) {
             Ok(step) => compare(checkpoint, &step),
             Err(error) => error_difference(checkpoint, &error),
@@ -66,7 +66,7 @@ pub fn replay(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> anyhow:
 fn again(
     nodes: &Nodes,
     record: &RunRecord,
-    ticket: &Ticket,
+    ticket: &ActiveRun,
     checkpoint: &CheckpointRow,
     mail: Option<&Mail>,
 ) -> anyhow::Result<Step> {
@@ -81,7 +81,7 @@ fn again(
     }
     loop {
         let entry = Entry {
-            run: &ticket.head,
+            run: &ticket.identity,
             state: &ticket.state,
             mail,
             reading: &reading,

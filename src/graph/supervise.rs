@@ -10,9 +10,9 @@ use anyhow::anyhow;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
+    active_run::ActiveRun,
     engine::{Engine, Inner},
     entry::{Entry, Step},
-    ticket::Ticket,
 };
 use crate::model::{NodeName, RunId};
 
@@ -26,7 +26,7 @@ pub(super) struct Flight {
 
 impl Inner {
     /// Takes a run in hand. None when it is in hand already, or waits in its lane for those before it.
-    pub(super) fn claim(&self, ticket: Ticket) -> Option<Ticket> {
+    pub(super) fn claim(&self, ticket: ActiveRun) -> Option<ActiveRun> {
         // One lock over both, so that two who bring the same mails keep them in order.
         let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
         if flights.contains_key(&ticket.run_id()) {
@@ -51,7 +51,7 @@ impl Inner {
     }
 
     /// Drives a claimed ticket on a task of its own, then whatever waits behind it in its lane.
-    pub(super) fn launch(self: &Arc<Self>, ticket: Ticket, permit: Option<OwnedSemaphorePermit>) {
+    pub(super) fn launch(self: &Arc<Self>, ticket: ActiveRun, permit: Option<OwnedSemaphorePermit>) {
         let engine = Arc::clone(self);
         let (run_id, lane) = (ticket.run_id(), ticket.lane());
         self.tracker.spawn(async move {

@@ -73,15 +73,15 @@ fn gate(
             let reply: ReplyFuture<'static> = Box::pin(async move {
                 arrived.send(()).unwrap();
                 drop(opened.await);
-                let head = adjutant::graph::entry::RunHead {
+                let head = adjutant::graph::entry::RunIdentity {
                     run_id: adjutant::model::RunId::derive("2026-11-16T08:00:00Z".parse().unwrap(), &["gate"]),
                     account: "work".into(),
                     user: "me".into(),
                     kind: adjutant::model::RunKind::Task,
-                    fork: false,
+                    is_fork: false,
                 };
                 let now = "2026-11-16T08:00:00Z".parse().unwrap();
-                behind.answer(CallContext { head: &head, state: &state, mail: None, planned: None, now }, &call).await
+                behind.answer(CallContext { run: &head, state: &state, mail: None, planned: None, now }, &call).await
             });
             Some(reply)
         },

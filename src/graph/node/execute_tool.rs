@@ -317,7 +317,7 @@ fn located(mut argument: Argument, entry: &Entry<'_>) -> Argument {
 /// What it comes to if it may be written right here, with the checkpoint: a row of our own that nobody else waits for.
 /// A fork's effects are void, so it hears that of its outbox instead; so does everyone while effects are paused.
 fn at_once(entry: &Entry<'_>, standing: &Standing, approved: &ApprovedAction) -> Option<String> {
-    let own = approved.class() == RiskClass::R0 && !entry.run.fork && !standing.paused;
+    let own = approved.class() == RiskClass::R0 && !entry.run.is_fork && !standing.paused;
     own.then(|| approved.action().effect.as_row()).flatten()
 }
 

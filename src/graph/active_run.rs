@@ -6,26 +6,26 @@ use anyhow::{Context as _, bail};
 
 use super::{
     commit::UnderWay,
-    entry::{Call, RunHead, TaskNow, UNREADABLE_REPLY},
+    entry::{Call, RunIdentity, TaskNow, UNREADABLE_REPLY},
 };
 use crate::{
     model::{ActionId, Mail, MailId, Move, NodeName, RunState, Said, TaskId, run::STATE_SCHEMA},
     store::value::{Acquaintance, ActionMove, NewAction, NewRun, RecordedReply, RunRecord},
 };
 
-pub struct Ticket {
-    pub(super) head: RunHead,
+pub struct ActiveRun {
+    pub(super) identity: RunIdentity,
     pub(super) seq: u32,
     pub(super) node: NodeName,
     pub(super) state: RunState,
     pub(super) mail: Option<Arc<Mail>>,
     pub(super) task_id: Option<TaskId>,
     /// Of the task, as this run knows it; none until it is read.
-    pub(super) revision: Option<i64>,
+    pub(super) task_revision: Option<i64>,
     /// The effect the last checkpoint waits for.
-    pub(super) waiting: Option<ActionId>,
+    pub(super) awaited_effect: Option<ActionId>,
     /// The same effect as it was just planned, still in memory.
-    pub(super) fresh_action: Option<Arc<NewAction>>,
+    pub(super) planned_action: Option<Arc<NewAction>>,
     /// Replies given before the node asks.
     pub(super) prefilled_replies: Vec<(Call, Said)>,
     /// Not yet stored; they go with the next checkpoint.
@@ -34,11 +34,11 @@ pub struct Ticket {
     pub(super) action_move: Option<Box<ActionMove>>,
     pub(super) reply_log: ReplyLog,
     /// The checkpoint for which a model was asked before this process began.
-    pub(super) asked_model: Option<u32>,
+    pub(super) model_checkpoint: Option<u32>,
     /// The checkpoint this run is ahead of the disk by.
     pub(super) under_way: Option<UnderWay>,
     /// Opened by what is stored.
-    pub(super) children: Vec<Ticket>,
+    pub(super) children: Vec<ActiveRun>,
 }
 
 /// The replies a run has on record, and how often each question was asked. A run asks a handful.
@@ -80,54 +80,54 @@ impl ReplyLog {
     }
 }
 
-impl Ticket {
+impl ActiveRun {
     pub fn run_id(&self) -> crate::model::RunId {
-        self.head.run_id
+        self.identity.run_id
     }
 
     /// At the head of its node, with nothing asked yet.
-    fn new(head: RunHead, node: NodeName, state: RunState, mail: Option<Arc<Mail>>) -> Self {
+    fn new(identity: RunIdentity, node: NodeName, state: RunState, mail: Option<Arc<Mail>>) -> Self {
         Self {
-            head,
+            identity,
             seq: 0,
             node,
             state,
             mail,
             task_id: None,
-            revision: None,
-            waiting: None,
-            fresh_action: None,
+            task_revision: None,
+            awaited_effect: None,
+            planned_action: None,
             prefilled_replies: Vec::new(),
             unsaved_replies: Vec::new(),
             action_move: None,
             reply_log: ReplyLog::default(),
-            asked_model: None,
+            model_checkpoint: None,
             under_way: None,
             children: Vec::new(),
         }
     }
 
     /// For a run that was just opened: what it knows is what was stored.
-    pub fn opened(new: NewRun, mail: Option<Arc<Mail>>) -> Self {
+    pub fn from_new_run(new: NewRun, mail: Option<Arc<Mail>>) -> Self {
         let fresh_task = new.state.task.is_some() && new.parent_run.is_some();
-        let head = RunHead {
+        let head = RunIdentity {
             run_id: new.run_id,
             account: new.account,
             user: new.user,
             kind: new.kind,
-            fork: new.fork.is_some(),
+            is_fork: new.fork.is_some(),
         };
         Self {
             seq: new.fork.map_or(0, |(_, seq)| seq),
             task_id: new.task_id,
-            revision: fresh_task.then_some(1),
+            task_revision: fresh_task.then_some(1),
             ..Self::new(head, new.node, new.state, mail)
         }
     }
 
     /// The run of a mail that just arrived. What the store knew when it took the mail in need not be asked again, unless
     /// the mail belongs to a conversation, whose tasks may have been opened since.
-    pub fn arrived(head: RunHead, mail_id: MailId, mail: Arc<Mail>, known: &Acquaintance) -> Self {
+    pub fn for_arrived_mail(head: RunIdentity, mail_id: MailId, mail: Arc<Mail>, known: &Acquaintance) -> Self {
         let state = RunState { mail_id: Some(mail_id), ..RunState::default() };
         let mut ticket = Self::new(head, NodeName::PlanStep, state, Some(mail));
         if known.alone
@@ -148,35 +148,35 @@ impl Ticket {
     }
 
     /// Builds the state again from arrival and changes.
-    pub fn restored(record: &RunRecord, mail: Option<Arc<Mail>>) -> anyhow::Result<Self> {
+    pub fn from_record(record: &RunRecord, mail: Option<Arc<Mail>>) -> anyhow::Result<Self> {
         let row = &record.row;
         if row.schema != STATE_SCHEMA {
             bail!("its state has version {}, this program reads version {STATE_SCHEMA}", row.schema);
         }
-        let head = RunHead {
+        let head = RunIdentity {
             run_id: row.run_id,
             account: row.account.clone(),
             user: row.user.clone(),
             kind: row.kind,
-            fork: row.fork_of.is_some(),
+            is_fork: row.fork_of.is_some(),
         };
         let mut ticket =
             Self { seq: row.seq, task_id: row.task_id, ..Self::new(head, row.node, record.arrival.clone(), mail) };
         for checkpoint in
             record.checkpoints.iter().filter(|checkpoint| row.fork_seq.is_none_or(|seq| checkpoint.seq > seq))
         {
-            ticket.recall_task(record, checkpoint.seq)?;
+            ticket.restore_task(record, checkpoint.seq)?;
             for change in &checkpoint.changes {
                 ticket.state.apply(change, checkpoint.entered_at).context("a stored change does not fit its state")?;
             }
-            ticket.waiting = match checkpoint.mv {
+            ticket.awaited_effect = match checkpoint.mv {
                 Move::Wait { action_id } => Some(action_id),
                 _ => None,
             };
         }
-        ticket.asked_model = record.asked_model.contains(&(row.seq + 1)).then_some(row.seq + 1);
+        ticket.model_checkpoint = record.asked_model.contains(&(row.seq + 1)).then_some(row.seq + 1);
         // The task was read at some checkpoint; what it is now must be read anew.
-        ticket.revision = None;
+        ticket.task_revision = None;
         for (seq, reply) in &record.replies {
             ticket.reply_log.recorded.push(reply.clone());
             if *seq <= row.seq && *seq > 0 {
@@ -187,26 +187,26 @@ impl Ticket {
     }
 
     /// Where a checkpoint began with the task read anew, that is the task its changes apply to.
-    pub(super) fn recall_task(&mut self, record: &RunRecord, seq: u32) -> anyhow::Result<()> {
+    pub(super) fn restore_task(&mut self, record: &RunRecord, seq: u32) -> anyhow::Result<()> {
         let Some(task_id) = self.task_id else { return Ok(()) };
         let hash = Call::Task { task_id }.input_hash();
         let read = record.replies.iter().rev().find(|(at, reply)| *at == seq && reply.input_hash == hash);
         if let Some((_, reply)) = read {
-            self.take(reply.reply.read::<TaskNow>().context(UNREADABLE_REPLY)?);
+            self.set_task(reply.reply.read::<TaskNow>().context(UNREADABLE_REPLY)?);
         }
         Ok(())
     }
 
-    pub(super) fn take(&mut self, now: TaskNow) {
+    pub(super) fn set_task(&mut self, now: TaskNow) {
         self.state.task = Some(Arc::new(now.task));
         self.state.facts = Some(now.facts);
         self.state.hand_ranked = now.hand_ranked;
-        self.revision = Some(now.revision);
+        self.task_revision = Some(now.revision);
     }
 
     /// Mails of one conversation are read one after the other, so that a follow-up finds the task before it.
     pub(super) fn lane(&self) -> Option<String> {
-        let mail = self.mail.as_ref().filter(|_| self.node == NodeName::PlanStep && !self.head.fork)?;
-        Some(format!("{}\n{}", self.head.account, mail.thread))
+        let mail = self.mail.as_ref().filter(|_| self.node == NodeName::PlanStep && !self.identity.is_fork)?;
+        Some(format!("{}\n{}", self.identity.account, mail.thread))
     }
 }
