@@ -22,7 +22,7 @@ use crate::{
         LeaveOut as _, Store, StoreError,
         value::{ActionMove, NewAction, Room},
     },
-    tool::{Agenda, ThreadMail},
+    tool::{BusyTimes, ThreadMail},
 };
 
 /// Between looks for room in the approval queue.
@@ -96,8 +96,12 @@ impl CallHandler for LiveCallHandler {
         // Each apart: most answers are short, and need not have the room of the longest.
         match call {
             Call::Effect { action_id } => Box::pin(self.carry_out_effect(asker, *action_id)),
-            Call::Busy { from, to } => Box::pin(async move { self.agenda(asker, *from, *to).await.map(Into::into) }),
-            Call::Invited { uid } => Box::pin(async move { self.in_calendar(asker, uid).await.map(Into::into) }),
+            Call::Busy { from, to } => {
+                Box::pin(async move { self.fetch_busy_times(asker, *from, *to).await.map(Into::into) })
+            }
+            Call::Invited { uid } => {
+                Box::pin(async move { self.find_invited_events(asker, uid).await.map(Into::into) })
+            }
             Call::Recall { .. } => {
                 Box::pin(async move { Ok(encode_reply(&recall::recall(&self.memory, asker, call).await?)?.into()) })
             }
@@ -124,20 +128,20 @@ impl LiveCallHandler {
     }
 
     /// Asked of the calendar. One that does not answer stops nobody: what is proposed says so, and a person decides.
-    async fn agenda(&self, asker: CallContext<'_>, from: Instant, to: Instant) -> anyhow::Result<Said> {
+    async fn fetch_busy_times(&self, asker: CallContext<'_>, from: Instant, to: Instant) -> anyhow::Result<Said> {
         let agenda = match self.outbox.busy(&asker.run.account, from, to).await {
-            Ok(None) => Agenda::None,
-            Ok(Some(busy)) => Agenda::Known { busy },
+            Ok(None) => BusyTimes::None,
+            Ok(Some(busy)) => BusyTimes::Known { busy },
             Err(SourceError::RateLimited { after }) => {
                 let until = asker.now.plus(chrono::Duration::from_std(after).unwrap_or(QUEUE_ROOM_RETRY));
                 return Err(RunDeferred { reason: "waits: the calendar's limit is reached".into(), until }.into());
             }
-            Err(error) => Agenda::Silent { why: error.to_string() },
+            Err(error) => BusyTimes::Silent { why: error.to_string() },
         };
         encode_reply(&agenda)
     }
 
-    async fn in_calendar(&self, asker: CallContext<'_>, uid: &str) -> anyhow::Result<Said> {
+    async fn find_invited_events(&self, asker: CallContext<'_>, uid: &str) -> anyhow::Result<Said> {
         encode_reply(&match self.outbox.invited(&asker.run.account, uid.to_owned()).await {
             Ok(None) => InCalendar::NoCalendar,
             Ok(Some(events)) => InCalendar::Known { events },

@@ -102,7 +102,7 @@ impl Tool for AnswerInvitation {
         "answer_invitation"
     }
 
-    fn reads_invited(&self) -> bool {
+    fn reads_invited_events(&self) -> bool {
         true
     }
 

@@ -34,7 +34,7 @@ pub struct ToolInput<'a> {
     /// The conversation, newest first; only for tools that ask for it.
     pub thread: &'a [ThreadMail],
     /// When the person is busy; only for tools that ask for it.
-    pub agenda: &'a Agenda,
+    pub busy_times: &'a BusyTimes,
     /// What the calendar has under the invitation's UID; only for tools that ask for it.
     pub in_calendar: &'a InCalendar,
     /// What a model would write; only for tools that take words.
@@ -66,7 +66,7 @@ pub struct ThreadMail {
 /// When the person is busy, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "calendar", rename_all = "snake_case")]
-pub enum Agenda {
+pub enum BusyTimes {
     /// The account has no calendar.
     #[default]
     None,
@@ -120,12 +120,12 @@ pub trait Tool: Send + Sync {
     }
 
     /// How many days ahead it wants to know when the person is busy.
-    fn reads_agenda(&self) -> Option<i64> {
+    fn busy_days_ahead(&self) -> Option<i64> {
         None
     }
 
     /// Whether it wants to know what the calendar has under the UID of the mail's invitation.
-    fn reads_invited(&self) -> bool {
+    fn reads_invited_events(&self) -> bool {
         false
     }
 

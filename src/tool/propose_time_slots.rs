@@ -4,7 +4,7 @@ use chrono::{DateTime, Datelike, Days, Duration, NaiveDate, NaiveTime, TimeZone}
 use chrono_tz::Tz;
 use serde_json::json;
 
-use super::{Agenda, CannotDo, Outcome, Tool, ToolInput};
+use super::{BusyTimes, CannotDo, Outcome, Tool, ToolInput};
 use crate::{
     model::{Instant, Me},
     source::Busy,
@@ -24,15 +24,15 @@ impl Tool for ProposeTimeSlots {
         "propose_time_slots"
     }
 
-    fn reads_agenda(&self) -> Option<i64> {
+    fn busy_days_ahead(&self) -> Option<i64> {
         i64::try_from(DAYS_AHEAD + 1).ok()
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
         let minutes = minutes(input.task.context.meeting_duration.as_deref());
-        let busy = match input.agenda {
-            Agenda::Known { busy } => busy.as_slice(),
-            Agenda::None | Agenda::Silent { .. } => &[],
+        let busy = match input.busy_times {
+            BusyTimes::Known { busy } => busy.as_slice(),
+            BusyTimes::None | BusyTimes::Silent { .. } => &[],
         };
         let slots = slots(input.me, input.now, minutes, busy);
         if slots.is_empty() {
@@ -43,10 +43,10 @@ impl Tool for ProposeTimeSlots {
             .iter()
             .map(|start| json!({ "start": start.to_rfc3339(), "end": (*start + Duration::minutes(minutes)).to_rfc3339() }))
             .collect();
-        Ok(Outcome::Output(match input.agenda {
-            Agenda::None => json!({ "minutes": minutes, "slots": slots }),
-            Agenda::Known { .. } => json!({ "minutes": minutes, "slots": slots, CALENDAR: true }),
-            Agenda::Silent { why } => json!({ "minutes": minutes, "slots": slots, "not_asked": why }),
+        Ok(Outcome::Output(match input.busy_times {
+            BusyTimes::None => json!({ "minutes": minutes, "slots": slots }),
+            BusyTimes::Known { .. } => json!({ "minutes": minutes, "slots": slots, CALENDAR: true }),
+            BusyTimes::Silent { why } => json!({ "minutes": minutes, "slots": slots, "not_asked": why }),
         }))
     }
 }

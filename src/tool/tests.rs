@@ -1,7 +1,7 @@
 use chrono::{NaiveTime, Weekday};
 use serde_json::{Value, json};
 
-use super::{Agenda, Outcome, Registry, ThreadMail, ToolInput};
+use super::{BusyTimes, Outcome, Registry, ThreadMail, ToolInput};
 use crate::{
     model::{Address, Addressed, Effect, Facts, Instant, Mail, Me, Task, UrgencyOrigin},
     source::InCalendar,
@@ -61,13 +61,13 @@ fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> Outcome {
     let me = me();
     // A Friday, 10:00 in Berlin.
     let now = at("2026-11-13T09:00:00Z");
-    let agenda = Agenda::None;
+    let agenda = BusyTimes::None;
     let input = ToolInput {
         task,
         facts,
         mail,
         thread: &thread,
-        agenda: &agenda,
+        busy_times: &agenda,
         in_calendar: &InCalendar::NoCalendar,
         words: None,
         me: &me,

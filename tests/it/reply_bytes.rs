@@ -6,7 +6,7 @@ use adjutant::{
     model::{AccountId, AccountMode, Action, ActionId, Effect, Mail, MailId, Task, TaskId, UserId, action::Composed},
     planner::{Relation, facts},
     policy::{Charter, Situation, classify},
-    tool::{Agenda, Outcome, Registry, ToolInput, rewrite},
+    tool::{BusyTimes, Outcome, Registry, ToolInput, rewrite},
 };
 use serde_json::json;
 
@@ -130,13 +130,13 @@ fn reply(mail: &Mail) -> Composed {
     }))
     .unwrap();
     let facts = facts(mail, &reading, "work", &Relation::default());
-    let agenda = Agenda::None;
+    let agenda = BusyTimes::None;
     let input = ToolInput {
         task: &task,
         facts: &facts,
         mail: Some(mail),
         thread: &[],
-        agenda: &agenda,
+        busy_times: &agenda,
         in_calendar: &adjutant::source::InCalendar::NoCalendar,
         words: None,
         me: me(),

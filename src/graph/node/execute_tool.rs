@@ -17,7 +17,7 @@ use crate::{
     policy::{ApprovedAction, Situation, Standing, Verdict, judge},
     source::InCalendar,
     store::value::{NewAction, NewItem},
-    tool::{Agenda, Outcome, Registry, ThreadMail, Tool, ToolInput, Wished, Words, remind::is_reminder},
+    tool::{BusyTimes, Outcome, Registry, ThreadMail, Tool, ToolInput, Wished, Words, remind::is_reminder},
 };
 
 pub(super) struct ExecuteTool {
@@ -75,13 +75,13 @@ impl ExecuteTool {
             let thread = entry.mail.map(|mail| mail.thread.clone()).unwrap_or_default();
             return Ok(Step::ask(Call::Thread { thread }));
         }
-        let agenda: Option<Agenda> = entry.reply(|call| matches!(call, Call::Busy { .. }))?;
-        if let (Some(days), None) = (tool.reads_agenda(), &agenda) {
+        let agenda: Option<BusyTimes> = entry.reply(|call| matches!(call, Call::Busy { .. }))?;
+        if let (Some(days), None) = (tool.busy_days_ahead(), &agenda) {
             let to = entry.now.plus(chrono::Duration::days(days));
             return Ok(Step::ask(Call::Busy { from: entry.now, to }));
         }
         let in_calendar: Option<InCalendar> = entry.reply(|call| matches!(call, Call::Invited { .. }))?;
-        let invite = entry.mail.and_then(|mail| mail.invite.as_ref()).filter(|_| tool.reads_invited());
+        let invite = entry.mail.and_then(|mail| mail.invite.as_ref()).filter(|_| tool.reads_invited_events());
         if let (Some(invite), None) = (invite, &in_calendar) {
             return Ok(Step::ask(Call::Invited { uid: invite.uid.clone() }));
         }
@@ -96,7 +96,7 @@ impl ExecuteTool {
             facts,
             mail: entry.mail,
             thread: thread.as_deref().unwrap_or_default(),
-            agenda: &agenda.unwrap_or_default(),
+            busy_times: &agenda.unwrap_or_default(),
             in_calendar: &in_calendar.unwrap_or_default(),
             words: words.as_ref(),
             me: &self.me,
