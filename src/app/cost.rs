@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::App;
 use crate::{
-    graph::{Consultant, IN_USE},
+    graph::{MODEL_IN_USE, NodeModelCaller},
     llm::{Budget, Desk, Inquiry, Llm, Question, Wire, prompt::prioritise, quote::Message},
     model::{
         Instant, Said,
@@ -50,39 +50,39 @@ pub struct ModelHealth {
 
 impl App {
     /// Whoever answers the nodes' questions to a model; none when there is none.
-    pub(super) async fn consultant(&self) -> anyhow::Result<Option<Arc<Consultant>>> {
+    pub(super) async fn consultant(&self) -> anyhow::Result<Option<Arc<NodeModelCaller>>> {
         let Some(settings) = &self.config.llm else { return Ok(None) };
         self.count_lost(settings).await?;
         let wire = Wire::new(settings).context("the model cannot be reached: [llm]")?;
         Ok(Some(Arc::new(self.consult(settings, Arc::new(wire))?)))
     }
 
-    fn consult(&self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<Consultant> {
+    fn consult(&self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<NodeModelCaller> {
         let today = self.today();
         let spent = self.store.read_now(|reader| reader.model_spent_on(&today))?;
         let desk = Desk::new(llm, settings, Budget::new(settings.budget, &today, spent));
-        Ok(Consultant::new(desk, self.home.guidelines_file(), self.config.me.time_zone))
+        Ok(NodeModelCaller::new(desk, self.home.guidelines_file(), self.config.me.time_zone))
     }
 
     /// After a crash: what may have been spent unseen counts as spent.
     async fn count_lost(&self, settings: &LlmSettings) -> anyhow::Result<()> {
-        let in_use = self.store.read(|reader| reader.setting(IN_USE)).await?;
+        let in_use = self.store.read(|reader| reader.setting(MODEL_IN_USE)).await?;
         if in_use.is_none_or(|mark| mark.is_empty()) {
             return Ok(());
         }
         let note = format!("the program ended while up to {} questions were under way", settings.at_once);
         self.record_lost(settings, Desk::lost(settings), note).await?;
-        self.store.write(Write::Setting { name: IN_USE.into(), value: String::new() }).await?;
+        self.store.write(Write::Setting { name: MODEL_IN_USE.into(), value: String::new() }).await?;
         Ok(())
     }
 
     /// At an orderly end: what was given up in the middle is counted at its worst, and nothing else is in doubt.
-    pub(super) async fn dismiss(&self, model: &Consultant) -> anyhow::Result<()> {
-        let lost = model.desk.take_unrecorded();
+    pub(super) async fn dismiss(&self, model: &NodeModelCaller) -> anyhow::Result<()> {
+        let lost = model.model.take_unrecorded();
         if let Some(settings) = self.config.llm.as_ref().filter(|_| lost != Spent::default()) {
             self.record_lost(settings, lost, "given up in the middle at an orderly end".into()).await?;
         }
-        model.close(&self.store).await
+        model.clear_in_use_flag(&self.store).await
     }
 
     async fn record_lost(&self, settings: &LlmSettings, spent: Spent, note: String) -> anyhow::Result<()> {
@@ -130,7 +130,7 @@ impl App {
         let (inquiry, today) = (tiny()?, self.today());
         let question =
             Question { inquiry: &inquiry, guidelines: "", about: "doctor", before: Spent::default(), day: &today };
-        let (_, call) = consultant.desk.ask(&question).await;
+        let (_, call) = consultant.model.ask(&question).await;
         let gone_since = self.store.read_now(|reader| reader.model_budget_gone(&today))?;
         let health = ModelHealth {
             provider: call.provider,

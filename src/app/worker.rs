@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::{App, NightReport, Outcome, Report, gmail::AtGoogle};
 use crate::{
     config::{AccountConfig, AccountKind},
-    graph::{ActiveRun, Consultant, Engine, Limits, LiveCallHandler, entry::RunIdentity, node::Nodes},
+    graph::{ActiveRun, Engine, Limits, LiveCallHandler, NodeModelCaller, entry::RunIdentity, node::Nodes},
     ingest::{Desk, Fresh, Intake, Reader, Tally, Trust},
     model::RunKind,
     outbox::Outbox,
@@ -116,7 +116,7 @@ pub struct Worker {
     /// Mail that is listed and not yet read, for doors that show it.
     pub backfill: watch::Sender<Backfill>,
     charter: watch::Sender<Arc<Charter>>,
-    model: Option<Arc<Consultant>>,
+    model: Option<Arc<NodeModelCaller>>,
     stop: CancellationToken,
     _lock: File,
 }

@@ -6,8 +6,8 @@ use anyhow::Context as _;
 use tokio::sync::watch;
 
 use super::{
-    consult::Consultant,
     entry::{Call, EffectEnd, Ranked, RunIdentity, TaskNow},
+    model_caller::NodeModelCaller,
     recall,
 };
 use crate::{
@@ -88,7 +88,7 @@ pub struct LiveCallHandler {
     pub rules: watch::Receiver<Arc<Current>>,
     pub outbox: Outbox,
     pub labels: Vec<String>,
-    pub model: Option<Arc<Consultant>>,
+    pub model: Option<Arc<NodeModelCaller>>,
 }
 
 impl CallHandler for LiveCallHandler {
@@ -105,7 +105,7 @@ impl CallHandler for LiveCallHandler {
             Call::Recall { .. } => {
                 Box::pin(async move { Ok(encode_reply(&recall::recall(&self.memory, asker, call).await?)?.into()) })
             }
-            Call::Model { inquiry } => Box::pin(self.ask_model(asker, inquiry)),
+            Call::Model { inquiry } => Box::pin(self.call_model(asker, inquiry)),
             _ => Box::pin(async move { self.look_up_reply(asker, call).map(Into::into) }),
         }
     }
@@ -149,9 +149,9 @@ impl LiveCallHandler {
         })
     }
 
-    async fn ask_model(&self, asker: CallContext<'_>, inquiry: &Inquiry) -> anyhow::Result<CallReply> {
+    async fn call_model(&self, asker: CallContext<'_>, inquiry: &Inquiry) -> anyhow::Result<CallReply> {
         let model = self.model.as_ref().context("there is no model to ask")?;
-        let (heard, call) = model.ask(&self.store, asker, inquiry).await?;
+        let (heard, call) = model.call(&self.store, asker, inquiry).await?;
         Ok(CallReply { value: encode_reply(&heard)?, action_move: None, call: Some(Box::new(call)) })
     }
 

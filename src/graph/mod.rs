@@ -6,7 +6,6 @@
 mod active_run;
 mod call_handler;
 mod commit;
-mod consult;
 mod drive;
 mod engine;
 pub mod entry;
@@ -14,6 +13,7 @@ mod failure;
 mod fork;
 mod kin;
 mod lanes;
+mod model_caller;
 mod model_reply;
 pub mod node;
 mod recall;
@@ -23,7 +23,7 @@ mod supervise;
 
 pub use active_run::ActiveRun;
 pub use call_handler::{CallContext, CallHandler, CallReply, LiveCallHandler, ReplyFuture, RunDeferred};
-pub use consult::{Consultant, IN_USE};
 pub use engine::{Engine, Limits};
 pub use fork::fork;
+pub use model_caller::{MODEL_IN_USE, NodeModelCaller};
 pub use replay::{Replay, replay};

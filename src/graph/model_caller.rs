@@ -14,49 +14,49 @@ use crate::{
 };
 
 /// Set while questions may be under way whose cost is in no record. Found at a start, it says that the last one crashed.
-pub const IN_USE: &str = "model_in_use";
+pub const MODEL_IN_USE: &str = "model_in_use";
 
-pub struct Consultant {
-    pub desk: Desk,
+pub struct NodeModelCaller {
+    pub model: Desk,
     pub guidelines: PathBuf,
     pub time_zone: Tz,
-    marked: OnceCell<()>,
+    in_use_flag_written: OnceCell<()>,
 }
 
-impl Consultant {
-    pub fn new(desk: Desk, guidelines: PathBuf, time_zone: Tz) -> Self {
-        Self { desk, guidelines, time_zone, marked: OnceCell::new() }
+impl NodeModelCaller {
+    pub fn new(model: Desk, guidelines: PathBuf, time_zone: Tz) -> Self {
+        Self { model, guidelines, time_zone, in_use_flag_written: OnceCell::new() }
     }
 
-    pub(super) async fn ask(
+    pub(super) async fn call(
         &self,
         store: &Store,
         asker: CallContext<'_>,
         inquiry: &Inquiry,
     ) -> anyhow::Result<(Heard, ModelCall)> {
-        self.marked.get_or_try_init(|| self.mark(store, "1")).await?;
+        self.in_use_flag_written.get_or_try_init(|| self.write_in_use_flag(store, "1")).await?;
         // A mail's own run has no task yet.
         let about = asker.state.task.as_ref().map_or(asker.run.run_id.to_string(), |task| task.task_id.to_string());
         let before = store.read_now(|reader| reader.model_spent_about(&about))?;
         let guidelines = guidelines::load(&self.guidelines);
         let day = self.day(asker.now);
         let question = Question { inquiry, guidelines: &guidelines.text, about: &about, before, day: &day };
-        Ok(self.desk.ask(&question).await)
+        Ok(self.model.ask(&question).await)
     }
 
     pub fn day(&self, now: Instant) -> String {
         now.day_in(self.time_zone)
     }
 
-    async fn mark(&self, store: &Store, value: &str) -> anyhow::Result<()> {
-        store.write(Write::Setting { name: IN_USE.into(), value: value.into() }).await?;
+    async fn write_in_use_flag(&self, store: &Store, value: &str) -> anyhow::Result<()> {
+        store.write(Write::Setting { name: MODEL_IN_USE.into(), value: value.into() }).await?;
         Ok(())
     }
 
     /// At an orderly end: everything that was spent is in the record.
-    pub async fn close(&self, store: &Store) -> anyhow::Result<()> {
-        if self.marked.initialized() && self.desk.is_settled() {
-            self.mark(store, "").await?;
+    pub async fn clear_in_use_flag(&self, store: &Store) -> anyhow::Result<()> {
+        if self.in_use_flag_written.initialized() && self.model.is_settled() {
+            self.write_in_use_flag(store, "").await?;
         }
         Ok(())
     }
