@@ -15,7 +15,7 @@ use crate::{
     memory::Memory,
     model::{AccountMode, ActionId, Instant, Mail, RunState, Said, UrgencyOrigin, llm::ModelCall},
     outbox::{Carried, Outbox},
-    policy::{Charter, Standing},
+    policy::{AccountPermissions, Charter},
     rules::Current,
     source::{InCalendar, SourceError},
     store::{
@@ -171,7 +171,7 @@ impl LiveCallHandler {
             Call::Taught { facts } => encode_reply(&self.rules.borrow().rules.taught(facts, now)),
             Call::Thread { thread } => self.read_thread(head, thread),
             Call::Style { person } => self.read_writing_samples(head, person),
-            Call::Standing => self.standing(head),
+            Call::Standing => self.read_account_permissions(head),
             Call::Room { .. } => self.check_queue_room(asker),
             Call::Task { task_id } => {
                 let (row, facts) =
@@ -239,13 +239,13 @@ impl LiveCallHandler {
         }
     }
 
-    fn standing(&self, head: &RunIdentity) -> anyhow::Result<Said> {
+    fn read_account_permissions(&self, head: &RunIdentity) -> anyhow::Result<Said> {
         let (account, paused) =
             self.store.read_now(|reader| Ok((reader.account(&head.account).or_left_out()?, reader.is_paused()?)))?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
         let charter = Charter::clone(&self.outbox.charter());
         let (epoch, restored_at) = self.outbox.epoch();
-        encode_reply(&Standing { mode, labels: self.labels.clone(), charter, epoch, restored_at, paused })
+        encode_reply(&AccountPermissions { mode, labels: self.labels.clone(), charter, epoch, restored_at, paused })
     }
 }
 

@@ -41,7 +41,7 @@ pub struct Situation<'a> {
 
 /// How an account stands, as a node is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct AccountPermissions {
     pub mode: AccountMode,
     pub labels: Vec<String>,
     pub charter: Charter,

@@ -14,7 +14,7 @@ use crate::{
         action::{Argument, Origin},
     },
     outbox::proposal,
-    policy::{ApprovedAction, Situation, Standing, Verdict, judge},
+    policy::{AccountPermissions, ApprovedAction, Situation, Verdict, judge},
     source::InCalendar,
     store::value::{NewAction, NewItem},
     tool::{BusyTimes, Outcome, Registry, ThreadMail, Tool, ToolInput, Wished, Words, remind::is_reminder},
@@ -169,7 +169,7 @@ impl ExecuteTool {
         wished: Wished,
         mut changes: Vec<Change>,
     ) -> anyhow::Result<Step> {
-        let Some(standing) = entry.reply::<Standing>(|call| *call == Call::Standing)? else {
+        let Some(standing) = entry.reply::<AccountPermissions>(|call| *call == Call::Standing)? else {
             return Ok(Step::ask(Call::Standing));
         };
         let Wished { effect, output, arguments } = wished;
@@ -225,7 +225,7 @@ impl ExecuteTool {
     }
 
     /// What a verdict on an effect of the step depends on.
-    fn situation<'a>(&'a self, entry: &Entry<'a>, task: &Task, standing: &'a Standing) -> Situation<'a> {
+    fn situation<'a>(&'a self, entry: &Entry<'a>, task: &Task, standing: &'a AccountPermissions) -> Situation<'a> {
         Situation {
             mode: standing.mode,
             mail: entry.mail,
@@ -316,7 +316,7 @@ fn located(mut argument: Argument, entry: &Entry<'_>) -> Argument {
 
 /// What it comes to if it may be written right here, with the checkpoint: a row of our own that nobody else waits for.
 /// A fork's effects are void, so it hears that of its outbox instead; so does everyone while effects are paused.
-fn at_once(entry: &Entry<'_>, standing: &Standing, approved: &ApprovedAction) -> Option<String> {
+fn at_once(entry: &Entry<'_>, standing: &AccountPermissions, approved: &ApprovedAction) -> Option<String> {
     let own = approved.class() == RiskClass::R0 && !entry.run.is_fork && !standing.paused;
     own.then(|| approved.action().effect.as_row()).flatten()
 }
