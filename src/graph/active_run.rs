@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 
 use super::{
-    commit::UnderWay,
+    commit::InFlightCheckpoint,
     entry::{Call, RunIdentity, TaskNow, UNREADABLE_REPLY},
 };
 use crate::{
@@ -36,7 +36,7 @@ pub struct ActiveRun {
     /// The checkpoint for which a model was asked before this process began.
     pub(super) model_checkpoint: Option<u32>,
     /// The checkpoint this run is ahead of the disk by.
-    pub(super) under_way: Option<UnderWay>,
+    pub(super) in_flight_checkpoint: Option<InFlightCheckpoint>,
     /// Opened by what is stored.
     pub(super) children: Vec<ActiveRun>,
 }
@@ -102,7 +102,7 @@ impl ActiveRun {
             action_move: None,
             reply_log: ReplyLog::default(),
             model_checkpoint: None,
-            under_way: None,
+            in_flight_checkpoint: None,
             children: Vec::new(),
         }
     }

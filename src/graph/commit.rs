@@ -12,10 +12,10 @@ use super::{
 use crate::store::{Pending, StoreError, Write, value::Checkpoint};
 
 /// Between attempts to commit while the disk is full or another program holds the lock.
-pub(super) const DISK_PAUSE: Duration = Duration::from_secs(1);
+pub(super) const DISK_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How a commit ended.
-pub(super) enum Committed {
+pub(super) enum CheckpointOutcome {
     Stored,
     /// The task changed under the run: look again.
     Overtaken,
@@ -35,81 +35,90 @@ macro_rules! stored {
 pub(super) use stored;
 
 /// Handed to the writer, which takes what a run hands over in its order; refused when the one before it was.
-pub(super) struct UnderWay {
+pub(super) struct InFlightCheckpoint {
     checkpoint: Arc<Checkpoint>,
     pending: Pending,
 }
 
 impl Inner {
     /// Sends a checkpoint after the one under way, and waits for that one. The new one is under way then.
-    pub(super) async fn follow(
+    pub(super) async fn submit_checkpoint(
         &self,
         ticket: &mut ActiveRun,
         checkpoint: &Arc<Checkpoint>,
-    ) -> anyhow::Result<Committed> {
-        let mut next = self.send(checkpoint)?;
-        if let Some(before) = ticket.under_way.take() {
+    ) -> anyhow::Result<CheckpointOutcome> {
+        let mut next = self.send_checkpoint(checkpoint)?;
+        if let Some(before) = ticket.in_flight_checkpoint.take() {
             let mut late = false;
-            stored!(self.settle(ticket, before, &mut late).await?);
+            stored!(self.finish_checkpoint(ticket, before, &mut late).await?);
             if late {
                 // It came before the one it follows, and was refused.
-                next = self.send(checkpoint)?;
+                next = self.send_checkpoint(checkpoint)?;
             }
         }
-        ticket.under_way = Some(next);
-        Ok(Committed::Stored)
+        ticket.in_flight_checkpoint = Some(next);
+        Ok(CheckpointOutcome::Stored)
     }
 
     /// Waits for what is under way.
-    pub(super) async fn arrive(&self, ticket: &mut ActiveRun) -> anyhow::Result<Committed> {
-        match ticket.under_way.take() {
-            Some(under_way) => self.settle(ticket, under_way, &mut false).await,
-            None => Ok(Committed::Stored),
+    pub(super) async fn await_in_flight_checkpoint(&self, ticket: &mut ActiveRun) -> anyhow::Result<CheckpointOutcome> {
+        match ticket.in_flight_checkpoint.take() {
+            Some(under_way) => self.finish_checkpoint(ticket, under_way, &mut false).await,
+            None => Ok(CheckpointOutcome::Stored),
         }
     }
 
-    fn send(&self, checkpoint: &Arc<Checkpoint>) -> anyhow::Result<UnderWay> {
+    fn send_checkpoint(&self, checkpoint: &Arc<Checkpoint>) -> anyhow::Result<InFlightCheckpoint> {
         let pending = self.store.send(Write::Checkpoint(Arc::clone(checkpoint)))?;
-        Ok(UnderWay { checkpoint: Arc::clone(checkpoint), pending })
+        Ok(InFlightCheckpoint { checkpoint: Arc::clone(checkpoint), pending })
     }
 
-    async fn settle(&self, ticket: &mut ActiveRun, under_way: UnderWay, late: &mut bool) -> anyhow::Result<Committed> {
+    async fn finish_checkpoint(
+        &self,
+        ticket: &mut ActiveRun,
+        under_way: InFlightCheckpoint,
+        late: &mut bool,
+    ) -> anyhow::Result<CheckpointOutcome> {
         let checkpoint = Arc::clone(&under_way.checkpoint);
-        stored!(self.wait(under_way, late).await?);
+        stored!(self.await_commit(under_way, late).await?);
         if let (Some(journal), Some((day, line))) = (&self.journal, checkpoint.reflection.as_deref()) {
             journal.append(day, line);
         }
         ticket
             .children
             .extend(checkpoint.runs.iter().cloned().map(|run| ActiveRun::from_new_run(run, ticket.mail.clone())));
-        Ok(Committed::Stored)
+        Ok(CheckpointOutcome::Stored)
     }
 
-    pub(super) async fn commit(&self, checkpoint: &Arc<Checkpoint>) -> anyhow::Result<Committed> {
-        self.wait(self.send(checkpoint)?, &mut false).await
+    pub(super) async fn commit_checkpoint(&self, checkpoint: &Arc<Checkpoint>) -> anyhow::Result<CheckpointOutcome> {
+        self.await_commit(self.send_checkpoint(checkpoint)?, &mut false).await
     }
 
     /// A full disk is waited out: the run stands still, nothing is lost, and it goes on when there is room. `late` says
     /// that it did.
-    async fn wait(&self, under_way: UnderWay, late: &mut bool) -> anyhow::Result<Committed> {
-        let UnderWay { checkpoint, mut pending } = under_way;
+    async fn await_commit(&self, under_way: InFlightCheckpoint, late: &mut bool) -> anyhow::Result<CheckpointOutcome> {
+        let InFlightCheckpoint { checkpoint, mut pending } = under_way;
         loop {
             match pending.answer().await {
-                Ok(_) => return Ok(Committed::Stored),
+                Ok(_) => return Ok(CheckpointOutcome::Stored),
                 Err(StoreError::Overtaken(reason)) => {
-                    return Ok(if reason.starts_with("run ") { Committed::Stop } else { Committed::Overtaken });
+                    return Ok(if reason.starts_with("run ") {
+                        CheckpointOutcome::Stop
+                    } else {
+                        CheckpointOutcome::Overtaken
+                    });
                 }
                 Err(error) if error.is_passing() => {
                     if !std::mem::replace(late, true) {
                         tracing::error!(run.id = %checkpoint.run_id, "{error}; waiting");
                     }
                     tokio::select! {
-                        () = tokio::time::sleep(DISK_PAUSE) => {}
-                        () = self.stop.cancelled() => return Ok(Committed::Stop),
+                        () = tokio::time::sleep(DISK_RETRY_INTERVAL) => {}
+                        () = self.stop.cancelled() => return Ok(CheckpointOutcome::Stop),
                     }
-                    pending = self.send(&checkpoint)?.pending;
+                    pending = self.send_checkpoint(&checkpoint)?.pending;
                 }
-                Err(StoreError::Stopped) => return Ok(Committed::Stop),
+                Err(StoreError::Stopped) => return Ok(CheckpointOutcome::Stop),
                 Err(StoreError::NoRoom(reason)) => {
                     return Err(RunDeferred { reason, until: checkpoint.entered_at.plus(QUEUE_ROOM_RETRY) }.into());
                 }

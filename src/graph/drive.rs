@@ -7,7 +7,7 @@ use anyhow::{Context as _, anyhow, bail};
 use super::{
     active_run::ActiveRun,
     call_handler::{CallContext, CallReply, RunDeferred, encode_reply},
-    commit::{Committed, DISK_PAUSE, stored},
+    commit::{CheckpointOutcome, DISK_RETRY_INTERVAL, stored},
     engine::Inner,
     entry::{Call, EffectEnd, Entry, Step, TaskNow, UNREADABLE_REPLY},
     failure,
@@ -56,16 +56,18 @@ impl Inner {
         loop {
             let advanced = match self.advance(ticket).await {
                 // Whether the state it failed on counts is not known before.
-                Err(error) if ticket.under_way.is_some() => match self.arrive(ticket).await? {
-                    Committed::Stored => return Err(error),
-                    committed => committed,
-                },
+                Err(error) if ticket.in_flight_checkpoint.is_some() => {
+                    match self.await_in_flight_checkpoint(ticket).await? {
+                        CheckpointOutcome::Stored => return Err(error),
+                        committed => committed,
+                    }
+                }
                 advanced => advanced?,
             };
             match advanced {
-                Committed::Stored => {}
-                Committed::Stop => return Ok(std::mem::take(&mut ticket.children)),
-                Committed::Overtaken => {
+                CheckpointOutcome::Stored => {}
+                CheckpointOutcome::Stop => return Ok(std::mem::take(&mut ticket.children)),
+                CheckpointOutcome::Overtaken => {
                     let children = std::mem::take(&mut ticket.children);
                     let Some(read) = self.load(ticket.run_id()).await? else { return Ok(children) };
                     *ticket = ActiveRun { children, ..read };
@@ -77,16 +79,16 @@ impl Inner {
 
     /// One node further. A node only thinks, so it may do that before the last checkpoint is on the disk; until then
     /// nothing is asked for it, nothing done and nothing told.
-    async fn advance(&self, ticket: &mut ActiveRun) -> anyhow::Result<Committed> {
+    async fn advance(&self, ticket: &mut ActiveRun) -> anyhow::Result<CheckpointOutcome> {
         if self.stop.is_cancelled() {
-            self.arrive(ticket).await?;
-            return Ok(Committed::Stop);
+            self.await_in_flight_checkpoint(ticket).await?;
+            return Ok(CheckpointOutcome::Stop);
         }
         if ticket.awaited_effect.is_some() {
-            stored!(self.arrive(ticket).await?);
+            stored!(self.await_in_flight_checkpoint(ticket).await?);
         }
         if !self.prepare(ticket).await? {
-            return Ok(Committed::Stop);
+            return Ok(CheckpointOutcome::Stop);
         }
         let now = self.clock.now();
         let step = match self.visit(ticket, now).await? {
@@ -94,13 +96,13 @@ impl Inner {
             Err(committed) => return Ok(committed),
         };
         if step.reflection.is_some() {
-            stored!(self.arrive(ticket).await?);
+            stored!(self.await_in_flight_checkpoint(ticket).await?);
         }
         let checkpoint = self.checkpoint(ticket, step, now)?;
-        stored!(self.follow(ticket, &checkpoint).await?);
+        stored!(self.submit_checkpoint(ticket, &checkpoint).await?);
         if checkpoint.end.is_some() {
-            stored!(self.arrive(ticket).await?);
-            return Ok(Committed::Stop);
+            stored!(self.await_in_flight_checkpoint(ticket).await?);
+            return Ok(CheckpointOutcome::Stop);
         }
         ticket.seq += 1;
         ticket.node = checkpoint.next.context("the run has nowhere to go")?;
@@ -114,7 +116,7 @@ impl Inner {
             _ => None,
         };
         ticket.planned_action.clone_from(&checkpoint.action);
-        Ok(Committed::Stored)
+        Ok(CheckpointOutcome::Stored)
     }
 
     /// Reads what changed outside and waits for the effect the run waits for. False when there is nothing left to do.
@@ -147,7 +149,7 @@ impl Inner {
                 match self.obtain_reply(ticket, &call, now).await {
                     // Its end could not be stored for want of room. It is probed before it is done, so never done twice.
                     Err(error) if is_passing(&error) && !self.stop.is_cancelled() => {
-                        tokio::time::sleep(DISK_PAUSE).await;
+                        tokio::time::sleep(DISK_RETRY_INTERVAL).await;
                     }
                     outcome => break outcome?,
                 }
@@ -169,26 +171,26 @@ impl Inner {
 
     /// Enters the node until it answers with a move; no step when the checkpoint before it was not stored, or the watch has
     /// taken the run away.
-    async fn visit(&self, ticket: &mut ActiveRun, now: Instant) -> anyhow::Result<Result<Step, Committed>> {
+    async fn visit(&self, ticket: &mut ActiveRun, now: Instant) -> anyhow::Result<Result<Step, CheckpointOutcome>> {
         let mut replies = std::mem::take(&mut ticket.prefilled_replies);
         let (mail, reading) = (ticket.mail.clone(), OnceLock::new());
         let mut attempt = 0;
         loop {
             let entry = self.entry(ticket, (mail.as_deref(), &reading), &replies, now);
             let Some(outcome) = self.enter(ticket.node, &entry) else {
-                return Ok(Err(Committed::Stop));
+                return Ok(Err(CheckpointOutcome::Stop));
             };
             let failed = match outcome.and_then(|step| lawful(ticket.node, step, replies.len())) {
                 Ok(step) if step.calls.is_empty() => return Ok(Ok(step)),
-                Ok(step) => match self.arrive(ticket).await? {
-                    Committed::Stored => self.ask(ticket, step.calls, &mut replies, now).await.err(),
+                Ok(step) => match self.await_in_flight_checkpoint(ticket).await? {
+                    CheckpointOutcome::Stored => self.ask(ticket, step.calls, &mut replies, now).await.err(),
                     committed => return Ok(Err(committed)),
                 },
                 Err(error) => Some(error),
             };
             let Some(error) = failed else { continue };
             if is_stopped(&error) {
-                return Ok(Err(Committed::Stop));
+                return Ok(Err(CheckpointOutcome::Stop));
             }
             if error.is::<RunDeferred>() {
                 return Err(error);
@@ -363,21 +365,21 @@ impl Inner {
                 Err(cause) if is_unreadable(&cause) => self.end_parked(run_id, error).await?,
                 parked => parked?,
             };
-            if !matches!(parked, Committed::Stop) || self.stop.is_cancelled() {
+            if !matches!(parked, CheckpointOutcome::Stop) || self.stop.is_cancelled() {
                 break;
             }
         }
         Ok(())
     }
 
-    async fn end_parked(&self, run_id: RunId, error: &str) -> anyhow::Result<Committed> {
+    async fn end_parked(&self, run_id: RunId, error: &str) -> anyhow::Result<CheckpointOutcome> {
         let (status, reason, at) = (RunStatus::Parked, error.to_owned(), self.clock.now());
         self.store.write(Write::EndRun { run_id, status, reason, at }).await?;
-        Ok(Committed::Stored)
+        Ok(CheckpointOutcome::Stored)
     }
 
-    async fn try_to_park(&self, run_id: RunId, error: &str) -> anyhow::Result<Committed> {
-        let Some(mut ticket) = self.load(run_id).await? else { return Ok(Committed::Stored) };
+    async fn try_to_park(&self, run_id: RunId, error: &str) -> anyhow::Result<CheckpointOutcome> {
+        let Some(mut ticket) = self.load(run_id).await? else { return Ok(CheckpointOutcome::Stored) };
         let now = self.clock.now();
         if let Some(task_id) = ticket.task_id.filter(|_| !ticket.identity.is_fork) {
             let value = self.obtain_reply(&mut ticket, &Call::Task { task_id }, now).await?;
@@ -388,9 +390,9 @@ impl Inner {
         let entry = self.entry(&ticket, (mail.as_deref(), &reading), &[], now);
         let step = failure::park(ticket.node, &entry, error);
         let checkpoint = self.checkpoint(&mut ticket, step, now)?;
-        match self.commit(&checkpoint).await {
-            Ok(committed @ (Committed::Stored | Committed::Stop)) => Ok(committed),
-            Ok(Committed::Overtaken) | Err(_) => self.end_parked(run_id, error).await,
+        match self.commit_checkpoint(&checkpoint).await {
+            Ok(committed @ (CheckpointOutcome::Stored | CheckpointOutcome::Stop)) => Ok(committed),
+            Ok(CheckpointOutcome::Overtaken) | Err(_) => self.end_parked(run_id, error).await,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a model said is on the disk before anybody uses it: a run that dies after this hears the same again.
 
-use super::{active_run::ActiveRun, commit::DISK_PAUSE, engine::Inner, entry::Call};
+use super::{active_run::ActiveRun, commit::DISK_RETRY_INTERVAL, engine::Inner, entry::Call};
 use crate::{
     model::{Instant, Said, llm::ModelCall},
     store::{
@@ -46,7 +46,9 @@ impl Inner {
             match self.store.write(Write::HearModel(Box::new(new.clone()))).await {
                 Ok(_) => return Ok(value),
                 // Not asked again for want of room: it was paid for.
-                Err(error) if error.is_passing() && !self.stop.is_cancelled() => tokio::time::sleep(DISK_PAUSE).await,
+                Err(error) if error.is_passing() && !self.stop.is_cancelled() => {
+                    tokio::time::sleep(DISK_RETRY_INTERVAL).await
+                }
                 Err(error) => return Err(error.into()),
             }
         }
