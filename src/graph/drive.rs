@@ -29,9 +29,9 @@ const CALLS_PER_VISIT: usize = 8;
 
 impl Inner {
     /// Drives a run to its end, or to where it must be left. The runs it opened come back to be launched.
-    pub(super) async fn drive(self: &Arc<Self>, mut ticket: ActiveRun) -> Vec<ActiveRun> {
+    pub(super) async fn drive_run(self: &Arc<Self>, mut ticket: ActiveRun) -> Vec<ActiveRun> {
         let run_id = ticket.run_id();
-        match self.cycle(&mut ticket).await {
+        match self.advance_until_stop(&mut ticket).await {
             Ok(children) => children,
             // The process is ending: nothing is wrong with the run, which goes on at the next start.
             Err(error) if is_stopped(&error) => Vec::new(),
@@ -44,7 +44,7 @@ impl Inner {
             Err(error) => {
                 let node = ticket.node;
                 tracing::error!(run.id = %run_id, node = %node, error = format!("{error:#}"), "a run could not go on");
-                if let Err(error) = self.park(run_id, &format!("{error:#}")).await {
+                if let Err(error) = self.park_run(run_id, &format!("{error:#}")).await {
                     tracing::error!(run.id = %run_id, error = format!("{error:#}"), "a run could not be parked");
                 }
                 Vec::new()
@@ -52,9 +52,9 @@ impl Inner {
         }
     }
 
-    async fn cycle(&self, ticket: &mut ActiveRun) -> anyhow::Result<Vec<ActiveRun>> {
+    async fn advance_until_stop(&self, ticket: &mut ActiveRun) -> anyhow::Result<Vec<ActiveRun>> {
         loop {
-            let advanced = match self.advance(ticket).await {
+            let advanced = match self.advance_one_node(ticket).await {
                 // Whether the state it failed on counts is not known before.
                 Err(error) if ticket.in_flight_checkpoint.is_some() => {
                     match self.await_in_flight_checkpoint(ticket).await? {
@@ -69,7 +69,7 @@ impl Inner {
                 CheckpointOutcome::Stop => return Ok(std::mem::take(&mut ticket.children)),
                 CheckpointOutcome::Overtaken => {
                     let children = std::mem::take(&mut ticket.children);
-                    let Some(read) = self.load(ticket.run_id()).await? else { return Ok(children) };
+                    let Some(read) = self.load_run(ticket.run_id()).await? else { return Ok(children) };
                     *ticket = ActiveRun { children, ..read };
                     ticket.reply_log.discard_recorded();
                 }
@@ -79,7 +79,7 @@ impl Inner {
 
     /// One node further. A node only thinks, so it may do that before the last checkpoint is on the disk; until then
     /// nothing is asked for it, nothing done and nothing told.
-    async fn advance(&self, ticket: &mut ActiveRun) -> anyhow::Result<CheckpointOutcome> {
+    async fn advance_one_node(&self, ticket: &mut ActiveRun) -> anyhow::Result<CheckpointOutcome> {
         if self.stop.is_cancelled() {
             self.await_in_flight_checkpoint(ticket).await?;
             return Ok(CheckpointOutcome::Stop);
@@ -87,18 +87,18 @@ impl Inner {
         if ticket.awaited_effect.is_some() {
             stored!(self.await_in_flight_checkpoint(ticket).await?);
         }
-        if !self.prepare(ticket).await? {
+        if !self.prepare_visit(ticket).await? {
             return Ok(CheckpointOutcome::Stop);
         }
         let now = self.clock.now();
-        let step = match self.visit(ticket, now).await? {
+        let step = match self.visit_node(ticket, now).await? {
             Ok(step) => step,
             Err(committed) => return Ok(committed),
         };
         if step.reflection.is_some() {
             stored!(self.await_in_flight_checkpoint(ticket).await?);
         }
-        let checkpoint = self.checkpoint(ticket, step, now)?;
+        let checkpoint = self.build_checkpoint(ticket, step, now)?;
         stored!(self.submit_checkpoint(ticket, &checkpoint).await?);
         if checkpoint.end.is_some() {
             stored!(self.await_in_flight_checkpoint(ticket).await?);
@@ -120,7 +120,7 @@ impl Inner {
     }
 
     /// Reads what changed outside and waits for the effect the run waits for. False when there is nothing left to do.
-    async fn prepare(&self, ticket: &mut ActiveRun) -> anyhow::Result<bool> {
+    async fn prepare_visit(&self, ticket: &mut ActiveRun) -> anyhow::Result<bool> {
         let now = self.clock.now();
         if let (Some(task_id), None, false) = (ticket.task_id, ticket.task_revision, ticket.identity.is_fork) {
             let value = self.obtain_reply(ticket, &Call::Task { task_id }, now).await?;
@@ -148,7 +148,7 @@ impl Inner {
             let value = loop {
                 match self.obtain_reply(ticket, &call, now).await {
                     // Its end could not be stored for want of room. It is probed before it is done, so never done twice.
-                    Err(error) if is_passing(&error) && !self.stop.is_cancelled() => {
+                    Err(error) if is_transient(&error) && !self.stop.is_cancelled() => {
                         tokio::time::sleep(DISK_RETRY_INTERVAL).await;
                     }
                     outcome => break outcome?,
@@ -171,7 +171,11 @@ impl Inner {
 
     /// Enters the node until it answers with a move; no step when the checkpoint before it was not stored, or the watch has
     /// taken the run away.
-    async fn visit(&self, ticket: &mut ActiveRun, now: Instant) -> anyhow::Result<Result<Step, CheckpointOutcome>> {
+    async fn visit_node(
+        &self,
+        ticket: &mut ActiveRun,
+        now: Instant,
+    ) -> anyhow::Result<Result<Step, CheckpointOutcome>> {
         let mut replies = std::mem::take(&mut ticket.prefilled_replies);
         let (mail, reading) = (ticket.mail.clone(), OnceLock::new());
         let mut attempt = 0;
@@ -183,7 +187,7 @@ impl Inner {
             let failed = match outcome.and_then(|step| lawful(ticket.node, step, replies.len())) {
                 Ok(step) if step.calls.is_empty() => return Ok(Ok(step)),
                 Ok(step) => match self.await_in_flight_checkpoint(ticket).await? {
-                    CheckpointOutcome::Stored => self.ask(ticket, step.calls, &mut replies, now).await.err(),
+                    CheckpointOutcome::Stored => self.make_calls(ticket, step.calls, &mut replies, now).await.err(),
                     committed => return Ok(Err(committed)),
                 },
                 Err(error) => Some(error),
@@ -217,7 +221,7 @@ impl Inner {
         Entry { run: &ticket.identity, state: &ticket.state, mail, reading, replies, model, now }
     }
 
-    async fn ask(
+    async fn make_calls(
         &self,
         ticket: &mut ActiveRun,
         calls: Vec<Call>,
@@ -240,7 +244,7 @@ impl Inner {
         }
         let value = match call {
             // A fork shares its effects' keys with its parent and must not lay a hand on them.
-            Call::Effect { .. } if ticket.identity.is_fork => void_effect()?,
+            Call::Effect { .. } if ticket.identity.is_fork => void_effect_reply()?,
             _ => {
                 let asker = CallContext {
                     run: &ticket.identity,
@@ -288,7 +292,7 @@ impl Inner {
 
     /// What the step changes, as a value to store. The ticket is ahead of the store until it is: a run whose checkpoint is
     /// refused is read anew.
-    fn checkpoint(&self, ticket: &mut ActiveRun, step: Step, now: Instant) -> anyhow::Result<Arc<Checkpoint>> {
+    fn build_checkpoint(&self, ticket: &mut ActiveRun, step: Step, now: Instant) -> anyhow::Result<Arc<Checkpoint>> {
         let mv = step.next.context("the node named no move")?;
         for change in &step.changes {
             ticket.state.apply(change, now)?;
@@ -344,7 +348,7 @@ impl Inner {
     }
 
     /// A run as far as it got. None when it has ended meanwhile.
-    pub(super) async fn load(&self, run_id: RunId) -> anyhow::Result<Option<ActiveRun>> {
+    pub(super) async fn load_run(&self, run_id: RunId) -> anyhow::Result<Option<ActiveRun>> {
         let record = self.store.read(move |reader| reader.run(run_id)).await?.context("the run is not in the store")?;
         if record.row.status != RunStatus::Running {
             return Ok(None);
@@ -358,11 +362,11 @@ impl Inner {
 
     /// Ends a run that cannot go on, with an item for a person. If its node hangs, a checkpoint of it may still have been
     /// under way and come first: then once more.
-    async fn park(&self, run_id: RunId, error: &str) -> anyhow::Result<()> {
+    async fn park_run(&self, run_id: RunId, error: &str) -> anyhow::Result<()> {
         for _ in 0..2 {
-            let parked = match self.try_to_park(run_id, error).await {
+            let parked = match self.try_park_run(run_id, error).await {
                 // What it is about cannot be read: it ends as it is, and is not taken up again for ever.
-                Err(cause) if is_unreadable(&cause) => self.end_parked(run_id, error).await?,
+                Err(cause) if is_unreadable(&cause) => self.end_run_parked(run_id, error).await?,
                 parked => parked?,
             };
             if !matches!(parked, CheckpointOutcome::Stop) || self.stop.is_cancelled() {
@@ -372,14 +376,14 @@ impl Inner {
         Ok(())
     }
 
-    async fn end_parked(&self, run_id: RunId, error: &str) -> anyhow::Result<CheckpointOutcome> {
+    async fn end_run_parked(&self, run_id: RunId, error: &str) -> anyhow::Result<CheckpointOutcome> {
         let (status, reason, at) = (RunStatus::Parked, error.to_owned(), self.clock.now());
         self.store.write(Write::EndRun { run_id, status, reason, at }).await?;
         Ok(CheckpointOutcome::Stored)
     }
 
-    async fn try_to_park(&self, run_id: RunId, error: &str) -> anyhow::Result<CheckpointOutcome> {
-        let Some(mut ticket) = self.load(run_id).await? else { return Ok(CheckpointOutcome::Stored) };
+    async fn try_park_run(&self, run_id: RunId, error: &str) -> anyhow::Result<CheckpointOutcome> {
+        let Some(mut ticket) = self.load_run(run_id).await? else { return Ok(CheckpointOutcome::Stored) };
         let now = self.clock.now();
         if let Some(task_id) = ticket.task_id.filter(|_| !ticket.identity.is_fork) {
             let value = self.obtain_reply(&mut ticket, &Call::Task { task_id }, now).await?;
@@ -389,21 +393,21 @@ impl Inner {
         let reading = OnceLock::new();
         let entry = self.entry(&ticket, (mail.as_deref(), &reading), &[], now);
         let step = failure::park(ticket.node, &entry, error);
-        let checkpoint = self.checkpoint(&mut ticket, step, now)?;
+        let checkpoint = self.build_checkpoint(&mut ticket, step, now)?;
         match self.commit_checkpoint(&checkpoint).await {
             Ok(committed @ (CheckpointOutcome::Stored | CheckpointOutcome::Stop)) => Ok(committed),
-            Ok(CheckpointOutcome::Overtaken) | Err(_) => self.end_parked(run_id, error).await,
+            Ok(CheckpointOutcome::Overtaken) | Err(_) => self.end_run_parked(run_id, error).await,
         }
     }
 
-    pub(super) async fn park_overdue(&self, run_id: RunId, node: NodeName) -> anyhow::Result<()> {
+    pub(super) async fn park_overdue_run(&self, run_id: RunId, node: NodeName) -> anyhow::Result<()> {
         let reason = format!("{node} took longer than {:?}", self.limits.node_timeout);
         tracing::error!(run.id = %run_id, node = %node, "{reason}");
-        self.park(run_id, &reason).await
+        self.park_run(run_id, &reason).await
     }
 }
 
-fn is_passing(error: &anyhow::Error) -> bool {
+fn is_transient(error: &anyhow::Error) -> bool {
     error.downcast_ref().is_some_and(StoreError::is_passing)
 }
 
@@ -415,7 +419,7 @@ fn is_stopped(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(StoreError::Stopped))
 }
 
-fn void_effect() -> anyhow::Result<Said> {
+fn void_effect_reply() -> anyhow::Result<Said> {
     let end = EffectEnd { state: OutboxState::Void, result: "a fork's effects are void".into() };
     encode_reply(&end)
 }

@@ -125,7 +125,7 @@ impl Engine {
             if self.0.stop.is_cancelled() || !self.0.reserve(run_id) {
                 continue;
             }
-            match self.0.load(run_id).await {
+            match self.0.load_run(run_id).await {
                 Ok(Some(ticket)) => {
                     resumed += 1;
                     if let Some(ticket) = self.0.lanes.enter(ticket) {

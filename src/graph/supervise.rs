@@ -62,7 +62,7 @@ impl Inner {
                     Err(_) => return,
                 },
             };
-            let returned = engine.drive(ticket).await;
+            let returned = engine.drive_run(ticket).await;
             let flight = engine.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&run_id);
             // The place of a run that was given up is taken by another already.
             if flight.is_some_and(|flight| !flight.given_up) {
@@ -125,7 +125,7 @@ impl Engine {
             }
             for (run_id, node) in self.0.overdue() {
                 self.0.permits.add_permits(1);
-                if let Err(error) = self.0.park_overdue(run_id, node).await {
+                if let Err(error) = self.0.park_overdue_run(run_id, node).await {
                     tracing::error!(run.id = %run_id, node = %node, error = format!("{error:#}"), "an overdue run could not be parked");
                 }
             }
