@@ -12,7 +12,7 @@ use adjutant::{
     clock::Clock,
     graph::{
         ActiveRun, CallContext, CallHandler, Engine, Limits, ReplyFuture,
-        entry::{Call, Entry, Node, Step},
+        entry::{Call, Node, NodeInput, NodeOutput},
         node::Nodes,
     },
     model::{
@@ -150,9 +150,9 @@ impl CallHandler for Nobody {
 struct Trivial(fn(&RunState) -> (Change, Move));
 
 impl Node for Trivial {
-    fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
+    fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
         let (change, mv) = self.0(entry.state);
-        Ok(Step::go(mv).changing(vec![change]))
+        Ok(NodeOutput::from_move(mv).with_changes(vec![change]))
     }
 }
 

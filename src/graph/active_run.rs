@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 
 use super::{
     commit::InFlightCheckpoint,
-    entry::{Call, RunIdentity, TaskNow, UNREADABLE_REPLY},
+    entry::{Call, CurrentTask, RunIdentity, UNREADABLE_REPLY},
 };
 use crate::{
     model::{ActionId, Mail, MailId, Move, NodeName, RunState, Said, TaskId, run::STATE_SCHEMA},
@@ -192,12 +192,12 @@ impl ActiveRun {
         let hash = Call::Task { task_id }.input_hash();
         let read = record.replies.iter().rev().find(|(at, reply)| *at == seq && reply.input_hash == hash);
         if let Some((_, reply)) = read {
-            self.set_task(reply.reply.read::<TaskNow>().context(UNREADABLE_REPLY)?);
+            self.set_task(reply.reply.read::<CurrentTask>().context(UNREADABLE_REPLY)?);
         }
         Ok(())
     }
 
-    pub(super) fn set_task(&mut self, now: TaskNow) {
+    pub(super) fn set_task(&mut self, now: CurrentTask) {
         self.state.task = Some(Arc::new(now.task));
         self.state.facts = Some(now.facts);
         self.state.hand_ranked = now.hand_ranked;

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use tokio::sync::watch;
 
 use super::{
-    entry::{Call, EffectEnd, Ranked, RunIdentity, TaskNow},
+    entry::{Call, CurrentTask, EffectEnd, RankedPriority, RunIdentity},
     model_caller::NodeModelCaller,
     recall,
 };
@@ -178,7 +178,12 @@ impl LiveCallHandler {
                     self.store.read_now(|reader| Ok((reader.task(*task_id)?, reader.task_facts(*task_id)?)))?;
                 let row = row.context("the task is not in the store")?;
                 let facts = facts.context("the task has no facts")?;
-                encode_reply(&TaskNow { task: row.task, facts, revision: row.revision, hand_ranked: row.hand_ranked })
+                encode_reply(&CurrentTask {
+                    task: row.task,
+                    facts,
+                    revision: row.revision,
+                    hand_ranked: row.hand_ranked,
+                })
             }
             Call::Recall { .. }
             | Call::Effect { .. }
@@ -197,7 +202,7 @@ impl LiveCallHandler {
         }
         let rules = Arc::clone(&self.rules.borrow().rules);
         let verdict = rules.judge(&facts, now);
-        encode_reply(&Ranked {
+        encode_reply(&RankedPriority {
             level: verdict.level,
             rule: verdict.rule,
             why: verdict.why,

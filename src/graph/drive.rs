@@ -9,9 +9,9 @@ use super::{
     call_handler::{CallContext, CallReply, RunDeferred, encode_reply},
     commit::{CheckpointOutcome, DISK_RETRY_INTERVAL, stored},
     engine::Inner,
-    entry::{Call, EffectEnd, Entry, Step, TaskNow, UNREADABLE_REPLY},
+    entry::{Call, CurrentTask, EffectEnd, NodeInput, NodeOutput, UNREADABLE_REPLY},
     failure,
-    node::trespass,
+    node::find_forbidden_change,
     shape::{Outcome, Place},
 };
 use crate::{
@@ -124,7 +124,7 @@ impl Inner {
         let now = self.clock.now();
         if let (Some(task_id), None, false) = (ticket.task_id, ticket.task_revision, ticket.identity.is_fork) {
             let value = self.obtain_reply(ticket, &Call::Task { task_id }, now).await?;
-            ticket.set_task(value.read::<TaskNow>().context(UNREADABLE_REPLY)?);
+            ticket.set_task(value.read::<CurrentTask>().context(UNREADABLE_REPLY)?);
             let terminal = ticket.state.task.as_ref().is_some_and(|task| task.status.is_terminal());
             if terminal && ticket.identity.kind != RunKind::Rank {
                 // What has begun is brought to its end, or nobody would ever know it.
@@ -175,16 +175,16 @@ impl Inner {
         &self,
         ticket: &mut ActiveRun,
         now: Instant,
-    ) -> anyhow::Result<Result<Step, CheckpointOutcome>> {
+    ) -> anyhow::Result<Result<NodeOutput, CheckpointOutcome>> {
         let mut replies = std::mem::take(&mut ticket.prefilled_replies);
         let (mail, reading) = (ticket.mail.clone(), OnceLock::new());
         let mut attempt = 0;
         loop {
-            let entry = self.entry(ticket, (mail.as_deref(), &reading), &replies, now);
-            let Some(outcome) = self.enter(ticket.node, &entry) else {
+            let entry = self.node_input(ticket, (mail.as_deref(), &reading), &replies, now);
+            let Some(outcome) = self.evaluate_node(ticket.node, &entry) else {
                 return Ok(Err(CheckpointOutcome::Stop));
             };
-            let failed = match outcome.and_then(|step| lawful(ticket.node, step, replies.len())) {
+            let failed = match outcome.and_then(|step| check_node_contract(ticket.node, step, replies.len())) {
                 Ok(step) if step.calls.is_empty() => return Ok(Ok(step)),
                 Ok(step) => match self.await_in_flight_checkpoint(ticket).await? {
                     CheckpointOutcome::Stored => self.make_calls(ticket, step.calls, &mut replies, now).await.err(),
@@ -202,23 +202,31 @@ impl Inner {
             attempt += 1;
             if attempt >= self.limits.attempts {
                 tracing::warn!(run.id = %ticket.run_id(), node = %ticket.node, error = format!("{error:#}"), "a node failed for good");
-                let entry = self.entry(ticket, (mail.as_deref(), &reading), &replies, now);
+                let entry = self.node_input(ticket, (mail.as_deref(), &reading), &replies, now);
                 return Ok(Ok(failure::park(ticket.node, &entry, &format!("{error:#}"))));
             }
             tokio::time::sleep(self.limits.backoff * 2_u32.pow(attempt - 1)).await;
         }
     }
 
-    fn entry<'a>(
+    fn node_input<'a>(
         &self,
         ticket: &'a ActiveRun,
         (mail, reading): (Option<&'a Mail>, &'a OnceLock<Reading>),
         replies: &'a [(Call, Said)],
         now: Instant,
-    ) -> Entry<'a> {
+    ) -> NodeInput<'a> {
         // What was heard before a restart is used, whether there still is a model or not.
         let model = self.call_handler.has_model() || ticket.model_checkpoint == Some(ticket.seq + 1);
-        Entry { run: &ticket.identity, state: &ticket.state, mail, reading, replies, model, now }
+        NodeInput {
+            run: &ticket.identity,
+            state: &ticket.state,
+            mail,
+            reading_cache: reading,
+            replies,
+            has_model: model,
+            now,
+        }
     }
 
     async fn make_calls(
@@ -292,7 +300,12 @@ impl Inner {
 
     /// What the step changes, as a value to store. The ticket is ahead of the store until it is: a run whose checkpoint is
     /// refused is read anew.
-    fn build_checkpoint(&self, ticket: &mut ActiveRun, step: Step, now: Instant) -> anyhow::Result<Arc<Checkpoint>> {
+    fn build_checkpoint(
+        &self,
+        ticket: &mut ActiveRun,
+        step: NodeOutput,
+        now: Instant,
+    ) -> anyhow::Result<Arc<Checkpoint>> {
         let mv = step.next.context("the node named no move")?;
         for change in &step.changes {
             ticket.state.apply(change, now)?;
@@ -387,11 +400,11 @@ impl Inner {
         let now = self.clock.now();
         if let Some(task_id) = ticket.task_id.filter(|_| !ticket.identity.is_fork) {
             let value = self.obtain_reply(&mut ticket, &Call::Task { task_id }, now).await?;
-            ticket.set_task(value.read::<TaskNow>().context(UNREADABLE_REPLY)?);
+            ticket.set_task(value.read::<CurrentTask>().context(UNREADABLE_REPLY)?);
         }
         let mail = ticket.mail.clone();
         let reading = OnceLock::new();
-        let entry = self.entry(&ticket, (mail.as_deref(), &reading), &[], now);
+        let entry = self.node_input(&ticket, (mail.as_deref(), &reading), &[], now);
         let step = failure::park(ticket.node, &entry, error);
         let checkpoint = self.build_checkpoint(&mut ticket, step, now)?;
         match self.commit_checkpoint(&checkpoint).await {
@@ -425,11 +438,11 @@ fn void_effect_reply() -> anyhow::Result<Said> {
 }
 
 /// A step that breaks the node's contract is a failure of the node.
-fn lawful(node: NodeName, step: Step, calls_so_far: usize) -> anyhow::Result<Step> {
+fn check_node_contract(node: NodeName, step: NodeOutput, calls_so_far: usize) -> anyhow::Result<NodeOutput> {
     if calls_so_far + step.calls.len() > CALLS_PER_VISIT {
         bail!("it asked more than {CALLS_PER_VISIT} questions");
     }
-    if let Some(change) = trespass(node, &step.changes) {
+    if let Some(change) = find_forbidden_change(node, &step.changes) {
         bail!("it may not write {}", change.writes());
     }
     Ok(step)

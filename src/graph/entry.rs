@@ -77,7 +77,7 @@ pub struct EffectEnd {
 
 /// A task read anew, with what a run must know to change it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TaskNow {
+pub struct CurrentTask {
     pub task: Task,
     pub facts: Facts,
     pub revision: i64,
@@ -86,7 +86,7 @@ pub struct TaskNow {
 
 /// What the rules decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ranked {
+pub struct RankedPriority {
     pub level: crate::model::Priority,
     pub rule: String,
     pub why: String,
@@ -108,35 +108,35 @@ pub struct RunIdentity {
 /// Said of a reply that is on record and cannot be understood.
 pub(super) const UNREADABLE_REPLY: &str = "a recorded reply cannot be read";
 
-pub struct Entry<'a> {
+pub struct NodeInput<'a> {
     pub run: &'a RunIdentity,
     pub state: &'a RunState,
     pub mail: Option<&'a Mail>,
     /// What the mail was read to say, for the later entries of one visit: neither it nor its writer changes meanwhile.
-    pub reading: &'a OnceLock<Reading>,
+    pub reading_cache: &'a OnceLock<Reading>,
     /// Of this visit, in the order asked.
     pub replies: &'a [(Call, Said)],
     /// There is a model to ask; on a replay, whether there was.
-    pub model: bool,
+    pub has_model: bool,
     pub now: Instant,
 }
 
-impl Entry<'_> {
+impl NodeInput<'_> {
     /// The reply to the first call that `wanted` picks, if it was asked already.
-    pub fn reply<T: DeserializeOwned>(&self, wanted: impl Fn(&Call) -> bool) -> anyhow::Result<Option<T>> {
+    pub fn find_reply<T: DeserializeOwned>(&self, wanted: impl Fn(&Call) -> bool) -> anyhow::Result<Option<T>> {
         let found = self.replies.iter().find(|(call, _)| wanted(call));
         found.map(|(_, value)| value.read().context(UNREADABLE_REPLY)).transpose()
     }
 
     /// What the model said to this prompt, if it was asked already.
     pub fn heard(&self, prompt: Prompt) -> anyhow::Result<Option<Heard>> {
-        self.reply(|call| matches!(call, Call::Model { inquiry } if inquiry.prompt == prompt))
+        self.find_reply(|call| matches!(call, Call::Model { inquiry } if inquiry.prompt == prompt))
     }
 }
 
 /// What a node answers.
 #[derive(Debug, Clone, Default)]
-pub struct Step {
+pub struct NodeOutput {
     /// Asked before anything else counts.
     pub calls: Vec<Call>,
     pub changes: Vec<Change>,
@@ -148,22 +148,22 @@ pub struct Step {
     pub next: Option<Move>,
 }
 
-impl Step {
-    pub fn ask(call: Call) -> Self {
+impl NodeOutput {
+    pub fn from_call(call: Call) -> Self {
         Self { calls: vec![call], ..Self::default() }
     }
 
-    pub fn go(next: Move) -> Self {
+    pub fn from_move(next: Move) -> Self {
         Self { next: Some(next), ..Self::default() }
     }
 
     #[must_use]
-    pub fn changing(mut self, changes: Vec<Change>) -> Self {
+    pub fn with_changes(mut self, changes: Vec<Change>) -> Self {
         self.changes = changes;
         self
     }
 }
 
 pub trait Node: Send + Sync {
-    fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step>;
+    fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput>;
 }

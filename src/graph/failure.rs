@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::entry::{Entry, Step};
+use super::entry::{NodeInput, NodeOutput};
 use crate::{
     model::{Change, ItemId, ItemKind, MailState, Move, NodeName, RunState, Status, Subtask, Task},
     store::value::NewItem,
 };
 
 /// Parks the run. In execute_tool the task waits for a person; before it the task keeps its state.
-pub(super) fn park(node: NodeName, entry: &Entry<'_>, error: &str) -> Step {
+pub(super) fn park(node: NodeName, entry: &NodeInput<'_>, error: &str) -> NodeOutput {
     let state = entry.state;
     let reason = format!("{node} failed: {error}");
     let step = waiting_step(node, state);
@@ -33,7 +33,7 @@ pub(super) fn park(node: NodeName, entry: &Entry<'_>, error: &str) -> Step {
         sender: String::new(),
         room: None,
     };
-    Step { item: Some(item), ..Step::go(Move::Park { reason }).changing(changes) }
+    NodeOutput { item: Some(item), ..NodeOutput::from_move(Move::Park { reason }).with_changes(changes) }
 }
 
 fn wait_for_person(task: &Task, reason: &str) -> Vec<Change> {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     active_run::ActiveRun,
-    entry::{Call, Entry, Step},
+    entry::{Call, NodeInput, NodeOutput},
     node::Nodes,
 };
 use crate::{
@@ -69,7 +69,7 @@ fn again(
     ticket: &ActiveRun,
     checkpoint: &CheckpointRow,
     mail: Option<&Mail>,
-) -> anyhow::Result<Step> {
+) -> anyhow::Result<NodeOutput> {
     let (mut replies, reading) = (Vec::<(Call, Said)>::new(), OnceLock::new());
     let model = record.asked_model.contains(&checkpoint.seq);
     if let Some(Move::Wait { action_id }) =
@@ -80,16 +80,16 @@ fn again(
         replies.push((call, value));
     }
     loop {
-        let entry = Entry {
+        let entry = NodeInput {
             run: &ticket.identity,
             state: &ticket.state,
             mail,
-            reading: &reading,
+            reading_cache: &reading,
             replies: &replies,
-            model,
+            has_model: model,
             now: checkpoint.entered_at,
         };
-        let step = nodes.get(checkpoint.node).enter(&entry)?;
+        let step = nodes.get(checkpoint.node).evaluate(&entry)?;
         if step.calls.is_empty() || replies.len() > CALLS_PER_VISIT {
             return Ok(step);
         }
@@ -114,7 +114,7 @@ fn find_recorded_reply(record: &RunRecord, checkpoint: &CheckpointRow, call: &Ca
     })
 }
 
-fn compare(checkpoint: &CheckpointRow, step: &Step) -> String {
+fn compare(checkpoint: &CheckpointRow, step: &NodeOutput) -> String {
     let text = |changes: &[Change]| serde_json::to_string(changes).unwrap_or_default();
     if text(&checkpoint.changes) != text(&step.changes) {
         return format!("changes were {}, are {}", text(&checkpoint.changes), text(&step.changes));

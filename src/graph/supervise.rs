@@ -12,7 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::{
     active_run::ActiveRun,
     engine::{Engine, Inner},
-    entry::{Entry, Step},
+    entry::{NodeInput, NodeOutput},
 };
 use crate::model::{NodeName, RunId};
 
@@ -80,10 +80,10 @@ impl Inner {
     }
 
     /// Enters a node, guarded against panics and watched for overruns. None when the watch has given the run away.
-    pub(super) fn enter(&self, node: NodeName, entry: &Entry<'_>) -> Option<anyhow::Result<Step>> {
+    pub(super) fn evaluate_node(&self, node: NodeName, entry: &NodeInput<'_>) -> Option<anyhow::Result<NodeOutput>> {
         let run_id = entry.run.run_id;
         self.mark(run_id, Some((node, Instant::now())))?;
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.nodes.get(node).enter(entry)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.nodes.get(node).evaluate(entry)));
         self.mark(run_id, None)?;
         Some(outcome.unwrap_or_else(|panic| {
             let text = panic

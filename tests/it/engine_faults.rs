@@ -11,7 +11,7 @@ use std::{
 use adjutant::{
     graph::{
         CallContext, CallHandler, ReplyFuture,
-        entry::{Call, Entry, Node, Step},
+        entry::{Call, Node, NodeInput, NodeOutput},
     },
     model::{Move, Priority, RunState},
     store::value::TaskWish,
@@ -19,7 +19,7 @@ use adjutant::{
 
 use crate::house::{House, answer_first, once};
 
-type Fault = Box<dyn Fn(&Entry<'_>) -> Option<anyhow::Result<Step>> + Send + Sync>;
+type Fault = Box<dyn Fn(&NodeInput<'_>) -> Option<anyhow::Result<NodeOutput>> + Send + Sync>;
 
 /// A shipped node with something wrong about it.
 pub(crate) struct Faulty {
@@ -28,19 +28,19 @@ pub(crate) struct Faulty {
 }
 
 impl Node for Faulty {
-    fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
-        (self.fault)(entry).unwrap_or_else(|| self.inner.enter(entry))
+    fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
+        (self.fault)(entry).unwrap_or_else(|| self.inner.evaluate(entry))
     }
 }
 
 /// Wraps a node in place.
 pub(crate) fn spoil(
     node: &mut Box<dyn Node>,
-    fault: impl Fn(&Entry<'_>) -> Option<anyhow::Result<Step>> + Send + Sync + 'static,
+    fault: impl Fn(&NodeInput<'_>) -> Option<anyhow::Result<NodeOutput>> + Send + Sync + 'static,
 ) {
     struct Nobody;
     impl Node for Nobody {
-        fn enter(&self, _: &Entry<'_>) -> anyhow::Result<Step> {
+        fn evaluate(&self, _: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
             anyhow::bail!("nobody is here")
         }
     }
@@ -49,7 +49,7 @@ pub(crate) fn spoil(
 }
 
 /// The mail with the trouble in it.
-pub(crate) fn about(entry: &Entry<'_>, id: &str) -> bool {
+pub(crate) fn about(entry: &NodeInput<'_>, id: &str) -> bool {
     entry.mail.is_some_and(|mail| mail.subject == format!("About {id}"))
 }
 
@@ -284,8 +284,8 @@ async fn a_task_that_changes_while_its_run_is_ahead_of_the_disk() {
 fn ahead_of_the_disk(
     house: &House,
     time: Duration,
-    act: impl Fn() -> Option<anyhow::Result<Step>> + Send + Sync + 'static,
-) -> impl Fn(&Entry<'_>) -> Option<anyhow::Result<Step>> + Send + Sync + 'static {
+    act: impl Fn() -> Option<anyhow::Result<NodeOutput>> + Send + Sync + 'static,
+) -> impl Fn(&NodeInput<'_>) -> Option<anyhow::Result<NodeOutput>> + Send + Sync + 'static {
     let other = std::sync::Mutex::new(Some(house.database()));
     move |entry| {
         if !about(entry, "bad") {
@@ -321,7 +321,7 @@ async fn parked_behind_the_draft(house: &House, why: &str) {
 async fn a_node_that_fails_while_its_run_is_ahead_of_the_disk() {
     let house = two_questions();
     // Nothing leads from there to the end.
-    let fails = ahead_of_the_disk(&house, Duration::from_millis(300), || Some(Ok(Step::go(Move::Done))));
+    let fails = ahead_of_the_disk(&house, Duration::from_millis(300), || Some(Ok(NodeOutput::from_move(Move::Done))));
     let worker = house.rigged(|rig| spoil(&mut rig.nodes.execute_tool, fails)).await;
     once(worker).await;
     parked_behind_the_draft(&house, "no way on").await;
@@ -355,7 +355,7 @@ async fn a_node_that_oversteps_its_contract_is_stopped() {
             spoil(&mut rig.nodes.retrieve_context, |entry| {
                 use adjutant::model::{Change, Move, Status};
                 let done = Change::Status { to: Status::Cancelled, why: "because I can".into() };
-                about(entry, "bad").then(|| Ok(Step::go(Move::Next).changing(vec![done])))
+                about(entry, "bad").then(|| Ok(NodeOutput::from_move(Move::Next).with_changes(vec![done])))
             });
         })
         .await;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use adjutant::{
-    graph::node::may_write,
+    graph::node::writable_fields,
     model::{NodeName, Status},
 };
 
@@ -38,13 +38,13 @@ async fn each_node_writes_what_it_may_and_nothing_else() {
         for checkpoint in detail.checkpoints {
             for change in &checkpoint.changes {
                 let field = change.writes();
-                assert!(may_write(checkpoint.node).contains(&field), "{} wrote {field}", checkpoint.node);
+                assert!(writable_fields(checkpoint.node).contains(&field), "{} wrote {field}", checkpoint.node);
                 seen.insert((checkpoint.node, field));
             }
         }
     }
     let expected: BTreeSet<(NodeName, &str)> =
-        NodeName::ALL.iter().flat_map(|node| may_write(*node).iter().map(move |field| (*node, *field))).collect();
+        NodeName::ALL.iter().flat_map(|node| writable_fields(*node).iter().map(move |field| (*node, *field))).collect();
     assert_eq!(seen, expected, "these mails let every node write everything it may");
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::wording;
 use crate::{
-    graph::entry::{Call, EffectEnd, Entry, Node, Step},
+    graph::entry::{Call, EffectEnd, Node, NodeInput, NodeOutput},
     llm::Prompt,
     model::{
         Action, ActionId, Change, Effect, ItemId, ItemKind, Me, Move, OutboxState, RiskClass, Status, Subtask, Task,
@@ -29,16 +29,16 @@ pub(super) struct ExecuteTool {
 pub(super) const YOURS: &str = "yours";
 
 impl Node for ExecuteTool {
-    fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
+    fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
         let task = entry.state.task.as_ref().context("there is no task to work")?;
         if let Some((Call::Effect { action_id }, _)) = entry.replies.first() {
             return self.finish(entry, task, *action_id);
         }
         if let Some(action_id) = entry.state.decided.filter(|action_id| is_open(entry, task, *action_id)) {
-            return Ok(Step::go(Move::Wait { action_id }));
+            return Ok(NodeOutput::from_move(Move::Wait { action_id }));
         }
         match self.untried(task).next() {
-            None => Ok(Step::go(Move::Next)),
+            None => Ok(NodeOutput::from_move(Move::Next)),
             Some((index, tool)) => self.work(entry, task, index, tool),
         }
     }
@@ -50,7 +50,7 @@ fn was_tried(task: &Task, step: &str) -> bool {
 }
 
 /// The step a person has decided on is still to be done.
-fn is_open(entry: &Entry<'_>, task: &Task, action_id: ActionId) -> bool {
+fn is_open(entry: &NodeInput<'_>, task: &Task, action_id: ActionId) -> bool {
     let mut open = task.subtasks.iter().filter(|subtask| !subtask.done && !was_tried(task, &subtask.step));
     open.any(|subtask| self::action_id(entry, task, &subtask.step) == action_id)
 }
@@ -68,22 +68,22 @@ impl ExecuteTool {
         if self.untried(task).any(|(other, _)| other != index) { Move::Again } else { Move::Next }
     }
 
-    fn work(&self, entry: &Entry<'_>, task: &Task, index: usize, tool: &dyn Tool) -> anyhow::Result<Step> {
-        let worded = tool.takes_words() && entry.model;
-        let thread: Option<Vec<ThreadMail>> = entry.reply(|call| matches!(call, Call::Thread { .. }))?;
+    fn work(&self, entry: &NodeInput<'_>, task: &Task, index: usize, tool: &dyn Tool) -> anyhow::Result<NodeOutput> {
+        let worded = tool.takes_words() && entry.has_model;
+        let thread: Option<Vec<ThreadMail>> = entry.find_reply(|call| matches!(call, Call::Thread { .. }))?;
         if (tool.reads_thread() || worded) && thread.is_none() {
             let thread = entry.mail.map(|mail| mail.thread.clone()).unwrap_or_default();
-            return Ok(Step::ask(Call::Thread { thread }));
+            return Ok(NodeOutput::from_call(Call::Thread { thread }));
         }
-        let agenda: Option<BusyTimes> = entry.reply(|call| matches!(call, Call::Busy { .. }))?;
+        let agenda: Option<BusyTimes> = entry.find_reply(|call| matches!(call, Call::Busy { .. }))?;
         if let (Some(days), None) = (tool.busy_days_ahead(), &agenda) {
             let to = entry.now.plus(chrono::Duration::days(days));
-            return Ok(Step::ask(Call::Busy { from: entry.now, to }));
+            return Ok(NodeOutput::from_call(Call::Busy { from: entry.now, to }));
         }
-        let in_calendar: Option<InCalendar> = entry.reply(|call| matches!(call, Call::Invited { .. }))?;
+        let in_calendar: Option<InCalendar> = entry.find_reply(|call| matches!(call, Call::Invited { .. }))?;
         let invite = entry.mail.and_then(|mail| mail.invite.as_ref()).filter(|_| tool.reads_invited_events());
         if let (Some(invite), None) = (invite, &in_calendar) {
-            return Ok(Step::ask(Call::Invited { uid: invite.uid.clone() }));
+            return Ok(NodeOutput::from_call(Call::Invited { uid: invite.uid.clone() }));
         }
         let words = match self.words(entry, task, worded, thread.as_deref().unwrap_or_default())? {
             ControlFlow::Continue(words) => words,
@@ -106,13 +106,16 @@ impl ExecuteTool {
         };
         let changes = kick_off(task);
         match tool.run(&input) {
-            Ok(Outcome::Output(value)) => {
-                Ok(Step::go(self.after(task, index)).changing(done(changes, index, tool.name(), value)))
-            }
+            Ok(Outcome::Output(value)) => Ok(NodeOutput::from_move(self.after(task, index)).with_changes(done(
+                changes,
+                index,
+                tool.name(),
+                value,
+            ))),
             Ok(Outcome::Effect(wished)) => self.wish(entry, task, (index, tool.name(), action_id), *wished, changes),
             Ok(Outcome::Yours(why)) => {
                 let output = Change::Output { step: tool.name().to_owned(), value: json!({ YOURS: why }) };
-                Ok(Step::go(self.after(task, index)).changing(vec![output]))
+                Ok(NodeOutput::from_move(self.after(task, index)).with_changes(vec![output]))
             }
             Err(cannot) => Ok(park_failed(entry, task, tool.name(), &cannot.0, changes)),
         }
@@ -123,17 +126,17 @@ impl ExecuteTool {
     /// A model's words for a step that can use them, or the step that asks for them.
     fn words(
         &self,
-        entry: &Entry<'_>,
+        entry: &NodeInput<'_>,
         task: &Task,
         wanted: bool,
         thread: &[ThreadMail],
-    ) -> anyhow::Result<ControlFlow<Step, Option<Words>>> {
+    ) -> anyhow::Result<ControlFlow<NodeOutput, Option<Words>>> {
         let Some(mail) = entry.mail.filter(|_| wanted) else { return Ok(ControlFlow::Continue(None)) };
         if let Some(heard) = entry.heard(Prompt::DraftReply)? {
             return Ok(ControlFlow::Continue(wording::words(&heard)));
         }
-        let Some(style) = entry.reply::<Vec<String>>(|call| matches!(call, Call::Style { .. }))? else {
-            return Ok(ControlFlow::Break(Step::ask(Call::Style { person: mail.from.addr.clone() })));
+        let Some(style) = entry.find_reply::<Vec<String>>(|call| matches!(call, Call::Style { .. }))? else {
+            return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Style { person: mail.from.addr.clone() })));
         };
         let asking = wording::ask_for_draft(entry, mail, &self.me, task, (thread, &style));
         Ok(asking.map_or(ControlFlow::Continue(None), ControlFlow::Break))
@@ -156,21 +159,21 @@ fn done(mut changes: Vec<Change>, index: usize, step: &str, value: Value) -> Vec
 }
 
 /// The key of an effect is (task, step, generation), never the run.
-fn action_id(entry: &Entry<'_>, task: &Task, step: &str) -> ActionId {
+fn action_id(entry: &NodeInput<'_>, task: &Task, step: &str) -> ActionId {
     ActionId::derive(task.created_at, &[&task.task_id.to_string(), step, &entry.state.generation.to_string()])
 }
 
 impl ExecuteTool {
     fn wish(
         &self,
-        entry: &Entry<'_>,
+        entry: &NodeInput<'_>,
         task: &Task,
         (index, step, action_id): (usize, &str, ActionId),
         wished: Wished,
         mut changes: Vec<Change>,
-    ) -> anyhow::Result<Step> {
-        let Some(standing) = entry.reply::<AccountPermissions>(|call| *call == Call::Standing)? else {
-            return Ok(Step::ask(Call::Standing));
+    ) -> anyhow::Result<NodeOutput> {
+        let Some(standing) = entry.find_reply::<AccountPermissions>(|call| *call == Call::Standing)? else {
+            return Ok(NodeOutput::from_call(Call::Standing));
         };
         let Wished { effect, output, arguments } = wished;
         let action = resolve(entry, task, (step, action_id), effect, arguments);
@@ -187,7 +190,7 @@ impl ExecuteTool {
                 let value = json!({ "withheld": reason, "planned": output });
                 changes.push(Change::Output { step: step.to_owned(), value });
                 let action = planned(action, class, OutboxState::Withheld, &reason);
-                Ok(Step { action, ..Step::go(self.after(task, index)).changing(changes) })
+                Ok(NodeOutput { action, ..NodeOutput::from_move(self.after(task, index)).with_changes(changes) })
             }
             Verdict::Allowed(approved) => match at_once(entry, &standing, &approved) {
                 Some(result) => {
@@ -199,18 +202,18 @@ impl ExecuteTool {
                     } else {
                         done(changes, index, step, output)
                     };
-                    Ok(Step { action, ..Step::go(self.after(task, index)).changing(changes) })
+                    Ok(NodeOutput { action, ..NodeOutput::from_move(self.after(task, index)).with_changes(changes) })
                 }
                 None => {
                     changes.push(Change::Output { step: step.to_owned(), value: output });
                     let action = planned(action, approved.class(), OutboxState::Ready, "");
-                    Ok(Step { action, ..Step::go(Move::Wait { action_id }).changing(changes) })
+                    Ok(NodeOutput { action, ..NodeOutput::from_move(Move::Wait { action_id }).with_changes(changes) })
                 }
             },
             Verdict::NeedsApproval { .. }
-                if entry.reply::<bool>(|call| matches!(call, Call::Room { .. }))?.is_none() =>
+                if entry.find_reply::<bool>(|call| matches!(call, Call::Room { .. }))?.is_none() =>
             {
-                Ok(Step::ask(Call::Room { sender }))
+                Ok(NodeOutput::from_call(Call::Room { sender }))
             }
             Verdict::NeedsApproval { class, reason } => {
                 changes
@@ -219,13 +222,13 @@ impl ExecuteTool {
                 let item = proposal::item(&action, class, &reason, &output, entry.mail, &standing.charter, entry.now);
                 let action = planned(action, class, OutboxState::Parked, &reason);
                 let park = Move::Park { reason: format!("{step} waits for approval: {reason}") };
-                Ok(Step { action, item: Some(item), ..Step::go(park).changing(changes) })
+                Ok(NodeOutput { action, item: Some(item), ..NodeOutput::from_move(park).with_changes(changes) })
             }
         }
     }
 
     /// What a verdict on an effect of the step depends on.
-    fn situation<'a>(&'a self, entry: &Entry<'a>, task: &Task, standing: &'a AccountPermissions) -> Situation<'a> {
+    fn situation<'a>(&'a self, entry: &NodeInput<'a>, task: &Task, standing: &'a AccountPermissions) -> Situation<'a> {
         Situation {
             mode: standing.mode,
             mail: entry.mail,
@@ -241,23 +244,24 @@ impl ExecuteTool {
     }
 
     /// The effect has ended: what it came to is the step's output.
-    fn finish(&self, entry: &Entry<'_>, task: &Task, waited_for: ActionId) -> anyhow::Result<Step> {
-        let end =
-            entry.reply::<EffectEnd>(|call| matches!(call, Call::Effect { .. }))?.context("the effect has no end")?;
+    fn finish(&self, entry: &NodeInput<'_>, task: &Task, waited_for: ActionId) -> anyhow::Result<NodeOutput> {
+        let end = entry
+            .find_reply::<EffectEnd>(|call| matches!(call, Call::Effect { .. }))?
+            .context("the effect has no end")?;
         let mut open = task.subtasks.iter().enumerate().filter(|(_, subtask)| !subtask.done);
         let (index, subtask) = open
             .find(|(_, subtask)| action_id(entry, task, &subtask.step) == waited_for)
             .context("no step waits for this effect")?;
         let step = subtask.step.as_str();
         let planned = task.tool_output.as_ref().and_then(|output| output.get(step)).cloned().unwrap_or_default();
-        let next = Step::go(self.after(task, index));
+        let next = NodeOutput::from_move(self.after(task, index));
         match end.state {
             OutboxState::Applied | OutboxState::Saved | OutboxState::Sent => {
                 let value = came_true(planned, end.state, end.result);
                 if waits_for_its_time(entry, step) {
-                    return Ok(next.changing(vec![Change::Output { step: step.to_owned(), value }]));
+                    return Ok(next.with_changes(vec![Change::Output { step: step.to_owned(), value }]));
                 }
-                Ok(next.changing(done(Vec::new(), index, step, value)))
+                Ok(next.with_changes(done(Vec::new(), index, step, value)))
             }
             OutboxState::Failed => Ok(park_failed(entry, task, step, &end.result, Vec::new())),
             OutboxState::NeedsHuman => {
@@ -271,11 +275,11 @@ impl ExecuteTool {
                 let by_hand = Subtask { step: format!("{step}_by_hand"), done: false };
                 let changes =
                     vec![Change::Output { step: step.to_owned(), value }, Change::AddStep { subtask: by_hand }];
-                Ok(next.changing(changes))
+                Ok(next.with_changes(changes))
             }
             other => {
                 let value = json!({ other.as_str(): end.result, "planned": planned });
-                Ok(next.changing(vec![Change::Output { step: step.to_owned(), value }]))
+                Ok(next.with_changes(vec![Change::Output { step: step.to_owned(), value }]))
             }
         }
     }
@@ -283,7 +287,7 @@ impl ExecuteTool {
 
 /// The wish with everything that is to happen fixed.
 fn resolve(
-    entry: &Entry<'_>,
+    entry: &NodeInput<'_>,
     task: &Task,
     (step, action_id): (&str, ActionId),
     effect: Effect,
@@ -306,7 +310,7 @@ fn resolve(
 }
 
 /// What comes from a mail comes from the one at hand.
-fn located(mut argument: Argument, entry: &Entry<'_>) -> Argument {
+fn located(mut argument: Argument, entry: &NodeInput<'_>) -> Argument {
     if argument.origin == Origin::Mail {
         argument.mail_id = entry.state.mail_id;
         argument.verified = entry.mail.is_some_and(|mail| mail.authentication.verified);
@@ -316,13 +320,13 @@ fn located(mut argument: Argument, entry: &Entry<'_>) -> Argument {
 
 /// What it comes to if it may be written right here, with the checkpoint: a row of our own that nobody else waits for.
 /// A fork's effects are void, so it hears that of its outbox instead; so does everyone while effects are paused.
-fn at_once(entry: &Entry<'_>, standing: &AccountPermissions, approved: &ApprovedAction) -> Option<String> {
+fn at_once(entry: &NodeInput<'_>, standing: &AccountPermissions, approved: &ApprovedAction) -> Option<String> {
     let own = approved.class() == RiskClass::R0 && !entry.run.is_fork && !standing.paused;
     own.then(|| approved.action().effect.as_row()).flatten()
 }
 
 /// A reminder that somebody asked for is set, not done: it is done when it was shown.
-fn waits_for_its_time(entry: &Entry<'_>, step: &str) -> bool {
+fn waits_for_its_time(entry: &NodeInput<'_>, step: &str) -> bool {
     step == "remind" && entry.state.facts.as_ref().is_some_and(|facts| is_reminder(&facts.kind))
 }
 
@@ -334,7 +338,13 @@ fn came_true(mut output: Value, state: OutboxState, result: String) -> Value {
 }
 
 /// There is no FAILED: the task waits, and a person says retry, skip or cancel.
-pub(super) fn park_failed(entry: &Entry<'_>, task: &Task, step: &str, error: &str, mut changes: Vec<Change>) -> Step {
+pub(super) fn park_failed(
+    entry: &NodeInput<'_>,
+    task: &Task,
+    step: &str,
+    error: &str,
+    mut changes: Vec<Change>,
+) -> NodeOutput {
     changes.push(Change::Status { to: Status::WaitingHitl, why: format!("{step} failed: {error}") });
     let title = format!("{step} failed: {error}");
     let item = NewItem {
@@ -349,5 +359,5 @@ pub(super) fn park_failed(entry: &Entry<'_>, task: &Task, step: &str, error: &st
         sender: entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default(),
         room: None,
     };
-    Step { item: Some(item), ..Step::go(Move::Park { reason: title }).changing(changes) }
+    NodeOutput { item: Some(item), ..NodeOutput::from_move(Move::Park { reason: title }).with_changes(changes) }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{execute_tool::YOURS, wording};
 use crate::{
-    graph::entry::{Entry, Node, Step},
+    graph::entry::{Node, NodeInput, NodeOutput},
     llm::{Heard, Prompt, prompt::generate_response},
     model::{Change, Deeds, Me, Move, Reflection, Status, Task},
     tool::Registry,
@@ -19,10 +19,10 @@ pub(super) struct GenerateResponse {
 }
 
 impl Node for GenerateResponse {
-    fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
+    fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
         let task = entry.state.task.as_ref().context("there is no task to answer for")?;
         let heard = entry.heard(Prompt::GenerateResponse)?;
-        if let (None, true, Some(mail)) = (&heard, entry.model, entry.mail)
+        if let (None, true, Some(mail)) = (&heard, entry.has_model, entry.mail)
             && let Some(step) = wording::ask_for_summary(entry, mail, &self.me, task)
         {
             return Ok(step);
@@ -33,12 +33,15 @@ impl Node for GenerateResponse {
             changes.push(Change::Status { to: Status::Done, why: "all steps complete".into() });
         }
         let reflection = self.reflect(entry, task, complete)?;
-        Ok(Step { reflection: Some(Box::new(reflection)), ..Step::go(Move::Done).changing(changes) })
+        Ok(NodeOutput {
+            reflection: Some(Box::new(reflection)),
+            ..NodeOutput::from_move(Move::Done).with_changes(changes)
+        })
     }
 }
 
 impl GenerateResponse {
-    fn reflect(&self, entry: &Entry<'_>, task: &Task, complete: bool) -> anyhow::Result<(String, Reflection)> {
+    fn reflect(&self, entry: &NodeInput<'_>, task: &Task, complete: bool) -> anyhow::Result<(String, Reflection)> {
         let facts = entry.state.facts.as_ref().context("the task has no facts")?;
         let done = task.subtasks.iter().filter(|subtask| subtask.done);
         let day = entry.now.day_in(self.me.time_zone);

@@ -50,7 +50,7 @@ impl Nodes {
 }
 
 /// What a node may write: the contracts of the specification. Anything else is a fault of the node.
-pub const fn may_write(node: NodeName) -> &'static [&'static str] {
+pub const fn writable_fields(node: NodeName) -> &'static [&'static str] {
     match node {
         NodeName::PlanStep => &["state.tasks", "ledger"],
         NodeName::Prioritise => &["task.priority", "task.status"],
@@ -61,6 +61,6 @@ pub const fn may_write(node: NodeName) -> &'static [&'static str] {
 }
 
 /// The first change a node had no right to make.
-pub fn trespass(node: NodeName, changes: &[Change]) -> Option<&Change> {
-    changes.iter().find(|change| !may_write(node).contains(&change.writes()))
+pub fn find_forbidden_change(node: NodeName, changes: &[Change]) -> Option<&Change> {
+    changes.iter().find(|change| !writable_fields(node).contains(&change.writes()))
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::wording;
 use crate::{
     graph::{
-        entry::{Call, Entry, Node, Step},
+        entry::{Call, Node, NodeInput, NodeOutput},
         kin,
     },
     llm::Prompt,
@@ -28,11 +28,12 @@ pub(super) struct PlanStep {
 }
 
 impl Node for PlanStep {
-    fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
+    fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
         let mail = entry.mail.context("the mail of this run is not in the store")?;
         let mail_id = entry.state.mail_id.context("the run has no mail")?;
-        let Some(mut known) = entry.reply::<Acquaintance>(|call| matches!(call, Call::Acquaintance { .. }))? else {
-            return Ok(Step::ask(Call::Acquaintance { mail_id }));
+        let Some(mut known) = entry.find_reply::<Acquaintance>(|call| matches!(call, Call::Acquaintance { .. }))?
+        else {
+            return Ok(NodeOutput::from_call(Call::Acquaintance { mail_id }));
         };
         let context = ReadContext {
             me: &self.me,
@@ -40,7 +41,7 @@ impl Node for PlanStep {
             known_contact: known.known_contact,
             thread_mine: known.thread_mine,
         };
-        let mut reading = entry.reading.get_or_init(|| planner::read(mail, &context)).clone();
+        let mut reading = entry.reading_cache.get_or_init(|| planner::read(mail, &context)).clone();
         if entry.state.forced && reading.tasks.is_empty() {
             reading.tasks.push(planner::forced(mail, &context));
             reading.reason = "a person said: this is a task".into();
@@ -48,22 +49,24 @@ impl Node for PlanStep {
         let about = self.about(entry, mail, &known, &reading);
         // Only what a server vouches for can have been learned about.
         if about.sender_verified && !entry.state.forced && known.direction == Direction::In {
-            let Some(taught) = entry.reply::<Option<Taught>>(|call| matches!(call, Call::Taught { .. }))? else {
-                return Ok(Step::ask(Call::Taught { facts: Box::new(about) }));
+            let Some(taught) = entry.find_reply::<Option<Taught>>(|call| matches!(call, Call::Taught { .. }))? else {
+                return Ok(NodeOutput::from_call(Call::Taught { facts: Box::new(about) }));
             };
             heed(&mut reading, taught, mail, &context);
         }
         let marks = if entry.state.forced { Vec::new() } else { kin::invoice_marks(mail, &reading.tasks) };
         if !marks.is_empty() {
-            let Some(same) = entry.reply::<Vec<ThreadTask>>(|call| matches!(call, Call::Kin { .. }))? else {
-                return Ok(Step::ask(Call::Kin { marks }));
+            let Some(same) = entry.find_reply::<Vec<ThreadTask>>(|call| matches!(call, Call::Kin { .. }))? else {
+                return Ok(NodeOutput::from_call(Call::Kin { marks }));
             };
             kin::join(&mut known.tasks, same);
         }
         let step = self.decide(entry, mail, &known, &reading);
         match entry.heard(Prompt::PlanStep)? {
             Some(heard) => Ok(wording::with_plan(step, &heard, &self.tools)),
-            None if entry.model => Ok(wording::ask_for_plan(&step, mail, &self.me, &reading.language).unwrap_or(step)),
+            None if entry.has_model => {
+                Ok(wording::ask_for_plan(&step, mail, &self.me, &reading.language).unwrap_or(step))
+            }
             None => Ok(step),
         }
     }
@@ -87,7 +90,7 @@ fn heed(reading: &mut Reading, taught: Option<Taught>, mail: &Mail, context: &Re
 }
 
 impl PlanStep {
-    fn about(&self, entry: &Entry<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> Facts {
+    fn about(&self, entry: &NodeInput<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> Facts {
         let relation = Relation {
             known_contact: known.known_contact,
             thread_mine: known.thread_mine,
@@ -96,7 +99,7 @@ impl PlanStep {
         planner::facts(mail, reading, entry.run.account.as_str(), &relation)
     }
 
-    fn decide(&self, entry: &Entry<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> Step {
+    fn decide(&self, entry: &NodeInput<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> NodeOutput {
         let about = self.about(entry, mail, known, reading);
         if known.muted && !entry.state.forced {
             return none(about, NoTask::Overruled, "a person muted this sender");
@@ -130,14 +133,14 @@ impl PlanStep {
 
     fn open(
         &self,
-        entry: &Entry<'_>,
+        entry: &NodeInput<'_>,
         mail: &Mail,
         known: &Acquaintance,
         reading: &Reading,
         about: &Facts,
         planned: &[&PlannedTask],
-    ) -> Step {
-        let mut step = Step::go(Move::Next);
+    ) -> NodeOutput {
+        let mut step = NodeOutput::from_move(Move::Next);
         for (ordinal, plan) in planned.iter().enumerate() {
             let task = self.task(entry, mail, known, reading, plan, ordinal);
             let facts = about.of(plan);
@@ -157,7 +160,7 @@ impl PlanStep {
 
     fn task(
         &self,
-        entry: &Entry<'_>,
+        entry: &NodeInput<'_>,
         mail: &Mail,
         known: &Acquaintance,
         reading: &Reading,
@@ -226,7 +229,7 @@ fn context(mail: &Mail, reading: &Reading, plan: &PlannedTask) -> Context {
 }
 
 /// A run of its own for the task; where it starts is for the graph to say.
-fn task_run(entry: &Entry<'_>, known: &Acquaintance, task: &Task, facts: &Facts) -> NewRun {
+fn task_run(entry: &NodeInput<'_>, known: &Acquaintance, task: &Task, facts: &Facts) -> NewRun {
     NewRun {
         run_id: RunId::derive(entry.now, &[&entry.run.run_id.to_string(), &task.task_id.to_string()]),
         account: entry.run.account.clone(),
@@ -246,19 +249,19 @@ fn task_run(entry: &Entry<'_>, known: &Acquaintance, task: &Task, facts: &Facts)
     }
 }
 
-fn none(facts: Facts, kind: NoTask, reason: &str) -> Step {
+fn none(facts: Facts, kind: NoTask, reason: &str) -> NodeOutput {
     let facts = Facts { kind: kind.to_string(), ..facts };
     let settle = Change::Settle { state: MailState::NoTask, reason: reason.to_owned(), facts: Some(Box::new(facts)) };
-    Step::go(Move::Skip { reason: reason.to_owned() }).changing(vec![settle])
+    NodeOutput::from_move(Move::Skip { reason: reason.to_owned() }).with_changes(vec![settle])
 }
 
 /// The mail is about tasks that are there; the first of them is what the ledger names.
-fn follow_up(entry: &Entry<'_>, facts: Facts, tasks: &[(&ThreadTask, String)]) -> Step {
+fn follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&ThreadTask, String)]) -> NodeOutput {
     let mut changes: Vec<Change> = tasks.iter().map(|(task, evidence)| link(task, &facts, evidence)).collect();
     let reason = tasks.first().map(|(task, evidence)| format!("{evidence}: {}", task.objective)).unwrap_or_default();
     let facts = Some(Box::new(Facts { kind: "follow_up".into(), ..facts }));
     changes.push(Change::Settle { state: MailState::Linked, reason, facts });
-    let mut step = Step::go(Move::Next).changing(changes);
+    let mut step = NodeOutput::from_move(Move::Next).with_changes(changes);
     step.runs.extend(tasks.iter().map(|(task, _)| rank_run(entry, task)));
     step
 }
@@ -269,7 +272,7 @@ fn link(task: &ThreadTask, facts: &Facts, evidence: &str) -> Change {
 }
 
 /// What a follow-up says may raise its task.
-fn rank_run(entry: &Entry<'_>, task: &ThreadTask) -> NewRun {
+fn rank_run(entry: &NodeInput<'_>, task: &ThreadTask) -> NewRun {
     NewRun {
         run_id: RunId::derive(entry.now, &[&entry.run.run_id.to_string(), &task.task_id.to_string()]),
         account: entry.run.account.clone(),

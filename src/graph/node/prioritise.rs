@@ -6,7 +6,7 @@ use anyhow::Context as _;
 
 use super::wording;
 use crate::{
-    graph::entry::{Call, Entry, Node, Ranked, Step},
+    graph::entry::{Call, Node, NodeInput, NodeOutput, RankedPriority},
     llm::{Heard, Prompt, prompt::prioritise},
     model::{Change, Me, Move, RunKind, Status},
 };
@@ -16,33 +16,33 @@ pub(super) struct Prioritise {
 }
 
 impl Node for Prioritise {
-    fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
+    fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
         let task = entry.state.task.as_ref().context("there is no task to rank")?;
         let heard = entry.heard(Prompt::Prioritise)?;
-        if let (None, true, Some(mail)) = (&heard, entry.model, entry.mail)
+        if let (None, true, Some(mail)) = (&heard, entry.has_model, entry.mail)
             && let Some(step) = wording::ask_for_urgency(mail, &self.me, task)
         {
             return Ok(step);
         }
         let urgency = heard.and_then(|heard| urgency(entry, &heard));
-        let Some(ranked) = entry.reply::<Ranked>(|call| matches!(call, Call::Rank { .. }))? else {
-            return Ok(Step::ask(Call::Rank { urgency }));
+        let Some(ranked) = entry.find_reply::<RankedPriority>(|call| matches!(call, Call::Rank { .. }))? else {
+            return Ok(NodeOutput::from_call(Call::Rank { urgency }));
         };
         let change = Change::Priority { priority: ranked.level, rule: ranked.rule.clone(), urgency };
         if entry.run.kind == RunKind::Rank {
             let raised = ranked.level > task.priority && !entry.state.hand_ranked && !task.status.is_terminal();
-            return Ok(Step::go(Move::Done).changing(if raised { vec![change] } else { Vec::new() }));
+            return Ok(NodeOutput::from_move(Move::Done).with_changes(if raised { vec![change] } else { Vec::new() }));
         }
         let mut changes = vec![change];
         if task.status == Status::New {
             changes.push(Change::Status { to: Status::Ready, why: format!("{} by {}", ranked.level, ranked.rule) });
         }
-        Ok(Step::go(Move::Next).changing(changes))
+        Ok(NodeOutput::from_move(Move::Next).with_changes(changes))
     }
 }
 
 /// The only thing a model says about a level. A follow-up can make a task more urgent, never less.
-fn urgency(entry: &Entry<'_>, heard: &Heard) -> Option<f64> {
+fn urgency(entry: &NodeInput<'_>, heard: &Heard) -> Option<f64> {
     let scored = heard.answer::<prioritise::Answer>()?.urgency;
     let known = entry.state.facts.as_ref().map_or(0.0, |facts| facts.urgency);
     Some(if entry.run.kind == RunKind::Rank { scored.max(known) } else { scored })

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use crate::{
-    graph::entry::{Call, Entry, Node, Step},
+    graph::entry::{Call, Node, NodeInput, NodeOutput},
     model::{Change, ContextDoc, Move, mark},
 };
 
 pub(super) struct RetrieveContext;
 
 impl Node for RetrieveContext {
-    fn enter(&self, entry: &Entry<'_>) -> anyhow::Result<Step> {
-        let Some(documents) = entry.reply::<Arc<Vec<ContextDoc>>>(|call| matches!(call, Call::Recall { .. }))? else {
+    fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
+        let Some(documents) = entry.find_reply::<Arc<Vec<ContextDoc>>>(|call| matches!(call, Call::Recall { .. }))?
+        else {
             let objective = entry.state.task.as_ref().map(|task| task.objective.clone()).unwrap_or_default();
-            return Ok(Step::ask(Call::Recall {
+            return Ok(NodeOutput::from_call(Call::Recall {
                 mail_id: entry.state.mail_id,
                 // A mail that answers nothing has no conversation yet.
                 thread: entry
@@ -27,11 +28,11 @@ impl Node for RetrieveContext {
             }));
         };
         let changes = if documents.is_empty() { Vec::new() } else { vec![Change::Documents { documents }] };
-        Ok(Step::go(Move::Next).changing(changes))
+        Ok(NodeOutput::from_move(Move::Next).with_changes(changes))
     }
 }
 
-fn invoice(entry: &Entry<'_>) -> Option<String> {
+fn invoice(entry: &NodeInput<'_>) -> Option<String> {
     let number = entry.state.task.as_ref()?.context.more.get("invoice_number")?.as_str()?;
     mark::of_invoice(&entry.mail?.from.addr, number)
 }

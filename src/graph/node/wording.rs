@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::{
-    graph::entry::{Call, Entry, Step},
+    graph::entry::{Call, NodeInput, NodeOutput},
     llm::{
         Heard, Inquiry,
         prompt::{draft_reply, generate_response, plan_step, prioritise},
@@ -25,11 +25,11 @@ const MODEL: &str = "model";
 const MOST_EARLIER: usize = 6;
 const LONGEST_LINE: usize = 300;
 
-fn ask(inquiry: Option<Inquiry>) -> Option<Step> {
-    inquiry.map(|inquiry| Step::ask(Call::Model { inquiry: Box::new(inquiry) }))
+fn ask(inquiry: Option<Inquiry>) -> Option<NodeOutput> {
+    inquiry.map(|inquiry| NodeOutput::from_call(Call::Model { inquiry: Box::new(inquiry) }))
 }
 
-fn opened(step: &Step) -> impl Iterator<Item = &Task> {
+fn opened(step: &NodeOutput) -> impl Iterator<Item = &Task> {
     step.changes.iter().filter_map(|change| match change {
         Change::OpenTask { task, .. } => Some(task.as_ref()),
         _ => None,
@@ -41,7 +41,7 @@ fn handle(nth: usize) -> String {
 }
 
 /// Better words for the tasks this step opens; none when it opens none.
-pub(super) fn ask_for_plan(step: &Step, mail: &Mail, me: &Me, language: &str) -> Option<Step> {
+pub(super) fn ask_for_plan(step: &NodeOutput, mail: &Mail, me: &Me, language: &str) -> Option<NodeOutput> {
     let cast = Cast::of(mail, me);
     let tasks: Vec<_> = opened(step)
         .enumerate()
@@ -61,7 +61,7 @@ pub(super) fn ask_for_plan(step: &Step, mail: &Mail, me: &Me, language: &str) ->
 }
 
 /// The same step with better words, in the tasks and in the runs that will work them.
-pub(super) fn with_plan(mut step: Step, heard: &Heard, tools: &Registry) -> Step {
+pub(super) fn with_plan(mut step: NodeOutput, heard: &Heard, tools: &Registry) -> NodeOutput {
     let Some(answer) = heard.answer::<plan_step::Answer>() else { return step };
     let tasks = step.changes.iter_mut().filter_map(|change| match change {
         Change::OpenTask { task, .. } => Some(task.as_mut()),
@@ -100,7 +100,7 @@ fn reword(task: &mut Task, worded: &plan_step::Worded, tools: &Registry) {
     }
 }
 
-pub(super) fn ask_for_urgency(mail: &Mail, me: &Me, task: &Task) -> Option<Step> {
+pub(super) fn ask_for_urgency(mail: &Mail, me: &Me, task: &Task) -> Option<NodeOutput> {
     let cast = Cast::of(mail, me);
     let data = prioritise::Data {
         people: cast.people(),
@@ -112,12 +112,12 @@ pub(super) fn ask_for_urgency(mail: &Mail, me: &Me, task: &Task) -> Option<Step>
 }
 
 pub(super) fn ask_for_draft(
-    entry: &Entry<'_>,
+    entry: &NodeInput<'_>,
     mail: &Mail,
     me: &Me,
     task: &Task,
     (thread, style): (&[ThreadMail], &[String]),
-) -> Option<Step> {
+) -> Option<NodeOutput> {
     let cast = Cast::of(mail, me);
     let mut messages = vec![cast.message(mail)];
     let earlier = thread.iter().filter(|other| !mail.text.trim().starts_with(other.text.trim())).take(MOST_EARLIER);
@@ -152,7 +152,7 @@ pub(super) fn words(heard: &Heard) -> Option<Words> {
     })
 }
 
-pub(super) fn ask_for_summary(entry: &Entry<'_>, mail: &Mail, me: &Me, task: &Task) -> Option<Step> {
+pub(super) fn ask_for_summary(entry: &NodeInput<'_>, mail: &Mail, me: &Me, task: &Task) -> Option<NodeOutput> {
     let cast = Cast::of(mail, me);
     let data = generate_response::Data {
         language: language(entry),
@@ -164,10 +164,10 @@ pub(super) fn ask_for_summary(entry: &Entry<'_>, mail: &Mail, me: &Me, task: &Ta
     ask(data.inquiry())
 }
 
-fn language(entry: &Entry<'_>) -> String {
+fn language(entry: &NodeInput<'_>) -> String {
     entry.state.facts.as_ref().map(|facts| facts.language.clone()).unwrap_or_default()
 }
 
-fn related(entry: &Entry<'_>, cast: &Cast) -> Vec<String> {
+fn related(entry: &NodeInput<'_>, cast: &Cast) -> Vec<String> {
     entry.state.context_docs.iter().map(|doc| cast.mask(&doc.title, LONGEST_LINE)).collect()
 }
