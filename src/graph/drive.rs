@@ -345,7 +345,10 @@ impl Inner {
             moved: ticket.action_move.take().filter(|_| !ticket.identity.is_fork),
             item: step.item,
             runs: if ticket.identity.is_fork { Vec::new() } else { runs },
-            reflection: step.reflection.filter(|_| !ticket.identity.is_fork).map(|line| self.with_deeds(line, now)),
+            reflection: step
+                .reflection
+                .filter(|_| !ticket.identity.is_fork)
+                .map(|line| self.add_run_feedback(line, now)),
             end,
             fork: ticket.identity.is_fork,
         };
@@ -353,7 +356,7 @@ impl Inner {
     }
 
     /// A line to learn from is poorer without them, never missing.
-    fn with_deeds(&self, mut told: Box<(String, Reflection)>, now: Instant) -> Box<(String, Reflection)> {
+    fn add_run_feedback(&self, mut told: Box<(String, Reflection)>, now: Instant) -> Box<(String, Reflection)> {
         let (_, line) = &mut *told;
         let found = self.store.read_now(|reader| reader.deeds(line.task_id, line.run_id, now));
         line.deeds = found.unwrap_or_default();
