@@ -11,7 +11,7 @@ use std::{path::Path, sync::Arc, time::Instant as Stopwatch};
 use adjutant::{
     clock::Clock,
     graph::{
-        ActiveRun, CallContext, CallHandler, Engine, Limits, ReplyFuture,
+        ActiveRun, CallContext, CallHandler, Engine, EngineLimits, ReplyFuture,
         entry::{Call, Node, NodeInput, NodeOutput},
         node::Nodes,
     },
@@ -99,7 +99,7 @@ struct Machine {
 impl Machine {
     fn new(path: &Path, in_flight: usize) -> anyhow::Result<Self> {
         let store = Store::open(path, &path.with_extension("backups"))?;
-        let limits = Limits { in_flight, ..Limits::default() };
+        let limits = EngineLimits { in_flight, ..EngineLimits::default() };
         let engine = Engine::new(trivial_nodes(), Arc::new(Nobody), store.clone(), Clock::System, limits, None)?;
         Ok(Self { engine, store, in_flight })
     }
@@ -114,13 +114,13 @@ impl Machine {
             }
             self.store_all(&part).await?;
             for run in part {
-                self.engine.start(ActiveRun::from_new_run(run, None)).await;
+                self.engine.start_run(ActiveRun::from_new_run(run, None)).await;
             }
             if self.in_flight == 1 {
-                self.engine.idle().await;
+                self.engine.wait_until_idle().await;
             }
         }
-        self.engine.idle().await;
+        self.engine.wait_until_idle().await;
         Ok(())
     }
 

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::{App, NightReport, Outcome, Report, gmail::AtGoogle};
 use crate::{
     config::{AccountConfig, AccountKind},
-    graph::{ActiveRun, Engine, Limits, LiveCallHandler, NodeModelCaller, entry::RunIdentity, node::Nodes},
+    graph::{ActiveRun, Engine, EngineLimits, LiveCallHandler, NodeModelCaller, entry::RunIdentity, node::Nodes},
     ingest::{Desk, Fresh, Intake, Reader, Tally, Trust},
     model::RunKind,
     outbox::Outbox,
@@ -212,7 +212,7 @@ impl App {
             model: model.clone(),
         };
         let nodes = Nodes::shipped(&Arc::new(self.config.me.clone()), &self.tools);
-        let limits = Limits { in_flight: self.config.in_flight, ..Limits::default() };
+        let limits = EngineLimits { in_flight: self.config.in_flight, ..EngineLimits::default() };
         let (store, clock) = (self.store.clone(), self.clock.clone());
         let engine = Engine::new(nodes, Arc::new(library), store, clock, limits, Some(journal.clone()))?;
         let backfill = watch::Sender::new(Backfill::default());
@@ -312,7 +312,7 @@ impl Worker {
             *tally = pass.tally.clone();
             let Some(fresh) = fresh? else { break };
             for fresh in fresh {
-                self.engine.start(ticket(intake, fresh)).await;
+                self.engine.start_run(ticket(intake, fresh)).await;
             }
         }
         Ok(pass.look_again)
@@ -333,7 +333,7 @@ impl Worker {
         self.tend().await?;
         // Once is enough: from here on every line is written by this worker.
         self.mended.get_or_try_init(|| self.journal.mend(&self.app.store)).await?;
-        self.engine.resume().await?;
+        self.engine.resume_unfinished_runs().await?;
         let mut tally = Tally::default();
         let mut troubles = Vec::new();
         for followed in &self.intakes {
@@ -341,7 +341,7 @@ impl Worker {
                 troubles.push(format!("account {}: {error:#}", followed.intake.desk.account));
             }
         }
-        self.engine.idle().await;
+        self.engine.wait_until_idle().await;
         let rules = Arc::clone(&self.rules.borrow().rules);
         self.app.rerank_if_new(&rules).await?;
         self.tend().await?;
@@ -370,8 +370,8 @@ impl Worker {
 
     /// Works what other commands left unfinished, and nothing else.
     pub async fn finish(&self) -> anyhow::Result<()> {
-        self.engine.resume().await?;
-        self.engine.idle().await;
+        self.engine.resume_unfinished_runs().await?;
+        self.engine.wait_until_idle().await;
         self.tend().await?;
         Ok(())
     }

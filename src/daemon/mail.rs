@@ -90,7 +90,7 @@ pub(super) async fn tell_settled(shared: Shared) {
         if newest == mark {
             continue;
         }
-        shared.worker.engine.idle().await;
+        shared.worker.engine.wait_until_idle().await;
         match app.outcomes(mark).await {
             Ok(outcomes) => {
                 mark = outcomes.last().map_or(newest, |outcome| outcome.mail_id);

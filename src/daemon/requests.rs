@@ -21,7 +21,7 @@ async fn notice(shared: &Shared) -> anyhow::Result<()> {
     let (store, now) = (&app.store, app.clock.now());
     let (requests, running) = store.read(move |reader| Ok((reader.open_requests()?, reader.running(now)?))).await?;
     if !running.is_empty() {
-        shared.worker.engine.resume().await?;
+        shared.worker.engine.resume_unfinished_runs().await?;
     }
     for (request, kind, _) in requests {
         store.write(Write::Answer { request, answer: None }).await?;

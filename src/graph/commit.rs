@@ -7,7 +7,7 @@ use anyhow::bail;
 use super::{
     active_run::ActiveRun,
     call_handler::{QUEUE_ROOM_RETRY, RunDeferred},
-    engine::Inner,
+    engine::EngineInner,
 };
 use crate::store::{Pending, StoreError, Write, value::Checkpoint};
 
@@ -40,7 +40,7 @@ pub(super) struct InFlightCheckpoint {
     pending: Pending,
 }
 
-impl Inner {
+impl EngineInner {
     /// Sends a checkpoint after the one under way, and waits for that one. The new one is under way then.
     pub(super) async fn submit_checkpoint(
         &self,

@@ -8,7 +8,7 @@ use super::{
     active_run::ActiveRun,
     call_handler::{CallContext, CallReply, RunDeferred, encode_reply},
     commit::{CheckpointOutcome, DISK_RETRY_INTERVAL, stored},
-    engine::Inner,
+    engine::EngineInner,
     entry::{Call, CurrentTask, EffectEnd, NodeInput, NodeOutput, UNREADABLE_REPLY},
     failure,
     node::find_forbidden_change,
@@ -27,7 +27,7 @@ use crate::{
 /// A node that keeps asking is in a loop.
 const CALLS_PER_VISIT: usize = 8;
 
-impl Inner {
+impl EngineInner {
     /// Drives a run to its end, or to where it must be left. The runs it opened come back to be launched.
     pub(super) async fn drive_run(self: &Arc<Self>, mut ticket: ActiveRun) -> Vec<ActiveRun> {
         let run_id = ticket.run_id();

@@ -26,7 +26,7 @@ use crate::{
 
 /// How much at once, how long, how often.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct EngineLimits {
     /// Runs in flight: enough to share an fsync, few enough to bound memory.
     pub in_flight: usize,
     /// A node is a function over bounded input; one that takes this long hangs.
@@ -38,7 +38,7 @@ pub struct Limits {
     pub backoff: Duration,
 }
 
-impl Default for Limits {
+impl Default for EngineLimits {
     fn default() -> Self {
         Self {
             in_flight: 64,
@@ -51,15 +51,15 @@ impl Default for Limits {
 }
 
 #[derive(Clone)]
-pub struct Engine(pub(super) Arc<Inner>);
+pub struct Engine(pub(super) Arc<EngineInner>);
 
-pub(super) struct Inner {
+pub(super) struct EngineInner {
     pub(super) shape: Shape,
     pub(super) nodes: Nodes,
     pub(super) call_handler: Arc<dyn CallHandler>,
     pub(super) store: Store,
     pub(super) clock: Clock,
-    pub(super) limits: Limits,
+    pub(super) limits: EngineLimits,
     pub(super) journal: Option<Journal>,
     pub(super) permits: Arc<Semaphore>,
     pub(super) lanes: Lanes,
@@ -74,11 +74,11 @@ impl Engine {
         answer: Arc<dyn CallHandler>,
         store: Store,
         clock: Clock,
-        limits: Limits,
+        limits: EngineLimits,
         journal: Option<Journal>,
     ) -> Result<Self, BadShape> {
         let permits = Arc::new(Semaphore::new(limits.in_flight));
-        let engine = Self(Arc::new(Inner {
+        let engine = Self(Arc::new(EngineInner {
             shape: Shape::standard()?,
             nodes,
             call_handler: answer,
@@ -100,7 +100,7 @@ impl Engine {
     }
 
     /// Sets a run going as soon as there is room. Waiting here is what slows the source down.
-    pub async fn start(&self, ticket: ActiveRun) {
+    pub async fn start_run(&self, ticket: ActiveRun) {
         if self.0.stop.is_cancelled() {
             return;
         }
@@ -116,7 +116,7 @@ impl Engine {
     }
 
     /// Goes on with everything that was left unfinished and is not in hand; how many that were.
-    pub async fn resume(&self) -> anyhow::Result<usize> {
+    pub async fn resume_unfinished_runs(&self) -> anyhow::Result<usize> {
         let now = self.0.clock.now();
         let running = self.0.store.read(move |reader| reader.running(now)).await?;
         let mut resumed = 0;
@@ -135,7 +135,7 @@ impl Engine {
                 Ok(None) => self.0.release(run_id),
                 Err(error) => {
                     self.0.release(run_id);
-                    self.give_up(run_id, &format!("{error:#}")).await;
+                    self.park_unloadable_run(run_id, &format!("{error:#}")).await;
                 }
             }
         }
@@ -143,7 +143,7 @@ impl Engine {
     }
 
     /// If that cannot be stored, it is tried again with the next look; the others go on.
-    async fn give_up(&self, run_id: RunId, reason: &str) {
+    async fn park_unloadable_run(&self, run_id: RunId, reason: &str) {
         tracing::error!(run.id = %run_id, reason, "a run cannot be continued; it is parked");
         let end =
             Write::EndRun { run_id, status: RunStatus::Parked, reason: reason.to_owned(), at: self.0.clock.now() };
@@ -157,7 +157,7 @@ impl Engine {
     }
 
     /// Until nothing is in flight or in line.
-    pub async fn idle(&self) {
+    pub async fn wait_until_idle(&self) {
         // A closed tracker still takes runs; only a closed one says when it is empty.
         self.0.tracker.close();
         self.0.tracker.wait().await;

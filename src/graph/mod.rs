@@ -23,7 +23,7 @@ mod supervise;
 
 pub use active_run::ActiveRun;
 pub use call_handler::{CallContext, CallHandler, CallReply, LiveCallHandler, ReplyFuture, RunDeferred};
-pub use engine::{Engine, Limits};
+pub use engine::{Engine, EngineLimits};
 pub use fork::fork;
 pub use model_caller::{MODEL_IN_USE, NodeModelCaller};
 pub use replay::{Replay, replay};

@@ -1,6 +1,6 @@
 //! What a model said is on the disk before anybody uses it: a run that dies after this hears the same again.
 
-use super::{active_run::ActiveRun, commit::DISK_RETRY_INTERVAL, engine::Inner, entry::Call};
+use super::{active_run::ActiveRun, commit::DISK_RETRY_INTERVAL, engine::EngineInner, entry::Call};
 use crate::{
     model::{Instant, Said, llm::ModelCall},
     store::{
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-impl Inner {
+impl EngineInner {
     /// Records a reply with its cost in a row of its own. One that nobody was asked for costs nothing and goes with the
     /// checkpoint like any other.
     pub(super) async fn record_model_reply(

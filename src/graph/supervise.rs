@@ -11,7 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     active_run::ActiveRun,
-    engine::{Engine, Inner},
+    engine::{Engine, EngineInner},
     entry::{NodeInput, NodeOutput},
 };
 use crate::model::{NodeName, RunId};
@@ -24,7 +24,7 @@ pub(super) struct Flight {
     given_up: bool,
 }
 
-impl Inner {
+impl EngineInner {
     /// Takes a run in hand. None when it is in hand already, or waits in its lane for those before it.
     pub(super) fn claim(&self, ticket: ActiveRun) -> Option<ActiveRun> {
         // One lock over both, so that two who bring the same mails keep them in order.

@@ -173,7 +173,7 @@ async fn looking_for_unfinished_runs_takes_nothing_twice_and_loses_no_place() {
     let (stop, mut stopped) = tokio::sync::oneshot::channel::<()>();
     let resuming = tokio::spawn(async move {
         while stopped.try_recv().is_err() {
-            engine.resume().await.unwrap();
+            engine.resume_unfinished_runs().await.unwrap();
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     });
@@ -181,7 +181,7 @@ async fn looking_for_unfinished_runs_takes_nothing_twice_and_loses_no_place() {
     patiently(worker.once()).await.expect("a place was lost").unwrap();
     stop.send(()).unwrap();
     resuming.await.unwrap();
-    worker.engine.idle().await;
+    worker.engine.wait_until_idle().await;
     // Entered at most twice for each mail, once with the question and once with the reply.
     let visits = visits.load(Ordering::SeqCst);
     assert!((60..=120).contains(&visits), "{visits} visits for 60 mails");
@@ -217,7 +217,7 @@ async fn stopping_leaves_what_is_unfinished_for_the_next_start() {
     let worker = house.worker().await;
     let mut pass = worker.intakes[0].intake.begin().await.unwrap();
     while pass.next().await.unwrap().is_some() {}
-    worker.engine.resume().await.unwrap();
+    worker.engine.resume_unfinished_runs().await.unwrap();
     worker.stop().await;
     house.must_be_sound().await;
     house.once().await;

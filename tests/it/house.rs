@@ -13,7 +13,7 @@ use adjutant::{
     app::{App, ItemDetail, Report, Worker},
     clock::Clock,
     config::{AccountKind, Config, Home},
-    graph::{CallHandler, Engine, Limits, LiveCallHandler, node::Nodes},
+    graph::{CallHandler, Engine, EngineLimits, LiveCallHandler, node::Nodes},
     model::{AccountId, AccountMode},
     source::Maildir,
     store::{Write, value::Verdict},
@@ -382,7 +382,7 @@ fn shown(value: rusqlite::types::ValueRef<'_>) -> String {
 pub(crate) struct Rig {
     pub(crate) nodes: Nodes,
     pub(crate) answer: Arc<dyn CallHandler>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: EngineLimits,
 }
 
 impl Rig {
@@ -399,7 +399,7 @@ impl Rig {
         Self {
             nodes: Nodes::shipped(&Arc::new(app.config.me.clone()), &app.tools),
             answer: Arc::new(library),
-            limits: Limits { backoff: Duration::from_millis(1), ..Limits::default() },
+            limits: EngineLimits { backoff: Duration::from_millis(1), ..EngineLimits::default() },
         }
     }
 }
