@@ -12,7 +12,7 @@ use super::{
     entry::{Call, CurrentTask, EffectEnd, NodeInput, NodeOutput, UNREADABLE_REPLY},
     failure,
     node::find_forbidden_change,
-    shape::{Outcome, Place},
+    topology::{Outcome, Place},
 };
 use crate::{
     model::{
@@ -310,7 +310,7 @@ impl EngineInner {
         for change in &step.changes {
             ticket.state.apply(change, now)?;
         }
-        let place = self.shape.leads(ticket.node, Outcome::from(&mv));
+        let place = self.topology.target_of(ticket.node, Outcome::from(&mv));
         let place = place.with_context(|| format!("{} has no way on '{}'", ticket.node, mv.word()))?;
         // A mail's run ends where its tasks' runs begin.
         let hands_over = ticket.node == NodeName::PlanStep && mv == Move::Next;

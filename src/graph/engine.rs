@@ -14,8 +14,8 @@ use super::{
     call_handler::CallHandler,
     lanes::Lanes,
     node::Nodes,
-    shape::{BadShape, Shape},
     supervise::Flight,
+    topology::{GraphTopology, InvalidTopology},
 };
 use crate::{
     clock::Clock,
@@ -54,7 +54,7 @@ impl Default for EngineLimits {
 pub struct Engine(pub(super) Arc<EngineInner>);
 
 pub(super) struct EngineInner {
-    pub(super) shape: Shape,
+    pub(super) topology: GraphTopology,
     pub(super) nodes: Nodes,
     pub(super) call_handler: Arc<dyn CallHandler>,
     pub(super) store: Store,
@@ -76,10 +76,10 @@ impl Engine {
         clock: Clock,
         limits: EngineLimits,
         journal: Option<Journal>,
-    ) -> Result<Self, BadShape> {
+    ) -> Result<Self, InvalidTopology> {
         let permits = Arc::new(Semaphore::new(limits.in_flight));
         let engine = Self(Arc::new(EngineInner {
-            shape: Shape::standard()?,
+            topology: GraphTopology::standard()?,
             nodes,
             call_handler: answer,
             store,
@@ -95,8 +95,8 @@ impl Engine {
         Ok(engine)
     }
 
-    pub fn shape(&self) -> &Shape {
-        &self.0.shape
+    pub fn topology(&self) -> &GraphTopology {
+        &self.0.topology
     }
 
     /// Sets a run going as soon as there is room. Waiting here is what slows the source down.

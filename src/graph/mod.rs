@@ -18,8 +18,8 @@ mod model_reply;
 pub mod node;
 mod recall;
 mod replay;
-pub mod shape;
 mod supervise;
+pub mod topology;
 
 pub use active_run::ActiveRun;
 pub use call_handler::{CallContext, CallHandler, CallReply, LiveCallHandler, ReplyFuture, RunDeferred};

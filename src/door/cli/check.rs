@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     app::App,
-    graph::shape::{Shape, name},
+    graph::topology::{GraphTopology, name},
     rules::RuleSet,
 };
 
@@ -62,9 +62,9 @@ fn ask_who(root: &Path) -> anyhow::Result<()> {
 }
 
 pub(super) fn graph(screen: Screen, dot: bool) -> anyhow::Result<ExitCode> {
-    let shape = Shape::standard()?;
+    let shape = GraphTopology::standard()?;
     let edges: Vec<_> =
-        shape.lines().map(|(from, outcome, to)| json!({ "from": from, "on": outcome, "to": name(to) })).collect();
+        shape.edges().map(|(from, outcome, to)| json!({ "from": from, "on": outcome, "to": name(to) })).collect();
     screen.answer(&edges, |screen| screen.line(if dot { shape.dot() } else { shape.mermaid() }.trim_end()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -36,7 +36,7 @@ pub enum Place {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadShape {
+pub enum InvalidTopology {
     #[error("the graph must have one entry; it has {0}")]
     Entries(usize),
     #[error("{0} cannot be reached from the entry")]
@@ -44,15 +44,15 @@ pub enum BadShape {
     #[error("{node} can end in '{outcome}', and {edges} edges say where that leads; there must be one")]
     Edges { node: NodeName, outcome: Outcome, edges: usize },
     #[error("an edge leaves {node} on '{outcome}', which it never does")]
-    Dangling { node: NodeName, outcome: Outcome },
+    UnexpectedEdge { node: NodeName, outcome: Outcome },
 }
 
-pub struct Shape {
+pub struct GraphTopology {
     graph: Graph<Place, Outcome, Directed>,
 }
 
 /// What each node can do; an edge must exist for each and for nothing else.
-pub const fn outcomes(node: NodeName) -> &'static [Outcome] {
+pub const fn allowed_moves(node: NodeName) -> &'static [Outcome] {
     match node {
         NodeName::PlanStep => &[Outcome::Next, Outcome::Skip, Outcome::Park],
         NodeName::Prioritise => &[Outcome::Next, Outcome::Done, Outcome::Park],
@@ -62,9 +62,9 @@ pub const fn outcomes(node: NodeName) -> &'static [Outcome] {
     }
 }
 
-impl Shape {
+impl GraphTopology {
     /// The path of a mail.
-    pub fn standard() -> Result<Self, BadShape> {
+    pub fn standard() -> Result<Self, InvalidTopology> {
         use NodeName::{ExecuteTool, GenerateResponse, PlanStep, Prioritise, RetrieveContext};
         use Outcome::{Again, Done, Next, Skip, Wait};
         let mut edges = vec![
@@ -82,27 +82,28 @@ impl Shape {
         Self::build(&edges)
     }
 
-    fn build(edges: &[(NodeName, Outcome, Place)]) -> Result<Self, BadShape> {
+    fn build(edges: &[(NodeName, Outcome, Place)]) -> Result<Self, InvalidTopology> {
         let mut shape = Self { graph: Graph::new() };
         for node in NodeName::ALL {
             shape.graph.add_node(Place::Node(*node));
         }
         for (from, outcome, to) in edges {
-            let (from, to) = (shape.place(Place::Node(*from)), shape.place(*to));
+            let (from, to) = (shape.find_or_add_target(Place::Node(*from)), shape.find_or_add_target(*to));
             shape.graph.add_edge(from, to, *outcome);
         }
         shape.validate()?;
         Ok(shape)
     }
 
-    fn place(&mut self, place: Place) -> NodeIndex {
+    fn find_or_add_target(&mut self, place: Place) -> NodeIndex {
         let known = self.graph.node_indices().find(|index| self.graph.node_weight(*index) == Some(&place));
         known.unwrap_or_else(|| self.graph.add_node(place))
     }
 
-    fn validate(&self) -> Result<(), BadShape> {
-        let entries: Vec<NodeIndex> = self.graph.node_indices().filter(|index| !self.is_led_to(*index)).collect();
-        let [entry] = entries[..] else { return Err(BadShape::Entries(entries.len())) };
+    fn validate(&self) -> Result<(), InvalidTopology> {
+        let entries: Vec<NodeIndex> =
+            self.graph.node_indices().filter(|index| !self.has_incoming_edge(*index)).collect();
+        let [entry] = entries[..] else { return Err(InvalidTopology::Entries(entries.len())) };
         let mut reached = Vec::new();
         let mut walk = Dfs::new(&self.graph, entry);
         while let Some(index) = walk.next(&self.graph) {
@@ -111,29 +112,29 @@ impl Shape {
         if let Some(place) =
             self.graph.node_indices().find(|index| !reached.contains(index)).and_then(|i| self.graph.node_weight(i))
         {
-            return Err(BadShape::Unreachable(name(*place).to_owned()));
+            return Err(InvalidTopology::Unreachable(name(*place).to_owned()));
         }
         NodeName::ALL.iter().try_for_each(|node| self.validate_edges(*node))
     }
 
     /// Whether an edge leads here from another place; a node's edges to itself do not count.
-    fn is_led_to(&self, index: NodeIndex) -> bool {
+    fn has_incoming_edge(&self, index: NodeIndex) -> bool {
         self.graph.edges_directed(index, Direction::Incoming).any(|edge| edge.source() != index)
     }
 
-    fn validate_edges(&self, node: NodeName) -> Result<(), BadShape> {
+    fn validate_edges(&self, node: NodeName) -> Result<(), InvalidTopology> {
         for outcome in Outcome::ALL {
-            let edges = self.ways(node, *outcome).count();
-            match (outcomes(node).contains(outcome), edges) {
+            let edges = self.edge_targets(node, *outcome).count();
+            match (allowed_moves(node).contains(outcome), edges) {
                 (true, 1) | (false, 0) => {}
-                (true, edges) => return Err(BadShape::Edges { node, outcome: *outcome, edges }),
-                (false, _) => return Err(BadShape::Dangling { node, outcome: *outcome }),
+                (true, edges) => return Err(InvalidTopology::Edges { node, outcome: *outcome, edges }),
+                (false, _) => return Err(InvalidTopology::UnexpectedEdge { node, outcome: *outcome }),
             }
         }
         Ok(())
     }
 
-    fn ways(&self, node: NodeName, outcome: Outcome) -> impl Iterator<Item = Place> + '_ {
+    fn edge_targets(&self, node: NodeName, outcome: Outcome) -> impl Iterator<Item = Place> + '_ {
         let from =
             self.graph.node_indices().find(move |index| self.graph.node_weight(*index) == Some(&Place::Node(node)));
         from.into_iter()
@@ -143,13 +144,13 @@ impl Shape {
     }
 
     /// Where `node` leads on `outcome`. None only for an outcome the node does not have.
-    pub fn leads(&self, node: NodeName, outcome: Outcome) -> Option<Place> {
-        self.ways(node, outcome).next()
+    pub fn target_of(&self, node: NodeName, outcome: Outcome) -> Option<Place> {
+        self.edge_targets(node, outcome).next()
     }
 
     pub fn mermaid(&self) -> String {
         let mut text = String::from("flowchart LR\n");
-        for (from, outcome, to) in self.lines() {
+        for (from, outcome, to) in self.edges() {
             let _ = match to {
                 Place::Node(_) => writeln!(text, "    {from} -->|{outcome}| {}", name(to)),
                 Place::End(_) => writeln!(text, "    {from} -->|{outcome}| {}([{}])", name(to), name(to)),
@@ -160,17 +161,17 @@ impl Shape {
 
     pub fn dot(&self) -> String {
         let mut text = String::from("digraph adjutant {\n    rankdir = LR;\n");
-        for (from, outcome, to) in self.lines() {
+        for (from, outcome, to) in self.edges() {
             let _ = writeln!(text, "    {from} -> {} [label = \"{outcome}\"];", name(to));
         }
         text + "}\n"
     }
 
-    pub fn lines(&self) -> impl Iterator<Item = (NodeName, Outcome, Place)> + '_ {
+    pub fn edges(&self) -> impl Iterator<Item = (NodeName, Outcome, Place)> + '_ {
         NodeName::ALL.iter().flat_map(move |node| {
             Outcome::ALL
                 .iter()
-                .flat_map(move |outcome| self.ways(*node, *outcome).map(move |place| (*node, *outcome, place)))
+                .flat_map(move |outcome| self.edge_targets(*node, *outcome).map(move |place| (*node, *outcome, place)))
         })
     }
 }
@@ -187,18 +188,18 @@ mod tests {
     use super::*;
 
     fn standard() -> Vec<(NodeName, Outcome, Place)> {
-        Shape::standard().unwrap().lines().collect()
+        GraphTopology::standard().unwrap().edges().collect()
     }
 
     fn error(edges: &[(NodeName, Outcome, Place)]) -> String {
-        Shape::build(edges).err().map(|error| error.to_string()).unwrap_or_default()
+        GraphTopology::build(edges).err().map(|error| error.to_string()).unwrap_or_default()
     }
 
     #[test]
     fn the_standard_graph_is_whole() {
-        let shape = Shape::standard().unwrap();
-        assert_eq!(shape.leads(NodeName::PlanStep, Outcome::Next), Some(Place::Node(NodeName::Prioritise)));
-        assert_eq!(shape.leads(NodeName::ExecuteTool, Outcome::Again), Some(Place::Node(NodeName::ExecuteTool)));
+        let shape = GraphTopology::standard().unwrap();
+        assert_eq!(shape.target_of(NodeName::PlanStep, Outcome::Next), Some(Place::Node(NodeName::Prioritise)));
+        assert_eq!(shape.target_of(NodeName::ExecuteTool, Outcome::Again), Some(Place::Node(NodeName::ExecuteTool)));
         assert!(shape.mermaid().contains("plan_step -->|next| prioritise"));
         assert!(shape.dot().contains("execute_tool -> generate_response"));
     }
