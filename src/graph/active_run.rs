@@ -205,7 +205,7 @@ impl ActiveRun {
     }
 
     /// Mails of one conversation are read one after the other, so that a follow-up finds the task before it.
-    pub(super) fn lane(&self) -> Option<String> {
+    pub(super) fn queue_key(&self) -> Option<String> {
         let mail = self.mail.as_ref().filter(|_| self.node == NodeName::PlanStep && !self.identity.is_fork)?;
         Some(format!("{}\n{}", self.identity.account, mail.thread))
     }

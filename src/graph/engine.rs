@@ -12,9 +12,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{
     active_run::ActiveRun,
     call_handler::CallHandler,
-    lanes::Lanes,
     node::Nodes,
     supervise::Flight,
+    thread_queue::ThreadQueues,
     topology::{GraphTopology, InvalidTopology},
 };
 use crate::{
@@ -62,7 +62,7 @@ pub(super) struct EngineInner {
     pub(super) limits: EngineLimits,
     pub(super) journal: Option<Journal>,
     pub(super) permits: Arc<Semaphore>,
-    pub(super) lanes: Lanes,
+    pub(super) thread_queues: ThreadQueues,
     pub(super) flights: Mutex<HashMap<RunId, Flight>>,
     pub(super) tracker: TaskTracker,
     pub(super) stop: CancellationToken,
@@ -87,7 +87,7 @@ impl Engine {
             limits,
             journal,
             permits,
-            lanes: Lanes::default(),
+            thread_queues: ThreadQueues::default(),
             flights: Mutex::default(),
             tracker: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -128,7 +128,7 @@ impl Engine {
             match self.0.load_run(run_id).await {
                 Ok(Some(ticket)) => {
                     resumed += 1;
-                    if let Some(ticket) = self.0.lanes.enter(ticket) {
+                    if let Some(ticket) = self.0.thread_queues.admit_or_enqueue(ticket) {
                         self.launch(ticket).await;
                     }
                 }

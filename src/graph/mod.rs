@@ -12,13 +12,13 @@ pub mod entry;
 mod failure;
 mod fork;
 mod kin;
-mod lanes;
 mod model_caller;
 mod model_reply;
 pub mod node;
 mod recall;
 mod replay;
 mod supervise;
+mod thread_queue;
 pub mod topology;
 
 pub use active_run::ActiveRun;

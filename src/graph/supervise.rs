@@ -33,7 +33,7 @@ impl EngineInner {
             return None;
         }
         flights.insert(ticket.run_id(), Flight::default());
-        self.lanes.enter(ticket)
+        self.thread_queues.admit_or_enqueue(ticket)
     }
 
     /// Takes a run in hand before it is read from the store. False when it is in hand already.
@@ -53,7 +53,7 @@ impl EngineInner {
     /// Drives a claimed ticket on a task of its own, then whatever waits behind it in its lane.
     pub(super) fn launch(self: &Arc<Self>, ticket: ActiveRun, permit: Option<OwnedSemaphorePermit>) {
         let engine = Arc::clone(self);
-        let (run_id, lane) = (ticket.run_id(), ticket.lane());
+        let (run_id, lane) = (ticket.run_id(), ticket.queue_key());
         self.tracker.spawn(async move {
             let permit = match permit {
                 Some(permit) => permit,
@@ -70,7 +70,7 @@ impl EngineInner {
             } else {
                 permit.forget()
             }
-            if let Some(next) = lane.and_then(|lane| engine.lanes.leave(&lane)) {
+            if let Some(next) = lane.and_then(|lane| engine.thread_queues.dequeue_next(&lane)) {
                 engine.launch(next, None);
             }
             for child in returned.into_iter().filter_map(|child| engine.claim(child)) {

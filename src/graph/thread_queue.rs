@@ -8,12 +8,12 @@ use std::{
 use super::active_run::ActiveRun;
 
 #[derive(Default)]
-pub(super) struct Lanes(Mutex<HashMap<String, VecDeque<ActiveRun>>>);
+pub(super) struct ThreadQueues(Mutex<HashMap<String, VecDeque<ActiveRun>>>);
 
-impl Lanes {
+impl ThreadQueues {
     /// Gives the ticket back if its lane is free, and takes the lane; otherwise keeps it in line.
-    pub(super) fn enter(&self, ticket: ActiveRun) -> Option<ActiveRun> {
-        let Some(lane) = ticket.lane() else { return Some(ticket) };
+    pub(super) fn admit_or_enqueue(&self, ticket: ActiveRun) -> Option<ActiveRun> {
+        let Some(lane) = ticket.queue_key() else { return Some(ticket) };
         let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match lanes.get_mut(&lane) {
             Some(line) => {
@@ -28,7 +28,7 @@ impl Lanes {
     }
 
     /// Frees the lane; the next in line, if any.
-    pub(super) fn leave(&self, lane: &str) -> Option<ActiveRun> {
+    pub(super) fn dequeue_next(&self, lane: &str) -> Option<ActiveRun> {
         let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let next = lanes.get_mut(lane).and_then(VecDeque::pop_front);
         if next.is_none() {
