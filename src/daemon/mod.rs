@@ -56,7 +56,7 @@ pub async fn run(
     let tracker = TaskTracker::new();
     let shared = Shared { worker: Arc::new(worker), door, stop: CancellationToken::new(), tracker: tracker.clone() };
     let engine = shared.worker.engine.clone();
-    tracker.spawn(async move { engine.supervise().await });
+    tracker.spawn(async move { engine.supervise_nodes().await });
     tracker.spawn(rules::follow(shared.clone()));
     tokio::pin!(shutdown);
     let started = tokio::select! {

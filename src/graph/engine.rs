@@ -13,7 +13,7 @@ use super::{
     active_run::ActiveRun,
     call_handler::CallHandler,
     node::Nodes,
-    supervise::Flight,
+    supervisor::ClaimedRun,
     thread_queue::ThreadQueues,
     topology::{GraphTopology, InvalidTopology},
 };
@@ -63,7 +63,7 @@ pub(super) struct EngineInner {
     pub(super) journal: Option<Journal>,
     pub(super) permits: Arc<Semaphore>,
     pub(super) thread_queues: ThreadQueues,
-    pub(super) flights: Mutex<HashMap<RunId, Flight>>,
+    pub(super) claimed_runs: Mutex<HashMap<RunId, ClaimedRun>>,
     pub(super) tracker: TaskTracker,
     pub(super) stop: CancellationToken,
 }
@@ -88,7 +88,7 @@ impl Engine {
             journal,
             permits,
             thread_queues: ThreadQueues::default(),
-            flights: Mutex::default(),
+            claimed_runs: Mutex::default(),
             tracker: TaskTracker::new(),
             stop: CancellationToken::new(),
         }));
@@ -104,15 +104,15 @@ impl Engine {
         if self.0.stop.is_cancelled() {
             return;
         }
-        if let Some(ticket) = self.0.claim(ticket) {
-            self.launch(ticket).await;
+        if let Some(ticket) = self.0.claim_or_enqueue(ticket) {
+            self.spawn_with_permit(ticket).await;
         }
     }
 
-    async fn launch(&self, ticket: ActiveRun) {
+    async fn spawn_with_permit(&self, ticket: ActiveRun) {
         // Closed only when the process ends; the run is found again at the next start.
         let Ok(permit) = Arc::clone(&self.0.permits).acquire_owned().await else { return };
-        self.0.launch(ticket, Some(permit));
+        self.0.spawn_run(ticket, Some(permit));
     }
 
     /// Goes on with everything that was left unfinished and is not in hand; how many that were.
@@ -122,19 +122,19 @@ impl Engine {
         let mut resumed = 0;
         for run_id in running {
             // Taken in hand before it is read: whoever had it has let go of it after its last commit.
-            if self.0.stop.is_cancelled() || !self.0.reserve(run_id) {
+            if self.0.stop.is_cancelled() || !self.0.try_claim(run_id) {
                 continue;
             }
             match self.0.load_run(run_id).await {
                 Ok(Some(ticket)) => {
                     resumed += 1;
                     if let Some(ticket) = self.0.thread_queues.admit_or_enqueue(ticket) {
-                        self.launch(ticket).await;
+                        self.spawn_with_permit(ticket).await;
                     }
                 }
-                Ok(None) => self.0.release(run_id),
+                Ok(None) => self.0.release_run(run_id),
                 Err(error) => {
-                    self.0.release(run_id);
+                    self.0.release_run(run_id);
                     self.park_unloadable_run(run_id, &format!("{error:#}")).await;
                 }
             }

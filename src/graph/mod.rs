@@ -17,7 +17,7 @@ mod model_reply;
 pub mod node;
 mod recall;
 mod replay;
-mod supervise;
+mod supervisor;
 mod thread_queue;
 pub mod topology;
 

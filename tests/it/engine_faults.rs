@@ -165,7 +165,7 @@ async fn a_node_that_hangs_is_parked_and_its_place_given_free() {
         })
         .await;
     let watched = worker.engine.clone();
-    let watch = tokio::spawn(async move { watched.supervise().await });
+    let watch = tokio::spawn(async move { watched.supervise_nodes().await });
     let working = tokio::spawn(async move {
         worker.once().await.unwrap();
         worker.stop().await;
@@ -341,7 +341,7 @@ async fn a_node_that_hangs_while_its_run_is_ahead_of_the_disk() {
         })
         .await;
     let watched = worker.engine.clone();
-    let watch = tokio::spawn(async move { watched.supervise().await });
+    let watch = tokio::spawn(async move { watched.supervise_nodes().await });
     once(worker).await;
     watch.await.unwrap();
     parked_behind_the_draft(&house, "took longer than 200ms").await;

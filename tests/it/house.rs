@@ -360,7 +360,7 @@ impl House {
 
 pub(crate) async fn once(worker: Worker) -> Report {
     let watched = worker.engine.clone();
-    let watch = tokio::spawn(async move { watched.supervise().await });
+    let watch = tokio::spawn(async move { watched.supervise_nodes().await });
     let report = worker.once().await.unwrap();
     worker.stop().await;
     watch.await.unwrap();

@@ -88,7 +88,7 @@ pub(super) async fn once(app: &App, screen: Screen) -> anyhow::Result<()> {
 /// Returns how many accounts could not be taken in.
 async fn once_here(worker: Worker, screen: Screen) -> anyhow::Result<usize> {
     let supervised = worker.engine.clone();
-    let watch = tokio::spawn(async move { supervised.supervise().await });
+    let watch = tokio::spawn(async move { supervised.supervise_nodes().await });
     if !screen.json {
         progress::show(worker.backfill.subscribe());
     }
