@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use tokio::sync::watch;
 
 use super::{
-    entry::{Call, CurrentTask, EffectEnd, RankedPriority, RunIdentity},
+    entry::{Call, CurrentTask, EffectOutcome, RankedPriority, RunIdentity},
     model_caller::NodeModelCaller,
     recall,
 };
@@ -121,7 +121,7 @@ impl LiveCallHandler {
         let carried = self.outbox.begin(action_id, asker.planned, asker.mail, asker.now, &mut moved);
         match carried.await? {
             Carried::Ended(state, result) => {
-                Ok(CallReply { value: encode_reply(&EffectEnd { state, result })?, action_move: moved, call: None })
+                Ok(CallReply { value: encode_reply(&EffectOutcome { state, result })?, action_move: moved, call: None })
             }
             Carried::NotNow { reason, until } => Err(RunDeferred { reason, until }.into()),
         }

@@ -9,7 +9,7 @@ use super::{
     call_handler::{CallContext, CallReply, RunDeferred, encode_reply},
     commit::{CheckpointOutcome, DISK_RETRY_INTERVAL, stored},
     engine::EngineInner,
-    entry::{Call, CurrentTask, EffectEnd, NodeInput, NodeOutput, UNREADABLE_REPLY},
+    entry::{Call, CurrentTask, EffectOutcome, NodeInput, NodeOutput, UNREADABLE_REPLY},
     failure,
     node::find_forbidden_change,
     topology::{Outcome, Place},
@@ -436,7 +436,7 @@ fn is_stopped(error: &anyhow::Error) -> bool {
 }
 
 fn void_effect_reply() -> anyhow::Result<Said> {
-    let end = EffectEnd { state: OutboxState::Void, result: "a fork's effects are void".into() };
+    let end = EffectOutcome { state: OutboxState::Void, result: "a fork's effects are void".into() };
     encode_reply(&end)
 }
 

@@ -70,7 +70,7 @@ impl Call {
 
 /// What became of an effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EffectEnd {
+pub struct EffectOutcome {
     pub state: OutboxState,
     pub result: String,
 }

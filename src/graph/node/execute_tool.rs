@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::wording;
 use crate::{
-    graph::entry::{Call, EffectEnd, Node, NodeInput, NodeOutput},
+    graph::entry::{Call, EffectOutcome, Node, NodeInput, NodeOutput},
     llm::Prompt,
     model::{
         Action, ActionId, Change, Effect, ItemId, ItemKind, Me, Move, OutboxState, RiskClass, Status, Subtask, Task,
@@ -32,7 +32,7 @@ impl Node for ExecuteTool {
     fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
         let task = entry.state.task.as_ref().context("there is no task to work")?;
         if let Some((Call::Effect { action_id }, _)) = entry.replies.first() {
-            return self.finish(entry, task, *action_id);
+            return self.record_effect_outcome(entry, task, *action_id);
         }
         if let Some(action_id) = entry.state.decided.filter(|action_id| is_open(entry, task, *action_id)) {
             return Ok(NodeOutput::from_move(Move::Wait { action_id }));
@@ -195,7 +195,7 @@ impl ExecuteTool {
             Verdict::Allowed(approved) => match at_once(entry, &standing, &approved) {
                 Some(result) => {
                     let action = planned(action, approved.class(), OutboxState::Applied, &result);
-                    let output = came_true(output, OutboxState::Applied, result);
+                    let output = with_effect_result(output, OutboxState::Applied, result);
                     let changes = if waits_for_its_time(entry, step) {
                         changes.push(Change::Output { step: step.to_owned(), value: output });
                         changes
@@ -244,9 +244,14 @@ impl ExecuteTool {
     }
 
     /// The effect has ended: what it came to is the step's output.
-    fn finish(&self, entry: &NodeInput<'_>, task: &Task, waited_for: ActionId) -> anyhow::Result<NodeOutput> {
+    fn record_effect_outcome(
+        &self,
+        entry: &NodeInput<'_>,
+        task: &Task,
+        waited_for: ActionId,
+    ) -> anyhow::Result<NodeOutput> {
         let end = entry
-            .find_reply::<EffectEnd>(|call| matches!(call, Call::Effect { .. }))?
+            .find_reply::<EffectOutcome>(|call| matches!(call, Call::Effect { .. }))?
             .context("the effect has no end")?;
         let mut open = task.subtasks.iter().enumerate().filter(|(_, subtask)| !subtask.done);
         let (index, subtask) = open
@@ -257,7 +262,7 @@ impl ExecuteTool {
         let next = NodeOutput::from_move(self.after(task, index));
         match end.state {
             OutboxState::Applied | OutboxState::Saved | OutboxState::Sent => {
-                let value = came_true(planned, end.state, end.result);
+                let value = with_effect_result(planned, end.state, end.result);
                 if waits_for_its_time(entry, step) {
                     return Ok(next.with_changes(vec![Change::Output { step: step.to_owned(), value }]));
                 }
@@ -330,7 +335,7 @@ fn waits_for_its_time(entry: &NodeInput<'_>, step: &str) -> bool {
     step == "remind" && entry.state.facts.as_ref().is_some_and(|facts| is_reminder(&facts.kind))
 }
 
-fn came_true(mut output: Value, state: OutboxState, result: String) -> Value {
+fn with_effect_result(mut output: Value, state: OutboxState, result: String) -> Value {
     if let Value::Object(fields) = &mut output {
         fields.insert(state.to_string(), Value::from(result));
     }
