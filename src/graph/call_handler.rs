@@ -102,9 +102,9 @@ impl CallHandler for LiveCallHandler {
             Call::Invited { uid } => {
                 Box::pin(async move { self.find_invited_events(asker, uid).await.map(Into::into) })
             }
-            Call::Recall { .. } => {
-                Box::pin(async move { Ok(encode_reply(&recall::recall(&self.memory, asker, call).await?)?.into()) })
-            }
+            Call::Recall { .. } => Box::pin(async move {
+                Ok(encode_reply(&recall::recall_documents(&self.memory, asker, call).await?)?.into())
+            }),
             Call::Model { inquiry } => Box::pin(self.call_model(asker, inquiry)),
             _ => Box::pin(async move { self.look_up_reply(asker, call).map(Into::into) }),
         }

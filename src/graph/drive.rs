@@ -203,7 +203,7 @@ impl EngineInner {
             if attempt >= self.limits.attempts {
                 tracing::warn!(run.id = %ticket.run_id(), node = %ticket.node, error = format!("{error:#}"), "a node failed for good");
                 let entry = self.node_input(ticket, (mail.as_deref(), &reading), &replies, now);
-                return Ok(Ok(failure::park(ticket.node, &entry, &format!("{error:#}"))));
+                return Ok(Ok(failure::park_failed_node(ticket.node, &entry, &format!("{error:#}"))));
             }
             tokio::time::sleep(self.limits.backoff * 2_u32.pow(attempt - 1)).await;
         }
@@ -408,7 +408,7 @@ impl EngineInner {
         let mail = ticket.mail.clone();
         let reading = OnceLock::new();
         let entry = self.node_input(&ticket, (mail.as_deref(), &reading), &[], now);
-        let step = failure::park(ticket.node, &entry, error);
+        let step = failure::park_failed_node(ticket.node, &entry, error);
         let checkpoint = self.build_checkpoint(&mut ticket, step, now)?;
         match self.commit_checkpoint(&checkpoint).await {
             Ok(committed @ (CheckpointOutcome::Stored | CheckpointOutcome::Stop)) => Ok(committed),

@@ -9,13 +9,13 @@ use crate::{
 };
 
 /// Parks the run. In execute_tool the task waits for a person; before it the task keeps its state.
-pub(super) fn park(node: NodeName, entry: &NodeInput<'_>, error: &str) -> NodeOutput {
+pub(super) fn park_failed_node(node: NodeName, entry: &NodeInput<'_>, error: &str) -> NodeOutput {
     let state = entry.state;
     let reason = format!("{node} failed: {error}");
-    let step = waiting_step(node, state);
+    let step = first_open_step(node, state);
     let mut changes = Vec::new();
     match (&state.task, node) {
-        (Some(task), NodeName::ExecuteTool) => changes.extend(wait_for_person(task, &reason)),
+        (Some(task), NodeName::ExecuteTool) => changes.extend(waiting_changes(task, &reason)),
         (None, NodeName::PlanStep) => {
             changes.push(Change::Settle { state: MailState::Parked, reason: reason.clone(), facts: None });
         }
@@ -36,7 +36,7 @@ pub(super) fn park(node: NodeName, entry: &NodeInput<'_>, error: &str) -> NodeOu
     NodeOutput { item: Some(item), ..NodeOutput::from_move(Move::Park { reason }).with_changes(changes) }
 }
 
-fn wait_for_person(task: &Task, reason: &str) -> Vec<Change> {
+fn waiting_changes(task: &Task, reason: &str) -> Vec<Change> {
     let to = |to: Status, why: &str| Change::Status { to, why: why.to_owned() };
     match task.status {
         Status::Ready => vec![to(Status::InProgress, "tool call kicked off"), to(Status::WaitingHitl, reason)],
@@ -45,7 +45,7 @@ fn wait_for_person(task: &Task, reason: &str) -> Vec<Change> {
     }
 }
 
-fn waiting_step(node: NodeName, state: &RunState) -> String {
+fn first_open_step(node: NodeName, state: &RunState) -> String {
     let task = state.task.as_ref().filter(|_| node == NodeName::ExecuteTool);
     let open = |subtask: &&Subtask| !subtask.done;
     task.and_then(|task| task.subtasks.iter().find(open)).map(|subtask| subtask.step.clone()).unwrap_or_default()

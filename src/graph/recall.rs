@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Nothing when the call asks for something else.
-pub(super) async fn recall(memory: &Memory, asker: CallContext<'_>, call: &Call) -> Result<Vec<ContextDoc>> {
+pub(super) async fn recall_documents(memory: &Memory, asker: CallContext<'_>, call: &Call) -> Result<Vec<ContextDoc>> {
     let Call::Recall { mail_id, thread, person, words, invoice } = call else { return Ok(Vec::new()) };
     let task = asker.state.task.as_ref().map(|task| format!("task:{}", task.task_id));
     let own: Vec<String> = mail_id.map(|id| format!("mail:{id}")).into_iter().chain(task).collect();
@@ -23,10 +23,10 @@ pub(super) async fn recall(memory: &Memory, asker: CallContext<'_>, call: &Call)
         scope: Scope::RUN,
     };
     let recalled = memory.recall(&question).await?;
-    Ok(recalled.found.into_iter().map(handed).collect())
+    Ok(recalled.found.into_iter().map(to_context_doc).collect())
 }
 
-fn handed(found: Found) -> ContextDoc {
+fn to_context_doc(found: Found) -> ContextDoc {
     ContextDoc {
         found_by: found.reasons.first().map_or_else(String::new, |reason| reason.by.to_string()),
         reasons: found.reasons.iter().map(ToString::to_string).collect(),
