@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{App, NotFound};
 use crate::{
-    graph::{Replay, fork, node::Nodes, replay},
+    graph::{Replay, fork_run, node::Nodes, replay_run},
     model::{NodeName, RunId, RunStatus},
     store::{
         Write,
@@ -50,14 +50,14 @@ impl App {
             None => None,
         };
         let nodes = Nodes::shipped(&Arc::new(self.config.me.clone()), &self.tools);
-        replay(&nodes, &record, mail.as_ref())
+        replay_run(&nodes, &record, mail.as_ref())
     }
 
     /// Stores the fork; the daemon, or the next `once`, works it.
     pub async fn fork(&self, reference: &str, from: NodeName) -> anyhow::Result<RunId> {
         let record = self.record(reference).await?;
         let now = self.clock.now();
-        let new = fork(&record, from, now).context("nothing was forked")?;
+        let new = fork_run(&record, from, now).context("nothing was forked")?;
         let run_id = new.run_id;
         self.store.write(Write::OpenRun(Box::new(new), now)).await?;
         Ok(run_id)

@@ -8,7 +8,7 @@ use crate::{
     store::value::{NewRun, RunRecord},
 };
 
-pub fn fork(record: &RunRecord, from: NodeName, at: Instant) -> anyhow::Result<NewRun> {
+pub fn fork_run(record: &RunRecord, from: NodeName, at: Instant) -> anyhow::Result<NewRun> {
     let entered: Vec<NodeName> = record.checkpoints.iter().map(|checkpoint| checkpoint.node).collect();
     let start = record.checkpoints.iter().find(|checkpoint| checkpoint.node == from);
     let Some(start) = start else {

@@ -24,6 +24,6 @@ pub mod topology;
 pub use active_run::ActiveRun;
 pub use call_handler::{CallContext, CallHandler, CallReply, LiveCallHandler, ReplyFuture, RunDeferred};
 pub use engine::{Engine, EngineLimits};
-pub use fork::fork;
+pub use fork::fork_run;
 pub use model_caller::{MODEL_IN_USE, NodeModelCaller};
-pub use replay::{Replay, replay};
+pub use replay::{Replay, replay_run};

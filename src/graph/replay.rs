@@ -20,7 +20,7 @@ const CALLS_PER_VISIT: usize = 8;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Replay {
     pub run_id: RunId,
-    pub checkpoints: Vec<Replayed>,
+    pub checkpoints: Vec<ReplayedCheckpoint>,
     /// Every checkpoint came out as it was recorded.
     pub identical: bool,
     /// Always none: replies come from the record.
@@ -28,7 +28,7 @@ pub struct Replay {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Replayed {
+pub struct ReplayedCheckpoint {
     pub seq: u32,
     pub node: NodeName,
     pub identical: bool,
@@ -36,7 +36,7 @@ pub struct Replayed {
     pub difference: String,
 }
 
-pub fn replay(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> anyhow::Result<Replay> {
+pub fn replay_run(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> anyhow::Result<Replay> {
     let before = RunRecord { checkpoints: Vec::new(), ..record.clone() };
     let mut ticket = ActiveRun::from_record(&before, None)?;
     let mut replayed = Vec::new();
@@ -44,11 +44,11 @@ pub fn replay(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> anyhow:
     for checkpoint in own {
         ticket.node = checkpoint.node;
         ticket.restore_task(record, checkpoint.seq)?;
-        let difference = match again(nodes, record, &ticket, checkpoint, mail) {
-            Ok(step) => compare(checkpoint, &step),
+        let difference = match replay_node(nodes, record, &ticket, checkpoint, mail) {
+            Ok(step) => describe_difference(checkpoint, &step),
             Err(error) => error_difference(checkpoint, &error),
         };
-        replayed.push(Replayed {
+        replayed.push(ReplayedCheckpoint {
             seq: checkpoint.seq,
             node: checkpoint.node,
             identical: difference.is_empty(),
@@ -63,7 +63,7 @@ pub fn replay(nodes: &Nodes, record: &RunRecord, mail: Option<&Mail>) -> anyhow:
 }
 
 /// Enters the node as it was entered then.
-fn again(
+fn replay_node(
     nodes: &Nodes,
     record: &RunRecord,
     ticket: &ActiveRun,
@@ -114,7 +114,7 @@ fn find_recorded_reply(record: &RunRecord, checkpoint: &CheckpointRow, call: &Ca
     })
 }
 
-fn compare(checkpoint: &CheckpointRow, step: &NodeOutput) -> String {
+fn describe_difference(checkpoint: &CheckpointRow, step: &NodeOutput) -> String {
     let text = |changes: &[Change]| serde_json::to_string(changes).unwrap_or_default();
     if text(&checkpoint.changes) != text(&step.changes) {
         return format!("changes were {}, are {}", text(&checkpoint.changes), text(&step.changes));
