@@ -9,7 +9,7 @@ use super::wording;
 use crate::{
     graph::{
         entry::{Call, Node, NodeInput, NodeOutput},
-        kin,
+        followup,
     },
     llm::Prompt,
     model::{
@@ -54,12 +54,12 @@ impl Node for PlanStep {
             };
             heed(&mut reading, taught, mail, &context);
         }
-        let marks = if entry.state.forced { Vec::new() } else { kin::invoice_marks(mail, &reading.tasks) };
+        let marks = if entry.state.forced { Vec::new() } else { followup::invoice_fingerprints(mail, &reading.tasks) };
         if !marks.is_empty() {
             let Some(same) = entry.find_reply::<Vec<ThreadTask>>(|call| matches!(call, Call::Kin { .. }))? else {
                 return Ok(NodeOutput::from_call(Call::Kin { marks }));
             };
-            kin::join(&mut known.tasks, same);
+            followup::merge_tasks(&mut known.tasks, same);
         }
         let step = self.decide(entry, mail, &known, &reading);
         match entry.heard(Prompt::PlanStep)? {
@@ -105,26 +105,26 @@ impl PlanStep {
             return none(about, NoTask::Overruled, "a person muted this sender");
         }
         if reading.tasks.is_empty() {
-            let Some(task) = kin::answered(mail, &known.tasks) else {
+            let Some(task) = followup::find_answered_task(mail, &known.tasks) else {
                 let no_task = reading.no_task.unwrap_or(NoTask::Fyi);
                 return none(about, no_task, &reading.reason);
             };
-            return follow_up(entry, about, &[(task, kin::reply_evidence(task).to_owned())]);
+            return link_follow_up(entry, about, &[(task, followup::reply_evidence(task).to_owned())]);
         }
         let mut fresh = Vec::new();
         let mut again: Vec<(&ThreadTask, String)> = Vec::new();
         for planned in &reading.tasks {
-            match kin::same(planned, mail, &known.tasks).filter(|_| !entry.state.forced) {
+            match followup::find_same_task(planned, mail, &known.tasks).filter(|_| !entry.state.forced) {
                 Some(found) if again.iter().any(|(task, _)| task.task_id == found.0.task_id) => {}
                 Some(found) => again.push(found),
                 None => fresh.push(planned),
             }
         }
         if fresh.is_empty() {
-            return follow_up(entry, about, &again);
+            return link_follow_up(entry, about, &again);
         }
         let mut step = self.open(entry, mail, known, reading, &about, &fresh);
-        let links = again.iter().map(|(task, evidence)| link(task, &about, evidence));
+        let links = again.iter().map(|(task, evidence)| link_change(task, &about, evidence));
         let settled = step.changes.pop();
         step.changes.extend(links.chain(settled));
         step.runs.extend(again.iter().map(|(task, _)| rank_run(entry, task)));
@@ -145,7 +145,7 @@ impl PlanStep {
             let task = self.task(entry, mail, known, reading, plan, ordinal);
             let facts = about.of(plan);
             step.runs.push(task_run(entry, known, &task, &facts));
-            let marks = if entry.state.forced { Vec::new() } else { kin::marks(mail, plan) };
+            let marks = if entry.state.forced { Vec::new() } else { followup::task_fingerprints(mail, plan) };
             let seen = known.tasks.iter().map(|task| task.task_id).collect();
             step.changes.push(Change::OpenTask { task: Box::new(task), facts: Box::new(facts), marks, seen });
         }
@@ -256,8 +256,8 @@ fn none(facts: Facts, kind: NoTask, reason: &str) -> NodeOutput {
 }
 
 /// The mail is about tasks that are there; the first of them is what the ledger names.
-fn follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&ThreadTask, String)]) -> NodeOutput {
-    let mut changes: Vec<Change> = tasks.iter().map(|(task, evidence)| link(task, &facts, evidence)).collect();
+fn link_follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&ThreadTask, String)]) -> NodeOutput {
+    let mut changes: Vec<Change> = tasks.iter().map(|(task, evidence)| link_change(task, &facts, evidence)).collect();
     let reason = tasks.first().map(|(task, evidence)| format!("{evidence}: {}", task.objective)).unwrap_or_default();
     let facts = Some(Box::new(Facts { kind: "follow_up".into(), ..facts }));
     changes.push(Change::Settle { state: MailState::Linked, reason, facts });
@@ -266,7 +266,7 @@ fn follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&ThreadTask, String)
     step
 }
 
-fn link(task: &ThreadTask, facts: &Facts, evidence: &str) -> Change {
+fn link_change(task: &ThreadTask, facts: &Facts, evidence: &str) -> Change {
     let facts = Box::new(Facts { kind: "follow_up".into(), ..facts.clone() });
     Change::LinkMail { task_id: task.task_id, facts, evidence: evidence.to_owned() }
 }

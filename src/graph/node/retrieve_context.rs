@@ -24,7 +24,7 @@ impl Node for RetrieveContext {
                     .unwrap_or_default(),
                 person: entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default(),
                 words: objective,
-                invoice: invoice(entry).unwrap_or_default(),
+                invoice: invoice_fingerprint(entry).unwrap_or_default(),
             }));
         };
         let changes = if documents.is_empty() { Vec::new() } else { vec![Change::Documents { documents }] };
@@ -32,7 +32,7 @@ impl Node for RetrieveContext {
     }
 }
 
-fn invoice(entry: &NodeInput<'_>) -> Option<String> {
+fn invoice_fingerprint(entry: &NodeInput<'_>) -> Option<String> {
     let number = entry.state.task.as_ref()?.context.more.get("invoice_number")?.as_str()?;
     mark::of_invoice(&entry.mail?.from.addr, number)
 }

@@ -15,23 +15,23 @@ use crate::{
 };
 
 /// What a task opened from this mail is recognised by.
-pub(super) fn marks(mail: &Mail, planned: &PlannedTask) -> Vec<String> {
-    let invoice = invoice_mark(mail, planned);
+pub(super) fn task_fingerprints(mail: &Mail, planned: &PlannedTask) -> Vec<String> {
+    let invoice = invoice_fingerprint(mail, planned);
     [mark::of_text(mail), mark::of_sentence(&planned.evidence), invoice].into_iter().flatten().collect()
 }
 
-pub(super) fn invoice_marks(mail: &Mail, planned: &[PlannedTask]) -> Vec<String> {
-    planned.iter().filter_map(|planned| invoice_mark(mail, planned)).collect()
+pub(super) fn invoice_fingerprints(mail: &Mail, planned: &[PlannedTask]) -> Vec<String> {
+    planned.iter().filter_map(|planned| invoice_fingerprint(mail, planned)).collect()
 }
 
 /// A number says something only about a sender the receiving server vouches for.
-fn invoice_mark(mail: &Mail, planned: &PlannedTask) -> Option<String> {
+fn invoice_fingerprint(mail: &Mail, planned: &PlannedTask) -> Option<String> {
     let number = planned.invoice_number.as_deref().filter(|_| mail.authentication.verified)?;
     mark::of_invoice(&mail.from.addr, number)
 }
 
 /// Adds tasks found by another kinship; of one that is there already, the stronger counts.
-pub(super) fn join(tasks: &mut Vec<ThreadTask>, more: Vec<ThreadTask>) {
+pub(super) fn merge_tasks(tasks: &mut Vec<ThreadTask>, more: Vec<ThreadTask>) {
     for new in more {
         match tasks.iter_mut().find(|known| known.task_id == new.task_id) {
             Some(known) if known.kinship == Kinship::Text => {}
@@ -42,7 +42,7 @@ pub(super) fn join(tasks: &mut Vec<ThreadTask>, more: Vec<ThreadTask>) {
 }
 
 /// The task a mail that asks for nothing answers.
-pub(super) fn answered<'a>(mail: &Mail, tasks: &'a [ThreadTask]) -> Option<&'a ThreadTask> {
+pub(super) fn find_answered_task<'a>(mail: &Mail, tasks: &'a [ThreadTask]) -> Option<&'a ThreadTask> {
     tasks.iter().find(|task| task.kinship != Kinship::Thread || !mail.references.is_empty())
 }
 
@@ -58,16 +58,19 @@ pub(super) const fn reply_evidence(task: &ThreadTask) -> &'static str {
 const SAME_TEXT: &str = "the same words, subject and attachments from the same sender";
 
 /// The open task that is about the same, with the evidence.
-pub(super) fn same<'a>(
+pub(super) fn find_same_task<'a>(
     planned: &PlannedTask,
     mail: &Mail,
     tasks: &'a [ThreadTask],
 ) -> Option<(&'a ThreadTask, String)> {
-    tasks.iter().filter(|task| may_take_in(task, mail)).find_map(|task| Some((task, evidence(planned, mail, task)?)))
+    tasks
+        .iter()
+        .filter(|task| is_safe_to_link(task, mail))
+        .find_map(|task| Some((task, same_task_evidence(planned, mail, task)?)))
 }
 
 /// Whether filing the mail under this task can do its author no harm.
-fn may_take_in(task: &ThreadTask, mail: &Mail) -> bool {
+fn is_safe_to_link(task: &ThreadTask, mail: &Mail) -> bool {
     if task.own {
         return true;
     }
@@ -78,7 +81,7 @@ fn may_take_in(task: &ThreadTask, mail: &Mail) -> bool {
     task.sender == mail.from.addr || (task.sender_verified && task.known_contact)
 }
 
-fn evidence(planned: &PlannedTask, mail: &Mail, task: &ThreadTask) -> Option<String> {
+fn same_task_evidence(planned: &PlannedTask, mail: &Mail, task: &ThreadTask) -> Option<String> {
     let number = |number: &Option<String>| number.as_deref().and_then(|number| mark::of_invoice("same", number));
     let (asked, known) = (number(&planned.invoice_number), number(&task.invoice_number));
     match task.kinship {
@@ -104,10 +107,10 @@ fn evidence(planned: &PlannedTask, mail: &Mail, task: &ThreadTask) -> Option<Str
 fn is_same_request(planned: &PlannedTask, task: &ThreadTask) -> bool {
     let words: HashSet<String> = query_words(&planned.objective).into_iter().collect();
     let shared = query_words(&task.objective).iter().filter(|word| words.contains(*word)).count();
-    (is_one_thing(planned.kind) && task.kind == planned.kind.as_str()) || shared * 2 >= words.len().max(1)
+    (is_one_per_conversation(planned.kind) && task.kind == planned.kind.as_str()) || shared * 2 >= words.len().max(1)
 }
 
 /// A conversation is about one of these; of requests and questions it may hold many.
-const fn is_one_thing(kind: TaskKind) -> bool {
+const fn is_one_per_conversation(kind: TaskKind) -> bool {
     matches!(kind, TaskKind::Meeting | TaskKind::Invitation | TaskKind::Invoice | TaskKind::Alert)
 }
