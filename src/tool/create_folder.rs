@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{CannotDo, Outcome, Tool, ToolInput};
+use super::{Tool, ToolError, ToolInput, ToolOutcome};
 use crate::model::{Effect, action::Origin};
 
 pub(super) struct CreateFolder;
@@ -12,11 +12,11 @@ impl Tool for CreateFolder {
         "create_folder"
     }
 
-    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+    fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         let name =
-            name_in(&input.facts.objective).ok_or_else(|| CannotDo("the task does not name the folder".into()))?;
+            name_in(&input.facts.objective).ok_or_else(|| ToolError("the task does not name the folder".into()))?;
         let output = json!({ "folder": name });
-        Ok(Outcome::wish(Effect::CreateFolder { name }, output, &[("name", Origin::Mail)]))
+        Ok(ToolOutcome::wish(Effect::CreateFolder { name }, output, &[("name", Origin::Mail)]))
     }
 }
 

@@ -4,7 +4,7 @@ use chrono::DateTime;
 use serde_json::{Value, json};
 
 use super::{
-    CannotDo, Outcome, Tool, ToolInput, Words,
+    Tool, ToolError, ToolInput, ToolOutcome, Words,
     letter::{Letter, envelop, phrases, reply_subject, signature, span, unknown_sender},
 };
 use crate::model::{
@@ -27,7 +27,7 @@ impl Tool for DraftReply {
         true
     }
 
-    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+    fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         if let Some(yours) = unknown_sender(input).filter(|_| Me::is_nobody(input.own)) {
             return Ok(yours);
         }
@@ -49,15 +49,15 @@ impl Tool for DraftReply {
             fields.insert(WORDED_BY.into(), json!(origin));
         }
         let arguments = [(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)];
-        Ok(Outcome::wish(Effect::Draft { message }, output, &arguments))
+        Ok(ToolOutcome::wish(Effect::Draft { message }, output, &arguments))
     }
 }
 
 /// The mail that is to be answered, if there is anybody to answer.
-pub(super) fn answered<'a>(input: &ToolInput<'a>) -> Result<&'a Mail, CannotDo> {
-    let mail = input.mail.ok_or_else(|| CannotDo("there is no mail to answer".into()))?;
+pub(super) fn answered<'a>(input: &ToolInput<'a>) -> Result<&'a Mail, ToolError> {
+    let mail = input.mail.ok_or_else(|| ToolError("there is no mail to answer".into()))?;
     if mail.from.addr.is_empty() {
-        return Err(CannotDo("the mail has no sender to answer".into()));
+        return Err(ToolError("the mail has no sender to answer".into()));
     }
     Ok(mail)
 }

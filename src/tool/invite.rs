@@ -4,7 +4,7 @@ use chrono::{DateTime, Duration, Utc};
 use serde_json::{Value, json};
 
 use super::{
-    CannotDo, Outcome, Tool, ToolInput,
+    Tool, ToolError, ToolInput, ToolOutcome,
     draft_reply::{answered, back},
     letter::{Letter, envelop, host, reply_subject, span, topic, unknown_sender},
     propose_time_slots::CALENDAR,
@@ -26,12 +26,12 @@ impl Tool for SendCalendarInvite {
         "send_calendar_invite"
     }
 
-    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+    fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         if let Some(yours) = unknown_sender(input) {
             return Ok(yours);
         }
         let mail = answered(input)?;
-        let (start, end) = slot(input).ok_or_else(|| CannotDo("no time was proposed for the meeting".into()))?;
+        let (start, end) = slot(input).ok_or_else(|| ToolError("no time was proposed for the meeting".into()))?;
         let to = back(mail);
         let mut lines = vec![
             format!("UID:{}", uid(input)),
@@ -106,13 +106,13 @@ impl Tool for AnswerInvitation {
         true
     }
 
-    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+    fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         if let Some(yours) = unknown_sender(input) {
             return Ok(yours);
         }
         let mail = answered(input)?;
         let invite = mail.invite.as_ref().filter(|invite| invite.method == "REQUEST" && !invite.uid.is_empty());
-        let invite = invite.ok_or_else(|| CannotDo("the mail holds no invitation to answer".into()))?;
+        let invite = invite.ok_or_else(|| ToolError("the mail holds no invitation to answer".into()))?;
         let (status, word) = answer(input)?;
         let organizer = invite.organizer.clone().unwrap_or_else(|| mail.from.addr.clone());
         let name = input.me.sign(input.own);
@@ -135,7 +135,7 @@ impl Tool for AnswerInvitation {
         };
         let effect = Effect::Send { kind: SendKind::Answer, message: letter.write(input)?, replaces: None };
         let mut outcome = wish(effect, &ARGUMENTS);
-        if let Outcome::Effect(wished) = &mut outcome
+        if let ToolOutcome::Effect(wished) = &mut outcome
             && let Some(output) = wished.output.as_object_mut()
         {
             output.insert("invitation".into(), facts(invite, &organizer, input.in_calendar));
@@ -168,7 +168,7 @@ fn facts(invite: &Invite, organizer: &str, in_calendar: &InCalendar) -> Value {
 }
 
 /// Yes, unless the person said otherwise: they are asked before it leaves.
-fn answer(input: &ToolInput<'_>) -> Result<(&'static str, &'static str), CannotDo> {
+fn answer(input: &ToolInput<'_>) -> Result<(&'static str, &'static str), ToolError> {
     let Some(words) = instruction(input) else { return Ok(("ACCEPTED", "Accepted")) };
     let words = words.to_lowercase();
     let said = |known: &[&str]| words.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
@@ -176,7 +176,7 @@ fn answer(input: &ToolInput<'_>) -> Result<(&'static str, &'static str), CannotD
         .iter()
         .find(|(_, _, known)| said(known))
         .map(|(status, word, _)| (*status, *word))
-        .ok_or_else(|| CannotDo("say accept, decline or maybe".into()))
+        .ok_or_else(|| ToolError("say accept, decline or maybe".into()))
 }
 
 fn calendar(method: &str, lines: &[String]) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{CannotDo, Outcome, Tool, ToolInput};
+use super::{Tool, ToolError, ToolInput, ToolOutcome};
 use crate::model::{Effect, action::Origin};
 
 /// Labels the mail with the kind of its task.
@@ -13,10 +13,10 @@ impl Tool for Label {
         "label"
     }
 
-    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+    fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         let label = input.facts.kind.clone();
         let output = json!({ "label": label });
-        Ok(Outcome::wish(Effect::Label { label }, output, &[("label", Origin::Template)]))
+        Ok(ToolOutcome::wish(Effect::Label { label }, output, &[("label", Origin::Template)]))
     }
 }
 
@@ -27,7 +27,7 @@ impl Tool for Archive {
         "archive"
     }
 
-    fn run(&self, _: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
-        Ok(Outcome::wish(Effect::Archive, json!({ "archived": true }), &[]))
+    fn run(&self, _: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
+        Ok(ToolOutcome::wish(Effect::Archive, json!({ "archived": true }), &[]))
     }
 }

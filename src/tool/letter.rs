@@ -8,7 +8,7 @@ use mail_builder::{
 };
 use mail_parser::MimeHeaders as _;
 
-use super::{CannotDo, Outcome, ToolInput};
+use super::{ToolError, ToolInput, ToolOutcome};
 use crate::model::{Address, Attachment, Instant, Mail, action::Composed, ids::sha256_hex};
 
 /// What a message says; who it is from, its date and its ids follow from the input.
@@ -34,7 +34,7 @@ fn mailboxes(people: &[Address]) -> Mailbox<'static> {
 }
 
 impl Letter<'_> {
-    pub(super) fn write(self, input: &ToolInput<'_>) -> Result<Composed, CannotDo> {
+    pub(super) fn write(self, input: &ToolInput<'_>) -> Result<Composed, ToolError> {
         let name = input.me.names.first().map_or("", String::as_str);
         let mut builder = MessageBuilder::new()
             .from(mailbox(name, input.own))
@@ -64,7 +64,7 @@ impl Letter<'_> {
         };
         let mime = builder
             .write_to_string()
-            .map_err(|error| CannotDo(format!("the message could not be written: {error}")))?;
+            .map_err(|error| ToolError(format!("the message could not be written: {error}")))?;
         Ok(Composed { to: self.to, cc: Vec::new(), subject: self.subject, body: self.body, mime, attachments })
     }
 }
@@ -175,16 +175,22 @@ pub(super) fn signature<'a>(input: &ToolInput<'a>) -> &'a str {
 
 /// Nothing leaves in the name of somebody who has not said who they are: whom a mail was written to is its sender's word.
 /// The step is the person's until they do.
-pub(super) fn unknown_sender(input: &ToolInput<'_>) -> Option<Outcome> {
+pub(super) fn unknown_sender(input: &ToolInput<'_>) -> Option<ToolOutcome> {
     let why = "your address is not known; set addresses of [me], or address of the [[account]], in adjutant.toml";
-    input.me.addresses.is_empty().then(|| Outcome::Yours(why.into()))
+    input.me.addresses.is_empty().then(|| ToolOutcome::LeftToPerson(why.into()))
 }
 
 /// The same message in a person's own words: another subject and text, everything else as it was. The ids and the date
 /// are those of the new action.
-pub fn rewrite(message: &Composed, token: &str, subject: &str, text: &str, now: Instant) -> Result<Composed, CannotDo> {
+pub fn rewrite(
+    message: &Composed,
+    token: &str,
+    subject: &str,
+    text: &str,
+    now: Instant,
+) -> Result<Composed, ToolError> {
     let parsed = mail_parser::MessageParser::default().parse(message.mime.as_bytes());
-    let parsed = parsed.ok_or_else(|| CannotDo("the message cannot be read".into()))?;
+    let parsed = parsed.ok_or_else(|| ToolError("the message cannot be read".into()))?;
     let from = parsed.from().and_then(|from| from.first());
     let own = from.and_then(|from| from.address()).unwrap_or_default().to_owned();
     let name = from.and_then(|from| from.name()).unwrap_or_default().to_owned();
@@ -214,6 +220,6 @@ pub fn rewrite(message: &Composed, token: &str, subject: &str, text: &str, now: 
         None => builder.text_body(text.to_owned()),
     };
     let mime =
-        builder.write_to_string().map_err(|error| CannotDo(format!("the message could not be written: {error}")))?;
+        builder.write_to_string().map_err(|error| ToolError(format!("the message could not be written: {error}")))?;
     Ok(Composed { subject: subject.to_owned(), body: text.to_owned(), mime, ..message.clone() })
 }

@@ -81,13 +81,13 @@ pub enum BusyTimes {
 
 /// What a tool answers.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum ToolOutcome {
     /// Nothing leaves the program: the answer itself is the work.
     Output(Value),
     /// Wants something done.
     Effect(Box<Wished>),
     /// Only the person can: the step stays theirs, and says why.
-    Yours(String),
+    LeftToPerson(String),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -99,7 +99,7 @@ pub struct Wished {
     pub arguments: Vec<Argument>,
 }
 
-impl Outcome {
+impl ToolOutcome {
     fn wish(effect: Effect, output: Value, arguments: &[(&str, Origin)]) -> Self {
         let arguments = arguments.iter().map(|(name, origin)| Argument::of(name, *origin)).collect();
         Self::Effect(Box::new(Wished { effect, output, arguments }))
@@ -109,7 +109,7 @@ impl Outcome {
 /// Why a tool cannot do its step. Trying again will not help.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct CannotDo(pub String);
+pub struct ToolError(pub String);
 
 pub trait Tool: Send + Sync {
     fn name(&self) -> &'static str;
@@ -134,7 +134,7 @@ pub trait Tool: Send + Sync {
         false
     }
 
-    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo>;
+    fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError>;
 }
 
 /// Every tool, by name.

@@ -4,7 +4,7 @@ use chrono::{DateTime, Datelike, Days, Duration, NaiveDate, NaiveTime, TimeZone}
 use chrono_tz::Tz;
 use serde_json::json;
 
-use super::{BusyTimes, CannotDo, Outcome, Tool, ToolInput};
+use super::{BusyTimes, Tool, ToolError, ToolInput, ToolOutcome};
 use crate::{
     model::{Instant, Me},
     source::Busy,
@@ -28,7 +28,7 @@ impl Tool for ProposeTimeSlots {
         i64::try_from(DAYS_AHEAD + 1).ok()
     }
 
-    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+    fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         let minutes = minutes(input.task.context.meeting_duration.as_deref());
         let busy = match input.busy_times {
             BusyTimes::Known { busy } => busy.as_slice(),
@@ -37,13 +37,13 @@ impl Tool for ProposeTimeSlots {
         let slots = slots(input.me, input.now, minutes, busy);
         if slots.is_empty() {
             let full = if busy.is_empty() { "" } else { " and the calendar" };
-            return Err(CannotDo(format!("the working hours in [me]{full} leave no room for a meeting")));
+            return Err(ToolError(format!("the working hours in [me]{full} leave no room for a meeting")));
         }
         let slots: Vec<_> = slots
             .iter()
             .map(|start| json!({ "start": start.to_rfc3339(), "end": (*start + Duration::minutes(minutes)).to_rfc3339() }))
             .collect();
-        Ok(Outcome::Output(match input.busy_times {
+        Ok(ToolOutcome::Output(match input.busy_times {
             BusyTimes::None => json!({ "minutes": minutes, "slots": slots }),
             BusyTimes::Known { .. } => json!({ "minutes": minutes, "slots": slots, CALENDAR: true }),
             BusyTimes::Silent { why } => json!({ "minutes": minutes, "slots": slots, "not_asked": why }),

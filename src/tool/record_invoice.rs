@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{CannotDo, Outcome, Tool, ToolInput};
+use super::{Tool, ToolError, ToolInput, ToolOutcome};
 use crate::model::{
     Effect,
     action::{InvoiceRecord, Origin},
@@ -15,11 +15,11 @@ impl Tool for RecordInvoice {
         "record_invoice"
     }
 
-    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+    fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         let text = |key: &str| input.task.context.more.get(key).and_then(|value| value.as_str()).map(str::to_owned);
         let payee = input.task.context.person.clone().unwrap_or_else(|| input.facts.sender.clone());
         if payee.is_empty() {
-            return Err(CannotDo("the mail does not say whom to pay".into()));
+            return Err(ToolError("the mail does not say whom to pay".into()));
         }
         let invoice = InvoiceRecord {
             payee,
@@ -29,6 +29,6 @@ impl Tool for RecordInvoice {
             number: text("invoice_number"),
         };
         let output = json!(invoice);
-        Ok(Outcome::wish(Effect::RecordInvoice { invoice }, output, &[("invoice", Origin::Mail)]))
+        Ok(ToolOutcome::wish(Effect::RecordInvoice { invoice }, output, &[("invoice", Origin::Mail)]))
     }
 }

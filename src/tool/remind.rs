@@ -3,7 +3,7 @@
 use chrono::{Duration, NaiveDate, TimeZone};
 use serde_json::json;
 
-use super::{CannotDo, Outcome, Tool, ToolInput};
+use super::{Tool, ToolError, ToolInput, ToolOutcome};
 use crate::model::{Effect, Instant, Me, Recurrence, TaskKind, action::Origin};
 
 /// A task without a deadline is brought up again after this long.
@@ -20,7 +20,7 @@ impl Tool for Remind {
         "remind"
     }
 
-    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+    fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         let at = reminder_time(&Asked {
             kind: &input.facts.kind,
             due: input.facts.due_at,
@@ -35,7 +35,7 @@ impl Tool for Remind {
             Some(every) => json!({ "remind_at": at, "every": every }),
             None => json!({ "remind_at": at }),
         };
-        Ok(Outcome::wish(effect, output, &[("text", Origin::Mail)]))
+        Ok(ToolOutcome::wish(effect, output, &[("text", Origin::Mail)]))
     }
 }
 

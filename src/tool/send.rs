@@ -4,7 +4,7 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::{
-    CannotDo, Outcome, Tool, ToolInput,
+    Tool, ToolError, ToolInput, ToolOutcome,
     draft_reply::{WORDED_BY, answered, back, body},
     letter::{Letter, envelop, phrases, reply_subject, unknown_sender},
 };
@@ -21,7 +21,7 @@ impl Tool for SendReply {
         "send_reply"
     }
 
-    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+    fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         if let Some(yours) = unknown_sender(input) {
             return Ok(yours);
         }
@@ -37,7 +37,7 @@ impl Tool for SendReply {
             Letter { to: back(mail), subject: reply_subject(&mail.subject), body, answers: Some(mail), calendar: None }
                 .write(input)?;
         if message.has_gap() {
-            return Ok(Outcome::Yours("the answer needs your words: `adjutant tasks reply`".into()));
+            return Ok(ToolOutcome::LeftToPerson("the answer needs your words: `adjutant tasks reply`".into()));
         }
         let effect = Effect::Send { kind: SendKind::Reply, message, replaces: earlier_draft(input) };
         Ok(wish(effect, &[(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)]))
@@ -72,7 +72,7 @@ impl Tool for SendMail {
         "send_mail"
     }
 
-    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+    fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         if let Some(yours) = unknown_sender(input) {
             return Ok(yours);
         }
@@ -100,11 +100,11 @@ impl Tool for Forward {
         "forward"
     }
 
-    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+    fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         if let Some(yours) = unknown_sender(input) {
             return Ok(yours);
         }
-        let mail = input.mail.ok_or_else(|| CannotDo("there is no mail to forward".into()))?;
+        let mail = input.mail.ok_or_else(|| ToolError("there is no mail to forward".into()))?;
         let wished = input.task.context.more.get("message").cloned().unwrap_or_default();
         let to = recipients(&wished)?;
         let quoted: String = mail.text.lines().map(|line| format!("> {line}\n")).collect();
@@ -123,21 +123,21 @@ impl Tool for Forward {
 }
 
 /// Named by a person, in the task: `{"to": ["dana@work.example"], …}`.
-fn recipients(wished: &Value) -> Result<Vec<Address>, CannotDo> {
+fn recipients(wished: &Value) -> Result<Vec<Address>, ToolError> {
     let named = wished.get("to").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let to: Vec<Address> = named
         .iter()
         .filter_map(Value::as_str)
         .map(|addr| Address { name: None, addr: addr.trim().to_ascii_lowercase() })
         .collect();
-    if to.is_empty() { Err(CannotDo("nobody said who it should go to".into())) } else { Ok(to) }
+    if to.is_empty() { Err(ToolError("nobody said who it should go to".into())) } else { Ok(to) }
 }
 
 /// What the step shows is drawn from the message itself.
-pub(super) fn wish(effect: Effect, arguments: &[(&str, Origin)]) -> Outcome {
+pub(super) fn wish(effect: Effect, arguments: &[(&str, Origin)]) -> ToolOutcome {
     let output = effect.message().map_or(Value::Null, |message| {
         let to: Vec<&str> = message.to.iter().map(|to| to.addr.as_str()).collect();
         json!({ "to": to, "subject": message.subject, "text": message.body })
     });
-    Outcome::wish(effect, output, arguments)
+    ToolOutcome::wish(effect, output, arguments)
 }

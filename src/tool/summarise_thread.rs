@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{CannotDo, Outcome, ThreadMail, Tool, ToolInput};
+use super::{ThreadMail, Tool, ToolError, ToolInput, ToolOutcome};
 
 /// More than a screen is no summary.
 const MOST_MAILS: usize = 12;
@@ -19,12 +19,12 @@ impl Tool for SummariseThread {
         true
     }
 
-    fn run(&self, input: &ToolInput<'_>) -> Result<Outcome, CannotDo> {
+    fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         if input.thread.is_empty() {
-            return Err(CannotDo("there is no conversation to summarise".into()));
+            return Err(ToolError("there is no conversation to summarise".into()));
         }
         let lines: Vec<String> = input.thread.iter().take(MOST_MAILS).map(line).collect();
-        Ok(Outcome::Output(json!({ "mails": input.thread.len(), "summary": lines })))
+        Ok(ToolOutcome::Output(json!({ "mails": input.thread.len(), "summary": lines })))
     }
 }
 

@@ -1,7 +1,7 @@
 use chrono::{NaiveTime, Weekday};
 use serde_json::{Value, json};
 
-use super::{BusyTimes, Outcome, Registry, ThreadMail, ToolInput};
+use super::{BusyTimes, Registry, ThreadMail, ToolInput, ToolOutcome};
 use crate::{
     model::{Address, Addressed, Effect, Facts, Instant, Mail, Me, Task, UrgencyOrigin},
     source::InCalendar,
@@ -56,7 +56,7 @@ fn task(objective: &str, output: Value) -> Task {
     .unwrap()
 }
 
-fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> Outcome {
+fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> ToolOutcome {
     let thread = [ThreadMail { from: "Dana".into(), at: None, text: "Numbers are in. More later.".into() }];
     let me = me();
     // A Friday, 10:00 in Berlin.
@@ -78,16 +78,17 @@ fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> Outcome {
     Registry::shipped().get(tool).unwrap().run(&input).unwrap()
 }
 
-fn effect(outcome: Outcome) -> Effect {
+fn effect(outcome: ToolOutcome) -> Effect {
     match outcome {
-        Outcome::Effect(wished) => wished.effect,
+        ToolOutcome::Effect(wished) => wished.effect,
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn slots_lie_on_working_days_inside_working_hours() {
-    let Outcome::Output(output) = run("propose_time_slots", &task("Meet", Value::Null), &facts("meeting", None), None)
+    let ToolOutcome::Output(output) =
+        run("propose_time_slots", &task("Meet", Value::Null), &facts("meeting", None), None)
     else {
         panic!("slots are an output");
     };
@@ -100,7 +101,7 @@ fn slots_lie_on_working_days_inside_working_hours() {
 #[test]
 fn reminders_come_before_the_deadline_and_never_in_the_past() {
     let remind_of = |task: &Task, kind: &str, due: Option<&str>| match run("remind", task, &facts(kind, due), None) {
-        Outcome::Effect(wished) => match wished.effect {
+        ToolOutcome::Effect(wished) => match wished.effect {
             Effect::Remind { at, .. } => at.to_string(),
             other => panic!("{other:?}"),
         },
@@ -166,7 +167,7 @@ fn an_invoice_is_recorded_with_what_the_mail_said() {
 
 #[test]
 fn a_thread_is_summed_up_by_first_sentences() {
-    let Outcome::Output(output) = run("summarise_thread", &task("Sum", Value::Null), &facts("summary", None), None)
+    let ToolOutcome::Output(output) = run("summarise_thread", &task("Sum", Value::Null), &facts("summary", None), None)
     else {
         panic!("a summary is an output");
     };

@@ -6,7 +6,7 @@ use adjutant::{
     model::{AccountId, AccountMode, Action, ActionId, Effect, Mail, MailId, Task, TaskId, UserId, action::Composed},
     planner::{Relation, facts},
     policy::{Charter, Situation, classify},
-    tool::{BusyTimes, Outcome, Registry, ToolInput, rewrite},
+    tool::{BusyTimes, Registry, ToolInput, ToolOutcome, rewrite},
 };
 use serde_json::json;
 
@@ -145,7 +145,7 @@ fn reply(mail: &Mail) -> Composed {
         token: "01TOKEN",
     };
     match Registry::shipped().get("draft_reply").unwrap().run(&input).unwrap() {
-        Outcome::Effect(wished) => match wished.effect {
+        ToolOutcome::Effect(wished) => match wished.effect {
             Effect::Draft { message } => message,
             other => panic!("{other:?}"),
         },

@@ -17,7 +17,7 @@ use crate::{
     policy::{AccountPermissions, ApprovedAction, Situation, Verdict, judge},
     source::InCalendar,
     store::value::{NewAction, NewItem},
-    tool::{BusyTimes, Outcome, Registry, ThreadMail, Tool, ToolInput, Wished, Words, remind::is_reminder},
+    tool::{BusyTimes, Registry, ThreadMail, Tool, ToolInput, ToolOutcome, Wished, Words, remind::is_reminder},
 };
 
 pub(super) struct ExecuteTool {
@@ -26,7 +26,7 @@ pub(super) struct ExecuteTool {
 }
 
 /// Marks the output of a step that only the person can do.
-pub(super) const YOURS: &str = "yours";
+pub(super) const LEFT_TO_PERSON: &str = "yours";
 
 impl Node for ExecuteTool {
     fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
@@ -106,15 +106,17 @@ impl ExecuteTool {
         };
         let changes = kick_off(task);
         match tool.run(&input) {
-            Ok(Outcome::Output(value)) => Ok(NodeOutput::from_move(self.after(task, index)).with_changes(done(
+            Ok(ToolOutcome::Output(value)) => Ok(NodeOutput::from_move(self.after(task, index)).with_changes(done(
                 changes,
                 index,
                 tool.name(),
                 value,
             ))),
-            Ok(Outcome::Effect(wished)) => self.wish(entry, task, (index, tool.name(), action_id), *wished, changes),
-            Ok(Outcome::Yours(why)) => {
-                let output = Change::Output { step: tool.name().to_owned(), value: json!({ YOURS: why }) };
+            Ok(ToolOutcome::Effect(wished)) => {
+                self.wish(entry, task, (index, tool.name(), action_id), *wished, changes)
+            }
+            Ok(ToolOutcome::LeftToPerson(why)) => {
+                let output = Change::Output { step: tool.name().to_owned(), value: json!({ LEFT_TO_PERSON: why }) };
                 Ok(NodeOutput::from_move(self.after(task, index)).with_changes(vec![output]))
             }
             Err(cannot) => Ok(park_failed(entry, task, tool.name(), &cannot.0, changes)),

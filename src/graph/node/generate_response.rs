@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use super::{execute_tool::YOURS, wording};
+use super::{execute_tool::LEFT_TO_PERSON, wording};
 use crate::{
     graph::entry::{Node, NodeInput, NodeOutput},
     llm::{Heard, Prompt, prompt::generate_response},
@@ -98,7 +98,7 @@ fn summary(task: &Task) -> String {
         ("Withheld", list(&|step, done| !done && told(step, "withheld"))),
         ("Void", list(&|step, done| !done && told(step, "void"))),
         ("Waits for its time", list(&|step, done| !done && told(step, "remind_at") && !told(step, "void"))),
-        ("Waits for you", list(&|step, done| !done && (output(step).is_none() || told(step, YOURS)))),
+        ("Waits for you", list(&|step, done| !done && (output(step).is_none() || told(step, LEFT_TO_PERSON)))),
     ];
     let sentences: Vec<String> = parts
         .into_iter()
