@@ -34,41 +34,47 @@ impl Node for ExecuteTool {
         if let Some((Call::Effect { action_id }, _)) = entry.replies.first() {
             return self.record_effect_outcome(entry, task, *action_id);
         }
-        if let Some(action_id) = entry.state.decided.filter(|action_id| is_open(entry, task, *action_id)) {
+        if let Some(action_id) = entry.state.decided.filter(|action_id| is_decided_step_open(entry, task, *action_id)) {
             return Ok(NodeOutput::from_move(Move::Wait { action_id }));
         }
-        match self.untried(task).next() {
+        match self.untried_steps(task).next() {
             None => Ok(NodeOutput::from_move(Move::Next)),
-            Some((index, tool)) => self.work(entry, task, index, tool),
+            Some((index, tool)) => self.run_tool(entry, task, index, tool),
         }
     }
 }
 
 /// A step that has an output was dealt with: done, withheld, or void.
-fn was_tried(task: &Task, step: &str) -> bool {
+fn has_output(task: &Task, step: &str) -> bool {
     task.tool_output.as_ref().is_some_and(|output| output.contains_key(step))
 }
 
 /// The step a person has decided on is still to be done.
-fn is_open(entry: &NodeInput<'_>, task: &Task, action_id: ActionId) -> bool {
-    let mut open = task.subtasks.iter().filter(|subtask| !subtask.done && !was_tried(task, &subtask.step));
-    open.any(|subtask| self::action_id(entry, task, &subtask.step) == action_id)
+fn is_decided_step_open(entry: &NodeInput<'_>, task: &Task, action_id: ActionId) -> bool {
+    let mut open = task.subtasks.iter().filter(|subtask| !subtask.done && !has_output(task, &subtask.step));
+    open.any(|subtask| self::derive_action_id(entry, task, &subtask.step) == action_id)
 }
 
 impl ExecuteTool {
     /// The agent's steps that are still to be worked.
-    fn untried<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = (usize, &'a dyn Tool)> {
+    fn untried_steps<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = (usize, &'a dyn Tool)> {
         let open = task.subtasks.iter().enumerate().filter(|(_, subtask)| !subtask.done);
         let agents = open.filter_map(|(index, subtask)| Some((index, self.tools.get(&subtask.step)?)));
-        agents.filter(|(_, tool)| !was_tried(task, tool.name()))
+        agents.filter(|(_, tool)| !has_output(task, tool.name()))
     }
 
     /// Where to when the step at `index` has been dealt with.
-    fn after(&self, task: &Task, index: usize) -> Move {
-        if self.untried(task).any(|(other, _)| other != index) { Move::Again } else { Move::Next }
+    fn next_move(&self, task: &Task, index: usize) -> Move {
+        if self.untried_steps(task).any(|(other, _)| other != index) { Move::Again } else { Move::Next }
     }
 
-    fn work(&self, entry: &NodeInput<'_>, task: &Task, index: usize, tool: &dyn Tool) -> anyhow::Result<NodeOutput> {
+    fn run_tool(
+        &self,
+        entry: &NodeInput<'_>,
+        task: &Task,
+        index: usize,
+        tool: &dyn Tool,
+    ) -> anyhow::Result<NodeOutput> {
         let worded = tool.takes_words() && entry.has_model;
         let thread: Option<Vec<ThreadMail>> = entry.find_reply(|call| matches!(call, Call::Thread { .. }))?;
         if (tool.reads_thread() || worded) && thread.is_none() {
@@ -90,7 +96,7 @@ impl ExecuteTool {
             ControlFlow::Break(asking) => return Ok(asking),
         };
         let facts = entry.state.facts.as_ref().context("the task has no facts")?;
-        let action_id = action_id(entry, task, tool.name());
+        let action_id = derive_action_id(entry, task, tool.name());
         let input = ToolInput {
             task,
             facts,
@@ -104,22 +110,18 @@ impl ExecuteTool {
             now: entry.now,
             token: &action_id.to_string(),
         };
-        let changes = kick_off(task);
+        let changes = in_progress_changes(task);
         match tool.run(&input) {
-            Ok(ToolOutcome::Output(value)) => Ok(NodeOutput::from_move(self.after(task, index)).with_changes(done(
-                changes,
-                index,
-                tool.name(),
-                value,
-            ))),
+            Ok(ToolOutcome::Output(value)) => Ok(NodeOutput::from_move(self.next_move(task, index))
+                .with_changes(complete_step(changes, index, tool.name(), value))),
             Ok(ToolOutcome::Effect(wished)) => {
                 self.wish(entry, task, (index, tool.name(), action_id), *wished, changes)
             }
             Ok(ToolOutcome::LeftToPerson(why)) => {
                 let output = Change::Output { step: tool.name().to_owned(), value: json!({ LEFT_TO_PERSON: why }) };
-                Ok(NodeOutput::from_move(self.after(task, index)).with_changes(vec![output]))
+                Ok(NodeOutput::from_move(self.next_move(task, index)).with_changes(vec![output]))
             }
-            Err(cannot) => Ok(park_failed(entry, task, tool.name(), &cannot.0, changes)),
+            Err(cannot) => Ok(park_failed_step(entry, task, tool.name(), &cannot.0, changes)),
         }
     }
 }
@@ -146,7 +148,7 @@ impl ExecuteTool {
 }
 
 /// The first tool call puts the task in progress.
-fn kick_off(task: &Task) -> Vec<Change> {
+fn in_progress_changes(task: &Task) -> Vec<Change> {
     if task.status == Status::Ready {
         vec![Change::Status { to: Status::InProgress, why: "tool call kicked off".into() }]
     } else {
@@ -154,14 +156,14 @@ fn kick_off(task: &Task) -> Vec<Change> {
     }
 }
 
-fn done(mut changes: Vec<Change>, index: usize, step: &str, value: Value) -> Vec<Change> {
+fn complete_step(mut changes: Vec<Change>, index: usize, step: &str, value: Value) -> Vec<Change> {
     changes.push(Change::Output { step: step.to_owned(), value });
     changes.push(Change::StepDone { index });
     changes
 }
 
 /// The key of an effect is (task, step, generation), never the run.
-fn action_id(entry: &NodeInput<'_>, task: &Task, step: &str) -> ActionId {
+fn derive_action_id(entry: &NodeInput<'_>, task: &Task, step: &str) -> ActionId {
     ActionId::derive(task.created_at, &[&task.task_id.to_string(), step, &entry.state.generation.to_string()])
 }
 
@@ -186,25 +188,28 @@ impl ExecuteTool {
         };
         match judge(action.clone(), &situation) {
             Verdict::Denied { reason } => {
-                Ok(park_failed(entry, task, step, &format!("not allowed: {reason}"), changes))
+                Ok(park_failed_step(entry, task, step, &format!("not allowed: {reason}"), changes))
             }
             Verdict::Withheld { class, reason } => {
                 let value = json!({ "withheld": reason, "planned": output });
                 changes.push(Change::Output { step: step.to_owned(), value });
                 let action = planned(action, class, OutboxState::Withheld, &reason);
-                Ok(NodeOutput { action, ..NodeOutput::from_move(self.after(task, index)).with_changes(changes) })
+                Ok(NodeOutput { action, ..NodeOutput::from_move(self.next_move(task, index)).with_changes(changes) })
             }
-            Verdict::Allowed(approved) => match at_once(entry, &standing, &approved) {
+            Verdict::Allowed(approved) => match immediate_result(entry, &standing, &approved) {
                 Some(result) => {
                     let action = planned(action, approved.class(), OutboxState::Applied, &result);
                     let output = with_effect_result(output, OutboxState::Applied, result);
-                    let changes = if waits_for_its_time(entry, step) {
+                    let changes = if completes_when_shown(entry, step) {
                         changes.push(Change::Output { step: step.to_owned(), value: output });
                         changes
                     } else {
-                        done(changes, index, step, output)
+                        complete_step(changes, index, step, output)
                     };
-                    Ok(NodeOutput { action, ..NodeOutput::from_move(self.after(task, index)).with_changes(changes) })
+                    Ok(NodeOutput {
+                        action,
+                        ..NodeOutput::from_move(self.next_move(task, index)).with_changes(changes)
+                    })
                 }
                 None => {
                     changes.push(Change::Output { step: step.to_owned(), value: output });
@@ -257,22 +262,22 @@ impl ExecuteTool {
             .context("the effect has no end")?;
         let mut open = task.subtasks.iter().enumerate().filter(|(_, subtask)| !subtask.done);
         let (index, subtask) = open
-            .find(|(_, subtask)| action_id(entry, task, &subtask.step) == waited_for)
+            .find(|(_, subtask)| derive_action_id(entry, task, &subtask.step) == waited_for)
             .context("no step waits for this effect")?;
         let step = subtask.step.as_str();
         let planned = task.tool_output.as_ref().and_then(|output| output.get(step)).cloned().unwrap_or_default();
-        let next = NodeOutput::from_move(self.after(task, index));
+        let next = NodeOutput::from_move(self.next_move(task, index));
         match end.state {
             OutboxState::Applied | OutboxState::Saved | OutboxState::Sent => {
                 let value = with_effect_result(planned, end.state, end.result);
-                if waits_for_its_time(entry, step) {
+                if completes_when_shown(entry, step) {
                     return Ok(next.with_changes(vec![Change::Output { step: step.to_owned(), value }]));
                 }
-                Ok(next.with_changes(done(Vec::new(), index, step, value)))
+                Ok(next.with_changes(complete_step(Vec::new(), index, step, value)))
             }
-            OutboxState::Failed => Ok(park_failed(entry, task, step, &end.result, Vec::new())),
+            OutboxState::Failed => Ok(park_failed_step(entry, task, step, &end.result, Vec::new())),
             OutboxState::NeedsHuman => {
-                let mut parked = park_failed(entry, task, step, &end.result, Vec::new());
+                let mut parked = park_failed_step(entry, task, step, &end.result, Vec::new());
                 parked.item.iter_mut().for_each(|item| item.action_id = Some(waited_for));
                 Ok(parked)
             }
@@ -327,13 +332,13 @@ fn located(mut argument: Argument, entry: &NodeInput<'_>) -> Argument {
 
 /// What it comes to if it may be written right here, with the checkpoint: a row of our own that nobody else waits for.
 /// A fork's effects are void, so it hears that of its outbox instead; so does everyone while effects are paused.
-fn at_once(entry: &NodeInput<'_>, standing: &AccountPermissions, approved: &ApprovedAction) -> Option<String> {
+fn immediate_result(entry: &NodeInput<'_>, standing: &AccountPermissions, approved: &ApprovedAction) -> Option<String> {
     let own = approved.class() == RiskClass::R0 && !entry.run.is_fork && !standing.paused;
     own.then(|| approved.action().effect.as_row()).flatten()
 }
 
 /// A reminder that somebody asked for is set, not done: it is done when it was shown.
-fn waits_for_its_time(entry: &NodeInput<'_>, step: &str) -> bool {
+fn completes_when_shown(entry: &NodeInput<'_>, step: &str) -> bool {
     step == "remind" && entry.state.facts.as_ref().is_some_and(|facts| is_reminder(&facts.kind))
 }
 
@@ -345,7 +350,7 @@ fn with_effect_result(mut output: Value, state: OutboxState, result: String) -> 
 }
 
 /// There is no FAILED: the task waits, and a person says retry, skip or cancel.
-pub(super) fn park_failed(
+pub(super) fn park_failed_step(
     entry: &NodeInput<'_>,
     task: &Task,
     step: &str,

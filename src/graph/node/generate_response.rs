@@ -27,12 +27,12 @@ impl Node for GenerateResponse {
         {
             return Ok(step);
         }
-        let mut changes = vec![Change::Summary { text: told(summary(task), heard.as_ref()) }];
+        let mut changes = vec![Change::Summary { text: told(summarise_steps(task), heard.as_ref()) }];
         let complete = task.status == Status::InProgress && task.all_steps_done() && !task.subtasks.is_empty();
         if complete {
             changes.push(Change::Status { to: Status::Done, why: "all steps complete".into() });
         }
-        let reflection = self.reflect(entry, task, complete)?;
+        let reflection = self.build_reflection(entry, task, complete)?;
         Ok(NodeOutput {
             reflection: Some(Box::new(reflection)),
             ..NodeOutput::from_move(Move::Done).with_changes(changes)
@@ -41,7 +41,12 @@ impl Node for GenerateResponse {
 }
 
 impl GenerateResponse {
-    fn reflect(&self, entry: &NodeInput<'_>, task: &Task, complete: bool) -> anyhow::Result<(String, Reflection)> {
+    fn build_reflection(
+        &self,
+        entry: &NodeInput<'_>,
+        task: &Task,
+        complete: bool,
+    ) -> anyhow::Result<(String, Reflection)> {
         let facts = entry.state.facts.as_ref().context("the task has no facts")?;
         let done = task.subtasks.iter().filter(|subtask| subtask.done);
         let day = entry.now.day_in(self.me.time_zone);
@@ -83,7 +88,7 @@ fn told(done: String, heard: Option<&Heard>) -> String {
 }
 
 /// "Done: label, remind. Withheld: draft_reply. Waits for you: pay_invoice."
-fn summary(task: &Task) -> String {
+fn summarise_steps(task: &Task) -> String {
     let output = |step: &str| task.tool_output.as_ref().and_then(|output| output.get(step));
     let told = |step: &str, word: &str| {
         output(step).and_then(Value::as_object).is_some_and(|fields| fields.contains_key(word))

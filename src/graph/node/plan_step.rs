@@ -46,13 +46,13 @@ impl Node for PlanStep {
             reading.tasks.push(planner::forced(mail, &context));
             reading.reason = "a person said: this is a task".into();
         }
-        let about = self.about(entry, mail, &known, &reading);
+        let about = self.mail_facts(entry, mail, &known, &reading);
         // Only what a server vouches for can have been learned about.
         if about.sender_verified && !entry.state.forced && known.direction == Direction::In {
             let Some(taught) = entry.find_reply::<Option<Taught>>(|call| matches!(call, Call::Taught { .. }))? else {
                 return Ok(NodeOutput::from_call(Call::Taught { facts: Box::new(about) }));
             };
-            heed(&mut reading, taught, mail, &context);
+            apply_learned_reading(&mut reading, taught, mail, &context);
         }
         let marks = if entry.state.forced { Vec::new() } else { followup::invoice_fingerprints(mail, &reading.tasks) };
         if !marks.is_empty() {
@@ -61,7 +61,7 @@ impl Node for PlanStep {
             };
             followup::merge_tasks(&mut known.tasks, same);
         }
-        let step = self.decide(entry, mail, &known, &reading);
+        let step = self.open_or_link_tasks(entry, mail, &known, &reading);
         match entry.heard(Prompt::PlanStep)? {
             Some(heard) => Ok(wording::with_plan(step, &heard, &self.tools)),
             None if entry.has_model => {
@@ -73,7 +73,7 @@ impl Node for PlanStep {
 }
 
 /// What a person said about mails like this often enough.
-fn heed(reading: &mut Reading, taught: Option<Taught>, mail: &Mail, context: &ReadContext<'_>) {
+fn apply_learned_reading(reading: &mut Reading, taught: Option<Taught>, mail: &Mail, context: &ReadContext<'_>) {
     match taught {
         Some(taught) if !taught.opens && !reading.tasks.is_empty() => {
             reading.tasks.clear();
@@ -90,7 +90,7 @@ fn heed(reading: &mut Reading, taught: Option<Taught>, mail: &Mail, context: &Re
 }
 
 impl PlanStep {
-    fn about(&self, entry: &NodeInput<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> Facts {
+    fn mail_facts(&self, entry: &NodeInput<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> Facts {
         let relation = Relation {
             known_contact: known.known_contact,
             thread_mine: known.thread_mine,
@@ -99,15 +99,21 @@ impl PlanStep {
         planner::facts(mail, reading, entry.run.account.as_str(), &relation)
     }
 
-    fn decide(&self, entry: &NodeInput<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> NodeOutput {
-        let about = self.about(entry, mail, known, reading);
+    fn open_or_link_tasks(
+        &self,
+        entry: &NodeInput<'_>,
+        mail: &Mail,
+        known: &Acquaintance,
+        reading: &Reading,
+    ) -> NodeOutput {
+        let about = self.mail_facts(entry, mail, known, reading);
         if known.muted && !entry.state.forced {
-            return none(about, NoTask::Overruled, "a person muted this sender");
+            return skip_without_task(about, NoTask::Overruled, "a person muted this sender");
         }
         if reading.tasks.is_empty() {
             let Some(task) = followup::find_answered_task(mail, &known.tasks) else {
                 let no_task = reading.no_task.unwrap_or(NoTask::Fyi);
-                return none(about, no_task, &reading.reason);
+                return skip_without_task(about, no_task, &reading.reason);
             };
             return link_follow_up(entry, about, &[(task, followup::reply_evidence(task).to_owned())]);
         }
@@ -123,7 +129,7 @@ impl PlanStep {
         if fresh.is_empty() {
             return link_follow_up(entry, about, &again);
         }
-        let mut step = self.open(entry, mail, known, reading, &about, &fresh);
+        let mut step = self.open_tasks(entry, mail, known, reading, &about, &fresh);
         let links = again.iter().map(|(task, evidence)| link_change(task, &about, evidence));
         let settled = step.changes.pop();
         step.changes.extend(links.chain(settled));
@@ -131,7 +137,7 @@ impl PlanStep {
         step
     }
 
-    fn open(
+    fn open_tasks(
         &self,
         entry: &NodeInput<'_>,
         mail: &Mail,
@@ -142,7 +148,7 @@ impl PlanStep {
     ) -> NodeOutput {
         let mut step = NodeOutput::from_move(Move::Next);
         for (ordinal, plan) in planned.iter().enumerate() {
-            let task = self.task(entry, mail, known, reading, plan, ordinal);
+            let task = self.build_task(entry, mail, known, reading, plan, ordinal);
             let facts = about.of(plan);
             step.runs.push(task_run(entry, known, &task, &facts));
             let marks = if entry.state.forced { Vec::new() } else { followup::task_fingerprints(mail, plan) };
@@ -158,7 +164,7 @@ impl PlanStep {
         step
     }
 
-    fn task(
+    fn build_task(
         &self,
         entry: &NodeInput<'_>,
         mail: &Mail,
@@ -249,7 +255,7 @@ fn task_run(entry: &NodeInput<'_>, known: &Acquaintance, task: &Task, facts: &Fa
     }
 }
 
-fn none(facts: Facts, kind: NoTask, reason: &str) -> NodeOutput {
+fn skip_without_task(facts: Facts, kind: NoTask, reason: &str) -> NodeOutput {
     let facts = Facts { kind: kind.to_string(), ..facts };
     let settle = Change::Settle { state: MailState::NoTask, reason: reason.to_owned(), facts: Some(Box::new(facts)) };
     NodeOutput::from_move(Move::Skip { reason: reason.to_owned() }).with_changes(vec![settle])
