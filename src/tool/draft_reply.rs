@@ -4,7 +4,7 @@ use chrono::DateTime;
 use serde_json::{Value, json};
 
 use super::{
-    Tool, ToolError, ToolInput, ToolOutcome, Words,
+    ReplyWording, Tool, ToolError, ToolInput, ToolOutcome,
     letter::{Letter, envelop, phrases, reply_subject, signature, span, unknown_sender},
 };
 use crate::model::{
@@ -23,7 +23,7 @@ impl Tool for DraftReply {
         "draft_reply"
     }
 
-    fn takes_words(&self) -> bool {
+    fn accepts_wording(&self) -> bool {
         true
     }
 
@@ -32,8 +32,8 @@ impl Tool for DraftReply {
             return Ok(yours);
         }
         let mail = answered(input)?;
-        let (body, origin) = match input.words {
-            Some(words) => (worded(input, words), Origin::Model),
+        let (body, origin) = match input.wording {
+            Some(words) => (model_worded_body(input, words), Origin::Model),
             None => (body(input, mail), Origin::Template),
         };
         let message =
@@ -80,7 +80,7 @@ pub(super) fn body(input: &ToolInput<'_>, mail: &Mail) -> String {
 }
 
 /// A model's words, with our own times below them and the person's name.
-fn worded(input: &ToolInput<'_>, words: &Words) -> String {
+fn model_worded_body(input: &ToolInput<'_>, words: &ReplyWording) -> String {
     let slots = proposed(input);
     let times = if slots.is_empty() { String::new() } else { format!("\n\n{}", slots.join("\n")) };
     format!("{}\n\n{}{times}\n\n{}\n{}\n", words.greeting, words.text, words.closing, signature(input))

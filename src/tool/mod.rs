@@ -38,7 +38,7 @@ pub struct ToolInput<'a> {
     /// What the calendar has under the invitation's UID; only for tools that ask for it.
     pub in_calendar: &'a InCalendar,
     /// What a model would write; only for tools that take words.
-    pub words: Option<&'a Words>,
+    pub wording: Option<&'a ReplyWording>,
     pub me: &'a Me,
     /// The person's address in this account.
     pub own: &'a str,
@@ -49,7 +49,7 @@ pub struct ToolInput<'a> {
 
 /// A model's words for a letter. Whom it goes to, its subject and who signs it are not among them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Words {
+pub struct ReplyWording {
     pub greeting: String,
     pub text: String,
     pub closing: String,
@@ -130,7 +130,7 @@ pub trait Tool: Send + Sync {
     }
 
     /// Whether a model may word what it makes.
-    fn takes_words(&self) -> bool {
+    fn accepts_wording(&self) -> bool {
         false
     }
 

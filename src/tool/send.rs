@@ -30,7 +30,7 @@ impl Tool for SendReply {
         let drafted = draft.and_then(|draft| draft.get("draft")).and_then(Value::as_str);
         let (body, origin) = match (instruction(input), drafted) {
             (Some(words), _) => (envelop(input, mail.from.name.as_deref(), words), Origin::Person),
-            (None, Some(drafted)) => (drafted.to_owned(), draft.map_or(Origin::Template, words_of)),
+            (None, Some(drafted)) => (drafted.to_owned(), draft.map_or(Origin::Template, draft_origin)),
             (None, None) => (body(input, mail), Origin::Template),
         };
         let message =
@@ -45,7 +45,7 @@ impl Tool for SendReply {
 }
 
 /// Whose words a draft holds: a model's stay a model's when they are sent. What cannot be read is taken for those.
-fn words_of(draft: &Value) -> Origin {
+fn draft_origin(draft: &Value) -> Origin {
     match draft.get(WORDED_BY) {
         None => Origin::Template,
         Some(named) => Origin::deserialize(named).unwrap_or(Origin::Model),

@@ -69,7 +69,7 @@ fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> ToolOutco
         thread: &thread,
         busy_times: &agenda,
         in_calendar: &InCalendar::NoCalendar,
-        words: None,
+        wording: None,
         me: &me,
         own: "you@home.example",
         now,

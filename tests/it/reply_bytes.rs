@@ -138,7 +138,7 @@ fn reply(mail: &Mail) -> Composed {
         thread: &[],
         busy_times: &agenda,
         in_calendar: &adjutant::source::InCalendar::NoCalendar,
-        words: None,
+        wording: None,
         me: me(),
         own: "you@home.example",
         now: now(),

@@ -17,7 +17,7 @@ use crate::{
     policy::{AccountPermissions, ApprovedAction, Situation, Verdict, judge},
     source::InCalendar,
     store::value::{NewAction, NewItem},
-    tool::{BusyTimes, Registry, ThreadMail, Tool, ToolInput, ToolOutcome, Wished, Words, remind::is_reminder},
+    tool::{BusyTimes, Registry, ReplyWording, ThreadMail, Tool, ToolInput, ToolOutcome, Wished, remind::is_reminder},
 };
 
 pub(super) struct ExecuteTool {
@@ -75,7 +75,7 @@ impl ExecuteTool {
         index: usize,
         tool: &dyn Tool,
     ) -> anyhow::Result<NodeOutput> {
-        let worded = tool.takes_words() && entry.has_model;
+        let worded = tool.accepts_wording() && entry.has_model;
         let thread: Option<Vec<ThreadMail>> = entry.find_reply(|call| matches!(call, Call::Thread { .. }))?;
         if (tool.reads_thread() || worded) && thread.is_none() {
             let thread = entry.mail.map(|mail| mail.thread.clone()).unwrap_or_default();
@@ -91,7 +91,7 @@ impl ExecuteTool {
         if let (Some(invite), None) = (invite, &in_calendar) {
             return Ok(NodeOutput::from_call(Call::Invited { uid: invite.uid.clone() }));
         }
-        let words = match self.words(entry, task, worded, thread.as_deref().unwrap_or_default())? {
+        let words = match self.obtain_wording(entry, task, worded, thread.as_deref().unwrap_or_default())? {
             ControlFlow::Continue(words) => words,
             ControlFlow::Break(asking) => return Ok(asking),
         };
@@ -104,7 +104,7 @@ impl ExecuteTool {
             thread: thread.as_deref().unwrap_or_default(),
             busy_times: &agenda.unwrap_or_default(),
             in_calendar: &in_calendar.unwrap_or_default(),
-            words: words.as_ref(),
+            wording: words.as_ref(),
             me: &self.me,
             own: self.me.sender_of_answer(&entry.run.account, entry.mail),
             now: entry.now,
@@ -128,21 +128,21 @@ impl ExecuteTool {
 
 impl ExecuteTool {
     /// A model's words for a step that can use them, or the step that asks for them.
-    fn words(
+    fn obtain_wording(
         &self,
         entry: &NodeInput<'_>,
         task: &Task,
         wanted: bool,
         thread: &[ThreadMail],
-    ) -> anyhow::Result<ControlFlow<NodeOutput, Option<Words>>> {
+    ) -> anyhow::Result<ControlFlow<NodeOutput, Option<ReplyWording>>> {
         let Some(mail) = entry.mail.filter(|_| wanted) else { return Ok(ControlFlow::Continue(None)) };
         if let Some(heard) = entry.heard(Prompt::DraftReply)? {
-            return Ok(ControlFlow::Continue(wording::words(&heard)));
+            return Ok(ControlFlow::Continue(wording::draft_wording(&heard)));
         }
         let Some(style) = entry.find_reply::<Vec<String>>(|call| matches!(call, Call::Style { .. }))? else {
             return Ok(ControlFlow::Break(NodeOutput::from_call(Call::Style { person: mail.from.addr.clone() })));
         };
-        let asking = wording::ask_for_draft(entry, mail, &self.me, task, (thread, &style));
+        let asking = wording::request_draft(entry, mail, &self.me, task, (thread, &style));
         Ok(asking.map_or(ControlFlow::Continue(None), ControlFlow::Break))
     }
 }

@@ -23,11 +23,11 @@ impl Node for GenerateResponse {
         let task = entry.state.task.as_ref().context("there is no task to answer for")?;
         let heard = entry.heard(Prompt::GenerateResponse)?;
         if let (None, true, Some(mail)) = (&heard, entry.has_model, entry.mail)
-            && let Some(step) = wording::ask_for_summary(entry, mail, &self.me, task)
+            && let Some(step) = wording::request_summary(entry, mail, &self.me, task)
         {
             return Ok(step);
         }
-        let mut changes = vec![Change::Summary { text: told(summarise_steps(task), heard.as_ref()) }];
+        let mut changes = vec![Change::Summary { text: append_model_summary(summarise_steps(task), heard.as_ref()) }];
         let complete = task.status == Status::InProgress && task.all_steps_done() && !task.subtasks.is_empty();
         if complete {
             changes.push(Change::Status { to: Status::Done, why: "all steps complete".into() });
@@ -80,7 +80,7 @@ impl GenerateResponse {
 }
 
 /// What was done is said by us; what it was about may be a model's sentence, and is marked as that.
-fn told(done: String, heard: Option<&Heard>) -> String {
+fn append_model_summary(done: String, heard: Option<&Heard>) -> String {
     match heard.and_then(|heard| heard.answer::<generate_response::Answer>()) {
         Some(answer) => format!("{done} About: {}", answer.about.trim()),
         None => done,

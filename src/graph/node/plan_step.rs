@@ -63,9 +63,9 @@ impl Node for PlanStep {
         }
         let step = self.open_or_link_tasks(entry, mail, &known, &reading);
         match entry.heard(Prompt::PlanStep)? {
-            Some(heard) => Ok(wording::with_plan(step, &heard, &self.tools)),
+            Some(heard) => Ok(wording::apply_plan_wording(step, &heard, &self.tools)),
             None if entry.has_model => {
-                Ok(wording::ask_for_plan(&step, mail, &self.me, &reading.language).unwrap_or(step))
+                Ok(wording::request_plan_wording(&step, mail, &self.me, &reading.language).unwrap_or(step))
             }
             None => Ok(step),
         }

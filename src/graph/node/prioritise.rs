@@ -20,11 +20,11 @@ impl Node for Prioritise {
         let task = entry.state.task.as_ref().context("there is no task to rank")?;
         let heard = entry.heard(Prompt::Prioritise)?;
         if let (None, true, Some(mail)) = (&heard, entry.has_model, entry.mail)
-            && let Some(step) = wording::ask_for_urgency(mail, &self.me, task)
+            && let Some(step) = wording::request_urgency(mail, &self.me, task)
         {
             return Ok(step);
         }
-        let urgency = heard.and_then(|heard| urgency(entry, &heard));
+        let urgency = heard.and_then(|heard| model_urgency(entry, &heard));
         let Some(ranked) = entry.find_reply::<RankedPriority>(|call| matches!(call, Call::Rank { .. }))? else {
             return Ok(NodeOutput::from_call(Call::Rank { urgency }));
         };
@@ -42,7 +42,7 @@ impl Node for Prioritise {
 }
 
 /// The only thing a model says about a level. A follow-up can make a task more urgent, never less.
-fn urgency(entry: &NodeInput<'_>, heard: &Heard) -> Option<f64> {
+fn model_urgency(entry: &NodeInput<'_>, heard: &Heard) -> Option<f64> {
     let scored = heard.answer::<prioritise::Answer>()?.urgency;
     let known = entry.state.facts.as_ref().map_or(0.0, |facts| facts.urgency);
     Some(if entry.run.kind == RunKind::Rank { scored.max(known) } else { scored })

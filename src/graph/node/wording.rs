@@ -14,7 +14,7 @@ use crate::{
         quote::{Cast, Message},
     },
     model::{Change, Mail, Me, Subtask, Task},
-    tool::{Registry, ThreadMail, Words},
+    tool::{Registry, ReplyWording, ThreadMail},
 };
 
 /// In a task's context: who worded what.
@@ -25,28 +25,28 @@ const MODEL: &str = "model";
 const MOST_EARLIER: usize = 6;
 const LONGEST_LINE: usize = 300;
 
-fn ask(inquiry: Option<Inquiry>) -> Option<NodeOutput> {
+fn request_model_call(inquiry: Option<Inquiry>) -> Option<NodeOutput> {
     inquiry.map(|inquiry| NodeOutput::from_call(Call::Model { inquiry: Box::new(inquiry) }))
 }
 
-fn opened(step: &NodeOutput) -> impl Iterator<Item = &Task> {
+fn opened_tasks(step: &NodeOutput) -> impl Iterator<Item = &Task> {
     step.changes.iter().filter_map(|change| match change {
         Change::OpenTask { task, .. } => Some(task.as_ref()),
         _ => None,
     })
 }
 
-fn handle(nth: usize) -> String {
+fn task_handle(nth: usize) -> String {
     format!("T{}", nth + 1)
 }
 
 /// Better words for the tasks this step opens; none when it opens none.
-pub(super) fn ask_for_plan(step: &NodeOutput, mail: &Mail, me: &Me, language: &str) -> Option<NodeOutput> {
+pub(super) fn request_plan_wording(step: &NodeOutput, mail: &Mail, me: &Me, language: &str) -> Option<NodeOutput> {
     let cast = Cast::of(mail, me);
-    let tasks: Vec<_> = opened(step)
+    let tasks: Vec<_> = opened_tasks(step)
         .enumerate()
         .map(|(nth, task)| plan_step::TaskShown {
-            handle: handle(nth),
+            handle: task_handle(nth),
             objective: cast.mask(&task.objective, LONGEST_LINE),
             deadline: task.context.deadline.clone().unwrap_or_default(),
             steps: task.subtasks.iter().map(|subtask| subtask.step.clone()).collect(),
@@ -57,19 +57,19 @@ pub(super) fn ask_for_plan(step: &NodeOutput, mail: &Mail, me: &Me, language: &s
     }
     let data =
         plan_step::Data { language: language.to_owned(), people: cast.people(), message: cast.message(mail), tasks };
-    ask(data.inquiry())
+    request_model_call(data.inquiry())
 }
 
 /// The same step with better words, in the tasks and in the runs that will work them.
-pub(super) fn with_plan(mut step: NodeOutput, heard: &Heard, tools: &Registry) -> NodeOutput {
+pub(super) fn apply_plan_wording(mut step: NodeOutput, heard: &Heard, tools: &Registry) -> NodeOutput {
     let Some(answer) = heard.answer::<plan_step::Answer>() else { return step };
     let tasks = step.changes.iter_mut().filter_map(|change| match change {
         Change::OpenTask { task, .. } => Some(task.as_mut()),
         _ => None,
     });
     for (nth, task) in tasks.enumerate() {
-        let Some(worded) = answer.tasks.iter().find(|worded| worded.task == handle(nth)) else { continue };
-        reword(task, worded, tools);
+        let Some(worded) = answer.tasks.iter().find(|worded| worded.task == task_handle(nth)) else { continue };
+        reword_task(task, worded, tools);
         let run = step.runs.iter_mut().find(|run| run.task_id == Some(task.task_id));
         if let Some(run) = run {
             run.state.task = Some(Arc::new(task.clone()));
@@ -78,7 +78,7 @@ pub(super) fn with_plan(mut step: NodeOutput, heard: &Heard, tools: &Registry) -
     step
 }
 
-fn reword(task: &mut Task, worded: &plan_step::Worded, tools: &Registry) {
+fn reword_task(task: &mut Task, worded: &plan_step::Worded, tools: &Registry) {
     let objective = worded.objective.trim();
     if objective != task.objective {
         objective.clone_into(&mut task.objective);
@@ -100,7 +100,7 @@ fn reword(task: &mut Task, worded: &plan_step::Worded, tools: &Registry) {
     }
 }
 
-pub(super) fn ask_for_urgency(mail: &Mail, me: &Me, task: &Task) -> Option<NodeOutput> {
+pub(super) fn request_urgency(mail: &Mail, me: &Me, task: &Task) -> Option<NodeOutput> {
     let cast = Cast::of(mail, me);
     let data = prioritise::Data {
         people: cast.people(),
@@ -108,10 +108,10 @@ pub(super) fn ask_for_urgency(mail: &Mail, me: &Me, task: &Task) -> Option<NodeO
         objective: cast.mask(&task.objective, LONGEST_LINE),
         deadline: task.context.deadline.clone().unwrap_or_default(),
     };
-    ask(data.inquiry())
+    request_model_call(data.inquiry())
 }
 
-pub(super) fn ask_for_draft(
+pub(super) fn request_draft(
     entry: &NodeInput<'_>,
     mail: &Mail,
     me: &Me,
@@ -139,20 +139,20 @@ pub(super) fn ask_for_draft(
         related: related(entry, &cast),
         times_follow: task.tool_output.as_ref().is_some_and(|output| output.contains_key("propose_time_slots")),
     };
-    ask(data.inquiry())
+    request_model_call(data.inquiry())
 }
 
 /// The words for a draft, if the model had any.
-pub(super) fn words(heard: &Heard) -> Option<Words> {
+pub(super) fn draft_wording(heard: &Heard) -> Option<ReplyWording> {
     let answer = heard.answer::<draft_reply::Answer>()?;
-    (answer.action == draft_reply::Wish::Reply).then(|| Words {
+    (answer.action == draft_reply::Wish::Reply).then(|| ReplyWording {
         greeting: answer.greeting.trim().to_owned(),
         text: answer.text.trim().to_owned(),
         closing: answer.closing.trim().to_owned(),
     })
 }
 
-pub(super) fn ask_for_summary(entry: &NodeInput<'_>, mail: &Mail, me: &Me, task: &Task) -> Option<NodeOutput> {
+pub(super) fn request_summary(entry: &NodeInput<'_>, mail: &Mail, me: &Me, task: &Task) -> Option<NodeOutput> {
     let cast = Cast::of(mail, me);
     let data = generate_response::Data {
         language: language(entry),
@@ -161,7 +161,7 @@ pub(super) fn ask_for_summary(entry: &NodeInput<'_>, mail: &Mail, me: &Me, task:
         objective: cast.mask(&task.objective, LONGEST_LINE),
         related: related(entry, &cast),
     };
-    ask(data.inquiry())
+    request_model_call(data.inquiry())
 }
 
 fn language(entry: &NodeInput<'_>) -> String {
