@@ -16,7 +16,7 @@ impl Tool for CreateFolder {
         let name =
             name_in(&input.facts.objective).ok_or_else(|| ToolError("the task does not name the folder".into()))?;
         let output = json!({ "folder": name });
-        Ok(ToolOutcome::wish(Effect::CreateFolder { name }, output, &[("name", Origin::Mail)]))
+        Ok(ToolOutcome::request_effect(Effect::CreateFolder { name }, output, &[("name", Origin::Mail)]))
     }
 }
 

@@ -49,7 +49,7 @@ impl Tool for DraftReply {
             fields.insert(WORDED_BY.into(), json!(origin));
         }
         let arguments = [(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)];
-        Ok(ToolOutcome::wish(Effect::Draft { message }, output, &arguments))
+        Ok(ToolOutcome::request_effect(Effect::Draft { message }, output, &arguments))
     }
 }
 

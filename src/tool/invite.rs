@@ -8,7 +8,7 @@ use super::{
     draft_reply::{answered, back},
     letter::{Letter, envelop, host, reply_subject, span, topic, unknown_sender},
     propose_time_slots::CALENDAR,
-    send::{earlier_draft, instruction, wish},
+    send::{earlier_draft, instruction, request_send},
 };
 use crate::{
     model::{
@@ -61,7 +61,7 @@ impl Tool for SendCalendarInvite {
         };
         let replaces = earlier_draft(input);
         let effect = Effect::Send { kind: SendKind::Invite, message: letter.write(input)?, replaces };
-        Ok(wish(effect, &ARGUMENTS))
+        Ok(request_send(effect, &ARGUMENTS))
     }
 }
 
@@ -134,7 +134,7 @@ impl Tool for AnswerInvitation {
             calendar: Some(("REPLY", calendar("REPLY", &lines))),
         };
         let effect = Effect::Send { kind: SendKind::Answer, message: letter.write(input)?, replaces: None };
-        let mut outcome = wish(effect, &ARGUMENTS);
+        let mut outcome = request_send(effect, &ARGUMENTS);
         if let ToolOutcome::Effect(wished) = &mut outcome
             && let Some(output) = wished.output.as_object_mut()
         {

@@ -16,7 +16,7 @@ impl Tool for Label {
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
         let label = input.facts.kind.clone();
         let output = json!({ "label": label });
-        Ok(ToolOutcome::wish(Effect::Label { label }, output, &[("label", Origin::Template)]))
+        Ok(ToolOutcome::request_effect(Effect::Label { label }, output, &[("label", Origin::Template)]))
     }
 }
 
@@ -28,6 +28,6 @@ impl Tool for Archive {
     }
 
     fn run(&self, _: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
-        Ok(ToolOutcome::wish(Effect::Archive, json!({ "archived": true }), &[]))
+        Ok(ToolOutcome::request_effect(Effect::Archive, json!({ "archived": true }), &[]))
     }
 }

@@ -85,13 +85,13 @@ pub enum ToolOutcome {
     /// Nothing leaves the program: the answer itself is the work.
     Output(Value),
     /// Wants something done.
-    Effect(Box<Wished>),
+    Effect(Box<RequestedEffect>),
     /// Only the person can: the step stays theirs, and says why.
     LeftToPerson(String),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wished {
+pub struct RequestedEffect {
     pub effect: Effect,
     /// What the step shows once it is done.
     pub output: Value,
@@ -100,9 +100,9 @@ pub struct Wished {
 }
 
 impl ToolOutcome {
-    fn wish(effect: Effect, output: Value, arguments: &[(&str, Origin)]) -> Self {
+    fn request_effect(effect: Effect, output: Value, arguments: &[(&str, Origin)]) -> Self {
         let arguments = arguments.iter().map(|(name, origin)| Argument::of(name, *origin)).collect();
-        Self::Effect(Box::new(Wished { effect, output, arguments }))
+        Self::Effect(Box::new(RequestedEffect { effect, output, arguments }))
     }
 }
 

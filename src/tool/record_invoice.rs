@@ -29,6 +29,6 @@ impl Tool for RecordInvoice {
             number: text("invoice_number"),
         };
         let output = json!(invoice);
-        Ok(ToolOutcome::wish(Effect::RecordInvoice { invoice }, output, &[("invoice", Origin::Mail)]))
+        Ok(ToolOutcome::request_effect(Effect::RecordInvoice { invoice }, output, &[("invoice", Origin::Mail)]))
     }
 }

@@ -35,7 +35,7 @@ impl Tool for Remind {
             Some(every) => json!({ "remind_at": at, "every": every }),
             None => json!({ "remind_at": at }),
         };
-        Ok(ToolOutcome::wish(effect, output, &[("text", Origin::Mail)]))
+        Ok(ToolOutcome::request_effect(effect, output, &[("text", Origin::Mail)]))
     }
 }
 

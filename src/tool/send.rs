@@ -40,7 +40,10 @@ impl Tool for SendReply {
             return Ok(ToolOutcome::LeftToPerson("the answer needs your words: `adjutant tasks reply`".into()));
         }
         let effect = Effect::Send { kind: SendKind::Reply, message, replaces: earlier_draft(input) };
-        Ok(wish(effect, &[(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)]))
+        Ok(request_send(
+            effect,
+            &[(Argument::RECIPIENTS, Origin::Mail), ("subject", Origin::Mail), (Argument::TEXT, origin)],
+        ))
     }
 }
 
@@ -86,7 +89,7 @@ impl Tool for SendMail {
             Some(text("subject")).filter(|subject| !subject.is_empty()).unwrap_or_else(|| input.task.objective.clone());
         let message = Letter { to, subject, body, answers: None, calendar: None }.write(input)?;
         let effect = Effect::Send { kind: SendKind::New, message, replaces: None };
-        Ok(wish(
+        Ok(request_send(
             effect,
             &[(Argument::RECIPIENTS, Origin::Person), ("subject", Origin::Person), (Argument::TEXT, Origin::Person)],
         ))
@@ -115,7 +118,7 @@ impl Tool for Forward {
         let subject = format!("Fwd: {}", mail.subject);
         let message = Letter { to, subject, body, answers: None, calendar: None }.write(input)?;
         let effect = Effect::Send { kind: SendKind::Forward, message, replaces: None };
-        Ok(wish(
+        Ok(request_send(
             effect,
             &[(Argument::RECIPIENTS, Origin::Person), ("subject", Origin::Mail), (Argument::TEXT, Origin::Mail)],
         ))
@@ -134,10 +137,10 @@ fn recipients(wished: &Value) -> Result<Vec<Address>, ToolError> {
 }
 
 /// What the step shows is drawn from the message itself.
-pub(super) fn wish(effect: Effect, arguments: &[(&str, Origin)]) -> ToolOutcome {
+pub(super) fn request_send(effect: Effect, arguments: &[(&str, Origin)]) -> ToolOutcome {
     let output = effect.message().map_or(Value::Null, |message| {
         let to: Vec<&str> = message.to.iter().map(|to| to.addr.as_str()).collect();
         json!({ "to": to, "subject": message.subject, "text": message.body })
     });
-    ToolOutcome::wish(effect, output, arguments)
+    ToolOutcome::request_effect(effect, output, arguments)
 }

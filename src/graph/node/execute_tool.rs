@@ -17,7 +17,10 @@ use crate::{
     policy::{AccountPermissions, ApprovedAction, Situation, Verdict, judge},
     source::InCalendar,
     store::value::{NewAction, NewItem},
-    tool::{BusyTimes, Registry, ReplyWording, ThreadMail, Tool, ToolInput, ToolOutcome, Wished, remind::is_reminder},
+    tool::{
+        BusyTimes, Registry, ReplyWording, RequestedEffect, ThreadMail, Tool, ToolInput, ToolOutcome,
+        remind::is_reminder,
+    },
 };
 
 pub(super) struct ExecuteTool {
@@ -115,7 +118,7 @@ impl ExecuteTool {
             Ok(ToolOutcome::Output(value)) => Ok(NodeOutput::from_move(self.next_move(task, index))
                 .with_changes(complete_step(changes, index, tool.name(), value))),
             Ok(ToolOutcome::Effect(wished)) => {
-                self.wish(entry, task, (index, tool.name(), action_id), *wished, changes)
+                self.plan_effect(entry, task, (index, tool.name(), action_id), *wished, changes)
             }
             Ok(ToolOutcome::LeftToPerson(why)) => {
                 let output = Change::Output { step: tool.name().to_owned(), value: json!({ LEFT_TO_PERSON: why }) };
@@ -168,19 +171,19 @@ fn derive_action_id(entry: &NodeInput<'_>, task: &Task, step: &str) -> ActionId 
 }
 
 impl ExecuteTool {
-    fn wish(
+    fn plan_effect(
         &self,
         entry: &NodeInput<'_>,
         task: &Task,
         (index, step, action_id): (usize, &str, ActionId),
-        wished: Wished,
+        wished: RequestedEffect,
         mut changes: Vec<Change>,
     ) -> anyhow::Result<NodeOutput> {
         let Some(standing) = entry.find_reply::<AccountPermissions>(|call| *call == Call::Standing)? else {
             return Ok(NodeOutput::from_call(Call::Standing));
         };
-        let Wished { effect, output, arguments } = wished;
-        let action = resolve(entry, task, (step, action_id), effect, arguments);
+        let RequestedEffect { effect, output, arguments } = wished;
+        let action = resolve_action(entry, task, (step, action_id), effect, arguments);
         let situation = self.situation(entry, task, &standing);
         let sender = entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default();
         let planned = |action: Action, class, state, reason: &str| {
@@ -298,7 +301,7 @@ impl ExecuteTool {
 }
 
 /// The wish with everything that is to happen fixed.
-fn resolve(
+fn resolve_action(
     entry: &NodeInput<'_>,
     task: &Task,
     (step, action_id): (&str, ActionId),
@@ -316,13 +319,13 @@ fn resolve(
         mail_key: entry.state.mail_key.clone(),
         tool: step.to_owned(),
         effect,
-        arguments: arguments.into_iter().map(|argument| located(argument, entry)).collect(),
+        arguments: arguments.into_iter().map(|argument| attach_mail_origin(argument, entry)).collect(),
         terms: None,
     }
 }
 
 /// What comes from a mail comes from the one at hand.
-fn located(mut argument: Argument, entry: &NodeInput<'_>) -> Argument {
+fn attach_mail_origin(mut argument: Argument, entry: &NodeInput<'_>) -> Argument {
     if argument.origin == Origin::Mail {
         argument.mail_id = entry.state.mail_id;
         argument.verified = entry.mail.is_some_and(|mail| mail.authentication.verified);
