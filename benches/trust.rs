@@ -10,7 +10,7 @@ use adjutant::{
         action::{Argument, Composed, Origin, SendKind},
         audit::{AuditEntry, GENESIS, chain_hash},
     },
-    policy::{Charter, Situation, Verdict, judge},
+    policy::{Charter, PolicyContext, Verdict, judge},
     store::Store,
 };
 use anyhow::ensure;
@@ -67,11 +67,11 @@ fn verdicts() -> anyhow::Result<Vec<f64>> {
     for _ in 0..VERDICTS {
         let action = action.clone();
         let watch = Stopwatch::now();
-        let situation = Situation {
+        let situation = PolicyContext {
             mode: AccountMode::Active,
             mail: Some(&mail),
             labels: &[],
-            phishing: false,
+            is_phishing: false,
             own: &own,
             charter: &charter,
             approval: None,

@@ -14,7 +14,7 @@ use crate::{
     },
     outbox::proposal,
     policy::{
-        Situation, Verdict as Judged, judge,
+        PolicyContext, Verdict as Judged, judge,
         recipient::{self, Standing},
     },
     store::{
@@ -260,11 +260,11 @@ impl App {
         now: Instant,
     ) -> anyhow::Result<(Action, crate::model::RiskClass, String)> {
         let charter = self.charter();
-        let situation = Situation {
+        let situation = PolicyContext {
             mode: crate::model::AccountMode::Active,
             mail,
             labels: &self.config.labels,
-            phishing: false,
+            is_phishing: false,
             own: &self.config.me.addresses,
             charter: &charter,
             approval: None,

@@ -6,7 +6,7 @@ use super::{Carried, End, LOOK_AGAIN, NO_MAILBOX, Outbox, caps::LONGEST};
 use crate::{
     failpoint,
     model::{Action, ActionId, Effect, Instant, OutboxState},
-    policy::{ApprovedAction, Situation, Verdict, judge},
+    policy::{ApprovedAction, PolicyContext, Verdict, judge},
     source::{Mailbox, SourceError},
     store::{Result, StoreError, Write},
 };
@@ -85,7 +85,8 @@ impl Outbox {
         self.store.write(Write::Undo { action_id, done: false, at: now }).await?;
         let row = self.row(action_id)?;
         let charter = self.charter();
-        let situation = Situation { phishing: false, approval: None, ..self.situation(&row, None, &charter, now) };
+        let situation =
+            PolicyContext { is_phishing: false, approval: None, ..self.policy_context(&row, None, &charter, now) };
         let Verdict::Allowed(approved) = judge(row.action.clone(), &situation) else {
             anyhow::bail!("the account does not let the program touch it now");
         };

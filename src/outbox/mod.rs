@@ -21,7 +21,7 @@ use tokio::sync::watch;
 use crate::{
     failpoint,
     model::{AccountId, AccountMode, Action, ActionId, Approval, Effect, Instant, Mail, OutboxState, RiskClass},
-    policy::{Charter, Situation, Verdict, judge},
+    policy::{Charter, PolicyContext, Verdict, judge},
     source::{Busy, KnownEvent, Mailbox, SourceError},
     store::{
         LeaveOut as _, Result, Store, StoreError, Write,
@@ -258,7 +258,7 @@ impl Outbox {
             return self.write(row, OutboxState::Unknown, FORGOTTEN, now).await.map(|()| None);
         }
         let charter = self.charter();
-        let situation = self.situation(row, mail, &charter, now);
+        let situation = self.policy_context(row, mail, &charter, now);
         let approved = match judge(row.action.clone(), &situation) {
             Verdict::Allowed(approved) => approved,
             Verdict::NeedsApproval { reason, .. } => {
@@ -293,18 +293,18 @@ impl Outbox {
         }
     }
 
-    fn situation<'a>(
+    fn policy_context<'a>(
         &'a self,
         row: &'a Pending,
         mail: Option<&'a Mail>,
         charter: &'a Charter,
         now: Instant,
-    ) -> Situation<'a> {
-        Situation {
+    ) -> PolicyContext<'a> {
+        PolicyContext {
             mode: row.mode,
             mail: mail.or(row.mail.as_ref()),
             labels: &self.setting.labels,
-            phishing: row.phishing,
+            is_phishing: row.phishing,
             own: &self.setting.own,
             charter,
             approval: row.approval.as_ref(),

@@ -265,7 +265,7 @@ impl Outbox {
             return follow(row.action.clone(), row.class, approval).ok_or("it was approved otherwise");
         }
         let charter = self.charter();
-        match judge(row.action.clone(), &self.situation(row, None, &charter, now)) {
+        match judge(row.action.clone(), &self.policy_context(row, None, &charter, now)) {
             Verdict::Allowed(approved) => Ok(approved),
             _ => Err("it would need another yes"),
         }

@@ -1,7 +1,7 @@
 //! The risk class of a resolved action, with the reason a person reads. An error is a denial.
 
 use super::{
-    Situation, agreement,
+    PolicyContext, agreement,
     recipient::{self, Standing},
 };
 use crate::model::{
@@ -16,7 +16,7 @@ const LONGEST_FOLDER_NAME: usize = 100;
 /// An answer to an invitation is itself a calendar part.
 const CALENDAR: &str = "text/calendar";
 
-pub fn classify(action: &Action, situation: &Situation<'_>) -> Result<(RiskClass, String), String> {
+pub fn classify(action: &Action, situation: &PolicyContext<'_>) -> Result<(RiskClass, String), String> {
     sources(action)?;
     match &action.effect {
         Effect::Remind { .. } | Effect::RecordInvoice { .. } => Ok((RiskClass::R0, "a row of our own".into())),
@@ -61,7 +61,7 @@ fn sources(action: &Action) -> Result<(), String> {
     Ok(())
 }
 
-fn triggered<'a>(action: &Action, situation: &Situation<'a>) -> Result<&'a Mail, String> {
+fn triggered<'a>(action: &Action, situation: &PolicyContext<'a>) -> Result<&'a Mail, String> {
     match situation.mail {
         Some(mail) if action.mail_id.is_some() => Ok(mail),
         _ => Err("there is no triggering mail to act on".into()),
@@ -99,7 +99,7 @@ fn no_calendar(message: &Composed) -> Result<(), String> {
 }
 
 /// Why a message is more than an answer inside the conversation.
-fn risky(message: &Composed, mail: &Mail, situation: &Situation<'_>) -> Option<String> {
+fn risky(message: &Composed, mail: &Mail, situation: &PolicyContext<'_>) -> Option<String> {
     if message.attachments.iter().any(|attachment| attachment.content_type != CALENDAR) {
         return Some("it carries an attachment".into());
     }
@@ -117,7 +117,7 @@ fn send(
     action: &Action,
     kind: SendKind,
     message: &Composed,
-    situation: &Situation<'_>,
+    situation: &PolicyContext<'_>,
 ) -> Result<(RiskClass, String), String> {
     sound(message, situation.own)?;
     let always = match kind {

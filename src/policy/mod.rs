@@ -19,14 +19,14 @@ use crate::model::{
 
 /// What a verdict depends on beside the action itself.
 #[derive(Debug, Clone, Copy)]
-pub struct Situation<'a> {
+pub struct PolicyContext<'a> {
     pub mode: AccountMode,
     /// The mail that caused the action.
     pub mail: Option<&'a Mail>,
     /// The labels a person configured.
     pub labels: &'a [String],
     /// The mail looks like phishing: effects on it are off.
-    pub phishing: bool,
+    pub is_phishing: bool,
     /// The person's own addresses.
     pub own: &'a [String],
     pub charter: &'a Charter,
@@ -95,7 +95,7 @@ pub enum Verdict {
     },
 }
 
-pub fn judge(action: Action, situation: &Situation<'_>) -> Verdict {
+pub fn judge(action: Action, situation: &PolicyContext<'_>) -> Verdict {
     let (class, reason) = match classify(&action, situation) {
         Ok(found) => found,
         Err(reason) => return Verdict::Denied { reason },
@@ -103,7 +103,7 @@ pub fn judge(action: Action, situation: &Situation<'_>) -> Verdict {
     if class == RiskClass::R0 {
         return Verdict::Allowed(Box::new(ApprovedAction { action, class }));
     }
-    if situation.phishing {
+    if situation.is_phishing {
         return Verdict::Withheld { class, reason: "the mail looks like phishing: nothing is done in its name".into() };
     }
     if situation.mode != AccountMode::Active {
@@ -137,7 +137,7 @@ pub fn follow(action: Action, class: RiskClass, approval: &Approval) -> Option<B
 /// An entry of the allow-list speaks for one person: it counts only when the verified sender of the mail at hand is that
 /// person, and every recipient is that sender or oneself. Who else stands in the mail is whatever its writer put there.
 /// Words of a model are always shown first.
-fn allow_listed(action: &Action, situation: &Situation<'_>) -> bool {
+fn allow_listed(action: &Action, situation: &PolicyContext<'_>) -> bool {
     let (Some(message), Some(mail)) = (action.effect.message(), situation.mail) else { return false };
     let Some(sender) = recipient::normal(&mail.from.addr) else { return false };
     let of_a_model = action.arguments.iter().any(|argument: &Argument| argument.origin == Origin::Model);
@@ -153,12 +153,12 @@ fn allow_listed(action: &Action, situation: &Situation<'_>) -> bool {
 }
 
 /// Whether the mail behind an action came before the data were put back: a task's id holds the arrival of its mail.
-fn predates_restore(action: &Action, situation: &Situation<'_>) -> bool {
+fn predates_restore(action: &Action, situation: &PolicyContext<'_>) -> bool {
     situation.restored_at.is_some_and(|restored| action.task_id.0.timestamp_ms() <= restored.unix_ms())
 }
 
 /// Whether a person allowed exactly this. The error says what is wrong with what they said, if they said anything.
-fn approved(action: &Action, situation: &Situation<'_>) -> Result<(), Option<&'static str>> {
+fn approved(action: &Action, situation: &PolicyContext<'_>) -> Result<(), Option<&'static str>> {
     let approval = situation.approval.ok_or(None)?;
     let terms = action.terms.as_ref().ok_or(Some("it was never asked about"))?;
     let wrong = if approval.sha256 != action.sha256() {

@@ -4,7 +4,7 @@ mod single;
 
 use chrono::Duration;
 
-use super::{Charter, Situation, Verdict, judge};
+use super::{Charter, PolicyContext, Verdict, judge};
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Address, Approval, Attachment, Door, Effect, Instant, Mail, MailId,
     TaskId, UserId,
@@ -222,11 +222,11 @@ impl Place<'_> {
         let approval = self.approval(&action);
         let own = [OWN.to_owned()];
         let labels = ["invoice".to_owned()];
-        let situation = Situation {
+        let situation = PolicyContext {
             mode: if self.mode == "active" { AccountMode::Active } else { AccountMode::Observe },
             mail: Some(&mail),
             labels: &labels,
-            phishing: self.trust == "phishing",
+            is_phishing: self.trust == "phishing",
             own: &own,
             charter: &charter,
             approval: approval.as_ref(),

@@ -7,7 +7,7 @@ use adjutant::{
         action::{Argument, Composed, InvoiceRecord, Origin, SendKind},
         mail::{Authentication, Invite},
     },
-    policy::{Charter, Situation, Verdict, judge},
+    policy::{Charter, PolicyContext, Verdict, judge},
 };
 
 use crate::{
@@ -169,11 +169,11 @@ fn an_attacker_gets_nothing_risky_done() {
     for nth in 0..cases {
         let (action, mail) = (attacker.action(), attacker.mail());
         let phishing = attacker.dice.below(4) == 0;
-        let situation = Situation {
+        let situation = PolicyContext {
             mode: AccountMode::Active,
             mail: Some(&mail),
             labels: &labels,
-            phishing,
+            is_phishing: phishing,
             own: &own,
             charter: &charter,
             approval: None,

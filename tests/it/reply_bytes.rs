@@ -5,7 +5,7 @@ use adjutant::{
     ingest::{Trust, read_mail},
     model::{AccountId, AccountMode, Action, ActionId, Effect, Mail, MailId, Task, TaskId, UserId, action::Composed},
     planner::{Relation, facts},
-    policy::{Charter, Situation, classify},
+    policy::{Charter, PolicyContext, classify},
     tool::{BusyTimes, Registry, ToolInput, ToolOutcome, rewrite},
 };
 use serde_json::json;
@@ -106,11 +106,11 @@ fn verdict(message: &Composed, mail: &Mail) -> Result<(), String> {
         terms: None,
     };
     let (own, charter) = (me().addresses.clone(), Charter::parse("").unwrap());
-    let situation = Situation {
+    let situation = PolicyContext {
         mode: AccountMode::Active,
         mail: Some(mail),
         labels: &[],
-        phishing: false,
+        is_phishing: false,
         own: &own,
         charter: &charter,
         approval: None,

@@ -14,7 +14,7 @@ use crate::{
         action::{Argument, Origin},
     },
     outbox::proposal,
-    policy::{AccountPermissions, ApprovedAction, Situation, Verdict, judge},
+    policy::{AccountPermissions, ApprovedAction, PolicyContext, Verdict, judge},
     source::InCalendar,
     store::value::{NewAction, NewItem},
     tool::{
@@ -184,7 +184,7 @@ impl ExecuteTool {
         };
         let RequestedEffect { effect, output, arguments } = wished;
         let action = resolve_action(entry, task, (step, action_id), effect, arguments);
-        let situation = self.situation(entry, task, &standing);
+        let situation = self.policy_context(entry, task, &standing);
         let sender = entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default();
         let planned = |action: Action, class, state, reason: &str| {
             Some(Arc::new(NewAction { action, class, state, reason: reason.to_owned(), sender: sender.clone() }))
@@ -238,12 +238,17 @@ impl ExecuteTool {
     }
 
     /// What a verdict on an effect of the step depends on.
-    fn situation<'a>(&'a self, entry: &NodeInput<'a>, task: &Task, standing: &'a AccountPermissions) -> Situation<'a> {
-        Situation {
+    fn policy_context<'a>(
+        &'a self,
+        entry: &NodeInput<'a>,
+        task: &Task,
+        standing: &'a AccountPermissions,
+    ) -> PolicyContext<'a> {
+        PolicyContext {
             mode: standing.mode,
             mail: entry.mail,
             labels: &standing.labels,
-            phishing: task.context.has_warning("phishing"),
+            is_phishing: task.context.has_warning("phishing"),
             own: &self.me.addresses,
             charter: &standing.charter,
             approval: None,

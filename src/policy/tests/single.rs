@@ -8,7 +8,7 @@ use crate::{
         AccountMode, Action, Approval, Attachment, Door, Effect, Instant, Mail, RiskClass, action::Composed,
         ids::sha256_hex,
     },
-    policy::{ApprovedAction, Situation, Verdict, follow, judge},
+    policy::{ApprovedAction, PolicyContext, Verdict, follow, judge},
 };
 
 fn plain(tool: &'static str) -> Place<'static> {
@@ -26,11 +26,11 @@ fn plain(tool: &'static str) -> Place<'static> {
 fn judged(action: Action, mail: Option<&Mail>, approval: Option<&Approval>) -> Verdict {
     let own = [OWN.to_owned()];
     let (charter, labels) = (charter(), ["invoice".to_owned()]);
-    let situation = Situation {
+    let situation = PolicyContext {
         mode: AccountMode::Active,
         mail,
         labels: &labels,
-        phishing: false,
+        is_phishing: false,
         own: &own,
         charter: &charter,
         approval,
@@ -132,11 +132,11 @@ fn what_came_before_a_restore_is_not_answered_unasked() {
     mail.authentication.verified = true;
     let (own, charter) = ([OWN.to_owned()], charter());
     let judged = |restored_at: Option<Instant>| {
-        let situation = Situation {
+        let situation = PolicyContext {
             mode: AccountMode::Active,
             mail: Some(&mail),
             labels: &[],
-            phishing: false,
+            is_phishing: false,
             own: &own,
             charter: &charter,
             approval: None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use adjutant::{
     model::{AccountId, AccountMode, Action, Effect, action::Composed},
-    policy::{ApprovedAction, Situation, Verdict, judge},
+    policy::{ApprovedAction, PolicyContext, Verdict, judge},
     source::{
         calendar::Calendar,
         gmail::{Client, Postbox},
@@ -44,11 +44,11 @@ impl Office {
     pub(crate) fn approved(&self, step: &str, effect: Effect) -> Box<ApprovedAction> {
         let action = Action { effect, ..self.yard.action(step, "On Friday, then.") };
         let charter = self.yard.app.charter();
-        let situation = Situation {
+        let situation = PolicyContext {
             mode: AccountMode::Active,
             mail: Some(&self.yard.mail),
             labels: &["invoice".to_owned()],
-            phishing: false,
+            is_phishing: false,
             own: &[YOU.to_owned()],
             charter: &charter,
             approval: None,
