@@ -263,12 +263,12 @@ impl App {
                     maildir.create().context("the sample mailbox cannot be made")?;
                     self.seed_samples(&maildir).await?;
                 }
-                outbox.serve(account.name.clone(), maildir.clone());
+                outbox.register_mailbox(account.name.clone(), maildir.clone());
                 (maildir.clone(), Place::Maildir(maildir))
             }
             AccountKind::Gmail(gmail) => {
                 let AtGoogle { source, mailbox, push } = self.at_google(account, gmail);
-                outbox.serve(account.name.clone(), Arc::new(mailbox));
+                outbox.register_mailbox(account.name.clone(), Arc::new(mailbox));
                 let source = Arc::new(source);
                 (source.clone(), Place::Gmail { source, push: push.map(Arc::new) })
             }

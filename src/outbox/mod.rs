@@ -4,7 +4,7 @@
 //! a yes. `sending` is on the disk before the first byte leaves; what is in doubt is looked for, not repeated. In
 //! `settling` a message has left for certain, and what goes with it waits for its chance.
 
-mod act;
+mod apply;
 mod caps;
 pub mod proposal;
 mod send;
@@ -32,7 +32,7 @@ use crate::{
 use caps::Windows;
 
 /// Effects that are held look again this often.
-const LOOK_AGAIN: Duration = Duration::seconds(2);
+const RETRY_INTERVAL: Duration = Duration::seconds(2);
 
 /// What an effect may need beside the store.
 #[derive(Clone)]
@@ -141,7 +141,7 @@ impl Outbox {
         free.then(|| Hold { under_way: &self.under_way, action_id })
     }
 
-    pub fn serve(&self, account: AccountId, mailbox: Arc<dyn Mailbox>) {
+    pub fn register_mailbox(&self, account: AccountId, mailbox: Arc<dyn Mailbox>) {
         self.mailboxes.write().unwrap_or_else(PoisonError::into_inner).insert(account, mailbox);
     }
 
@@ -182,7 +182,7 @@ impl Outbox {
         moved: &mut Option<Box<ActionMove>>,
     ) -> Result<Carried> {
         let Some(_hold) = self.take_hold(action_id) else {
-            return Ok(Carried::NotNow { reason: "it is under way".into(), until: now.plus(LOOK_AGAIN) });
+            return Ok(Carried::NotNow { reason: "it is under way".into(), until: now.plus(RETRY_INTERVAL) });
         };
         let mut pending = planned.map(|planned| self.fresh(planned)).transpose()?;
         loop {
@@ -193,7 +193,7 @@ impl Outbox {
             match self.advance(&row, mail, now, moved).await {
                 Ok(Some(carried)) => {
                     if let Carried::Ended(OutboxState::Void | OutboxState::Failed, _) = carried {
-                        self.withdraw(action_id, "").await?;
+                        self.withdraw_draft(action_id, "").await?;
                     }
                     return Ok(carried);
                 }
@@ -246,7 +246,7 @@ impl Outbox {
         moved: &mut Option<Box<ActionMove>>,
     ) -> Result<Option<Carried>> {
         if row.paused {
-            return Ok(Some(Carried::NotNow { reason: "effects are paused".into(), until: now.plus(LOOK_AGAIN) }));
+            return Ok(Some(Carried::NotNow { reason: "effects are paused".into(), until: now.plus(RETRY_INTERVAL) }));
         }
         if row.over {
             return self.end(row, End::of(OutboxState::Void, "the task has ended or was changed"), now).await;
@@ -254,8 +254,8 @@ impl Outbox {
         if !row.intact {
             return self.end(row, End::of(OutboxState::Void, "its stored bytes do not match their digest"), now).await;
         }
-        if self.is_forgotten(row) {
-            return self.write(row, OutboxState::Unknown, FORGOTTEN, now).await.map(|()| None);
+        if self.has_forgotten_send(row) {
+            return self.write(row, OutboxState::Unknown, FORGOTTEN_SEND, now).await.map(|()| None);
         }
         let charter = self.charter();
         let situation = self.policy_context(row, mail, &charter, now);
@@ -278,7 +278,7 @@ impl Outbox {
             }
         }
         match &row.action.effect {
-            Effect::Send { .. } => self.dispatch(row, Arc::from(approved), now).await,
+            Effect::Send { .. } => self.draft_or_send(row, Arc::from(approved), now).await,
             _ => match self.perform(approved, row.first).await? {
                 Ok(end) => {
                     let carried = Carried::Ended(end.state, end.result.clone());
@@ -444,5 +444,5 @@ impl Outbox {
 }
 
 /// The witness outside knows of a beginning that the database does not.
-const FORGOTTEN: &str = "its sending was begun before the data were put back from a copy";
+const FORGOTTEN_SEND: &str = "its sending was begun before the data were put back from a copy";
 const NO_MAILBOX: &str = "the account's mailbox is not configured any more";

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use chrono::Duration;
 
-use super::{Carried, End, FORGOTTEN, LOOK_AGAIN, NO_MAILBOX, Outbox, Pending, act::Later};
+use super::{Carried, End, FORGOTTEN_SEND, NO_MAILBOX, Outbox, Pending, RETRY_INTERVAL, apply::Later};
 use crate::{
     failpoint,
     model::{AccountMode, ActionId, Effect, Instant, OutboxState},
@@ -23,15 +23,15 @@ const SETTLING: Duration = Duration::hours(24);
 /// The calendar, say, does not know what the message says.
 const NOT_SETTLED: &str = "what goes with it was not done";
 /// After this long without a way to send it, a person is asked.
-const NO_WAY: Duration = Duration::hours(24);
+const UNSENDABLE_TIMEOUT: Duration = Duration::hours(24);
 /// Who has waited long is tried again ever more slowly, and at the least this often.
-const SLOWEST: Duration = Duration::minutes(5);
+const MAX_BACKOFF: Duration = Duration::minutes(5);
 /// Between two looks for a message in doubt.
 const LOOK_FOR_IT: Duration = Duration::seconds(30);
 
 impl Outbox {
     /// Stores the draft, then lets it go. Each step is on the disk before the next.
-    pub(super) async fn dispatch(
+    pub(super) async fn draft_or_send(
         &self,
         row: &Pending,
         approved: Arc<ApprovedAction>,
@@ -42,7 +42,7 @@ impl Outbox {
             return self.end(row, End::of(state, NO_MAILBOX), now).await;
         };
         if row.state == OutboxState::Drafted {
-            return self.let_go(row, &row.handle.clone(), mailbox, approved, now).await;
+            return self.send_draft(row, &row.handle.clone(), mailbox, approved, now).await;
         }
         let approval = if row.approval.is_some() { Claim::Use } else { Claim::None };
         let claim = ActionMove { approval, ..Self::mv(row, OutboxState::Drafting, "drafting", now) };
@@ -53,7 +53,7 @@ impl Outbox {
         let drafting = row.at(OutboxState::Drafting);
         let drafted = {
             let (mailbox, approved, tried) = (Arc::clone(&mailbox), Arc::clone(&approved), !row.first);
-            blocking(move || failpoint::around("mailbox.draft", || mailbox.draft(&approved, tried))).await
+            call_mailbox_blocking(move || failpoint::around("mailbox.draft", || mailbox.draft(&approved, tried))).await
         };
         match drafted {
             Ok(applied) => {
@@ -61,18 +61,18 @@ impl Outbox {
                 match self.put(ActionMove { handle: applied.handle.clone(), ..mv }).await {
                     // A person was faster, and the row does not know of this draft.
                     Err(overtaken @ StoreError::Overtaken(_)) => {
-                        self.withdraw(row.action.action_id, &applied.handle).await?;
+                        self.withdraw_draft(row.action.action_id, &applied.handle).await?;
                         Err(overtaken)
                     }
                     // Drafting takes a while: what holds now is read anew before it is let go.
                     outcome => outcome.map(|()| None),
                 }
             }
-            Err(error) => self.not_sent(&drafting, error, now).await,
+            Err(error) => self.handle_send_error(&drafting, error, now).await,
         }
     }
 
-    async fn let_go(
+    async fn send_draft(
         &self,
         row: &Pending,
         draft: &str,
@@ -86,11 +86,11 @@ impl Outbox {
         let (draft, letting_go) = (draft.to_owned(), Arc::clone(&approved));
         let (witness, action_id) = (self.setting.witness.clone(), row.action.action_id);
         let attempt = sending.begun;
-        let sent = blocking(move || {
+        let sent = call_mailbox_blocking(move || {
             // On the disk outside the data folder before the first byte leaves. Where that cannot be, the mailbox was asked.
             match witness.begin(action_id, attempt, now) {
                 Ok(true) => {}
-                Ok(false) => return Err(SendError::Unsure(FORGOTTEN.into())),
+                Ok(false) => return Err(SendError::Unsure(FORGOTTEN_SEND.into())),
                 Err(error) => tracing::warn!(%error, "a send could not be noted in the state folder"),
             }
             failpoint::around("mailbox.send", || mailbox.send(&letting_go, &draft))
@@ -98,11 +98,11 @@ impl Outbox {
         .await;
         match sent {
             Ok(departure) => self.settle(&sending, left(departure), Some(approved), now).await,
-            Err(error) => self.not_sent(&sending, error, now).await,
+            Err(error) => self.handle_send_error(&sending, error, now).await,
         }
     }
 
-    async fn not_sent(&self, row: &Pending, error: SendError, now: Instant) -> store::Result<Option<Carried>> {
+    async fn handle_send_error(&self, row: &Pending, error: SendError, now: Instant) -> store::Result<Option<Carried>> {
         match error {
             SendError::Refused(why) => self.end(row, End::of(OutboxState::Failed, &why), now).await,
             SendError::Edited => {
@@ -110,8 +110,8 @@ impl Outbox {
                 self.end(row, End::of(OutboxState::Void, why), now).await
             }
             SendError::Theirs(why) => self.end(row, End::of(OutboxState::Void, &why), now).await,
-            SendError::Later { why, .. } if row.is_in_doubt_for(NO_WAY, now) => {
-                let why = format!("it could not be sent for {} hours: {why}", NO_WAY.num_hours());
+            SendError::Later { why, .. } if row.is_in_doubt_for(UNSENDABLE_TIMEOUT, now) => {
+                let why = format!("it could not be sent for {} hours: {why}", UNSENDABLE_TIMEOUT.num_hours());
                 self.end(row, End::of(OutboxState::Failed, &why), now).await
             }
             SendError::Later { why, after, drafted } => {
@@ -124,7 +124,7 @@ impl Outbox {
                     Self::mv(row, OutboxState::Drafted, &why, now)
                 };
                 self.put(back).await?;
-                Ok(Some(Later { why, after: after.max(row.patience(now)) }.carried(now)))
+                Ok(Some(Later { why, after: after.max(row.retry_backoff(now)) }.carried(now)))
             }
             // It is looked for at once, where it is looked for at all.
             SendError::Unknowable(why) => self.write(row, OutboxState::Unknown, &why, now).await.map(|()| None),
@@ -132,14 +132,14 @@ impl Outbox {
                 self.write(row, OutboxState::Unknown, &why, now).await?;
                 Ok(Some(Carried::NotNow {
                     reason: format!("looking whether it was sent: {why}"),
-                    until: now.plus(LOOK_AGAIN),
+                    until: now.plus(RETRY_INTERVAL),
                 }))
             }
         }
     }
 
     /// A message that will not leave needs no draft in the mailbox. `draft`: one that is not written down in its row.
-    pub(super) async fn withdraw(&self, action_id: ActionId, draft: &str) -> store::Result<()> {
+    pub(super) async fn withdraw_draft(&self, action_id: ActionId, draft: &str) -> store::Result<()> {
         let row = self.row(action_id)?;
         let draft = if draft.is_empty() { row.handle } else { draft.to_owned() };
         // One that was tried may have a draft nobody has heard of.
@@ -154,7 +154,7 @@ impl Outbox {
     }
 
     /// Whether sending it was begun more often than the database knows. Only a witness that can be read says so.
-    pub(super) fn is_forgotten(&self, row: &Pending) -> bool {
+    pub(super) fn has_forgotten_send(&self, row: &Pending) -> bool {
         let sends = matches!(row.action.effect, Effect::Send { .. });
         sends && self.setting.witness.begun(row.action.action_id).is_ok_and(|begun| begun > row.begun)
     }
@@ -165,7 +165,7 @@ impl Outbox {
             return self.still_unsure(row, NO_MAILBOX, now).await;
         };
         let (action, draft) = (row.action.clone(), row.handle.clone());
-        let found = blocking(move || {
+        let found = call_mailbox_blocking(move || {
             let found = failpoint::around("mailbox.find", || mailbox.find(&action, &draft));
             found.map_err(|error| SendError::Unsure(error.to_string()))
         });
@@ -173,8 +173,9 @@ impl Outbox {
             Err(error) => self.still_unsure(row, &error.to_string(), now).await,
             Ok(Trace::Left(departure)) => self.settle(row, left(departure), None, now).await,
             // A draft, or nothing at all, may be as old as the database.
-            Ok(_) if self.is_forgotten(row) => {
-                let why = format!("nobody knows whether it was sent: {FORGOTTEN}, and it is not among the sent mails");
+            Ok(_) if self.has_forgotten_send(row) => {
+                let why =
+                    format!("nobody knows whether it was sent: {FORGOTTEN_SEND}, and it is not among the sent mails");
                 self.end(row, End::of(OutboxState::NeedsHuman, &why), now).await
             }
             Ok(Trace::Draft(applied)) => {
@@ -289,9 +290,9 @@ impl Pending {
     }
 
     /// A quarter of the time it has waited already.
-    fn patience(&self, now: Instant) -> std::time::Duration {
+    fn retry_backoff(&self, now: Instant) -> std::time::Duration {
         let waited = self.doubt_since.map_or(Duration::zero(), |since| now.utc() - since.utc());
-        (waited / 4).min(SLOWEST).to_std().unwrap_or_default()
+        (waited / 4).min(MAX_BACKOFF).to_std().unwrap_or_default()
     }
 
     /// The same row one move later.
@@ -343,7 +344,7 @@ fn beside(end: End, told: &str) -> End {
 }
 
 /// A mailbox may take its time; the other runs go on. One that panics has perhaps done it.
-async fn blocking<T: Send + 'static>(
+async fn call_mailbox_blocking<T: Send + 'static>(
     call: impl FnOnce() -> Result<T, SendError> + Send + 'static,
 ) -> Result<T, SendError> {
     let outcome = tokio::task::spawn_blocking(call).await;

@@ -183,7 +183,7 @@ impl Yard {
         let app = house.app().await;
         let outbox = app.outbox().unwrap();
         let mailbox = Arc::new(Faulty::default());
-        outbox.serve(AccountId::from(WORK), mailbox.clone());
+        outbox.register_mailbox(AccountId::from(WORK), mailbox.clone());
         let task = app.task_named("1").await.unwrap().task.task_id;
         let mail = app.store.read(|reader| reader.mail(MailId(1))).await.unwrap().unwrap();
         Self { house, app, outbox, mailbox, task, mail, key: "k".into() }

@@ -390,7 +390,10 @@ impl Rig {
         let outbox = app.outbox().unwrap();
         for account in &app.config.accounts {
             if let AccountKind::Maildir { path, .. } = &account.kind {
-                outbox.serve(account.name.clone(), Arc::new(Maildir::open(path.clone(), Box::new(Vec::new()))));
+                outbox.register_mailbox(
+                    account.name.clone(),
+                    Arc::new(Maildir::open(path.clone(), Box::new(Vec::new()))),
+                );
             }
         }
         let (_, rules) = watch::channel(Arc::new(app.rules()));

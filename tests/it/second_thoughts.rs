@@ -137,7 +137,7 @@ impl Desk {
         }
         yard.house.once().await;
         let mailbox = Gated::at(&yard.house);
-        yard.outbox.serve(AccountId::from(WORK), mailbox.clone());
+        yard.outbox.register_mailbox(AccountId::from(WORK), mailbox.clone());
         let rows = yard.app.tasks(false, 10 * tasks).await.unwrap();
         let tasks: Vec<TaskId> = rows.iter().map(|row| row.task.task_id).filter(|id| *id != yard.task).collect();
         Self { yard, mailbox, tasks }

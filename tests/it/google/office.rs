@@ -32,7 +32,7 @@ impl Office {
         let client = Client::new(tokens.clone(), quota(), Some(&google.url()));
         let calendar = Calendar::new(tokens, quota(), Some(&google.url()));
         let postbox = Arc::new(Postbox::new(client, Some(calendar)));
-        yard.outbox.serve(AccountId::from(WORK), postbox.clone());
+        yard.outbox.register_mailbox(AccountId::from(WORK), postbox.clone());
         Self { yard, google, postbox }
     }
 

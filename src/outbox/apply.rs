@@ -2,7 +2,7 @@
 
 use std::{fs::DirBuilder, os::unix::fs::DirBuilderExt, time::Duration};
 
-use super::{Carried, End, LOOK_AGAIN, NO_MAILBOX, Outbox, caps::LONGEST};
+use super::{Carried, End, NO_MAILBOX, Outbox, RETRY_INTERVAL, caps::LONGEST};
 use crate::{
     failpoint,
     model::{Action, ActionId, Effect, Instant, OutboxState},
@@ -33,7 +33,7 @@ impl Later {
     }
 
     pub(super) fn carried(self, now: Instant) -> Carried {
-        let after = chrono::Duration::from_std(self.after).unwrap_or(LONGEST).max(LOOK_AGAIN);
+        let after = chrono::Duration::from_std(self.after).unwrap_or(LONGEST).max(RETRY_INTERVAL);
         Carried::NotNow { reason: format!("waits: {}", self.why), until: now.plus(after) }
     }
 }
@@ -42,7 +42,7 @@ impl Outbox {
     pub(super) async fn perform(&self, approved: Box<ApprovedAction>, first: bool) -> Result<Attempt> {
         let action = approved.action();
         let as_row = action.effect.as_row();
-        if let Some(result) = as_row.as_ref().filter(|_| !self.is_in_mailbox(action)) {
+        if let Some(result) = as_row.as_ref().filter(|_| !self.is_shown_in_mailbox(action)) {
             return Ok(Ok(End::here(result)));
         }
         let outbox = self.clone();
@@ -54,7 +54,7 @@ impl Outbox {
     }
 
     /// A row of ours that the mailbox is to show as well.
-    fn is_in_mailbox(&self, action: &Action) -> bool {
+    fn is_shown_in_mailbox(&self, action: &Action) -> bool {
         let label = matches!(action.effect, Effect::Label { .. });
         label && self.mailbox(&action.account).is_some_and(|mailbox| mailbox.keeps_labels())
     }
@@ -91,7 +91,7 @@ impl Outbox {
             anyhow::bail!("the account does not let the program touch it now");
         };
         let told = match (&row.action.effect, self.mailbox(&row.action.account)) {
-            (Effect::Label { label }, _) if !self.is_in_mailbox(&row.action) => {
+            (Effect::Label { label }, _) if !self.is_shown_in_mailbox(&row.action) => {
                 format!("the label {label} is off again")
             }
             (_, Some(mailbox)) => {
