@@ -2,7 +2,7 @@
 
 use std::{fs::DirBuilder, os::unix::fs::DirBuilderExt, time::Duration};
 
-use super::{Carried, End, NO_MAILBOX, Outbox, RETRY_INTERVAL, caps::LONGEST};
+use super::{AttemptOutcome, Carried, NO_MAILBOX, Outbox, RETRY_INTERVAL, caps::LONGEST};
 use crate::{
     failpoint,
     model::{Action, ActionId, Effect, Instant, OutboxState},
@@ -15,16 +15,16 @@ use crate::{
 const SIGN_IN: Duration = Duration::from_secs(60);
 
 /// Nothing is known to have come of an attempt. It is made again, after a look whether it was done.
-pub(super) struct Later {
+pub(super) struct RetryLater {
     pub(super) why: String,
     pub(super) after: Duration,
 }
 
-pub(super) type Attempt = std::result::Result<End, Later>;
+pub(super) type AttemptResult = std::result::Result<AttemptOutcome, RetryLater>;
 
-impl Later {
+impl RetryLater {
     /// What passes by itself; anything else comes back.
-    pub(super) fn of(error: SourceError) -> std::result::Result<Self, SourceError> {
+    pub(super) fn from_source_error(error: SourceError) -> std::result::Result<Self, SourceError> {
         match error {
             SourceError::RateLimited { after } => Ok(Self { why: "the mailbox's limit is reached".into(), after }),
             SourceError::Later { problem, after } => Ok(Self { why: problem, after }),
@@ -39,18 +39,22 @@ impl Later {
 }
 
 impl Outbox {
-    pub(super) async fn perform(&self, approved: Box<ApprovedAction>, first: bool) -> Result<Attempt> {
+    pub(super) async fn apply_effect(&self, approved: Box<ApprovedAction>, first: bool) -> Result<AttemptResult> {
         let action = approved.action();
         let as_row = action.effect.as_row();
         if let Some(result) = as_row.as_ref().filter(|_| !self.is_shown_in_mailbox(action)) {
-            return Ok(Ok(End::here(result)));
+            return Ok(Ok(AttemptOutcome::applied_as_row(result)));
         }
         let outbox = self.clone();
         // A mailbox waits for its disk, and others need not wait with it.
-        let tried = tokio::task::spawn_blocking(move || outbox.touch(&approved, first)).await.map_err(|error| {
-            if error.is_panic() { StoreError::Refused("the effect panicked".into()) } else { StoreError::Stopped }
-        })?;
-        Ok(tried.map(|end| End { is_database_row: as_row.is_some() && end.state == OutboxState::Applied, ..end }))
+        let tried =
+            tokio::task::spawn_blocking(move || outbox.apply_blocking(&approved, first)).await.map_err(|error| {
+                if error.is_panic() { StoreError::Refused("the effect panicked".into()) } else { StoreError::Stopped }
+            })?;
+        Ok(tried.map(|end| AttemptOutcome {
+            is_database_row: as_row.is_some() && end.state == OutboxState::Applied,
+            ..end
+        }))
     }
 
     /// A row of ours that the mailbox is to show as well.
@@ -60,23 +64,23 @@ impl Outbox {
     }
 
     /// `first`: nobody can have tried it before.
-    fn touch(&self, approved: &ApprovedAction, first: bool) -> Attempt {
+    fn apply_blocking(&self, approved: &ApprovedAction, first: bool) -> AttemptResult {
         let action = approved.action();
         match &action.effect {
             Effect::CreateFolder { name } => Ok(self.create_folder(name)),
             _ => match self.mailbox(&action.account) {
-                Some(mailbox) => End::in_mailbox(mailbox.as_ref(), approved, first),
-                None => Ok(End::of(OutboxState::Failed, NO_MAILBOX)),
+                Some(mailbox) => AttemptOutcome::probe_or_apply(mailbox.as_ref(), approved, first),
+                None => Ok(AttemptOutcome::new(OutboxState::Failed, NO_MAILBOX)),
             },
         }
     }
 
-    fn create_folder(&self, name: &str) -> End {
+    fn create_folder(&self, name: &str) -> AttemptOutcome {
         let path = self.setting.files.join(name);
         let made = failpoint::around("folder.create", || DirBuilder::new().recursive(true).mode(0o700).create(path));
         match made {
-            Ok(()) => End::of(OutboxState::Applied, &format!("created {name} in files")),
-            Err(error) => End::of(OutboxState::Failed, &format!("the folder could not be made: {error}")),
+            Ok(()) => AttemptOutcome::new(OutboxState::Applied, &format!("created {name} in files")),
+            Err(error) => AttemptOutcome::new(OutboxState::Failed, &format!("the folder could not be made: {error}")),
         }
     }
 
@@ -105,28 +109,28 @@ impl Outbox {
     }
 }
 
-impl End {
-    pub(super) fn of(state: OutboxState, result: &str) -> Self {
+impl AttemptOutcome {
+    pub(super) fn new(state: OutboxState, result: &str) -> Self {
         Self { state, result: result.to_owned(), handle: String::new(), is_database_row: false }
     }
 
     /// What was done before a crash is found, not done again.
-    fn in_mailbox(mailbox: &dyn Mailbox, approved: &ApprovedAction, first: bool) -> Attempt {
+    fn probe_or_apply(mailbox: &dyn Mailbox, approved: &ApprovedAction, first: bool) -> AttemptResult {
         let found = if first { Ok(None) } else { failpoint::around("mailbox.probe", || mailbox.probe(approved)) };
         let done = found
             .and_then(|found| found.map_or_else(|| failpoint::around("mailbox.apply", || mailbox.apply(approved)), Ok));
-        match done.map_err(Later::of) {
-            Ok(applied) => Ok(Self { handle: applied.handle, ..Self::of(OutboxState::Applied, &applied.result) }),
+        match done.map_err(RetryLater::from_source_error) {
+            Ok(applied) => Ok(Self { handle: applied.handle, ..Self::new(OutboxState::Applied, &applied.result) }),
             Err(Ok(later)) => Err(later),
-            Err(Err(SourceError::Auth { problem })) => Err(Later { why: problem, after: SIGN_IN }),
+            Err(Err(SourceError::Auth { problem })) => Err(RetryLater { why: problem, after: SIGN_IN }),
             Err(Err(error)) => {
                 let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
-                Ok(Self::of(OutboxState::Failed, &format!("{error}{cause}")))
+                Ok(Self::new(OutboxState::Failed, &format!("{error}{cause}")))
             }
         }
     }
 
-    fn here(result: &str) -> Self {
-        Self { is_database_row: true, ..Self::of(OutboxState::Applied, result) }
+    fn applied_as_row(result: &str) -> Self {
+        Self { is_database_row: true, ..Self::new(OutboxState::Applied, result) }
     }
 }

@@ -113,7 +113,7 @@ struct Pending {
 }
 
 /// How an attempt at an effect ended.
-struct End {
+struct AttemptOutcome {
     state: OutboxState,
     result: String,
     handle: String,
@@ -231,14 +231,14 @@ impl Outbox {
             }
             OutboxState::Unknown => self.write(row, OutboxState::Probe, &row.result, now).await.map(|()| None),
             OutboxState::Probe => self.look(row, now).await,
-            OutboxState::Settling => self.settle(row, End::left(row), None, now).await,
-            OutboxState::Ready | OutboxState::Drafted => self.attempt(row, mail, now, moved).await,
+            OutboxState::Settling => self.settle(row, AttemptOutcome::already_sent(row), None, now).await,
+            OutboxState::Ready | OutboxState::Drafted => self.judge_and_attempt(row, mail, now, moved).await,
             ended => Ok(Some(Carried::Ended(ended, row.result.clone()))),
         }
     }
 
     /// Judged as if it were new, whoever planned it.
-    async fn attempt(
+    async fn judge_and_attempt(
         &self,
         row: &Pending,
         mail: Option<&Mail>,
@@ -249,10 +249,14 @@ impl Outbox {
             return Ok(Some(Carried::NotNow { reason: "effects are paused".into(), until: now.plus(RETRY_INTERVAL) }));
         }
         if row.over {
-            return self.end(row, End::of(OutboxState::Void, "the task has ended or was changed"), now).await;
+            return self
+                .end(row, AttemptOutcome::new(OutboxState::Void, "the task has ended or was changed"), now)
+                .await;
         }
         if !row.intact {
-            return self.end(row, End::of(OutboxState::Void, "its stored bytes do not match their digest"), now).await;
+            return self
+                .end(row, AttemptOutcome::new(OutboxState::Void, "its stored bytes do not match their digest"), now)
+                .await;
         }
         if self.has_forgotten_send(row) {
             return self.write(row, OutboxState::Unknown, FORGOTTEN_SEND, now).await.map(|()| None);
@@ -262,13 +266,13 @@ impl Outbox {
         let approved = match judge(row.action.clone(), &situation) {
             Verdict::Allowed(approved) => approved,
             Verdict::NeedsApproval { reason, .. } => {
-                return self.end(row, End::of(OutboxState::Void, &reason), now).await;
+                return self.end(row, AttemptOutcome::new(OutboxState::Void, &reason), now).await;
             }
             Verdict::Withheld { reason, .. } if row.state == OutboxState::Ready => {
-                return self.end(row, End::of(OutboxState::Withheld, &reason), now).await;
+                return self.end(row, AttemptOutcome::new(OutboxState::Withheld, &reason), now).await;
             }
             Verdict::Withheld { reason, .. } | Verdict::Denied { reason } => {
-                return self.end(row, End::of(OutboxState::Void, &reason), now).await;
+                return self.end(row, AttemptOutcome::new(OutboxState::Void, &reason), now).await;
             }
         };
         if row.state == OutboxState::Ready {
@@ -279,7 +283,7 @@ impl Outbox {
         }
         match &row.action.effect {
             Effect::Send { .. } => self.draft_or_send(row, Arc::from(approved), now).await,
-            _ => match self.perform(approved, row.first).await? {
+            _ => match self.apply_effect(approved, row.first).await? {
                 Ok(end) => {
                     let carried = Carried::Ended(end.state, end.result.clone());
                     *moved = Some(Box::new(Self::last(row, end, now)));
@@ -342,13 +346,13 @@ impl Outbox {
         self.mailboxes.read().unwrap_or_else(PoisonError::into_inner).get(account).cloned()
     }
 
-    async fn end(&self, row: &Pending, end: End, now: Instant) -> Result<Option<Carried>> {
+    async fn end(&self, row: &Pending, end: AttemptOutcome, now: Instant) -> Result<Option<Carried>> {
         let carried = Carried::Ended(end.state, end.result.clone());
         self.put(Self::last(row, end, now)).await?;
         Ok(Some(carried))
     }
 
-    fn last(row: &Pending, end: End, now: Instant) -> ActionMove {
+    fn last(row: &Pending, end: AttemptOutcome, now: Instant) -> ActionMove {
         ActionMove {
             handle: end.handle,
             here: end.is_database_row,

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use chrono::Duration;
 
-use super::{Carried, End, FORGOTTEN_SEND, NO_MAILBOX, Outbox, Pending, RETRY_INTERVAL, apply::Later};
+use super::{AttemptOutcome, Carried, FORGOTTEN_SEND, NO_MAILBOX, Outbox, Pending, RETRY_INTERVAL, apply::RetryLater};
 use crate::{
     failpoint,
     model::{AccountMode, ActionId, Effect, Instant, OutboxState},
@@ -39,7 +39,7 @@ impl Outbox {
     ) -> store::Result<Option<Carried>> {
         let Some(mailbox) = self.mailbox(&row.action.account) else {
             let state = if row.state == OutboxState::Ready { OutboxState::Failed } else { OutboxState::Void };
-            return self.end(row, End::of(state, NO_MAILBOX), now).await;
+            return self.end(row, AttemptOutcome::new(state, NO_MAILBOX), now).await;
         };
         if row.state == OutboxState::Drafted {
             return self.send_draft(row, &row.handle.clone(), mailbox, approved, now).await;
@@ -47,7 +47,9 @@ impl Outbox {
         let approval = if row.approval.is_some() { Claim::Use } else { Claim::None };
         let claim = ActionMove { approval, ..Self::mv(row, OutboxState::Drafting, "drafting", now) };
         match self.put(claim).await {
-            Err(StoreError::Refused(why)) => return self.end(row, End::of(OutboxState::Void, &why), now).await,
+            Err(StoreError::Refused(why)) => {
+                return self.end(row, AttemptOutcome::new(OutboxState::Void, &why), now).await;
+            }
             outcome => outcome?,
         }
         let drafting = row.at(OutboxState::Drafting);
@@ -97,22 +99,22 @@ impl Outbox {
         })
         .await;
         match sent {
-            Ok(departure) => self.settle(&sending, left(departure), Some(approved), now).await,
+            Ok(departure) => self.settle(&sending, departure_outcome(departure), Some(approved), now).await,
             Err(error) => self.handle_send_error(&sending, error, now).await,
         }
     }
 
     async fn handle_send_error(&self, row: &Pending, error: SendError, now: Instant) -> store::Result<Option<Carried>> {
         match error {
-            SendError::Refused(why) => self.end(row, End::of(OutboxState::Failed, &why), now).await,
+            SendError::Refused(why) => self.end(row, AttemptOutcome::new(OutboxState::Failed, &why), now).await,
             SendError::Edited => {
                 let why = "the draft was changed by somebody else: it is theirs to send";
-                self.end(row, End::of(OutboxState::Void, why), now).await
+                self.end(row, AttemptOutcome::new(OutboxState::Void, why), now).await
             }
-            SendError::Theirs(why) => self.end(row, End::of(OutboxState::Void, &why), now).await,
+            SendError::Theirs(why) => self.end(row, AttemptOutcome::new(OutboxState::Void, &why), now).await,
             SendError::Later { why, .. } if row.is_in_doubt_for(UNSENDABLE_TIMEOUT, now) => {
                 let why = format!("it could not be sent for {} hours: {why}", UNSENDABLE_TIMEOUT.num_hours());
-                self.end(row, End::of(OutboxState::Failed, &why), now).await
+                self.end(row, AttemptOutcome::new(OutboxState::Failed, &why), now).await
             }
             SendError::Later { why, after, drafted } => {
                 let back = if row.state == OutboxState::Drafting {
@@ -124,7 +126,7 @@ impl Outbox {
                     Self::mv(row, OutboxState::Drafted, &why, now)
                 };
                 self.put(back).await?;
-                Ok(Some(Later { why, after: after.max(row.retry_backoff(now)) }.carried(now)))
+                Ok(Some(RetryLater { why, after: after.max(row.retry_backoff(now)) }.carried(now)))
             }
             // It is looked for at once, where it is looked for at all.
             SendError::Unknowable(why) => self.write(row, OutboxState::Unknown, &why, now).await.map(|()| None),
@@ -171,12 +173,12 @@ impl Outbox {
         });
         match found.await {
             Err(error) => self.still_unsure(row, &error.to_string(), now).await,
-            Ok(Trace::Left(departure)) => self.settle(row, left(departure), None, now).await,
+            Ok(Trace::Left(departure)) => self.settle(row, departure_outcome(departure), None, now).await,
             // A draft, or nothing at all, may be as old as the database.
             Ok(_) if self.has_forgotten_send(row) => {
                 let why =
                     format!("nobody knows whether it was sent: {FORGOTTEN_SEND}, and it is not among the sent mails");
-                self.end(row, End::of(OutboxState::NeedsHuman, &why), now).await
+                self.end(row, AttemptOutcome::new(OutboxState::NeedsHuman, &why), now).await
             }
             Ok(Trace::Draft(applied)) => {
                 let mv = Self::mv(row, OutboxState::Drafted, &applied.result, now);
@@ -187,7 +189,9 @@ impl Outbox {
                 self.put(ActionMove { approval: Claim::Return, ..mv }).await.map(|()| None)
             }
             Ok(Trace::Unsure(why)) => self.still_unsure(row, &why, now).await,
-            Ok(Trace::Unknowable) => self.end(row, End::of(OutboxState::NeedsHuman, &unknown(&row.result)), now).await,
+            Ok(Trace::Unknowable) => {
+                self.end(row, AttemptOutcome::new(OutboxState::NeedsHuman, &unknown(&row.result)), now).await
+            }
         }
     }
 
@@ -197,11 +201,11 @@ impl Outbox {
     pub(super) async fn settle(
         &self,
         row: &Pending,
-        end: End,
+        end: AttemptOutcome,
         approved: Option<Arc<ApprovedAction>>,
         now: Instant,
     ) -> store::Result<Option<Carried>> {
-        let not_done = |end: End, why: &str| beside(end, &format!("{NOT_SETTLED}: {why}"));
+        let not_done = |end: AttemptOutcome, why: &str| append_result(end, &format!("{NOT_SETTLED}: {why}"));
         let Some(mailbox) = self.mailbox(&row.action.account) else {
             return self.end(row, not_done(end, NO_MAILBOX), now).await;
         };
@@ -210,7 +214,7 @@ impl Outbox {
                 .settle_later(
                     row,
                     end,
-                    Later { why: "effects are paused".into(), after: std::time::Duration::ZERO },
+                    RetryLater { why: "effects are paused".into(), after: std::time::Duration::ZERO },
                     now,
                 )
                 .await;
@@ -221,13 +225,13 @@ impl Outbox {
         };
         let told =
             tokio::task::spawn_blocking(move || failpoint::around("mailbox.settle", || mailbox.settle(&approved)));
-        let end = match told.await.map(|told| told.map_err(Later::of)) {
+        let end = match told.await.map(|told| told.map_err(RetryLater::from_source_error)) {
             Ok(Ok(None)) => end,
-            Ok(Ok(Some(told))) => beside(end, &told),
+            Ok(Ok(Some(told))) => append_result(end, &told),
             Ok(Err(Ok(later))) if !row.is_in_doubt_for(SETTLING, now) => {
                 return self.settle_later(row, end, later, now).await;
             }
-            Ok(Err(Ok(Later { why, .. }))) => not_done(end, &why),
+            Ok(Err(Ok(RetryLater { why, .. }))) => not_done(end, &why),
             Ok(Err(Err(error))) => not_done(end, &error.to_string()),
             Err(_) => not_done(end, "the mailbox panicked"),
         };
@@ -238,12 +242,12 @@ impl Outbox {
     async fn settle_later(
         &self,
         row: &Pending,
-        end: End,
-        later: Later,
+        end: AttemptOutcome,
+        later: RetryLater,
         now: Instant,
     ) -> store::Result<Option<Carried>> {
         if end.state != OutboxState::Sent {
-            return self.end(row, beside(end, &format!("{NOT_SETTLED}: {}", later.why)), now).await;
+            return self.end(row, append_result(end, &format!("{NOT_SETTLED}: {}", later.why)), now).await;
         }
         if row.state != OutboxState::Settling {
             let mv = Self::mv(row, OutboxState::Settling, &end.result, now);
@@ -274,7 +278,7 @@ impl Outbox {
 
     async fn still_unsure(&self, row: &Pending, why: &str, now: Instant) -> store::Result<Option<Carried>> {
         if row.is_in_doubt_for(DOUBT, now) {
-            return self.end(row, End::of(OutboxState::NeedsHuman, &unknown(why)), now).await;
+            return self.end(row, AttemptOutcome::new(OutboxState::NeedsHuman, &unknown(why)), now).await;
         }
         self.write(row, OutboxState::Unknown, why, now).await?;
         Ok(Some(Carried::NotNow {
@@ -319,10 +323,10 @@ impl Pending {
     }
 }
 
-impl End {
+impl AttemptOutcome {
     /// Of a message that is known to have left.
-    pub(super) fn left(row: &Pending) -> Self {
-        Self { handle: row.handle.clone(), ..Self::of(OutboxState::Sent, &row.result) }
+    pub(super) fn already_sent(row: &Pending) -> Self {
+        Self { handle: row.handle.clone(), ..Self::new(OutboxState::Sent, &row.result) }
     }
 }
 
@@ -331,16 +335,16 @@ fn unknown(why: &str) -> String {
 }
 
 /// "Sent" means that a transport has accepted it.
-fn left(departure: Departure) -> End {
+fn departure_outcome(departure: Departure) -> AttemptOutcome {
     let (state, Applied { handle, result }) = match departure {
         Departure::Sent(applied) => (OutboxState::Sent, applied),
         Departure::Saved(applied) => (OutboxState::Saved, applied),
     };
-    End { handle, ..End::of(state, &result) }
+    AttemptOutcome { handle, ..AttemptOutcome::new(state, &result) }
 }
 
-fn beside(end: End, told: &str) -> End {
-    End { result: format!("{}; {told}", end.result), ..end }
+fn append_result(end: AttemptOutcome, told: &str) -> AttemptOutcome {
+    AttemptOutcome { result: format!("{}; {told}", end.result), ..end }
 }
 
 /// A mailbox may take its time; the other runs go on. One that panics has perhaps done it.
