@@ -14,7 +14,7 @@ use crate::{
     llm::Inquiry,
     memory::Memory,
     model::{AccountMode, ActionId, Instant, Mail, RunState, Said, UrgencyOrigin, llm::ModelCall},
-    outbox::{Carried, Outbox},
+    outbox::{EffectProgress, Outbox},
     policy::{AccountPermissions, Charter},
     rules::Current,
     source::{InCalendar, SourceError},
@@ -118,12 +118,13 @@ impl CallHandler for LiveCallHandler {
 impl LiveCallHandler {
     async fn carry_out_effect(&self, asker: CallContext<'_>, action_id: ActionId) -> anyhow::Result<CallReply> {
         let mut moved = None;
-        let carried = self.outbox.begin(action_id, asker.planned, asker.mail, asker.now, &mut moved);
+        let carried =
+            self.outbox.carry_out_returning_last_move(action_id, asker.planned, asker.mail, asker.now, &mut moved);
         match carried.await? {
-            Carried::Ended(state, result) => {
+            EffectProgress::Ended(state, result) => {
                 Ok(CallReply { value: encode_reply(&EffectOutcome { state, result })?, action_move: moved, call: None })
             }
-            Carried::NotNow { reason, until } => Err(RunDeferred { reason, until }.into()),
+            EffectProgress::Deferred { reason, until } => Err(RunDeferred { reason, until }.into()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::{fs::DirBuilder, os::unix::fs::DirBuilderExt, time::Duration};
 
-use super::{AttemptOutcome, Carried, NO_MAILBOX, Outbox, RETRY_INTERVAL, caps::LONGEST};
+use super::{AttemptOutcome, EffectProgress, NO_MAILBOX, Outbox, RETRY_INTERVAL, caps::LONGEST};
 use crate::{
     failpoint,
     model::{Action, ActionId, Effect, Instant, OutboxState},
@@ -32,9 +32,9 @@ impl RetryLater {
         }
     }
 
-    pub(super) fn carried(self, now: Instant) -> Carried {
+    pub(super) fn into_progress(self, now: Instant) -> EffectProgress {
         let after = chrono::Duration::from_std(self.after).unwrap_or(LONGEST).max(RETRY_INTERVAL);
-        Carried::NotNow { reason: format!("waits: {}", self.why), until: now.plus(after) }
+        EffectProgress::Deferred { reason: format!("waits: {}", self.why), until: now.plus(after) }
     }
 }
 

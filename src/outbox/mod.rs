@@ -76,10 +76,10 @@ impl Drop for Hold<'_> {
 
 /// How far an effect got.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Carried {
+pub enum EffectProgress {
     Ended(OutboxState, String),
     /// Nothing was done; look again then.
-    NotNow {
+    Deferred {
         reason: String,
         until: Instant,
     },
@@ -162,27 +162,27 @@ impl Outbox {
         planned: Option<&NewAction>,
         mail: Option<&Mail>,
         now: Instant,
-    ) -> Result<Carried> {
+    ) -> Result<EffectProgress> {
         let mut moved = None;
-        let carried = self.begin(action_id, planned, mail, now, &mut moved).await?;
+        let carried = self.carry_out_returning_last_move(action_id, planned, mail, now, &mut moved).await?;
         if let Some(mv) = moved {
-            self.put(*mv).await?;
+            self.store_move(*mv).await?;
         }
         Ok(carried)
     }
 
     /// The same, but the last move of an effect that can be found again is the asker's to store, with what it makes of
     /// it. Until then the row is `ready`, and whoever finds it so looks first whether it was done.
-    pub async fn begin(
+    pub async fn carry_out_returning_last_move(
         &self,
         action_id: ActionId,
         planned: Option<&NewAction>,
         mail: Option<&Mail>,
         now: Instant,
         moved: &mut Option<Box<ActionMove>>,
-    ) -> Result<Carried> {
+    ) -> Result<EffectProgress> {
         let Some(_hold) = self.take_hold(action_id) else {
-            return Ok(Carried::NotNow { reason: "it is under way".into(), until: now.plus(RETRY_INTERVAL) });
+            return Ok(EffectProgress::Deferred { reason: "it is under way".into(), until: now.plus(RETRY_INTERVAL) });
         };
         let mut pending = planned.map(|planned| self.fresh(planned)).transpose()?;
         loop {
@@ -190,9 +190,9 @@ impl Outbox {
                 Some(row) => row,
                 None => self.row(action_id)?,
             };
-            match self.advance(&row, mail, now, moved).await {
+            match self.advance_state(&row, mail, now, moved).await {
                 Ok(Some(carried)) => {
-                    if let Carried::Ended(OutboxState::Void | OutboxState::Failed, _) = carried {
+                    if let EffectProgress::Ended(OutboxState::Void | OutboxState::Failed, _) = carried {
                         self.withdraw_draft(action_id, "").await?;
                     }
                     return Ok(carried);
@@ -206,34 +206,34 @@ impl Outbox {
     }
 
     /// One step of the way; none when there is another.
-    async fn advance(
+    async fn advance_state(
         &self,
         row: &Pending,
         mail: Option<&Mail>,
         now: Instant,
         moved: &mut Option<Box<ActionMove>>,
-    ) -> Result<Option<Carried>> {
+    ) -> Result<Option<EffectProgress>> {
         match row.state {
             OutboxState::Held => match row.release_at {
                 // Approved later than now means that the clock was put back: nobody waits for it to come round again.
                 Some((approved_at, until)) if approved_at <= now && now < until => {
-                    Ok(Some(Carried::NotNow { reason: "approved; you can still take it back".into(), until }))
+                    Ok(Some(EffectProgress::Deferred { reason: "approved; you can still take it back".into(), until }))
                 }
-                _ => self.write(row, OutboxState::Ready, "released", now).await.map(|()| None),
+                _ => self.move_to(row, OutboxState::Ready, "released", now).await.map(|()| None),
             },
             // Nothing has left: a draft is stored under the action's own name, so storing it again is storing it once.
             OutboxState::Drafting => {
-                let mv = Self::mv(row, OutboxState::Ready, "interrupted while drafting", now);
-                self.put(ActionMove { approval: Claim::Return, ..mv }).await.map(|()| None)
+                let mv = Self::new_move(row, OutboxState::Ready, "interrupted while drafting", now);
+                self.store_move(ActionMove { approval: Claim::Return, ..mv }).await.map(|()| None)
             }
             OutboxState::Sending => {
-                self.write(row, OutboxState::Unknown, "interrupted while sending", now).await.map(|()| None)
+                self.move_to(row, OutboxState::Unknown, "interrupted while sending", now).await.map(|()| None)
             }
-            OutboxState::Unknown => self.write(row, OutboxState::Probe, &row.result, now).await.map(|()| None),
+            OutboxState::Unknown => self.move_to(row, OutboxState::Probe, &row.result, now).await.map(|()| None),
             OutboxState::Probe => self.look(row, now).await,
             OutboxState::Settling => self.settle(row, AttemptOutcome::already_sent(row), None, now).await,
             OutboxState::Ready | OutboxState::Drafted => self.judge_and_attempt(row, mail, now, moved).await,
-            ended => Ok(Some(Carried::Ended(ended, row.result.clone()))),
+            ended => Ok(Some(EffectProgress::Ended(ended, row.result.clone()))),
         }
     }
 
@@ -244,54 +244,61 @@ impl Outbox {
         mail: Option<&Mail>,
         now: Instant,
         moved: &mut Option<Box<ActionMove>>,
-    ) -> Result<Option<Carried>> {
+    ) -> Result<Option<EffectProgress>> {
         if row.paused {
-            return Ok(Some(Carried::NotNow { reason: "effects are paused".into(), until: now.plus(RETRY_INTERVAL) }));
+            return Ok(Some(EffectProgress::Deferred {
+                reason: "effects are paused".into(),
+                until: now.plus(RETRY_INTERVAL),
+            }));
         }
         if row.over {
             return self
-                .end(row, AttemptOutcome::new(OutboxState::Void, "the task has ended or was changed"), now)
+                .end_effect(row, AttemptOutcome::new(OutboxState::Void, "the task has ended or was changed"), now)
                 .await;
         }
         if !row.intact {
             return self
-                .end(row, AttemptOutcome::new(OutboxState::Void, "its stored bytes do not match their digest"), now)
+                .end_effect(
+                    row,
+                    AttemptOutcome::new(OutboxState::Void, "its stored bytes do not match their digest"),
+                    now,
+                )
                 .await;
         }
         if self.has_forgotten_send(row) {
-            return self.write(row, OutboxState::Unknown, FORGOTTEN_SEND, now).await.map(|()| None);
+            return self.move_to(row, OutboxState::Unknown, FORGOTTEN_SEND, now).await.map(|()| None);
         }
         let charter = self.charter();
         let situation = self.policy_context(row, mail, &charter, now);
         let approved = match judge(row.action.clone(), &situation) {
             Verdict::Allowed(approved) => approved,
             Verdict::NeedsApproval { reason, .. } => {
-                return self.end(row, AttemptOutcome::new(OutboxState::Void, &reason), now).await;
+                return self.end_effect(row, AttemptOutcome::new(OutboxState::Void, &reason), now).await;
             }
             Verdict::Withheld { reason, .. } if row.state == OutboxState::Ready => {
-                return self.end(row, AttemptOutcome::new(OutboxState::Withheld, &reason), now).await;
+                return self.end_effect(row, AttemptOutcome::new(OutboxState::Withheld, &reason), now).await;
             }
             Verdict::Withheld { reason, .. } | Verdict::Denied { reason } => {
-                return self.end(row, AttemptOutcome::new(OutboxState::Void, &reason), now).await;
+                return self.end_effect(row, AttemptOutcome::new(OutboxState::Void, &reason), now).await;
             }
         };
         if row.state == OutboxState::Ready {
             let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
             if let Err(over) = windows.enter(&row.action, &row.sender, &charter.caps, now) {
-                return Ok(Some(Carried::NotNow { reason: over.reason, until: over.until }));
+                return Ok(Some(EffectProgress::Deferred { reason: over.reason, until: over.until }));
             }
         }
         match &row.action.effect {
             Effect::Send { .. } => self.draft_or_send(row, Arc::from(approved), now).await,
             _ => match self.apply_effect(approved, row.first).await? {
                 Ok(end) => {
-                    let carried = Carried::Ended(end.state, end.result.clone());
-                    *moved = Some(Box::new(Self::last(row, end, now)));
+                    let carried = EffectProgress::Ended(end.state, end.result.clone());
+                    *moved = Some(Box::new(Self::final_move(row, end, now)));
                     Ok(Some(carried))
                 }
                 Err(later) => {
                     self.windows.lock().unwrap_or_else(PoisonError::into_inner).leave(&row.action, &row.sender);
-                    Ok(Some(later.carried(now)))
+                    Ok(Some(later.into_progress(now)))
                 }
             },
         }
@@ -346,22 +353,22 @@ impl Outbox {
         self.mailboxes.read().unwrap_or_else(PoisonError::into_inner).get(account).cloned()
     }
 
-    async fn end(&self, row: &Pending, end: AttemptOutcome, now: Instant) -> Result<Option<Carried>> {
-        let carried = Carried::Ended(end.state, end.result.clone());
-        self.put(Self::last(row, end, now)).await?;
+    async fn end_effect(&self, row: &Pending, end: AttemptOutcome, now: Instant) -> Result<Option<EffectProgress>> {
+        let carried = EffectProgress::Ended(end.state, end.result.clone());
+        self.store_move(Self::final_move(row, end, now)).await?;
         Ok(Some(carried))
     }
 
-    fn last(row: &Pending, end: AttemptOutcome, now: Instant) -> ActionMove {
+    fn final_move(row: &Pending, end: AttemptOutcome, now: Instant) -> ActionMove {
         ActionMove {
             handle: end.handle,
             here: end.is_database_row,
             undoable: row.class == RiskClass::R1,
-            ..Self::mv(row, end.state, &end.result, now)
+            ..Self::new_move(row, end.state, &end.result, now)
         }
     }
 
-    fn mv(row: &Pending, to: OutboxState, result: &str, at: Instant) -> ActionMove {
+    fn new_move(row: &Pending, to: OutboxState, result: &str, at: Instant) -> ActionMove {
         ActionMove {
             action_id: row.action.action_id,
             from: row.state,
@@ -377,11 +384,11 @@ impl Outbox {
         }
     }
 
-    async fn write(&self, row: &Pending, to: OutboxState, result: &str, at: Instant) -> Result<()> {
-        self.put(Self::mv(row, to, result, at)).await
+    async fn move_to(&self, row: &Pending, to: OutboxState, result: &str, at: Instant) -> Result<()> {
+        self.store_move(Self::new_move(row, to, result, at)).await
     }
 
-    async fn put(&self, mv: ActionMove) -> Result<()> {
+    async fn store_move(&self, mv: ActionMove) -> Result<()> {
         self.store.write(Write::MoveAction(Box::new(mv))).await.map(drop)
     }
 

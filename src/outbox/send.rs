@@ -4,7 +4,9 @@ use std::sync::{Arc, PoisonError};
 
 use chrono::Duration;
 
-use super::{AttemptOutcome, Carried, FORGOTTEN_SEND, NO_MAILBOX, Outbox, Pending, RETRY_INTERVAL, apply::RetryLater};
+use super::{
+    AttemptOutcome, EffectProgress, FORGOTTEN_SEND, NO_MAILBOX, Outbox, Pending, RETRY_INTERVAL, apply::RetryLater,
+};
 use crate::{
     failpoint,
     model::{AccountMode, ActionId, Effect, Instant, OutboxState},
@@ -36,19 +38,19 @@ impl Outbox {
         row: &Pending,
         approved: Arc<ApprovedAction>,
         now: Instant,
-    ) -> store::Result<Option<Carried>> {
+    ) -> store::Result<Option<EffectProgress>> {
         let Some(mailbox) = self.mailbox(&row.action.account) else {
             let state = if row.state == OutboxState::Ready { OutboxState::Failed } else { OutboxState::Void };
-            return self.end(row, AttemptOutcome::new(state, NO_MAILBOX), now).await;
+            return self.end_effect(row, AttemptOutcome::new(state, NO_MAILBOX), now).await;
         };
         if row.state == OutboxState::Drafted {
             return self.send_draft(row, &row.handle.clone(), mailbox, approved, now).await;
         }
         let approval = if row.approval.is_some() { Claim::Use } else { Claim::None };
-        let claim = ActionMove { approval, ..Self::mv(row, OutboxState::Drafting, "drafting", now) };
-        match self.put(claim).await {
+        let claim = ActionMove { approval, ..Self::new_move(row, OutboxState::Drafting, "drafting", now) };
+        match self.store_move(claim).await {
             Err(StoreError::Refused(why)) => {
-                return self.end(row, AttemptOutcome::new(OutboxState::Void, &why), now).await;
+                return self.end_effect(row, AttemptOutcome::new(OutboxState::Void, &why), now).await;
             }
             outcome => outcome?,
         }
@@ -59,8 +61,8 @@ impl Outbox {
         };
         match drafted {
             Ok(applied) => {
-                let mv = Self::mv(&drafting, OutboxState::Drafted, &applied.result, now);
-                match self.put(ActionMove { handle: applied.handle.clone(), ..mv }).await {
+                let mv = Self::new_move(&drafting, OutboxState::Drafted, &applied.result, now);
+                match self.store_move(ActionMove { handle: applied.handle.clone(), ..mv }).await {
                     // A person was faster, and the row does not know of this draft.
                     Err(overtaken @ StoreError::Overtaken(_)) => {
                         self.withdraw_draft(row.action.action_id, &applied.handle).await?;
@@ -81,9 +83,9 @@ impl Outbox {
         mailbox: Arc<dyn Mailbox>,
         approved: Arc<ApprovedAction>,
         now: Instant,
-    ) -> store::Result<Option<Carried>> {
+    ) -> store::Result<Option<EffectProgress>> {
         // Overtaken when a pause, another mode or a person's word on the task came before: then it is judged anew.
-        self.write(row, OutboxState::Sending, "sending", now).await?;
+        self.move_to(row, OutboxState::Sending, "sending", now).await?;
         let sending = row.at(OutboxState::Sending);
         let (draft, letting_go) = (draft.to_owned(), Arc::clone(&approved));
         let (witness, action_id) = (self.setting.witness.clone(), row.action.action_id);
@@ -104,35 +106,40 @@ impl Outbox {
         }
     }
 
-    async fn handle_send_error(&self, row: &Pending, error: SendError, now: Instant) -> store::Result<Option<Carried>> {
+    async fn handle_send_error(
+        &self,
+        row: &Pending,
+        error: SendError,
+        now: Instant,
+    ) -> store::Result<Option<EffectProgress>> {
         match error {
-            SendError::Refused(why) => self.end(row, AttemptOutcome::new(OutboxState::Failed, &why), now).await,
+            SendError::Refused(why) => self.end_effect(row, AttemptOutcome::new(OutboxState::Failed, &why), now).await,
             SendError::Edited => {
                 let why = "the draft was changed by somebody else: it is theirs to send";
-                self.end(row, AttemptOutcome::new(OutboxState::Void, why), now).await
+                self.end_effect(row, AttemptOutcome::new(OutboxState::Void, why), now).await
             }
-            SendError::Theirs(why) => self.end(row, AttemptOutcome::new(OutboxState::Void, &why), now).await,
+            SendError::Theirs(why) => self.end_effect(row, AttemptOutcome::new(OutboxState::Void, &why), now).await,
             SendError::Later { why, .. } if row.is_in_doubt_for(UNSENDABLE_TIMEOUT, now) => {
                 let why = format!("it could not be sent for {} hours: {why}", UNSENDABLE_TIMEOUT.num_hours());
-                self.end(row, AttemptOutcome::new(OutboxState::Failed, &why), now).await
+                self.end_effect(row, AttemptOutcome::new(OutboxState::Failed, &why), now).await
             }
             SendError::Later { why, after, drafted } => {
                 let back = if row.state == OutboxState::Drafting {
                     self.windows.lock().unwrap_or_else(PoisonError::into_inner).leave(&row.action, &row.sender);
                     let untried = row.first && !drafted;
-                    let mv = Self::mv(row, OutboxState::Ready, &why, now);
+                    let mv = Self::new_move(row, OutboxState::Ready, &why, now);
                     ActionMove { approval: Claim::Return, untried, ..mv }
                 } else {
-                    Self::mv(row, OutboxState::Drafted, &why, now)
+                    Self::new_move(row, OutboxState::Drafted, &why, now)
                 };
-                self.put(back).await?;
-                Ok(Some(RetryLater { why, after: after.max(row.retry_backoff(now)) }.carried(now)))
+                self.store_move(back).await?;
+                Ok(Some(RetryLater { why, after: after.max(row.retry_backoff(now)) }.into_progress(now)))
             }
             // It is looked for at once, where it is looked for at all.
-            SendError::Unknowable(why) => self.write(row, OutboxState::Unknown, &why, now).await.map(|()| None),
+            SendError::Unknowable(why) => self.move_to(row, OutboxState::Unknown, &why, now).await.map(|()| None),
             SendError::Unsure(why) => {
-                self.write(row, OutboxState::Unknown, &why, now).await?;
-                Ok(Some(Carried::NotNow {
+                self.move_to(row, OutboxState::Unknown, &why, now).await?;
+                Ok(Some(EffectProgress::Deferred {
                     reason: format!("looking whether it was sent: {why}"),
                     until: now.plus(RETRY_INTERVAL),
                 }))
@@ -162,7 +169,7 @@ impl Outbox {
     }
 
     /// Looks for a message nobody knows the fate of.
-    pub(super) async fn look(&self, row: &Pending, now: Instant) -> store::Result<Option<Carried>> {
+    pub(super) async fn look(&self, row: &Pending, now: Instant) -> store::Result<Option<EffectProgress>> {
         let Some(mailbox) = self.mailbox(&row.action.account) else {
             return self.still_unsure(row, NO_MAILBOX, now).await;
         };
@@ -178,19 +185,19 @@ impl Outbox {
             Ok(_) if self.has_forgotten_send(row) => {
                 let why =
                     format!("nobody knows whether it was sent: {FORGOTTEN_SEND}, and it is not among the sent mails");
-                self.end(row, AttemptOutcome::new(OutboxState::NeedsHuman, &why), now).await
+                self.end_effect(row, AttemptOutcome::new(OutboxState::NeedsHuman, &why), now).await
             }
             Ok(Trace::Draft(applied)) => {
-                let mv = Self::mv(row, OutboxState::Drafted, &applied.result, now);
-                self.put(ActionMove { handle: applied.handle, ..mv }).await.map(|()| None)
+                let mv = Self::new_move(row, OutboxState::Drafted, &applied.result, now);
+                self.store_move(ActionMove { handle: applied.handle, ..mv }).await.map(|()| None)
             }
             Ok(Trace::Absent) => {
-                let mv = Self::mv(row, OutboxState::Ready, "it was certainly not sent", now);
-                self.put(ActionMove { approval: Claim::Return, ..mv }).await.map(|()| None)
+                let mv = Self::new_move(row, OutboxState::Ready, "it was certainly not sent", now);
+                self.store_move(ActionMove { approval: Claim::Return, ..mv }).await.map(|()| None)
             }
             Ok(Trace::Unsure(why)) => self.still_unsure(row, &why, now).await,
             Ok(Trace::Unknowable) => {
-                self.end(row, AttemptOutcome::new(OutboxState::NeedsHuman, &unknown(&row.result)), now).await
+                self.end_effect(row, AttemptOutcome::new(OutboxState::NeedsHuman, &unknown(&row.result)), now).await
             }
         }
     }
@@ -204,10 +211,10 @@ impl Outbox {
         end: AttemptOutcome,
         approved: Option<Arc<ApprovedAction>>,
         now: Instant,
-    ) -> store::Result<Option<Carried>> {
+    ) -> store::Result<Option<EffectProgress>> {
         let not_done = |end: AttemptOutcome, why: &str| append_result(end, &format!("{NOT_SETTLED}: {why}"));
         let Some(mailbox) = self.mailbox(&row.action.account) else {
-            return self.end(row, not_done(end, NO_MAILBOX), now).await;
+            return self.end_effect(row, not_done(end, NO_MAILBOX), now).await;
         };
         if row.paused && approved.is_none() {
             return self
@@ -221,7 +228,7 @@ impl Outbox {
         }
         let approved = match approved.map_or_else(|| self.departed(row, now).map(Arc::from), Ok) {
             Ok(approved) => approved,
-            Err(why) => return self.end(row, not_done(end, why), now).await,
+            Err(why) => return self.end_effect(row, not_done(end, why), now).await,
         };
         let told =
             tokio::task::spawn_blocking(move || failpoint::around("mailbox.settle", || mailbox.settle(&approved)));
@@ -235,7 +242,7 @@ impl Outbox {
             Ok(Err(Err(error))) => not_done(end, &error.to_string()),
             Err(_) => not_done(end, "the mailbox panicked"),
         };
-        self.end(row, end, now).await
+        self.end_effect(row, end, now).await
     }
 
     /// What was only saved has nothing that goes with it.
@@ -245,17 +252,17 @@ impl Outbox {
         end: AttemptOutcome,
         later: RetryLater,
         now: Instant,
-    ) -> store::Result<Option<Carried>> {
+    ) -> store::Result<Option<EffectProgress>> {
         if end.state != OutboxState::Sent {
-            return self.end(row, append_result(end, &format!("{NOT_SETTLED}: {}", later.why)), now).await;
+            return self.end_effect(row, append_result(end, &format!("{NOT_SETTLED}: {}", later.why)), now).await;
         }
         if row.state != OutboxState::Settling {
-            let mv = Self::mv(row, OutboxState::Settling, &end.result, now);
-            self.put(ActionMove { handle: end.handle, ..mv }).await?;
+            let mv = Self::new_move(row, OutboxState::Settling, &end.result, now);
+            self.store_move(ActionMove { handle: end.handle, ..mv }).await?;
         }
         let pause = Duration::from_std(later.after).unwrap_or(LOOK_FOR_IT).max(LOOK_FOR_IT);
         let reason = format!("sent; what goes with it waits: {}", later.why);
-        Ok(Some(Carried::NotNow { reason, until: now.plus(pause) }))
+        Ok(Some(EffectProgress::Deferred { reason, until: now.plus(pause) }))
     }
 
     /// The yes that a message has left under, as far as it allows what goes with it now.
@@ -276,12 +283,12 @@ impl Outbox {
         }
     }
 
-    async fn still_unsure(&self, row: &Pending, why: &str, now: Instant) -> store::Result<Option<Carried>> {
+    async fn still_unsure(&self, row: &Pending, why: &str, now: Instant) -> store::Result<Option<EffectProgress>> {
         if row.is_in_doubt_for(DOUBT, now) {
-            return self.end(row, AttemptOutcome::new(OutboxState::NeedsHuman, &unknown(why)), now).await;
+            return self.end_effect(row, AttemptOutcome::new(OutboxState::NeedsHuman, &unknown(why)), now).await;
         }
-        self.write(row, OutboxState::Unknown, why, now).await?;
-        Ok(Some(Carried::NotNow {
+        self.move_to(row, OutboxState::Unknown, why, now).await?;
+        Ok(Some(EffectProgress::Deferred {
             reason: format!("looking whether it was sent: {why}"),
             until: now.plus(LOOK_FOR_IT),
         }))

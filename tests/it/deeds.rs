@@ -12,7 +12,7 @@ use adjutant::{
         RiskClass, RunId, RunKind, RunState, TaskId, UserId,
         action::{Argument, Composed, Origin, SendKind},
     },
-    outbox::{Carried, Outbox, proposal},
+    outbox::{EffectProgress, Outbox, proposal},
     policy::ApprovedAction,
     source::{Applied, Departure, Mailbox, SendError, SourceError, Trace},
     store::{
@@ -286,7 +286,7 @@ impl Yard {
     }
 
     /// The worker's part: once.
-    pub(crate) async fn carry(&self, action: ActionId) -> Carried {
+    pub(crate) async fn carry(&self, action: ActionId) -> EffectProgress {
         self.outbox.carry_out(action, None, Some(&self.mail), self.now()).await.unwrap()
     }
 
@@ -294,8 +294,8 @@ impl Yard {
     pub(crate) async fn carry_to_the_end(&self, action: ActionId) -> OutboxState {
         for _ in 0..2_000 {
             match self.carry(action).await {
-                Carried::Ended(state, _) => return state,
-                Carried::NotNow { reason, .. } => {
+                EffectProgress::Ended(state, _) => return state,
+                EffectProgress::Deferred { reason, .. } => {
                     if reason == "it is under way" {
                         tokio::time::sleep(std::time::Duration::from_millis(1)).await;
                     } else {

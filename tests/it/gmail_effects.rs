@@ -15,7 +15,7 @@ use adjutant::{
         action::{Composed, Replaced, SendKind},
         ids::sha256_hex,
     },
-    outbox::Carried,
+    outbox::EffectProgress,
     source::{Mailbox as _, SourceError},
     store::value::{TaskWish, Verdict},
 };
@@ -37,7 +37,7 @@ impl Office {
         self.google.breaks(Fault::on("POST", "/drafts/send", Trouble::ErrorBefore(503)));
         self.approve(&asked).await;
         let carried = self.yard.carry(asked.action.action_id).await;
-        assert!(matches!(carried, Carried::NotNow { .. }), "{carried:?}");
+        assert!(matches!(carried, EffectProgress::Deferred { .. }), "{carried:?}");
         assert_eq!(self.you().drafts().len(), 1);
         asked
     }
@@ -267,7 +267,7 @@ async fn a_draft_stored_unheard_is_found_and_sent_as_it_is() {
         office.google.breaks(Fault::on("POST", "/drafts?", trouble));
         office.approve(&asked).await;
         let carried = office.yard.carry(asked.action.action_id).await;
-        assert!(matches!(carried, Carried::NotNow { .. }), "{carried:?}");
+        assert!(matches!(carried, EffectProgress::Deferred { .. }), "{carried:?}");
         assert_eq!(office.you().drafts().len(), 1);
         assert_eq!(office.yard.house.count("outbox WHERE state = 'ready' AND tried = 1"), 1);
         assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Sent);
@@ -284,7 +284,7 @@ async fn a_look_that_costs_more_than_the_quota_holds_comes_to_its_end() {
     office.google.breaks(Fault::on("POST", "/drafts?", Trouble::ResetAfter));
     office.approve(&asked).await;
     let carried = office.yard.carry(asked.action.action_id).await;
-    assert!(matches!(carried, Carried::NotNow { .. }), "{carried:?}");
+    assert!(matches!(carried, EffectProgress::Deferred { .. }), "{carried:?}");
     // Meanwhile the person has written to the same address all day.
     let message = &asked.action.effect.message().unwrap().mime;
     let id = asked.action.action_id.to_string();
@@ -309,7 +309,7 @@ async fn what_certainly_did_not_leave_is_no_doubt() {
             office.google.breaks(Fault::on("POST", path, trouble));
             office.approve(&asked).await;
             let carried = office.yard.carry(asked.action.action_id).await;
-            assert!(matches!(carried, Carried::NotNow { .. }), "{trouble:?}: {carried:?}");
+            assert!(matches!(carried, EffectProgress::Deferred { .. }), "{trouble:?}: {carried:?}");
             let rows = format!("outbox WHERE state = '{state}' AND step = '{}'", asked.action.step);
             assert_eq!(office.yard.house.count(&rows), 1, "{trouble:?}");
             assert_eq!(office.yard.house.count(&format!("{rows} AND tried = 1")), u64::from(state == "drafted"));
@@ -340,7 +340,7 @@ async fn an_edited_task_stops_what_waits_as_a_draft() {
     office.google.breaks(Fault::on("POST", "/drafts/send", Trouble::TooMany(60)));
     office.approve(&asked).await;
     let carried = office.yard.carry(asked.action.action_id).await;
-    assert!(matches!(carried, Carried::NotNow { .. }), "{carried:?}");
+    assert!(matches!(carried, EffectProgress::Deferred { .. }), "{carried:?}");
     assert_eq!(office.you().drafts().len(), 1);
     office.yard.app.edit_task("1", TaskWish::Objective("Say Monday".into()), "").await.unwrap();
     office.yard.house.clock.advance(61);
@@ -357,8 +357,8 @@ async fn a_send_without_a_way_is_tried_ever_more_slowly_and_told_after_a_day() {
     let begun = office.yard.now();
     let end = loop {
         match office.yard.carry(asked.action.action_id).await {
-            Carried::Ended(state, why) => break (state, why),
-            Carried::NotNow { until, .. } => {
+            EffectProgress::Ended(state, why) => break (state, why),
+            EffectProgress::Deferred { until, .. } => {
                 let pause = until.utc() - office.yard.now().utc();
                 office.yard.house.clock.advance(pause.num_seconds().max(1));
             }
@@ -405,7 +405,7 @@ async fn a_label_is_a_row_of_ours_and_a_label_in_gmail() {
     office.yard.plan(&action, RiskClass::R1, OutboxState::Ready, None).await;
     office.google.breaks(Fault::on("POST", "/modify", Trouble::TooMany(5)));
     let carried = office.yard.carry(action.action_id).await;
-    assert!(matches!(carried, Carried::NotNow { .. }), "it waits and does not fail: {carried:?}");
+    assert!(matches!(carried, EffectProgress::Deferred { .. }), "it waits and does not fail: {carried:?}");
     assert_eq!(office.yard.carry_to_the_end(action.action_id).await, OutboxState::Applied);
     assert_eq!(office.yard.house.sql_one("SELECT label FROM label"), "invoice");
     let (_, id) = office.you().own_labels().remove(0);

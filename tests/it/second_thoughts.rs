@@ -11,7 +11,7 @@ use std::{
 use adjutant::{
     app::Said,
     model::{AccountId, AccountMode, Action, ActionId, Instant, OutboxState, TaskId},
-    outbox::{Carried, Outbox},
+    outbox::{EffectProgress, Outbox},
     policy::ApprovedAction,
     source::{Applied, Busy, Departure, Mailbox, Maildir, SendError, Sendmail, SourceError, Trace},
     store::value::{TaskWish, Verdict},
@@ -149,7 +149,7 @@ impl Desk {
     }
 
     /// Carries it out on a task of its own, as the engine does.
-    fn carries(&self, action: ActionId) -> tokio::task::JoinHandle<Carried> {
+    fn carries(&self, action: ActionId) -> tokio::task::JoinHandle<EffectProgress> {
         let (outbox, mail, now): (Outbox, _, _) = (self.yard.outbox.clone(), self.yard.mail.clone(), self.yard.now());
         tokio::spawn(async move { outbox.carry_out(action, None, Some(&mail), now).await.unwrap() })
     }
@@ -199,8 +199,8 @@ async fn a_word_while_it_is_drafted_counts() {
         let carried = carried.await.unwrap();
         assert_eq!(desk.times(id), 0, "{word:?}: it was sent");
         match word {
-            Word::Pause => assert!(matches!(carried, Carried::NotNow { .. }), "{carried:?}"),
-            _ => assert!(matches!(carried, Carried::Ended(OutboxState::Void, _)), "{word:?}: {carried:?}"),
+            Word::Pause => assert!(matches!(carried, EffectProgress::Deferred { .. }), "{carried:?}"),
+            _ => assert!(matches!(carried, EffectProgress::Ended(OutboxState::Void, _)), "{word:?}: {carried:?}"),
         }
         desk.relents().await;
         let end = desk.yard.carry_to_the_end(id).await;

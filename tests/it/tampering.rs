@@ -154,7 +154,7 @@ async fn nothing_too_old_or_of_another_task_runs() {
         rewind(&yard, &one);
         let late = one.action.terms.as_ref().unwrap().expires_at.plus(chrono::Duration::seconds(nth as i64));
         let end = yard.outbox.carry_out(one.action.action_id, None, Some(&yard.mail), late).await.unwrap();
-        assert!(matches!(end, adjutant::outbox::Carried::Ended(OutboxState::Void, _)), "{end:?}");
+        assert!(matches!(end, adjutant::outbox::EffectProgress::Ended(OutboxState::Void, _)), "{end:?}");
     }
     assert!(yard.mailbox.delivered.lock().unwrap().is_empty());
     println!("{cases} swapped, {cases} expired");
