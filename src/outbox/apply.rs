@@ -2,7 +2,7 @@
 
 use std::{fs::DirBuilder, os::unix::fs::DirBuilderExt, time::Duration};
 
-use super::{AttemptOutcome, EffectProgress, NO_MAILBOX, Outbox, RETRY_INTERVAL, caps::LONGEST};
+use super::{AttemptOutcome, EffectProgress, NO_MAILBOX, Outbox, RETRY_INTERVAL, caps::LONGEST_WINDOW};
 use crate::{
     failpoint,
     model::{Action, ActionId, Effect, Instant, OutboxState},
@@ -33,7 +33,7 @@ impl RetryLater {
     }
 
     pub(super) fn into_progress(self, now: Instant) -> EffectProgress {
-        let after = chrono::Duration::from_std(self.after).unwrap_or(LONGEST).max(RETRY_INTERVAL);
+        let after = chrono::Duration::from_std(self.after).unwrap_or(LONGEST_WINDOW).max(RETRY_INTERVAL);
         EffectProgress::Deferred { reason: format!("waits: {}", self.why), until: now.plus(after) }
     }
 }

@@ -13,86 +13,92 @@ use crate::{
 };
 
 /// A step over the cap looks again this often at the latest.
-const LOOK_AGAIN: Duration = Duration::seconds(60);
+const MAX_RETRY_INTERVAL: Duration = Duration::seconds(60);
 /// The longest window.
-pub(super) const LONGEST: Duration = Duration::hours(1);
+pub(super) const LONGEST_WINDOW: Duration = Duration::hours(1);
 
 #[derive(Debug, Default)]
-pub(super) struct Windows {
+pub(super) struct RateWindows {
     /// Both oldest first, none later than the last look.
     labels: VecDeque<Instant>,
     messages: VecDeque<(Instant, String)>,
-    looked_at: Option<Instant>,
+    last_checked_at: Option<Instant>,
 }
 
 /// Why an effect waits, and until when.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Over {
+pub(super) struct CapExceeded {
     pub(super) reason: String,
     pub(super) until: Instant,
 }
 
-enum Kind {
+enum CapKind {
     Label,
     Message,
-    Free,
+    Uncapped,
 }
 
-const fn kind(action: &Action) -> Kind {
+const fn cap_kind(action: &Action) -> CapKind {
     match action.effect {
-        Effect::Label { .. } | Effect::Archive => Kind::Label,
-        Effect::Draft { .. } | Effect::Send { .. } => Kind::Message,
-        Effect::Remind { .. } | Effect::RecordInvoice { .. } | Effect::CreateFolder { .. } => Kind::Free,
+        Effect::Label { .. } | Effect::Archive => CapKind::Label,
+        Effect::Draft { .. } | Effect::Send { .. } => CapKind::Message,
+        Effect::Remind { .. } | Effect::RecordInvoice { .. } | Effect::CreateFolder { .. } => CapKind::Uncapped,
     }
 }
 
-impl Windows {
+impl RateWindows {
     /// What happened before this process began, oldest first. What is dated further ahead than a window is long was done
     /// by a clock that has been set back since: nobody knows when, and it is not counted again at every start.
-    pub(super) fn recall(&mut self, action: &Action, sender: String, at: Instant, now: Instant) {
-        if at > now.plus(LONGEST) {
+    pub(super) fn count_past_effect(&mut self, action: &Action, sender: String, at: Instant, now: Instant) {
+        if at > now.plus(LONGEST_WINDOW) {
             return;
         }
         let at = at.min(now);
-        match kind(action) {
-            Kind::Label => self.labels.push_back(at),
-            Kind::Message => self.messages.push_back((at, sender)),
-            Kind::Free => {}
+        match cap_kind(action) {
+            CapKind::Label => self.labels.push_back(at),
+            CapKind::Message => self.messages.push_back((at, sender)),
+            CapKind::Uncapped => {}
         }
     }
 
     /// Takes a place, or says when one may be free.
-    pub(super) fn enter(&mut self, action: &Action, sender: &str, caps: &Caps, now: Instant) -> Result<(), Over> {
-        self.follow(now);
-        let (minute, hour) = (now.plus(-Duration::minutes(1)), now.plus(-LONGEST));
+    pub(super) fn try_acquire(
+        &mut self,
+        action: &Action,
+        sender: &str,
+        caps: &Caps,
+        now: Instant,
+    ) -> Result<(), CapExceeded> {
+        self.clamp_to_now(now);
+        let (minute, hour) = (now.plus(-Duration::minutes(1)), now.plus(-LONGEST_WINDOW));
         while self.labels.front().is_some_and(|at| *at <= minute) {
             self.labels.pop_front();
         }
         while self.messages.front().is_some_and(|(at, _)| *at <= hour) {
             self.messages.pop_front();
         }
-        match kind(action) {
-            Kind::Free => {}
-            Kind::Label => {
+        match cap_kind(action) {
+            CapKind::Uncapped => {}
+            CapKind::Label => {
                 if self.labels.len() >= caps.labels_per_minute as usize {
                     let first = self.labels.front().copied().unwrap_or(now);
                     let reason = format!("{} labels a minute is the cap", caps.labels_per_minute);
-                    return Err(over(reason, first.plus(Duration::minutes(1)), now));
+                    return Err(cap_exceeded(reason, first.plus(Duration::minutes(1)), now));
                 }
                 self.labels.push_back(now);
             }
-            Kind::Message => {
+            CapKind::Message => {
                 let first = self.messages.front().map_or(now, |(at, _)| *at);
                 if self.messages.len() >= caps.messages_per_hour as usize {
                     let reason = format!("{} messages an hour is the cap", caps.messages_per_hour);
-                    return Err(over(reason, first.plus(Duration::hours(1)), now));
+                    return Err(cap_exceeded(reason, first.plus(Duration::hours(1)), now));
                 }
                 let same = || self.messages.iter().filter(|(_, other)| other == sender && !sender.is_empty());
                 if same().count() >= caps.messages_per_sender_per_hour as usize {
                     let oldest = same().next().map_or(now, |(at, _)| *at);
                     let reason =
                         format!("{} messages an hour per sender is the cap", caps.messages_per_sender_per_hour);
-                    return Err(over(reason, oldest.plus(Duration::hours(1)), now));
+                    return Err(cap_exceeded(reason, oldest.plus(Duration::hours(1)), now));
                 }
                 self.messages.push_back((now, sender.to_owned()));
             }
@@ -101,28 +107,28 @@ impl Windows {
     }
 
     /// Dates what is later than the clock as of now.
-    fn follow(&mut self, now: Instant) {
-        if self.looked_at.replace(now).is_some_and(|before| before > now) {
+    fn clamp_to_now(&mut self, now: Instant) {
+        if self.last_checked_at.replace(now).is_some_and(|before| before > now) {
             self.labels.iter_mut().for_each(|at| *at = now.min(*at));
             self.messages.iter_mut().for_each(|(at, _)| *at = now.min(*at));
         }
     }
 
     /// Gives a place back: nothing came of it.
-    pub(super) fn leave(&mut self, action: &Action, sender: &str) {
-        match kind(action) {
-            Kind::Label => drop(self.labels.pop_back()),
-            Kind::Message => {
+    pub(super) fn release(&mut self, action: &Action, sender: &str) {
+        match cap_kind(action) {
+            CapKind::Label => drop(self.labels.pop_back()),
+            CapKind::Message => {
                 let own = self.messages.iter().rposition(|(_, other)| other == sender);
                 own.into_iter().for_each(|nth| drop(self.messages.remove(nth)));
             }
-            Kind::Free => {}
+            CapKind::Uncapped => {}
         }
     }
 }
 
-fn over(reason: String, free: Instant, now: Instant) -> Over {
-    Over { reason: format!("waits: {reason}"), until: free.min(now.plus(LOOK_AGAIN)) }
+fn cap_exceeded(reason: String, free: Instant, now: Instant) -> CapExceeded {
+    CapExceeded { reason: format!("waits: {reason}"), until: free.min(now.plus(MAX_RETRY_INTERVAL)) }
 }
 
 #[cfg(test)]
@@ -155,12 +161,12 @@ mod tests {
     fn labels_are_capped_by_the_minute() {
         let caps = Caps { labels_per_minute: 2, ..Caps::default() };
         let label = action(Effect::Label { label: "x".into() });
-        let mut windows = Windows::default();
-        assert!(windows.enter(&label, "", &caps, at(0)).is_ok());
-        assert!(windows.enter(&label, "", &caps, at(10)).is_ok());
-        assert_eq!(windows.enter(&label, "", &caps, at(20)).unwrap_err().until, at(60));
-        assert!(windows.enter(&label, "", &caps, at(60)).is_ok());
-        assert!(windows.enter(&label, "", &caps, at(61)).is_err());
+        let mut windows = RateWindows::default();
+        assert!(windows.try_acquire(&label, "", &caps, at(0)).is_ok());
+        assert!(windows.try_acquire(&label, "", &caps, at(10)).is_ok());
+        assert_eq!(windows.try_acquire(&label, "", &caps, at(20)).unwrap_err().until, at(60));
+        assert!(windows.try_acquire(&label, "", &caps, at(60)).is_ok());
+        assert!(windows.try_acquire(&label, "", &caps, at(61)).is_err());
     }
 
     #[test]
@@ -170,12 +176,12 @@ mod tests {
         let message = action(Effect::Draft { message: crate::model::action::Composed::default() });
         let day = 86_400;
         for (effect, later) in [(&label, 71), (&message, 3611)] {
-            let mut windows = Windows::default();
-            assert!(windows.enter(effect, "", &caps, at(0)).is_ok());
-            assert!(windows.enter(effect, "", &caps, at(day)).is_ok());
-            assert!(windows.enter(effect, "", &caps, at(day)).is_ok());
-            assert!(windows.enter(effect, "", &caps, at(10)).is_err(), "what was done counts");
-            assert!(windows.enter(effect, "", &caps, at(later)).is_ok(), "and is over in time");
+            let mut windows = RateWindows::default();
+            assert!(windows.try_acquire(effect, "", &caps, at(0)).is_ok());
+            assert!(windows.try_acquire(effect, "", &caps, at(day)).is_ok());
+            assert!(windows.try_acquire(effect, "", &caps, at(day)).is_ok());
+            assert!(windows.try_acquire(effect, "", &caps, at(10)).is_err(), "what was done counts");
+            assert!(windows.try_acquire(effect, "", &caps, at(later)).is_ok(), "and is over in time");
         }
     }
 
@@ -185,10 +191,10 @@ mod tests {
         let message = action(Effect::Draft { message: crate::model::action::Composed::default() });
         for (dated, counts) in [(-3600, false), (-3599, true), (0, true), (3600, true), (3601, false), (86_400, false)]
         {
-            let mut windows = Windows::default();
-            windows.recall(&message, String::new(), at(dated), at(0));
-            assert_eq!(windows.enter(&message, "", &caps, at(0)).is_err(), counts, "{dated}");
-            assert!(windows.enter(&message, "", &caps, at(3601)).is_ok(), "{dated}");
+            let mut windows = RateWindows::default();
+            windows.count_past_effect(&message, String::new(), at(dated), at(0));
+            assert_eq!(windows.try_acquire(&message, "", &caps, at(0)).is_err(), counts, "{dated}");
+            assert!(windows.try_acquire(&message, "", &caps, at(3601)).is_ok(), "{dated}");
         }
     }
 
@@ -197,16 +203,16 @@ mod tests {
         let caps = Caps { messages_per_hour: 3, messages_per_sender_per_hour: 1, ..Caps::default() };
         let archive = action(Effect::Archive);
         let message = action(Effect::Draft { message: crate::model::action::Composed::default() });
-        let mut windows = Windows::default();
-        assert!(windows.enter(&message, "a", &caps, at(0)).is_ok());
-        assert!(windows.enter(&message, "a", &caps, at(1)).is_err(), "one sender");
-        assert!(windows.enter(&message, "b", &caps, at(1)).is_ok());
-        assert!(windows.enter(&message, "", &caps, at(1)).is_ok());
-        assert!(windows.enter(&message, "c", &caps, at(2)).is_err(), "the hour");
-        assert!(windows.enter(&archive, "c", &caps, at(2)).is_ok(), "other kinds go on");
-        windows.leave(&message, "a");
-        assert!(windows.enter(&message, "b", &caps, at(2)).is_err(), "it was not b's place");
-        assert!(windows.enter(&message, "a", &caps, at(2)).is_ok(), "it was a's");
-        assert!(windows.enter(&message, "a", &caps, at(3602)).is_ok());
+        let mut windows = RateWindows::default();
+        assert!(windows.try_acquire(&message, "a", &caps, at(0)).is_ok());
+        assert!(windows.try_acquire(&message, "a", &caps, at(1)).is_err(), "one sender");
+        assert!(windows.try_acquire(&message, "b", &caps, at(1)).is_ok());
+        assert!(windows.try_acquire(&message, "", &caps, at(1)).is_ok());
+        assert!(windows.try_acquire(&message, "c", &caps, at(2)).is_err(), "the hour");
+        assert!(windows.try_acquire(&archive, "c", &caps, at(2)).is_ok(), "other kinds go on");
+        windows.release(&message, "a");
+        assert!(windows.try_acquire(&message, "b", &caps, at(2)).is_err(), "it was not b's place");
+        assert!(windows.try_acquire(&message, "a", &caps, at(2)).is_ok(), "it was a's");
+        assert!(windows.try_acquire(&message, "a", &caps, at(3602)).is_ok());
     }
 }

@@ -29,7 +29,7 @@ use crate::{
     },
     witness::Witness,
 };
-use caps::Windows;
+use caps::RateWindows;
 
 /// Effects that are held look again this often.
 const RETRY_INTERVAL: Duration = Duration::seconds(2);
@@ -57,7 +57,7 @@ pub struct Outbox {
     store: Store,
     setting: Arc<Setting>,
     mailboxes: Arc<RwLock<HashMap<AccountId, Arc<dyn Mailbox>>>>,
-    windows: Arc<Mutex<Windows>>,
+    rate_windows: Arc<Mutex<RateWindows>>,
     /// Effects that somebody is carrying out right now.
     under_way: Arc<Mutex<HashSet<ActionId>>>,
 }
@@ -123,15 +123,15 @@ struct AttemptOutcome {
 
 impl Outbox {
     pub fn new(store: Store, setting: Setting, now: Instant) -> Result<Self> {
-        let mut windows = Windows::default();
-        for (_, sender, at, action) in store.read_now(|reader| reader.effects_since(now.plus(-caps::LONGEST)))? {
-            windows.recall(&action, sender, at, now);
+        let mut windows = RateWindows::default();
+        for (_, sender, at, action) in store.read_now(|reader| reader.effects_since(now.plus(-caps::LONGEST_WINDOW)))? {
+            windows.count_past_effect(&action, sender, at, now);
         }
         Ok(Self {
             store,
             setting: Arc::new(setting),
             mailboxes: Arc::default(),
-            windows: Arc::new(Mutex::new(windows)),
+            rate_windows: Arc::new(Mutex::new(windows)),
             under_way: Arc::default(),
         })
     }
@@ -283,8 +283,8 @@ impl Outbox {
             }
         };
         if row.state == OutboxState::Ready {
-            let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Err(over) = windows.enter(&row.action, &row.sender, &charter.caps, now) {
+            let mut windows = self.rate_windows.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Err(over) = windows.try_acquire(&row.action, &row.sender, &charter.caps, now) {
                 return Ok(Some(EffectProgress::Deferred { reason: over.reason, until: over.until }));
             }
         }
@@ -297,7 +297,7 @@ impl Outbox {
                     Ok(Some(carried))
                 }
                 Err(later) => {
-                    self.windows.lock().unwrap_or_else(PoisonError::into_inner).leave(&row.action, &row.sender);
+                    self.rate_windows.lock().unwrap_or_else(PoisonError::into_inner).release(&row.action, &row.sender);
                     Ok(Some(later.into_progress(now)))
                 }
             },

@@ -125,7 +125,7 @@ impl Outbox {
             }
             SendError::Later { why, after, drafted } => {
                 let back = if row.state == OutboxState::Drafting {
-                    self.windows.lock().unwrap_or_else(PoisonError::into_inner).leave(&row.action, &row.sender);
+                    self.rate_windows.lock().unwrap_or_else(PoisonError::into_inner).release(&row.action, &row.sender);
                     let untried = row.first && !drafted;
                     let mv = Self::new_move(row, OutboxState::Ready, &why, now);
                     ActionMove { approval: Claim::Return, untried, ..mv }
