@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use super::App;
 use crate::{
-    outbox::{Outbox, Setting},
+    outbox::{Outbox, OutboxSettings},
     policy::Charter,
     store::Write,
 };
@@ -33,7 +33,7 @@ impl App {
 
     pub(super) fn outbox_following(&self, charter: watch::Receiver<Arc<Charter>>) -> anyhow::Result<Outbox> {
         let (epoch, restored) = self.store.read_now(|reader| Ok((reader.epoch()?, reader.restored()?)))?;
-        let setting = Setting {
+        let setting = OutboxSettings {
             files: self.home.files(),
             labels: self.config.labels.clone(),
             own: self.config.me.addresses.clone(),

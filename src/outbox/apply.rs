@@ -76,7 +76,7 @@ impl Outbox {
     }
 
     fn create_folder(&self, name: &str) -> AttemptOutcome {
-        let path = self.setting.files.join(name);
+        let path = self.settings.files.join(name);
         let made = failpoint::around("folder.create", || DirBuilder::new().recursive(true).mode(0o700).create(path));
         match made {
             Ok(()) => AttemptOutcome::new(OutboxState::Applied, &format!("created {name} in files")),

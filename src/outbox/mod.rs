@@ -36,7 +36,7 @@ const RETRY_INTERVAL: Duration = Duration::seconds(2);
 
 /// What an effect may need beside the store.
 #[derive(Clone)]
-pub struct Setting {
+pub struct OutboxSettings {
     /// `data/files`.
     pub files: PathBuf,
     pub labels: Vec<String>,
@@ -55,7 +55,7 @@ pub struct Setting {
 #[derive(Clone)]
 pub struct Outbox {
     store: Store,
-    setting: Arc<Setting>,
+    settings: Arc<OutboxSettings>,
     mailboxes: Arc<RwLock<HashMap<AccountId, Arc<dyn Mailbox>>>>,
     rate_windows: Arc<Mutex<RateWindows>>,
     /// Effects that somebody is carrying out right now.
@@ -122,14 +122,14 @@ struct AttemptOutcome {
 }
 
 impl Outbox {
-    pub fn new(store: Store, setting: Setting, now: Instant) -> Result<Self> {
+    pub fn new(store: Store, setting: OutboxSettings, now: Instant) -> Result<Self> {
         let mut windows = RateWindows::default();
         for (_, sender, at, action) in store.read_now(|reader| reader.effects_since(now.plus(-caps::LONGEST_WINDOW)))? {
             windows.count_past_effect(&action, sender, at, now);
         }
         Ok(Self {
             store,
-            setting: Arc::new(setting),
+            settings: Arc::new(setting),
             mailboxes: Arc::default(),
             rate_windows: Arc::new(Mutex::new(windows)),
             under_way: Arc::default(),
@@ -146,12 +146,12 @@ impl Outbox {
     }
 
     pub fn charter(&self) -> Arc<Charter> {
-        Arc::clone(&self.setting.charter.borrow())
+        Arc::clone(&self.settings.charter.borrow())
     }
 
     /// The epoch, and when it began if it began with a restore.
     pub fn epoch(&self) -> (i64, Option<Instant>) {
-        (self.setting.epoch, self.setting.restored_at)
+        (self.settings.epoch, self.settings.restored_at)
     }
 
     /// Brings an effect to its end; one that has ended is only reported. `planned` is the row as it was just stored, if
@@ -314,13 +314,13 @@ impl Outbox {
         PolicyContext {
             mode: row.mode,
             mail: mail.or(row.mail.as_ref()),
-            labels: &self.setting.labels,
+            labels: &self.settings.labels,
             is_phishing: row.phishing,
-            own: &self.setting.own,
+            own: &self.settings.own,
             charter,
             approval: row.approval.as_ref(),
-            epoch: self.setting.epoch,
-            restored_at: self.setting.restored_at,
+            epoch: self.settings.epoch,
+            restored_at: self.settings.restored_at,
             now,
         }
     }

@@ -88,7 +88,7 @@ impl Outbox {
         self.move_to(row, OutboxState::Sending, "sending", now).await?;
         let sending = row.at(OutboxState::Sending);
         let (draft, letting_go) = (draft.to_owned(), Arc::clone(&approved));
-        let (witness, action_id) = (self.setting.witness.clone(), row.action.action_id);
+        let (witness, action_id) = (self.settings.witness.clone(), row.action.action_id);
         let attempt = sending.begun;
         let sent = call_mailbox_blocking(move || {
             // On the disk outside the data folder before the first byte leaves. Where that cannot be, the mailbox was asked.
@@ -165,7 +165,7 @@ impl Outbox {
     /// Whether sending it was begun more often than the database knows. Only a witness that can be read says so.
     pub(super) fn has_forgotten_send(&self, row: &Pending) -> bool {
         let sends = matches!(row.action.effect, Effect::Send { .. });
-        sends && self.setting.witness.begun(row.action.action_id).is_ok_and(|begun| begun > row.begun)
+        sends && self.settings.witness.begun(row.action.action_id).is_ok_and(|begun| begun > row.begun)
     }
 
     /// Looks for a message nobody knows the fate of.
