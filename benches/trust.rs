@@ -10,7 +10,7 @@ use adjutant::{
         action::{Argument, Composed, Origin, SendKind},
         audit::{AuditEntry, GENESIS, chain_hash},
     },
-    policy::{Charter, PolicyContext, Verdict, judge},
+    policy::{EffectPolicy, PolicyContext, Verdict, judge},
     store::Store,
 };
 use anyhow::ensure;
@@ -62,7 +62,7 @@ fn verdicts() -> anyhow::Result<Vec<f64>> {
         terms: None,
     };
     let mail = Mail { from: address("dana@work.example"), to: vec![address(OWN)], ..Mail::default() };
-    let (own, charter) = ([OWN.to_owned()], Charter::default());
+    let (own, charter) = ([OWN.to_owned()], EffectPolicy::default());
     let mut times = Vec::with_capacity(VERDICTS);
     for _ in 0..VERDICTS {
         let action = action.clone();
@@ -73,7 +73,7 @@ fn verdicts() -> anyhow::Result<Vec<f64>> {
             labels: &[],
             is_phishing: false,
             own: &own,
-            charter: &charter,
+            policy: &charter,
             approval: None,
             epoch: 0,
             restored_at: None,

@@ -18,7 +18,7 @@ use adjutant::{
     },
     model::{Addressed, Facts, Instant, ItemId, Mail, Me, Reading, UrgencyOrigin, llm::Provider},
     planner::{self, ReadContext, Relation},
-    policy::Charter,
+    policy::EffectPolicy,
     rules::RuleSet,
 };
 use chrono::{NaiveTime, Weekday};
@@ -146,7 +146,7 @@ fn facts() -> Facts {
 
 pub fn policy(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
-        drop(Charter::parse(text));
+        drop(EffectPolicy::parse(text));
     }
 }
 

@@ -266,7 +266,7 @@ impl App {
             labels: &self.config.labels,
             is_phishing: false,
             own: &self.config.me.addresses,
-            charter: &charter,
+            policy: &charter,
             approval: None,
             epoch: 0,
             restored_at: None,

@@ -7,20 +7,20 @@ use tokio::sync::watch;
 use super::App;
 use crate::{
     outbox::{Outbox, OutboxSettings},
-    policy::Charter,
+    policy::EffectPolicy,
     store::Write,
 };
 
 impl App {
     /// The policy in force. A broken file counts as the strictest one.
-    pub fn charter(&self) -> Charter {
+    pub fn charter(&self) -> EffectPolicy {
         self.charter_or_problem().unwrap_or_default()
     }
 
-    pub fn charter_or_problem(&self) -> Result<Charter, String> {
+    pub fn charter_or_problem(&self) -> Result<EffectPolicy, String> {
         match fs::read_to_string(self.home.policy_file()) {
-            Ok(text) => Charter::parse(&text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Charter::default()),
+            Ok(text) => EffectPolicy::parse(&text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(EffectPolicy::default()),
             Err(error) => Err(format!("it cannot be read: {error}")),
         }
     }
@@ -31,13 +31,13 @@ impl App {
         self.outbox_following(charter)
     }
 
-    pub(super) fn outbox_following(&self, charter: watch::Receiver<Arc<Charter>>) -> anyhow::Result<Outbox> {
+    pub(super) fn outbox_following(&self, charter: watch::Receiver<Arc<EffectPolicy>>) -> anyhow::Result<Outbox> {
         let (epoch, restored) = self.store.read_now(|reader| Ok((reader.epoch()?, reader.restored()?)))?;
         let setting = OutboxSettings {
             files: self.home.files(),
             labels: self.config.labels.clone(),
             own: self.config.me.addresses.clone(),
-            charter,
+            policy: charter,
             epoch,
             restored_at: restored.map(|restored| restored.at),
             witness: self.witness.clone(),

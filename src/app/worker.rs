@@ -19,7 +19,7 @@ use crate::{
     ingest::{Desk, Fresh, Intake, Reader, Tally, Trust},
     model::RunKind,
     outbox::Outbox,
-    policy::Charter,
+    policy::EffectPolicy,
     reflection::Journal,
     rules::{Current, RulesWatch},
     source::{
@@ -115,7 +115,7 @@ pub struct Worker {
     mended: tokio::sync::OnceCell<usize>,
     /// Mail that is listed and not yet read, for doors that show it.
     pub backfill: watch::Sender<Backfill>,
-    charter: watch::Sender<Arc<Charter>>,
+    charter: watch::Sender<Arc<EffectPolicy>>,
     model: Option<Arc<NodeModelCaller>>,
     stop: CancellationToken,
     _lock: File,
@@ -380,7 +380,7 @@ impl Worker {
     pub async fn follow_policy(&self) -> anyhow::Result<()> {
         let (charter, problem) = match self.app.charter_or_problem() {
             Ok(charter) => (charter, None),
-            Err(problem) => (Charter::default(), Some(problem)),
+            Err(problem) => (EffectPolicy::default(), Some(problem)),
         };
         if charter.version != self.charter.borrow().version {
             if let Some(problem) = problem {

@@ -15,7 +15,7 @@ use crate::{
     memory::Memory,
     model::{AccountMode, ActionId, Instant, Mail, RunState, Said, UrgencyOrigin, llm::ModelCall},
     outbox::{EffectProgress, Outbox},
-    policy::{AccountPermissions, Charter},
+    policy::{AccountPermissions, EffectPolicy},
     rules::Current,
     source::{InCalendar, SourceError},
     store::{
@@ -235,7 +235,7 @@ impl LiveCallHandler {
 
     /// The store refuses what does not fit in any case; asking first spares it the batch it would have to do again.
     fn check_queue_room(&self, asker: CallContext<'_>) -> anyhow::Result<Said> {
-        let caps = self.outbox.charter().caps;
+        let caps = self.outbox.policy().caps;
         let room = Room { all: caps.pending, per_sender: caps.pending_per_sender };
         match self.store.read_now(|reader| reader.has_room(&asker.run.account, asker.state.mail_id, room)) {
             Err(StoreError::NoRoom(reason)) => {
@@ -249,7 +249,7 @@ impl LiveCallHandler {
         let (account, paused) =
             self.store.read_now(|reader| Ok((reader.account(&head.account).or_left_out()?, reader.is_paused()?)))?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
-        let charter = Charter::clone(&self.outbox.charter());
+        let charter = EffectPolicy::clone(&self.outbox.policy());
         let (epoch, restored_at) = self.outbox.epoch();
         encode_reply(&AccountPermissions { mode, labels: self.labels.clone(), charter, epoch, restored_at, paused })
     }

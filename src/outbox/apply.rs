@@ -88,7 +88,7 @@ impl Outbox {
     pub async fn undo(&self, action_id: ActionId, now: Instant) -> anyhow::Result<String> {
         self.store.write(Write::Undo { action_id, done: false, at: now }).await?;
         let row = self.row(action_id)?;
-        let charter = self.charter();
+        let charter = self.policy();
         let situation =
             PolicyContext { is_phishing: false, approval: None, ..self.policy_context(&row, None, &charter, now) };
         let Verdict::Allowed(approved) = judge(row.action.clone(), &situation) else {

@@ -21,7 +21,7 @@ use tokio::sync::watch;
 use crate::{
     failpoint,
     model::{AccountId, AccountMode, Action, ActionId, Approval, Effect, Instant, Mail, OutboxState, RiskClass},
-    policy::{Charter, PolicyContext, Verdict, judge},
+    policy::{EffectPolicy, PolicyContext, Verdict, judge},
     source::{Busy, KnownEvent, Mailbox, SourceError},
     store::{
         LeaveOut as _, Result, Store, StoreError, Write,
@@ -42,7 +42,7 @@ pub struct OutboxSettings {
     pub labels: Vec<String>,
     /// The person's own addresses.
     pub own: Vec<String>,
-    pub charter: watch::Receiver<Arc<Charter>>,
+    pub policy: watch::Receiver<Arc<EffectPolicy>>,
     /// Of the data folder.
     pub epoch: i64,
     /// When it was last put back from a copy.
@@ -145,8 +145,8 @@ impl Outbox {
         self.mailboxes.write().unwrap_or_else(PoisonError::into_inner).insert(account, mailbox);
     }
 
-    pub fn charter(&self) -> Arc<Charter> {
-        Arc::clone(&self.settings.charter.borrow())
+    pub fn policy(&self) -> Arc<EffectPolicy> {
+        Arc::clone(&self.settings.policy.borrow())
     }
 
     /// The epoch, and when it began if it began with a restore.
@@ -268,7 +268,7 @@ impl Outbox {
         if self.has_forgotten_send(row) {
             return self.move_to(row, OutboxState::Unknown, FORGOTTEN_SEND, now).await.map(|()| None);
         }
-        let charter = self.charter();
+        let charter = self.policy();
         let situation = self.policy_context(row, mail, &charter, now);
         let approved = match judge(row.action.clone(), &situation) {
             Verdict::Allowed(approved) => approved,
@@ -308,7 +308,7 @@ impl Outbox {
         &'a self,
         row: &'a Pending,
         mail: Option<&'a Mail>,
-        charter: &'a Charter,
+        charter: &'a EffectPolicy,
         now: Instant,
     ) -> PolicyContext<'a> {
         PolicyContext {
@@ -317,7 +317,7 @@ impl Outbox {
             labels: &self.settings.labels,
             is_phishing: row.phishing,
             own: &self.settings.own,
-            charter,
+            policy: charter,
             approval: row.approval.as_ref(),
             epoch: self.settings.epoch,
             restored_at: self.settings.restored_at,

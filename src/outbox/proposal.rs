@@ -9,12 +9,12 @@ use crate::{
         action::{SendKind, Terms},
         ids::sha256_hex,
     },
-    policy::Charter,
+    policy::EffectPolicy,
     store::value::{NewItem, Room},
 };
 
 /// Fixes what an approval will be bound to. `salt` tells two proposals of the same action apart.
-pub fn propose(mut action: Action, charter: &Charter, now: Instant, salt: &str) -> Action {
+pub fn propose(mut action: Action, charter: &EffectPolicy, now: Instant, salt: &str) -> Action {
     let hours = match action.effect {
         Effect::Send { kind: SendKind::Reply | SendKind::Answer, .. } => charter.approvals.reply_hours,
         _ => charter.approvals.other_hours,
@@ -33,7 +33,7 @@ pub fn item(
     reason: &str,
     output: &Value,
     mail: Option<&Mail>,
-    charter: &Charter,
+    charter: &EffectPolicy,
     now: Instant,
 ) -> NewItem {
     let sha256 = action.sha256();

@@ -276,7 +276,7 @@ impl Outbox {
         if let Some(approval) = &row.approval {
             return follow(row.action.clone(), row.class, approval).ok_or("it was approved otherwise");
         }
-        let charter = self.charter();
+        let charter = self.policy();
         match judge(row.action.clone(), &self.policy_context(row, None, &charter, now)) {
             Verdict::Allowed(approved) => Ok(approved),
             _ => Err("it would need another yes"),

@@ -3,14 +3,14 @@
 //! Pure: no I/O, no clock. Nothing a mail, a rule or a model says lowers a class; doubt means no.
 
 mod agreement;
-mod charter;
 mod class;
+mod policy_file;
 pub mod recipient;
 
 use serde::{Deserialize, Serialize};
 
-pub use charter::{Approvals, BUILT_IN, Caps, Charter};
 pub use class::classify;
+pub use policy_file::{Approvals, BUILT_IN, Caps, EffectPolicy};
 
 use crate::model::{
     AccountMode, Action, Address, Approval, Instant, Mail, RiskClass,
@@ -29,7 +29,7 @@ pub struct PolicyContext<'a> {
     pub is_phishing: bool,
     /// The person's own addresses.
     pub own: &'a [String],
-    pub charter: &'a Charter,
+    pub policy: &'a EffectPolicy,
     /// What a person said to it.
     pub approval: Option<&'a Approval>,
     /// Of the data folder; a restored backup is another one.
@@ -44,7 +44,7 @@ pub struct PolicyContext<'a> {
 pub struct AccountPermissions {
     pub mode: AccountMode,
     pub labels: Vec<String>,
-    pub charter: Charter,
+    pub charter: EffectPolicy,
     pub epoch: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restored_at: Option<Instant>,
@@ -146,7 +146,7 @@ fn allow_listed(action: &Action, situation: &PolicyContext<'_>) -> bool {
         recipient::normal(&address.addr).is_some_and(|addr| addr == sender || is_own(addr.as_str()))
     };
     mail.authentication.verified
-        && situation.charter.allow.contains(&sender)
+        && situation.policy.allow.contains(&sender)
         && !of_a_model
         && !message.has_gap()
         && message.recipients().all(goes_back)
@@ -173,7 +173,7 @@ fn approved(action: &Action, situation: &PolicyContext<'_>) -> Result<(), Option
         "the approval outlives what it allows"
     } else if approval.epoch != situation.epoch {
         "the approval is from before a restore"
-    } else if terms.policy != situation.charter.version {
+    } else if terms.policy != situation.policy.version {
         "the policy has changed since"
     } else if action.effect.message().is_some_and(crate::model::action::Composed::has_gap) {
         "its text has a gap that only you can fill"

@@ -4,7 +4,7 @@ mod single;
 
 use chrono::Duration;
 
-use super::{Charter, PolicyContext, Verdict, judge};
+use super::{EffectPolicy, PolicyContext, Verdict, judge};
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Address, Approval, Attachment, Door, Effect, Instant, Mail, MailId,
     TaskId, UserId,
@@ -30,8 +30,8 @@ fn address(addr: &str) -> Address {
     Address { name: None, addr: addr.into() }
 }
 
-fn charter() -> Charter {
-    Charter::parse(&format!("allow: [{LISTED}, {OTHER_LISTED}]")).unwrap()
+fn policy_with_allow_list() -> EffectPolicy {
+    EffectPolicy::parse(&format!("allow: [{LISTED}, {OTHER_LISTED}]")).unwrap()
 }
 
 fn composed(to: &[&str], hidden: bool, attachment: bool) -> Composed {
@@ -174,7 +174,11 @@ impl Place<'_> {
             effect: self.effect(),
             arguments: vec![Argument { mail_id, ..Argument::of(Argument::RECIPIENTS, origin) }],
             terms: Some(Terms {
-                policy: if self.approval == "of_another_policy" { "older".into() } else { charter().version },
+                policy: if self.approval == "of_another_policy" {
+                    "older".into()
+                } else {
+                    policy_with_allow_list().version
+                },
                 expires_at: at().plus(Duration::hours(if self.approval == "expired" { -1 } else { 1 })),
                 nonce: "n".into(),
             }),
@@ -218,7 +222,7 @@ impl Place<'_> {
     }
 
     fn verdict(&self) -> &'static str {
-        let (action, mail, charter) = (self.action(), self.mail(), charter());
+        let (action, mail, charter) = (self.action(), self.mail(), policy_with_allow_list());
         let approval = self.approval(&action);
         let own = [OWN.to_owned()];
         let labels = ["invoice".to_owned()];
@@ -228,7 +232,7 @@ impl Place<'_> {
             labels: &labels,
             is_phishing: self.trust == "phishing",
             own: &own,
-            charter: &charter,
+            policy: &charter,
             approval: approval.as_ref(),
             epoch: 7,
             restored_at: None,

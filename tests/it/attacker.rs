@@ -7,7 +7,7 @@ use adjutant::{
         action::{Argument, Composed, InvoiceRecord, Origin, SendKind},
         mail::{Authentication, Invite},
     },
-    policy::{Charter, PolicyContext, Verdict, judge},
+    policy::{EffectPolicy, PolicyContext, Verdict, judge},
 };
 
 use crate::{
@@ -163,7 +163,7 @@ fn an_attacker_gets_nothing_risky_done() {
     let house = House::observing();
     let cases = cases(4_000);
     let mut attacker = Attacker { dice: Dice::thrown("attacker"), now: house.clock.now() };
-    let charter = Charter::parse(&format!("allow: [{DANA}]")).unwrap();
+    let charter = EffectPolicy::parse(&format!("allow: [{DANA}]")).unwrap();
     let (own, labels) = ([OWN.to_owned()], ["invoice".to_owned()]);
     let mut tally = std::collections::BTreeMap::new();
     for nth in 0..cases {
@@ -175,7 +175,7 @@ fn an_attacker_gets_nothing_risky_done() {
             labels: &labels,
             is_phishing: phishing,
             own: &own,
-            charter: &charter,
+            policy: &charter,
             approval: None,
             epoch: 0,
             restored_at: None,

@@ -5,7 +5,7 @@ use adjutant::{
     ingest::{Trust, read_mail},
     model::{AccountId, AccountMode, Action, ActionId, Effect, Mail, MailId, Task, TaskId, UserId, action::Composed},
     planner::{Relation, facts},
-    policy::{Charter, PolicyContext, classify},
+    policy::{EffectPolicy, PolicyContext, classify},
     tool::{BusyTimes, Registry, ToolInput, ToolOutcome, rewrite},
 };
 use serde_json::json;
@@ -105,14 +105,14 @@ fn verdict(message: &Composed, mail: &Mail) -> Result<(), String> {
         arguments: Vec::new(),
         terms: None,
     };
-    let (own, charter) = (me().addresses.clone(), Charter::parse("").unwrap());
+    let (own, charter) = (me().addresses.clone(), EffectPolicy::parse("").unwrap());
     let situation = PolicyContext {
         mode: AccountMode::Active,
         mail: Some(mail),
         labels: &[],
         is_phishing: false,
         own: &own,
-        charter: &charter,
+        policy: &charter,
         approval: None,
         epoch: 0,
         restored_at: None,

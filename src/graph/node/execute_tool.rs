@@ -250,7 +250,7 @@ impl ExecuteTool {
             labels: &standing.labels,
             is_phishing: task.context.has_warning("phishing"),
             own: &self.me.addresses,
-            charter: &standing.charter,
+            policy: &standing.charter,
             approval: None,
             epoch: standing.epoch,
             restored_at: standing.restored_at,

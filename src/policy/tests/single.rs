@@ -2,7 +2,7 @@
 
 use chrono::Duration;
 
-use super::{LISTED, OWN, Place, THREAD, address, at, charter, composed, word};
+use super::{LISTED, OWN, Place, THREAD, address, at, composed, policy_with_allow_list, word};
 use crate::{
     model::{
         AccountMode, Action, Approval, Attachment, Door, Effect, Instant, Mail, RiskClass, action::Composed,
@@ -25,14 +25,14 @@ fn plain(tool: &'static str) -> Place<'static> {
 
 fn judged(action: Action, mail: Option<&Mail>, approval: Option<&Approval>) -> Verdict {
     let own = [OWN.to_owned()];
-    let (charter, labels) = (charter(), ["invoice".to_owned()]);
+    let (charter, labels) = (policy_with_allow_list(), ["invoice".to_owned()]);
     let situation = PolicyContext {
         mode: AccountMode::Active,
         mail,
         labels: &labels,
         is_phishing: false,
         own: &own,
-        charter: &charter,
+        policy: &charter,
         approval,
         epoch: 7,
         restored_at: None,
@@ -130,7 +130,7 @@ fn what_came_before_a_restore_is_not_answered_unasked() {
     let action = Place { trust: "listed", ..plain("send_reply") }.action();
     let mut mail = Mail { from: address(LISTED), to: vec![address(OWN)], ..Mail::default() };
     mail.authentication.verified = true;
-    let (own, charter) = ([OWN.to_owned()], charter());
+    let (own, charter) = ([OWN.to_owned()], policy_with_allow_list());
     let judged = |restored_at: Option<Instant>| {
         let situation = PolicyContext {
             mode: AccountMode::Active,
@@ -138,7 +138,7 @@ fn what_came_before_a_restore_is_not_answered_unasked() {
             labels: &[],
             is_phishing: false,
             own: &own,
-            charter: &charter,
+            policy: &charter,
             approval: None,
             epoch: 7,
             restored_at,

@@ -50,7 +50,7 @@ impl Office {
             labels: &["invoice".to_owned()],
             is_phishing: false,
             own: &[YOU.to_owned()],
-            charter: &charter,
+            policy: &charter,
             approval: None,
             epoch: 0,
             restored_at: None,

@@ -12,10 +12,10 @@ pub const BUILT_IN: &str = include_str!("../../rules/policy.yml");
 /// Changes whenever this module judges otherwise than before: what was approved under another one is asked again.
 const TABLE: &str = "2";
 /// An approval older than this is no longer what the person meant, whatever the file says.
-const LONGEST_HOURS: u32 = 14 * 24;
+const MAX_APPROVAL_HOURS: u32 = 14 * 24;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Charter {
+pub struct EffectPolicy {
     /// Of the file and of the code that reads it.
     pub version: String,
     /// Exact addresses of people who may be answered unasked, lower case.
@@ -66,40 +66,43 @@ impl Default for Approvals {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Written {
+struct PolicyFile {
     allow: Vec<String>,
     caps: Caps,
     approvals: Approvals,
 }
 
-impl Default for Charter {
+impl Default for EffectPolicy {
     fn default() -> Self {
-        Self::of("", Written::default())
+        Self::from_file("", PolicyFile::default())
     }
 }
 
-impl Charter {
+impl EffectPolicy {
     /// Reads the file's text. The error says what is wrong and where.
     pub fn parse(text: &str) -> Result<Self, String> {
         let empty = text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'));
-        let written: Written =
-            if empty { Written::default() } else { serde_saphyr::from_str(text).map_err(|error| error.to_string())? };
+        let written: PolicyFile = if empty {
+            PolicyFile::default()
+        } else {
+            serde_saphyr::from_str(text).map_err(|error| error.to_string())?
+        };
         for address in &written.allow {
             if recipient::normal(address).is_none() {
                 return Err(format!("allow: '{}' is not an exact mail address", address.escape_debug()));
             }
         }
         let hours = [written.approvals.reply_hours, written.approvals.other_hours];
-        if hours.iter().any(|hours| !(1..=LONGEST_HOURS).contains(hours)) {
-            return Err(format!("approvals: an approval lives 1 to {LONGEST_HOURS} hours"));
+        if hours.iter().any(|hours| !(1..=MAX_APPROVAL_HOURS).contains(hours)) {
+            return Err(format!("approvals: an approval lives 1 to {MAX_APPROVAL_HOURS} hours"));
         }
         if written.caps.pending == 0 || written.caps.pending_per_sender == 0 {
             return Err("caps: at least one item must be able to wait for you".into());
         }
-        Ok(Self::of(text, written))
+        Ok(Self::from_file(text, written))
     }
 
-    fn of(text: &str, written: Written) -> Self {
+    fn from_file(text: &str, written: PolicyFile) -> Self {
         let mut version = sha256_hex(format!("{TABLE}\n{text}").as_bytes());
         version.truncate(16);
         let allow = written.allow.iter().filter_map(|address| recipient::normal(address)).collect();
@@ -113,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_shipped_file_allows_nobody_and_has_the_default_caps() {
-        let shipped = Charter::parse(BUILT_IN).unwrap();
+        let shipped = EffectPolicy::parse(BUILT_IN).unwrap();
         assert!(shipped.allow.is_empty());
         assert_eq!((shipped.caps, shipped.approvals), (Caps::default(), Approvals::default()));
     }
@@ -128,7 +131,7 @@ mod tests {
             ("approvals: { reply_hours: 400 }", "1 to 336"),
             ("approvals: { grace_seconds: -1 }", ""),
         ] {
-            let error = Charter::parse(text).unwrap_err();
+            let error = EffectPolicy::parse(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
         }
     }
@@ -136,7 +139,7 @@ mod tests {
     #[test]
     fn every_edit_is_another_version() {
         let versions =
-            ["", "allow: [a@b.example]", "allow: [a@c.example]"].map(|text| Charter::parse(text).unwrap().version);
+            ["", "allow: [a@b.example]", "allow: [a@c.example]"].map(|text| EffectPolicy::parse(text).unwrap().version);
         assert!(versions[0] != versions[1] && versions[1] != versions[2]);
     }
 }
