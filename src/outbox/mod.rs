@@ -59,18 +59,18 @@ pub struct Outbox {
     mailboxes: Arc<RwLock<HashMap<AccountId, Arc<dyn Mailbox>>>>,
     rate_windows: Arc<Mutex<RateWindows>>,
     /// Effects that somebody is carrying out right now.
-    under_way: Arc<Mutex<HashSet<ActionId>>>,
+    locked_effects: Arc<Mutex<HashSet<ActionId>>>,
 }
 
 /// One carrier at a time: to a second one, an effect that is being sent would look like one that was interrupted.
-struct Hold<'a> {
-    under_way: &'a Mutex<HashSet<ActionId>>,
+struct EffectLock<'a> {
+    locked_effects: &'a Mutex<HashSet<ActionId>>,
     action_id: ActionId,
 }
 
-impl Drop for Hold<'_> {
+impl Drop for EffectLock<'_> {
     fn drop(&mut self) {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.action_id);
+        self.locked_effects.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.action_id);
     }
 }
 
@@ -132,13 +132,13 @@ impl Outbox {
             settings: Arc::new(setting),
             mailboxes: Arc::default(),
             rate_windows: Arc::new(Mutex::new(windows)),
-            under_way: Arc::default(),
+            locked_effects: Arc::default(),
         })
     }
 
-    fn take_hold(&self, action_id: ActionId) -> Option<Hold<'_>> {
-        let free = self.under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(action_id);
-        free.then(|| Hold { under_way: &self.under_way, action_id })
+    fn try_lock_effect(&self, action_id: ActionId) -> Option<EffectLock<'_>> {
+        let free = self.locked_effects.lock().unwrap_or_else(PoisonError::into_inner).insert(action_id);
+        free.then(|| EffectLock { locked_effects: &self.locked_effects, action_id })
     }
 
     pub fn register_mailbox(&self, account: AccountId, mailbox: Arc<dyn Mailbox>) {
@@ -181,7 +181,7 @@ impl Outbox {
         now: Instant,
         moved: &mut Option<Box<ActionMove>>,
     ) -> Result<EffectProgress> {
-        let Some(_hold) = self.take_hold(action_id) else {
+        let Some(_hold) = self.try_lock_effect(action_id) else {
             return Ok(EffectProgress::Deferred { reason: "it is under way".into(), until: now.plus(RETRY_INTERVAL) });
         };
         let mut pending = planned.map(|planned| self.fresh(planned)).transpose()?;
