@@ -87,7 +87,7 @@ impl Outbox {
     /// Takes an R1 effect back. The line in the audit comes first.
     pub async fn undo(&self, action_id: ActionId, now: Instant) -> anyhow::Result<String> {
         self.store.write(Write::Undo { action_id, done: false, at: now }).await?;
-        let row = self.row(action_id)?;
+        let row = self.load_pending(action_id)?;
         let charter = self.policy();
         let situation =
             PolicyContext { is_phishing: false, approval: None, ..self.policy_context(&row, None, &charter, now) };

@@ -86,7 +86,7 @@ pub enum EffectProgress {
 }
 
 /// An effect and what a verdict on it depends on.
-struct Pending {
+struct PendingEffect {
     action: Action,
     class: RiskClass,
     state: OutboxState,
@@ -94,18 +94,18 @@ struct Pending {
     handle: String,
     sender: String,
     /// While its grace runs: when it was approved, and when it may leave.
-    release_at: Option<(Instant, Instant)>,
+    grace_period: Option<(Instant, Instant)>,
     doubt_since: Option<Instant>,
     /// Its bytes are those its digest was taken of.
     intact: bool,
     /// Nobody can have tried it before.
-    first: bool,
+    is_untried: bool,
     /// How often its sending was begun.
-    begun: u32,
+    sends_begun: u32,
     mode: AccountMode,
     paused: bool,
     /// Its task has ended or was changed, by a person's word: nothing more is begun for it.
-    over: bool,
+    is_obsolete: bool,
     phishing: bool,
     approval: Option<Approval>,
     /// The mail that caused it, where the asker did not have it.
@@ -184,11 +184,11 @@ impl Outbox {
         let Some(_hold) = self.try_lock_effect(action_id) else {
             return Ok(EffectProgress::Deferred { reason: "it is under way".into(), until: now.plus(RETRY_INTERVAL) });
         };
-        let mut pending = planned.map(|planned| self.fresh(planned)).transpose()?;
+        let mut pending = planned.map(|planned| self.pending_from_plan(planned)).transpose()?;
         loop {
             let row = match pending.take() {
                 Some(row) => row,
-                None => self.row(action_id)?,
+                None => self.load_pending(action_id)?,
             };
             match self.advance_state(&row, mail, now, moved).await {
                 Ok(Some(carried)) => {
@@ -208,13 +208,13 @@ impl Outbox {
     /// One step of the way; none when there is another.
     async fn advance_state(
         &self,
-        row: &Pending,
+        row: &PendingEffect,
         mail: Option<&Mail>,
         now: Instant,
         moved: &mut Option<Box<ActionMove>>,
     ) -> Result<Option<EffectProgress>> {
         match row.state {
-            OutboxState::Held => match row.release_at {
+            OutboxState::Held => match row.grace_period {
                 // Approved later than now means that the clock was put back: nobody waits for it to come round again.
                 Some((approved_at, until)) if approved_at <= now && now < until => {
                     Ok(Some(EffectProgress::Deferred { reason: "approved; you can still take it back".into(), until }))
@@ -240,7 +240,7 @@ impl Outbox {
     /// Judged as if it were new, whoever planned it.
     async fn judge_and_attempt(
         &self,
-        row: &Pending,
+        row: &PendingEffect,
         mail: Option<&Mail>,
         now: Instant,
         moved: &mut Option<Box<ActionMove>>,
@@ -251,7 +251,7 @@ impl Outbox {
                 until: now.plus(RETRY_INTERVAL),
             }));
         }
-        if row.over {
+        if row.is_obsolete {
             return self
                 .end_effect(row, AttemptOutcome::new(OutboxState::Void, "the task has ended or was changed"), now)
                 .await;
@@ -290,7 +290,7 @@ impl Outbox {
         }
         match &row.action.effect {
             Effect::Send { .. } => self.draft_or_send(row, Arc::from(approved), now).await,
-            _ => match self.apply_effect(approved, row.first).await? {
+            _ => match self.apply_effect(approved, row.is_untried).await? {
                 Ok(end) => {
                     let carried = EffectProgress::Ended(end.state, end.result.clone());
                     *moved = Some(Box::new(Self::final_move(row, end, now)));
@@ -306,7 +306,7 @@ impl Outbox {
 
     fn policy_context<'a>(
         &'a self,
-        row: &'a Pending,
+        row: &'a PendingEffect,
         mail: Option<&'a Mail>,
         charter: &'a EffectPolicy,
         now: Instant,
@@ -353,13 +353,18 @@ impl Outbox {
         self.mailboxes.read().unwrap_or_else(PoisonError::into_inner).get(account).cloned()
     }
 
-    async fn end_effect(&self, row: &Pending, end: AttemptOutcome, now: Instant) -> Result<Option<EffectProgress>> {
+    async fn end_effect(
+        &self,
+        row: &PendingEffect,
+        end: AttemptOutcome,
+        now: Instant,
+    ) -> Result<Option<EffectProgress>> {
         let carried = EffectProgress::Ended(end.state, end.result.clone());
         self.store_move(Self::final_move(row, end, now)).await?;
         Ok(Some(carried))
     }
 
-    fn final_move(row: &Pending, end: AttemptOutcome, now: Instant) -> ActionMove {
+    fn final_move(row: &PendingEffect, end: AttemptOutcome, now: Instant) -> ActionMove {
         ActionMove {
             handle: end.handle,
             here: end.is_database_row,
@@ -368,7 +373,7 @@ impl Outbox {
         }
     }
 
-    fn new_move(row: &Pending, to: OutboxState, result: &str, at: Instant) -> ActionMove {
+    fn new_move(row: &PendingEffect, to: OutboxState, result: &str, at: Instant) -> ActionMove {
         ActionMove {
             action_id: row.action.action_id,
             from: row.state,
@@ -384,7 +389,7 @@ impl Outbox {
         }
     }
 
-    async fn move_to(&self, row: &Pending, to: OutboxState, result: &str, at: Instant) -> Result<()> {
+    async fn move_to(&self, row: &PendingEffect, to: OutboxState, result: &str, at: Instant) -> Result<()> {
         self.store_move(Self::new_move(row, to, result, at)).await
     }
 
@@ -393,7 +398,7 @@ impl Outbox {
     }
 
     /// Everything a verdict depends on, as it stands now.
-    fn row(&self, action_id: ActionId) -> Result<Pending> {
+    fn load_pending(&self, action_id: ActionId) -> Result<PendingEffect> {
         self.store.read_now(|reader| {
             let row = reader.action(action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
             let account = reader.account(&row.action.account).or_left_out()?;
@@ -404,23 +409,23 @@ impl Outbox {
             if let Some(approval) = approval.as_mut().filter(|_| row.state == OutboxState::Drafted) {
                 approval.used = false;
             }
-            Ok(Pending {
+            Ok(PendingEffect {
                 mail,
                 approval,
                 intact: row.intact,
                 // Of other effects no try is written down.
-                first: matches!(row.action.effect, Effect::Send { .. }) && !row.tried,
-                begun: row.begun,
+                is_untried: matches!(row.action.effect, Effect::Send { .. }) && !row.tried,
+                sends_begun: row.begun,
                 class: row.class,
                 state: row.state,
                 result: row.result,
                 handle: row.handle,
                 sender: row.sender,
-                release_at: row.release_at.map(|until| (row.updated_at, until)),
+                grace_period: row.release_at.map(|until| (row.updated_at, until)),
                 doubt_since: row.doubt_since,
                 mode: account.map_or(AccountMode::Observe, |account| account.mode),
                 paused: reader.is_paused()?,
-                over: row.overruled || task.as_ref().is_some_and(|task| task.task.status.is_terminal()),
+                is_obsolete: row.overruled || task.as_ref().is_some_and(|task| task.task.status.is_terminal()),
                 phishing: task.is_some_and(|task| task.task.context.has_warning("phishing")),
                 action: row.action,
             })
@@ -428,25 +433,25 @@ impl Outbox {
     }
 
     /// The same for a row whose bytes never left memory. Phishing was ruled out when it became ready.
-    fn fresh(&self, planned: &NewAction) -> Result<Pending> {
+    fn pending_from_plan(&self, planned: &NewAction) -> Result<PendingEffect> {
         let (account, paused) = self
             .store
             .read_now(|reader| Ok((reader.account(&planned.action.account).or_left_out()?, reader.is_paused()?)))?;
-        Ok(Pending {
+        Ok(PendingEffect {
             action: planned.action.clone(),
             class: planned.class,
             state: planned.state,
             result: planned.reason.clone(),
             handle: String::new(),
             sender: planned.sender.clone(),
-            release_at: None,
+            grace_period: None,
             doubt_since: None,
             intact: true,
-            first: true,
-            begun: 0,
+            is_untried: true,
+            sends_begun: 0,
             mode: account.map_or(AccountMode::Observe, |account| account.mode),
             paused,
-            over: false,
+            is_obsolete: false,
             phishing: false,
             approval: None,
             mail: None,

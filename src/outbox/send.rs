@@ -5,7 +5,8 @@ use std::sync::{Arc, PoisonError};
 use chrono::Duration;
 
 use super::{
-    AttemptOutcome, EffectProgress, FORGOTTEN_SEND, NO_MAILBOX, Outbox, Pending, RETRY_INTERVAL, apply::RetryLater,
+    AttemptOutcome, EffectProgress, FORGOTTEN_SEND, NO_MAILBOX, Outbox, PendingEffect, RETRY_INTERVAL,
+    apply::RetryLater,
 };
 use crate::{
     failpoint,
@@ -35,7 +36,7 @@ impl Outbox {
     /// Stores the draft, then lets it go. Each step is on the disk before the next.
     pub(super) async fn draft_or_send(
         &self,
-        row: &Pending,
+        row: &PendingEffect,
         approved: Arc<ApprovedAction>,
         now: Instant,
     ) -> store::Result<Option<EffectProgress>> {
@@ -54,9 +55,9 @@ impl Outbox {
             }
             outcome => outcome?,
         }
-        let drafting = row.at(OutboxState::Drafting);
+        let drafting = row.moved_to(OutboxState::Drafting);
         let drafted = {
-            let (mailbox, approved, tried) = (Arc::clone(&mailbox), Arc::clone(&approved), !row.first);
+            let (mailbox, approved, tried) = (Arc::clone(&mailbox), Arc::clone(&approved), !row.is_untried);
             call_mailbox_blocking(move || failpoint::around("mailbox.draft", || mailbox.draft(&approved, tried))).await
         };
         match drafted {
@@ -78,7 +79,7 @@ impl Outbox {
 
     async fn send_draft(
         &self,
-        row: &Pending,
+        row: &PendingEffect,
         draft: &str,
         mailbox: Arc<dyn Mailbox>,
         approved: Arc<ApprovedAction>,
@@ -86,10 +87,10 @@ impl Outbox {
     ) -> store::Result<Option<EffectProgress>> {
         // Overtaken when a pause, another mode or a person's word on the task came before: then it is judged anew.
         self.move_to(row, OutboxState::Sending, "sending", now).await?;
-        let sending = row.at(OutboxState::Sending);
+        let sending = row.moved_to(OutboxState::Sending);
         let (draft, letting_go) = (draft.to_owned(), Arc::clone(&approved));
         let (witness, action_id) = (self.settings.witness.clone(), row.action.action_id);
-        let attempt = sending.begun;
+        let attempt = sending.sends_begun;
         let sent = call_mailbox_blocking(move || {
             // On the disk outside the data folder before the first byte leaves. Where that cannot be, the mailbox was asked.
             match witness.begin(action_id, attempt, now) {
@@ -108,7 +109,7 @@ impl Outbox {
 
     async fn handle_send_error(
         &self,
-        row: &Pending,
+        row: &PendingEffect,
         error: SendError,
         now: Instant,
     ) -> store::Result<Option<EffectProgress>> {
@@ -126,7 +127,7 @@ impl Outbox {
             SendError::Later { why, after, drafted } => {
                 let back = if row.state == OutboxState::Drafting {
                     self.rate_windows.lock().unwrap_or_else(PoisonError::into_inner).release(&row.action, &row.sender);
-                    let untried = row.first && !drafted;
+                    let untried = row.is_untried && !drafted;
                     let mv = Self::new_move(row, OutboxState::Ready, &why, now);
                     ActionMove { approval: Claim::Return, untried, ..mv }
                 } else {
@@ -149,10 +150,10 @@ impl Outbox {
 
     /// A message that will not leave needs no draft in the mailbox. `draft`: one that is not written down in its row.
     pub(super) async fn withdraw_draft(&self, action_id: ActionId, draft: &str) -> store::Result<()> {
-        let row = self.row(action_id)?;
+        let row = self.load_pending(action_id)?;
         let draft = if draft.is_empty() { row.handle } else { draft.to_owned() };
         // One that was tried may have a draft nobody has heard of.
-        let drafted = matches!(row.action.effect, Effect::Send { .. }) && (!draft.is_empty() || !row.first);
+        let drafted = matches!(row.action.effect, Effect::Send { .. }) && (!draft.is_empty() || !row.is_untried);
         let may = drafted && row.mode == AccountMode::Active && !row.paused;
         let Some(mailbox) = may.then(|| self.mailbox(&row.action.account)).flatten() else { return Ok(()) };
         let withdraw = move || failpoint::around("mailbox.withdraw", || mailbox.withdraw(&row.action, &draft));
@@ -163,13 +164,13 @@ impl Outbox {
     }
 
     /// Whether sending it was begun more often than the database knows. Only a witness that can be read says so.
-    pub(super) fn has_forgotten_send(&self, row: &Pending) -> bool {
+    pub(super) fn has_forgotten_send(&self, row: &PendingEffect) -> bool {
         let sends = matches!(row.action.effect, Effect::Send { .. });
-        sends && self.settings.witness.begun(row.action.action_id).is_ok_and(|begun| begun > row.begun)
+        sends && self.settings.witness.begun(row.action.action_id).is_ok_and(|begun| begun > row.sends_begun)
     }
 
     /// Looks for a message nobody knows the fate of.
-    pub(super) async fn look(&self, row: &Pending, now: Instant) -> store::Result<Option<EffectProgress>> {
+    pub(super) async fn look(&self, row: &PendingEffect, now: Instant) -> store::Result<Option<EffectProgress>> {
         let Some(mailbox) = self.mailbox(&row.action.account) else {
             return self.still_unsure(row, NO_MAILBOX, now).await;
         };
@@ -207,7 +208,7 @@ impl Outbox {
     /// later. Whatever becomes of the rest, it was sent. `approved` is the yes, where the asker has it at hand.
     pub(super) async fn settle(
         &self,
-        row: &Pending,
+        row: &PendingEffect,
         end: AttemptOutcome,
         approved: Option<Arc<ApprovedAction>>,
         now: Instant,
@@ -248,7 +249,7 @@ impl Outbox {
     /// What was only saved has nothing that goes with it.
     async fn settle_later(
         &self,
-        row: &Pending,
+        row: &PendingEffect,
         end: AttemptOutcome,
         later: RetryLater,
         now: Instant,
@@ -266,7 +267,7 @@ impl Outbox {
     }
 
     /// The yes that a message has left under, as far as it allows what goes with it now.
-    fn departed(&self, row: &Pending, now: Instant) -> Result<Box<ApprovedAction>, &'static str> {
+    fn departed(&self, row: &PendingEffect, now: Instant) -> Result<Box<ApprovedAction>, &'static str> {
         if row.mode != AccountMode::Active {
             return Err("the account is not to be touched now");
         }
@@ -283,7 +284,12 @@ impl Outbox {
         }
     }
 
-    async fn still_unsure(&self, row: &Pending, why: &str, now: Instant) -> store::Result<Option<EffectProgress>> {
+    async fn still_unsure(
+        &self,
+        row: &PendingEffect,
+        why: &str,
+        now: Instant,
+    ) -> store::Result<Option<EffectProgress>> {
         if row.is_in_doubt_for(DOUBT, now) {
             return self.end_effect(row, AttemptOutcome::new(OutboxState::NeedsHuman, &unknown(why)), now).await;
         }
@@ -295,7 +301,7 @@ impl Outbox {
     }
 }
 
-impl Pending {
+impl PendingEffect {
     fn is_in_doubt_for(&self, time: Duration, now: Instant) -> bool {
         self.doubt_since.is_some_and(|since| since.plus(time) <= now)
     }
@@ -307,7 +313,7 @@ impl Pending {
     }
 
     /// The same row one move later.
-    fn at(&self, state: OutboxState) -> Self {
+    fn moved_to(&self, state: OutboxState) -> Self {
         Self {
             action: self.action.clone(),
             class: self.class,
@@ -315,14 +321,14 @@ impl Pending {
             result: String::new(),
             handle: self.handle.clone(),
             sender: self.sender.clone(),
-            release_at: None,
+            grace_period: None,
             doubt_since: self.doubt_since,
             intact: self.intact,
-            first: self.first,
-            begun: self.begun + u32::from(state == OutboxState::Sending),
+            is_untried: self.is_untried,
+            sends_begun: self.sends_begun + u32::from(state == OutboxState::Sending),
             mode: self.mode,
             paused: self.paused,
-            over: self.over,
+            is_obsolete: self.is_obsolete,
             phishing: self.phishing,
             approval: None,
             mail: None,
@@ -332,7 +338,7 @@ impl Pending {
 
 impl AttemptOutcome {
     /// Of a message that is known to have left.
-    pub(super) fn already_sent(row: &Pending) -> Self {
+    pub(super) fn already_sent(row: &PendingEffect) -> Self {
         Self { handle: row.handle.clone(), ..Self::new(OutboxState::Sent, &row.result) }
     }
 }
