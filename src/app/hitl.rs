@@ -12,7 +12,7 @@ use crate::{
         Action, ActionId, Door, Effect, Instant, ItemId, ItemKind, Mail, RunId,
         action::{Argument, Composed, Origin, SendKind},
     },
-    outbox::proposal,
+    outbox::approval_request,
     policy::{
         PolicyContext, Verdict as Judged, judge,
         recipient::{self, Standing},
@@ -232,7 +232,8 @@ impl App {
         let (action, class, reason) = self.propose(action, mail.as_ref(), now)?;
         let charter = self.charter();
         let output = item.body.get("planned").cloned().unwrap_or_default();
-        let mut asked = proposal::item(&action, class, &reason, &output, mail.as_ref(), &charter, now);
+        let mut asked =
+            approval_request::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &charter, now);
         asked.room = None;
         let new_id = asked.item_id;
         let sender = mail.map(|mail| mail.from.addr).unwrap_or_default();
@@ -279,7 +280,7 @@ impl App {
             Judged::Allowed(approved) => (approved.class(), "you edited it".to_owned()),
             Judged::Withheld { reason, .. } | Judged::Denied { reason } => bail!("it is not allowed: {reason}"),
         };
-        Ok((proposal::propose(action, &charter, now, "again"), class, reason))
+        Ok((approval_request::bind_approval_terms(action, &charter, now, "again"), class, reason))
     }
 
     /// What a new policy makes of an action that waits.

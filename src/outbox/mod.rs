@@ -5,8 +5,8 @@
 //! `settling` a message has left for certain, and what goes with it waits for its chance.
 
 mod apply;
+pub mod approval_request;
 mod caps;
-pub mod proposal;
 mod send;
 
 use std::{

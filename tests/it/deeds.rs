@@ -12,7 +12,7 @@ use adjutant::{
         RiskClass, RunId, RunKind, RunState, TaskId, UserId,
         action::{Argument, Composed, Origin, SendKind},
     },
-    outbox::{EffectProgress, Outbox, proposal},
+    outbox::{EffectProgress, Outbox, approval_request},
     policy::ApprovedAction,
     source::{Applied, Departure, Mailbox, SendError, SourceError, Trace},
     store::{
@@ -228,10 +228,17 @@ impl Yard {
         let now = self.now();
         let charter = self.app.charter();
         let step = action.step.clone();
-        let action = proposal::propose(action, &charter, now, &step);
+        let action = approval_request::bind_approval_terms(action, &charter, now, &step);
         let class = RiskClass::R2;
-        let mut item =
-            proposal::item(&action, class, "a reply", &serde_json::json!({}), Some(&self.mail), &charter, now);
+        let mut item = approval_request::new_approval_item(
+            &action,
+            class,
+            "a reply",
+            &serde_json::json!({}),
+            Some(&self.mail),
+            &charter,
+            now,
+        );
         item.room = None;
         let (item_id, sha256) = (item.item_id, action.sha256());
         self.plan(&action, class, OutboxState::Parked, Some(item)).await;

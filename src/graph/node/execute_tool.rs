@@ -13,7 +13,7 @@ use crate::{
         Action, ActionId, Change, Effect, ItemId, ItemKind, Me, Move, OutboxState, RiskClass, Status, Subtask, Task,
         action::{Argument, Origin},
     },
-    outbox::proposal,
+    outbox::approval_request,
     policy::{AccountPermissions, ApprovedAction, PolicyContext, Verdict, judge},
     source::InCalendar,
     store::value::{NewAction, NewItem},
@@ -228,8 +228,21 @@ impl ExecuteTool {
             Verdict::NeedsApproval { class, reason } => {
                 changes
                     .push(Change::Status { to: Status::WaitingHitl, why: format!("{step} needs approval: {reason}") });
-                let action = proposal::propose(action, &standing.charter, entry.now, &entry.run.run_id.to_string());
-                let item = proposal::item(&action, class, &reason, &output, entry.mail, &standing.charter, entry.now);
+                let action = approval_request::bind_approval_terms(
+                    action,
+                    &standing.charter,
+                    entry.now,
+                    &entry.run.run_id.to_string(),
+                );
+                let item = approval_request::new_approval_item(
+                    &action,
+                    class,
+                    &reason,
+                    &output,
+                    entry.mail,
+                    &standing.charter,
+                    entry.now,
+                );
                 let action = planned(action, class, OutboxState::Parked, &reason);
                 let park = Move::Park { reason: format!("{step} waits for approval: {reason}") };
                 Ok(NodeOutput { action, item: Some(item), ..NodeOutput::from_move(park).with_changes(changes) })

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Fixes what an approval will be bound to. `salt` tells two proposals of the same action apart.
-pub fn propose(mut action: Action, charter: &EffectPolicy, now: Instant, salt: &str) -> Action {
+pub fn bind_approval_terms(mut action: Action, charter: &EffectPolicy, now: Instant, salt: &str) -> Action {
     let hours = match action.effect {
         Effect::Send { kind: SendKind::Reply | SendKind::Answer, .. } => charter.approvals.reply_hours,
         _ => charter.approvals.other_hours,
@@ -27,7 +27,7 @@ pub fn propose(mut action: Action, charter: &EffectPolicy, now: Instant, salt: &
 }
 
 /// The item that asks about it.
-pub fn item(
+pub fn new_approval_item(
     action: &Action,
     class: RiskClass,
     reason: &str,
