@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// After this long in doubt a person is asked.
-const DOUBT: Duration = Duration::minutes(15);
+const DOUBT_TIMEOUT: Duration = Duration::minutes(15);
 /// After this long, what goes with a message is given up.
 const SETTLING: Duration = Duration::hours(24);
 /// The calendar, say, does not know what the message says.
@@ -30,7 +30,7 @@ const UNSENDABLE_TIMEOUT: Duration = Duration::hours(24);
 /// Who has waited long is tried again ever more slowly, and at the least this often.
 const MAX_BACKOFF: Duration = Duration::minutes(5);
 /// Between two looks for a message in doubt.
-const LOOK_FOR_IT: Duration = Duration::seconds(30);
+const PROBE_INTERVAL: Duration = Duration::seconds(30);
 
 impl Outbox {
     /// Stores the draft, then lets it go. Each step is on the disk before the next.
@@ -170,9 +170,9 @@ impl Outbox {
     }
 
     /// Looks for a message nobody knows the fate of.
-    pub(super) async fn look(&self, row: &PendingEffect, now: Instant) -> store::Result<Option<EffectProgress>> {
+    pub(super) async fn probe(&self, row: &PendingEffect, now: Instant) -> store::Result<Option<EffectProgress>> {
         let Some(mailbox) = self.mailbox(&row.action.account) else {
-            return self.still_unsure(row, NO_MAILBOX, now).await;
+            return self.retry_probe_or_escalate(row, NO_MAILBOX, now).await;
         };
         let (action, draft) = (row.action.clone(), row.handle.clone());
         let found = call_mailbox_blocking(move || {
@@ -180,7 +180,7 @@ impl Outbox {
             found.map_err(|error| SendError::Unsure(error.to_string()))
         });
         match found.await {
-            Err(error) => self.still_unsure(row, &error.to_string(), now).await,
+            Err(error) => self.retry_probe_or_escalate(row, &error.to_string(), now).await,
             Ok(Trace::Left(departure)) => self.settle(row, departure_outcome(departure), None, now).await,
             // A draft, or nothing at all, may be as old as the database.
             Ok(_) if self.has_forgotten_send(row) => {
@@ -196,9 +196,10 @@ impl Outbox {
                 let mv = Self::new_move(row, OutboxState::Ready, "it was certainly not sent", now);
                 self.store_move(ActionMove { approval: Claim::Return, ..mv }).await.map(|()| None)
             }
-            Ok(Trace::Unsure(why)) => self.still_unsure(row, &why, now).await,
+            Ok(Trace::Unsure(why)) => self.retry_probe_or_escalate(row, &why, now).await,
             Ok(Trace::Unknowable) => {
-                self.end_effect(row, AttemptOutcome::new(OutboxState::NeedsHuman, &unknown(&row.result)), now).await
+                self.end_effect(row, AttemptOutcome::new(OutboxState::NeedsHuman, &unknown_fate_text(&row.result)), now)
+                    .await
             }
         }
     }
@@ -261,7 +262,7 @@ impl Outbox {
             let mv = Self::new_move(row, OutboxState::Settling, &end.result, now);
             self.store_move(ActionMove { handle: end.handle, ..mv }).await?;
         }
-        let pause = Duration::from_std(later.after).unwrap_or(LOOK_FOR_IT).max(LOOK_FOR_IT);
+        let pause = Duration::from_std(later.after).unwrap_or(PROBE_INTERVAL).max(PROBE_INTERVAL);
         let reason = format!("sent; what goes with it waits: {}", later.why);
         Ok(Some(EffectProgress::Deferred { reason, until: now.plus(pause) }))
     }
@@ -284,19 +285,21 @@ impl Outbox {
         }
     }
 
-    async fn still_unsure(
+    async fn retry_probe_or_escalate(
         &self,
         row: &PendingEffect,
         why: &str,
         now: Instant,
     ) -> store::Result<Option<EffectProgress>> {
-        if row.is_in_doubt_for(DOUBT, now) {
-            return self.end_effect(row, AttemptOutcome::new(OutboxState::NeedsHuman, &unknown(why)), now).await;
+        if row.is_in_doubt_for(DOUBT_TIMEOUT, now) {
+            return self
+                .end_effect(row, AttemptOutcome::new(OutboxState::NeedsHuman, &unknown_fate_text(why)), now)
+                .await;
         }
         self.move_to(row, OutboxState::Unknown, why, now).await?;
         Ok(Some(EffectProgress::Deferred {
             reason: format!("looking whether it was sent: {why}"),
-            until: now.plus(LOOK_FOR_IT),
+            until: now.plus(PROBE_INTERVAL),
         }))
     }
 }
@@ -343,7 +346,7 @@ impl AttemptOutcome {
     }
 }
 
-fn unknown(why: &str) -> String {
+fn unknown_fate_text(why: &str) -> String {
     format!("nobody knows whether it was sent: {why}")
 }
 
