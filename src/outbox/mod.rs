@@ -231,7 +231,7 @@ impl Outbox {
             }
             OutboxState::Unknown => self.move_to(row, OutboxState::Probe, &row.result, now).await.map(|()| None),
             OutboxState::Probe => self.probe(row, now).await,
-            OutboxState::Settling => self.settle(row, AttemptOutcome::already_sent(row), None, now).await,
+            OutboxState::Settling => self.finish_send(row, AttemptOutcome::already_sent(row), None, now).await,
             OutboxState::Ready | OutboxState::Drafted => self.judge_and_attempt(row, mail, now, moved).await,
             ended => Ok(Some(EffectProgress::Ended(ended, row.result.clone()))),
         }

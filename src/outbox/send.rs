@@ -11,7 +11,7 @@ use super::{
 use crate::{
     failpoint,
     model::{AccountMode, ActionId, Effect, Instant, OutboxState},
-    policy::{ApprovedAction, Verdict, follow, judge},
+    policy::{ApprovedAction, Verdict, approve_post_send, judge},
     source::{Applied, Departure, Mailbox, SendError, Trace},
     store::{
         self, StoreError,
@@ -22,9 +22,9 @@ use crate::{
 /// After this long in doubt a person is asked.
 const DOUBT_TIMEOUT: Duration = Duration::minutes(15);
 /// After this long, what goes with a message is given up.
-const SETTLING: Duration = Duration::hours(24);
+const POST_SEND_TIMEOUT: Duration = Duration::hours(24);
 /// The calendar, say, does not know what the message says.
-const NOT_SETTLED: &str = "what goes with it was not done";
+const POST_SEND_FAILED: &str = "what goes with it was not done";
 /// After this long without a way to send it, a person is asked.
 const UNSENDABLE_TIMEOUT: Duration = Duration::hours(24);
 /// Who has waited long is tried again ever more slowly, and at the least this often.
@@ -102,7 +102,7 @@ impl Outbox {
         })
         .await;
         match sent {
-            Ok(departure) => self.settle(&sending, departure_outcome(departure), Some(approved), now).await,
+            Ok(departure) => self.finish_send(&sending, departure_outcome(departure), Some(approved), now).await,
             Err(error) => self.handle_send_error(&sending, error, now).await,
         }
     }
@@ -181,7 +181,7 @@ impl Outbox {
         });
         match found.await {
             Err(error) => self.retry_probe_or_escalate(row, &error.to_string(), now).await,
-            Ok(Trace::Left(departure)) => self.settle(row, departure_outcome(departure), None, now).await,
+            Ok(Trace::Left(departure)) => self.finish_send(row, departure_outcome(departure), None, now).await,
             // A draft, or nothing at all, may be as old as the database.
             Ok(_) if self.has_forgotten_send(row) => {
                 let why =
@@ -207,20 +207,20 @@ impl Outbox {
     /// The end of a message that has left, after what goes with it. Should the program die before that, the message is
     /// looked for and found; when the mailbox asks for patience, that it has left is written down and the rest is done
     /// later. Whatever becomes of the rest, it was sent. `approved` is the yes, where the asker has it at hand.
-    pub(super) async fn settle(
+    pub(super) async fn finish_send(
         &self,
         row: &PendingEffect,
         end: AttemptOutcome,
         approved: Option<Arc<ApprovedAction>>,
         now: Instant,
     ) -> store::Result<Option<EffectProgress>> {
-        let not_done = |end: AttemptOutcome, why: &str| append_result(end, &format!("{NOT_SETTLED}: {why}"));
+        let not_done = |end: AttemptOutcome, why: &str| append_result(end, &format!("{POST_SEND_FAILED}: {why}"));
         let Some(mailbox) = self.mailbox(&row.action.account) else {
             return self.end_effect(row, not_done(end, NO_MAILBOX), now).await;
         };
         if row.paused && approved.is_none() {
             return self
-                .settle_later(
+                .defer_post_send(
                     row,
                     end,
                     RetryLater { why: "effects are paused".into(), after: std::time::Duration::ZERO },
@@ -228,7 +228,7 @@ impl Outbox {
                 )
                 .await;
         }
-        let approved = match approved.map_or_else(|| self.departed(row, now).map(Arc::from), Ok) {
+        let approved = match approved.map_or_else(|| self.approval_for_post_send(row, now).map(Arc::from), Ok) {
             Ok(approved) => approved,
             Err(why) => return self.end_effect(row, not_done(end, why), now).await,
         };
@@ -237,8 +237,8 @@ impl Outbox {
         let end = match told.await.map(|told| told.map_err(RetryLater::from_source_error)) {
             Ok(Ok(None)) => end,
             Ok(Ok(Some(told))) => append_result(end, &told),
-            Ok(Err(Ok(later))) if !row.is_in_doubt_for(SETTLING, now) => {
-                return self.settle_later(row, end, later, now).await;
+            Ok(Err(Ok(later))) if !row.is_in_doubt_for(POST_SEND_TIMEOUT, now) => {
+                return self.defer_post_send(row, end, later, now).await;
             }
             Ok(Err(Ok(RetryLater { why, .. }))) => not_done(end, &why),
             Ok(Err(Err(error))) => not_done(end, &error.to_string()),
@@ -248,7 +248,7 @@ impl Outbox {
     }
 
     /// What was only saved has nothing that goes with it.
-    async fn settle_later(
+    async fn defer_post_send(
         &self,
         row: &PendingEffect,
         end: AttemptOutcome,
@@ -256,7 +256,7 @@ impl Outbox {
         now: Instant,
     ) -> store::Result<Option<EffectProgress>> {
         if end.state != OutboxState::Sent {
-            return self.end_effect(row, append_result(end, &format!("{NOT_SETTLED}: {}", later.why)), now).await;
+            return self.end_effect(row, append_result(end, &format!("{POST_SEND_FAILED}: {}", later.why)), now).await;
         }
         if row.state != OutboxState::Settling {
             let mv = Self::new_move(row, OutboxState::Settling, &end.result, now);
@@ -268,7 +268,7 @@ impl Outbox {
     }
 
     /// The yes that a message has left under, as far as it allows what goes with it now.
-    fn departed(&self, row: &PendingEffect, now: Instant) -> Result<Box<ApprovedAction>, &'static str> {
+    fn approval_for_post_send(&self, row: &PendingEffect, now: Instant) -> Result<Box<ApprovedAction>, &'static str> {
         if row.mode != AccountMode::Active {
             return Err("the account is not to be touched now");
         }
@@ -276,7 +276,7 @@ impl Outbox {
             return Err("its stored bytes do not match their digest");
         }
         if let Some(approval) = &row.approval {
-            return follow(row.action.clone(), row.class, approval).ok_or("it was approved otherwise");
+            return approve_post_send(row.action.clone(), row.class, approval).ok_or("it was approved otherwise");
         }
         let charter = self.policy();
         match judge(row.action.clone(), &self.policy_context(row, None, &charter, now)) {

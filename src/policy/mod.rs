@@ -129,7 +129,7 @@ pub fn judge(action: Action, situation: &PolicyContext<'_>) -> Verdict {
 
 /// What goes with a message that has left under this approval, for exactly the same action. The approval was used, so
 /// neither its age nor a new policy changes what it was given for.
-pub fn follow(action: Action, class: RiskClass, approval: &Approval) -> Option<Box<ApprovedAction>> {
+pub fn approve_post_send(action: Action, class: RiskClass, approval: &Approval) -> Option<Box<ApprovedAction>> {
     let same = approval.used && approval.sha256 == action.sha256();
     same.then(|| Box::new(ApprovedAction { action, class }))
 }

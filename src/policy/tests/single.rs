@@ -8,7 +8,7 @@ use crate::{
         AccountMode, Action, Approval, Attachment, Door, Effect, Instant, Mail, RiskClass, action::Composed,
         ids::sha256_hex,
     },
-    policy::{ApprovedAction, PolicyContext, Verdict, follow, judge},
+    policy::{ApprovedAction, PolicyContext, Verdict, approve_post_send, judge},
 };
 
 fn plain(tool: &'static str) -> Place<'static> {
@@ -117,7 +117,7 @@ fn what_goes_with_a_message_needs_the_yes_it_left_under() {
     let place = plain("send_reply");
     let action = place.action();
     let good = place.approval(&action).unwrap();
-    let follows = |approval: &Approval| follow(action.clone(), RiskClass::R2, approval).is_some();
+    let follows = |approval: &Approval| approve_post_send(action.clone(), RiskClass::R2, approval).is_some();
     assert!(follows(&Approval { used: true, ..good.clone() }));
     assert!(follows(&Approval { used: true, expires_at: at(), ..good.clone() }), "it has left in time");
     assert!(!follows(&good), "nothing has left under it");
