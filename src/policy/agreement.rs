@@ -21,9 +21,9 @@ const SINGLE: &[&str] = &["to", "cc", "from", "subject", "date", "message-id", "
 
 pub(super) fn check(message: &Composed, own: &[String]) -> Result<(), String> {
     let parsed = MessageParser::default().parse(message.mime.as_bytes()).ok_or("the message cannot be read")?;
-    headers(&parsed)?;
-    same(parsed.to(), &message.to, "To")?;
-    same(parsed.cc(), &message.cc, "Cc")?;
+    check_headers(&parsed)?;
+    check_addresses(parsed.to(), &message.to, "To")?;
+    check_addresses(parsed.cc(), &message.cc, "Cc")?;
     if parsed.subject().unwrap_or_default().trim() != message.subject.trim() {
         return Err("the message has another subject than shown".into());
     }
@@ -38,10 +38,10 @@ pub(super) fn check(message: &Composed, own: &[String]) -> Result<(), String> {
     if !text.lines().map(str::trim_end).eq(message.body.lines().map(str::trim_end)) {
         return Err("the message has another text than shown".into());
     }
-    attachments(&parsed, message)
+    check_attachments(&parsed, message)
 }
 
-fn headers(parsed: &Message<'_>) -> Result<(), String> {
+fn check_headers(parsed: &Message<'_>) -> Result<(), String> {
     let mut seen = Vec::new();
     for header in parsed.headers() {
         let name = header.name().to_ascii_lowercase();
@@ -58,7 +58,7 @@ fn headers(parsed: &Message<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn attachments(parsed: &Message<'_>, message: &Composed) -> Result<(), String> {
+fn check_attachments(parsed: &Message<'_>, message: &Composed) -> Result<(), String> {
     let found = parsed.attachments().map(|part| {
         let name = part.attachment_name().unwrap_or_default().to_owned();
         (name, sha256_hex(part.contents()))
@@ -67,7 +67,7 @@ fn attachments(parsed: &Message<'_>, message: &Composed) -> Result<(), String> {
     if found.eq(shown) { Ok(()) } else { Err("the message's attachments are not the ones shown".into()) }
 }
 
-fn same(found: Option<&Parsed<'_>>, shown: &[Address], name: &str) -> Result<(), String> {
+fn check_addresses(found: Option<&Parsed<'_>>, shown: &[Address], name: &str) -> Result<(), String> {
     let shown: Vec<Option<String>> = shown.iter().map(|address| normal(&address.addr)).collect();
     if addresses(found) == shown { Ok(()) } else { Err(format!("the message's {name} is not the one shown")) }
 }

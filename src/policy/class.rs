@@ -17,12 +17,12 @@ const LONGEST_FOLDER_NAME: usize = 100;
 const CALENDAR: &str = "text/calendar";
 
 pub fn classify(action: &Action, situation: &PolicyContext<'_>) -> Result<(RiskClass, String), String> {
-    sources(action)?;
+    check_argument_origins(action)?;
     match &action.effect {
         Effect::Remind { .. } | Effect::RecordInvoice { .. } => Ok((RiskClass::R0, "a row of our own".into())),
-        Effect::CreateFolder { name } => folder(name),
+        Effect::CreateFolder { name } => classify_folder(name),
         Effect::Label { label } => {
-            triggered(action, situation)?;
+            triggering_mail(action, situation)?;
             if situation.labels.contains(label) {
                 Ok((RiskClass::R1, "a configured label on the triggering mail".into()))
             } else {
@@ -30,26 +30,26 @@ pub fn classify(action: &Action, situation: &PolicyContext<'_>) -> Result<(RiskC
             }
         }
         Effect::Archive => {
-            triggered(action, situation)?;
+            triggering_mail(action, situation)?;
             Ok((RiskClass::R1, "moves the triggering mail to the archive".into()))
         }
         Effect::Draft { message } => {
-            let mail = triggered(action, situation)?;
+            let mail = triggering_mail(action, situation)?;
             // A draft stays in the house: while nobody has said who they are, it is from whom the mail was written to.
             let assumed: Vec<String> = mail.only_recipient().map(|one| one.addr.clone()).into_iter().collect();
-            sound(message, if situation.own.is_empty() { &assumed } else { situation.own })?;
-            no_calendar(message)?;
-            Ok(match risky(message, mail, situation) {
+            check_message(message, if situation.own.is_empty() { &assumed } else { situation.own })?;
+            check_no_calendar_part(message)?;
+            Ok(match find_risk(message, mail, situation) {
                 Some(reason) => (RiskClass::R3, reason),
                 None => (RiskClass::R1, "a draft to people already in the conversation".into()),
             })
         }
-        Effect::Send { kind, message, .. } => send(action, *kind, message, situation),
+        Effect::Send { kind, message, .. } => classify_send(action, *kind, message, situation),
     }
 }
 
 /// No model types an address, and nothing is taken from a mail other than the one at hand.
-fn sources(action: &Action) -> Result<(), String> {
+fn check_argument_origins(action: &Action) -> Result<(), String> {
     for argument in &action.arguments {
         if argument.origin == Origin::Model && argument.name == Argument::RECIPIENTS {
             return Err("a model named the recipients".into());
@@ -61,14 +61,14 @@ fn sources(action: &Action) -> Result<(), String> {
     Ok(())
 }
 
-fn triggered<'a>(action: &Action, situation: &PolicyContext<'a>) -> Result<&'a Mail, String> {
+fn triggering_mail<'a>(action: &Action, situation: &PolicyContext<'a>) -> Result<&'a Mail, String> {
     match situation.mail {
         Some(mail) if action.mail_id.is_some() => Ok(mail),
         _ => Err("there is no triggering mail to act on".into()),
     }
 }
 
-fn folder(name: &str) -> Result<(RiskClass, String), String> {
+fn classify_folder(name: &str) -> Result<(RiskClass, String), String> {
     let plain = !name.is_empty()
         && name.len() <= LONGEST_FOLDER_NAME
         && !name.starts_with('.')
@@ -82,7 +82,7 @@ fn folder(name: &str) -> Result<(RiskClass, String), String> {
 }
 
 /// A message that is what it says it is, to addresses that are addresses.
-fn sound(message: &Composed, own: &[String]) -> Result<(), String> {
+fn check_message(message: &Composed, own: &[String]) -> Result<(), String> {
     if message.recipients().next().is_none() {
         return Err("the message has no recipient".into());
     }
@@ -93,13 +93,13 @@ fn sound(message: &Composed, own: &[String]) -> Result<(), String> {
 }
 
 /// Calendar parts act on their own in some mail programs; only an invitation or its answer has one.
-fn no_calendar(message: &Composed) -> Result<(), String> {
+fn check_no_calendar_part(message: &Composed) -> Result<(), String> {
     let any = message.attachments.iter().any(|attachment| attachment.content_type == CALENDAR);
     if any { Err("a plain message carries a calendar part".into()) } else { Ok(()) }
 }
 
 /// Why a message is more than an answer inside the conversation.
-fn risky(message: &Composed, mail: &Mail, situation: &PolicyContext<'_>) -> Option<String> {
+fn find_risk(message: &Composed, mail: &Mail, situation: &PolicyContext<'_>) -> Option<String> {
     if message.attachments.iter().any(|attachment| attachment.content_type != CALENDAR) {
         return Some("it carries an attachment".into());
     }
@@ -113,13 +113,13 @@ fn risky(message: &Composed, mail: &Mail, situation: &PolicyContext<'_>) -> Opti
     message.recipients().any(stranger).then(|| "a recipient is not part of the conversation".into())
 }
 
-fn send(
+fn classify_send(
     action: &Action,
     kind: SendKind,
     message: &Composed,
     situation: &PolicyContext<'_>,
 ) -> Result<(RiskClass, String), String> {
-    sound(message, situation.own)?;
+    check_message(message, situation.own)?;
     let always = match kind {
         SendKind::Forward => Some("it forwards a mail"),
         SendKind::Invite => Some("it invites people to a meeting"),
@@ -129,11 +129,11 @@ fn send(
     if let Some(reason) = always {
         return Ok((RiskClass::R3, reason.into()));
     }
-    let mail = triggered(action, situation)?;
+    let mail = triggering_mail(action, situation)?;
     if kind == SendKind::Reply {
-        no_calendar(message)?;
+        check_no_calendar_part(message)?;
     }
-    Ok(match risky(message, mail, situation) {
+    Ok(match find_risk(message, mail, situation) {
         Some(reason) => (RiskClass::R3, reason),
         None if kind == SendKind::Answer => (RiskClass::R2, "it answers an invitation".into()),
         None => (RiskClass::R2, "it sends a reply to people already in the conversation".into()),
