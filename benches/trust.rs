@@ -10,7 +10,7 @@ use adjutant::{
         action::{Argument, Composed, Origin, SendKind},
         audit::{AuditEntry, GENESIS, chain_hash},
     },
-    policy::{EffectPolicy, PolicyContext, Verdict, judge},
+    policy::{EffectPolicy, PolicyContext, PolicyVerdict, judge_action},
     store::Store,
 };
 use anyhow::ensure;
@@ -79,9 +79,9 @@ fn verdicts() -> anyhow::Result<Vec<f64>> {
             restored_at: None,
             now,
         };
-        let verdict = judge(action, &situation);
+        let verdict = judge_action(action, &situation);
         times.push(watch.elapsed().as_secs_f64() * 1e6);
-        ensure!(matches!(verdict, Verdict::NeedsApproval { .. }), "a reply must ask");
+        ensure!(matches!(verdict, PolicyVerdict::NeedsApproval { .. }), "a reply must ask");
     }
     times.sort_by(f64::total_cmp);
     Ok(times)

@@ -14,7 +14,7 @@ use crate::{
     },
     outbox::approval_request,
     policy::{
-        PolicyContext, Verdict as Judged, judge,
+        PolicyContext, PolicyVerdict as Judged, judge_action,
         recipient::{self, Standing},
     },
     store::{
@@ -274,7 +274,7 @@ impl App {
             now,
         };
         let action = Action { terms: None, ..action };
-        let (class, reason) = match judge(action.clone(), &situation) {
+        let (class, reason) = match judge_action(action.clone(), &situation) {
             Judged::NeedsApproval { class, reason } => (class, reason),
             // Allowed beforehand or not: what a person has edited, they are shown again.
             Judged::Allowed(approved) => (approved.class(), "you edited it".to_owned()),

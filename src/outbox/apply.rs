@@ -6,7 +6,7 @@ use super::{AttemptOutcome, EffectProgress, NO_MAILBOX, Outbox, RETRY_INTERVAL, 
 use crate::{
     failpoint,
     model::{Action, ActionId, Effect, Instant, OutboxState},
-    policy::{ApprovedAction, PolicyContext, Verdict, judge},
+    policy::{ApprovedAction, PolicyContext, PolicyVerdict, judge_action},
     source::{Mailbox, SourceError},
     store::{Result, StoreError, Write},
 };
@@ -91,7 +91,7 @@ impl Outbox {
         let charter = self.policy();
         let situation =
             PolicyContext { is_phishing: false, approval: None, ..self.policy_context(&row, None, &charter, now) };
-        let Verdict::Allowed(approved) = judge(row.action.clone(), &situation) else {
+        let PolicyVerdict::Allowed(approved) = judge_action(row.action.clone(), &situation) else {
             anyhow::bail!("the account does not let the program touch it now");
         };
         let told = match (&row.action.effect, self.mailbox(&row.action.account)) {

@@ -21,7 +21,7 @@ use tokio::sync::watch;
 use crate::{
     failpoint,
     model::{AccountId, AccountMode, Action, ActionId, Approval, Effect, Instant, Mail, OutboxState, RiskClass},
-    policy::{EffectPolicy, PolicyContext, Verdict, judge},
+    policy::{EffectPolicy, PolicyContext, PolicyVerdict, judge_action},
     source::{Busy, KnownEvent, Mailbox, SourceError},
     store::{
         LeaveOut as _, Result, Store, StoreError, Write,
@@ -270,15 +270,15 @@ impl Outbox {
         }
         let charter = self.policy();
         let situation = self.policy_context(row, mail, &charter, now);
-        let approved = match judge(row.action.clone(), &situation) {
-            Verdict::Allowed(approved) => approved,
-            Verdict::NeedsApproval { reason, .. } => {
+        let approved = match judge_action(row.action.clone(), &situation) {
+            PolicyVerdict::Allowed(approved) => approved,
+            PolicyVerdict::NeedsApproval { reason, .. } => {
                 return self.end_effect(row, AttemptOutcome::new(OutboxState::Void, &reason), now).await;
             }
-            Verdict::Withheld { reason, .. } if row.state == OutboxState::Ready => {
+            PolicyVerdict::Withheld { reason, .. } if row.state == OutboxState::Ready => {
                 return self.end_effect(row, AttemptOutcome::new(OutboxState::Withheld, &reason), now).await;
             }
-            Verdict::Withheld { reason, .. } | Verdict::Denied { reason } => {
+            PolicyVerdict::Withheld { reason, .. } | PolicyVerdict::Denied { reason } => {
                 return self.end_effect(row, AttemptOutcome::new(OutboxState::Void, &reason), now).await;
             }
         };

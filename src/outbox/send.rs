@@ -11,7 +11,7 @@ use super::{
 use crate::{
     failpoint,
     model::{AccountMode, ActionId, Effect, Instant, OutboxState},
-    policy::{ApprovedAction, Verdict, approve_post_send, judge},
+    policy::{ApprovedAction, PolicyVerdict, approve_post_send, judge_action},
     source::{Applied, Departure, Mailbox, SendError, Trace},
     store::{
         self, StoreError,
@@ -279,8 +279,8 @@ impl Outbox {
             return approve_post_send(row.action.clone(), row.class, approval).ok_or("it was approved otherwise");
         }
         let charter = self.policy();
-        match judge(row.action.clone(), &self.policy_context(row, None, &charter, now)) {
-            Verdict::Allowed(approved) => Ok(approved),
+        match judge_action(row.action.clone(), &self.policy_context(row, None, &charter, now)) {
+            PolicyVerdict::Allowed(approved) => Ok(approved),
             _ => Err("it would need another yes"),
         }
     }

@@ -79,7 +79,7 @@ impl ApprovedAction {
 }
 
 #[derive(Debug)]
-pub enum Verdict {
+pub enum PolicyVerdict {
     Allowed(Box<ApprovedAction>),
     NeedsApproval {
         class: RiskClass,
@@ -95,35 +95,38 @@ pub enum Verdict {
     },
 }
 
-pub fn judge(action: Action, situation: &PolicyContext<'_>) -> Verdict {
+pub fn judge_action(action: Action, situation: &PolicyContext<'_>) -> PolicyVerdict {
     let (class, reason) = match classify(&action, situation) {
         Ok(found) => found,
-        Err(reason) => return Verdict::Denied { reason },
+        Err(reason) => return PolicyVerdict::Denied { reason },
     };
     if class == RiskClass::R0 {
-        return Verdict::Allowed(Box::new(ApprovedAction { action, class }));
+        return PolicyVerdict::Allowed(Box::new(ApprovedAction { action, class }));
     }
     if situation.is_phishing {
-        return Verdict::Withheld { class, reason: "the mail looks like phishing: nothing is done in its name".into() };
+        return PolicyVerdict::Withheld {
+            class,
+            reason: "the mail looks like phishing: nothing is done in its name".into(),
+        };
     }
     if situation.mode != AccountMode::Active {
-        return Verdict::Withheld {
+        return PolicyVerdict::Withheld {
             class,
             reason: format!("the account is in {} mode: nothing is touched", situation.mode),
         };
     }
     match class {
-        RiskClass::R0 | RiskClass::R1 => return Verdict::Allowed(Box::new(ApprovedAction { action, class })),
-        RiskClass::R2 if allow_listed(&action, situation) && !predates_restore(&action, situation) => {
-            return Verdict::Allowed(Box::new(ApprovedAction { action, class }));
+        RiskClass::R0 | RiskClass::R1 => return PolicyVerdict::Allowed(Box::new(ApprovedAction { action, class })),
+        RiskClass::R2 if is_allow_listed(&action, situation) && !predates_restore(&action, situation) => {
+            return PolicyVerdict::Allowed(Box::new(ApprovedAction { action, class }));
         }
         RiskClass::R2 | RiskClass::R3 => {}
-        RiskClass::R4 => return Verdict::Denied { reason },
+        RiskClass::R4 => return PolicyVerdict::Denied { reason },
     }
-    match approved(&action, situation) {
-        Ok(()) => Verdict::Allowed(Box::new(ApprovedAction { action, class })),
-        Err(Some(doubt)) => Verdict::NeedsApproval { class, reason: format!("{reason}; {doubt}") },
-        Err(None) => Verdict::NeedsApproval { class, reason },
+    match check_approval(&action, situation) {
+        Ok(()) => PolicyVerdict::Allowed(Box::new(ApprovedAction { action, class })),
+        Err(Some(doubt)) => PolicyVerdict::NeedsApproval { class, reason: format!("{reason}; {doubt}") },
+        Err(None) => PolicyVerdict::NeedsApproval { class, reason },
     }
 }
 
@@ -137,7 +140,7 @@ pub fn approve_post_send(action: Action, class: RiskClass, approval: &Approval) 
 /// An entry of the allow-list speaks for one person: it counts only when the verified sender of the mail at hand is that
 /// person, and every recipient is that sender or oneself. Who else stands in the mail is whatever its writer put there.
 /// Words of a model are always shown first.
-fn allow_listed(action: &Action, situation: &PolicyContext<'_>) -> bool {
+fn is_allow_listed(action: &Action, situation: &PolicyContext<'_>) -> bool {
     let (Some(message), Some(mail)) = (action.effect.message(), situation.mail) else { return false };
     let Some(sender) = recipient::normal(&mail.from.addr) else { return false };
     let of_a_model = action.arguments.iter().any(|argument: &Argument| argument.origin == Origin::Model);
@@ -158,7 +161,7 @@ fn predates_restore(action: &Action, situation: &PolicyContext<'_>) -> bool {
 }
 
 /// Whether a person allowed exactly this. The error says what is wrong with what they said, if they said anything.
-fn approved(action: &Action, situation: &PolicyContext<'_>) -> Result<(), Option<&'static str>> {
+fn check_approval(action: &Action, situation: &PolicyContext<'_>) -> Result<(), Option<&'static str>> {
     let approval = situation.approval.ok_or(None)?;
     let terms = action.terms.as_ref().ok_or(Some("it was never asked about"))?;
     let wrong = if approval.sha256 != action.sha256() {

@@ -4,7 +4,7 @@ mod single;
 
 use chrono::Duration;
 
-use super::{EffectPolicy, PolicyContext, Verdict, judge};
+use super::{EffectPolicy, PolicyContext, PolicyVerdict, judge_action};
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Address, Approval, Attachment, Door, Effect, Instant, Mail, MailId,
     TaskId, UserId,
@@ -99,7 +99,7 @@ const DOORS: &[Door] = Door::ALL;
 
 /// One place of the table.
 #[derive(Debug, Clone, Copy)]
-struct Place<'a> {
+struct VerdictCase<'a> {
     mode: &'a str,
     tool: &'a str,
     provenance: &'a str,
@@ -109,7 +109,7 @@ struct Place<'a> {
     door: Door,
 }
 
-impl Place<'_> {
+impl VerdictCase<'_> {
     fn sender(&self) -> &'static str {
         if self.trust.starts_with("listed") { LISTED } else { THREAD }
     }
@@ -238,27 +238,27 @@ impl Place<'_> {
             restored_at: None,
             now: at(),
         };
-        word(&judge(action, &situation))
+        word(&judge_action(action, &situation))
     }
 }
 
-fn word(verdict: &Verdict) -> &'static str {
+fn word(verdict: &PolicyVerdict) -> &'static str {
     match verdict {
-        Verdict::Allowed(_) => "allowed",
-        Verdict::NeedsApproval { .. } => "approval",
-        Verdict::Withheld { .. } => "withheld",
-        Verdict::Denied { .. } => "denied",
+        PolicyVerdict::Allowed(_) => "allowed",
+        PolicyVerdict::NeedsApproval { .. } => "approval",
+        PolicyVerdict::Withheld { .. } => "withheld",
+        PolicyVerdict::Denied { .. } => "denied",
     }
 }
 
-struct Line {
+struct VerdictLine {
     text: &'static str,
     columns: Vec<&'static str>,
 }
 
-fn lines() -> Vec<Line> {
+fn lines() -> Vec<VerdictLine> {
     let kept = include_str!("verdicts.txt").lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
-    kept.map(|text| Line { text, columns: text.split_whitespace().collect() }).collect()
+    kept.map(|text| VerdictLine { text, columns: text.split_whitespace().collect() }).collect()
 }
 
 fn fits(pattern: &str, value: &str) -> bool {
@@ -300,10 +300,11 @@ fn every_verdict_is_the_one_of_the_design() {
                 for recipients in recipients_of(tool) {
                     for trust in TRUSTS {
                         for (approval, door) in approvals_in(mode) {
-                            let place = Place { mode, tool, provenance, recipients, trust, approval, door };
+                            let place = VerdictCase { mode, tool, provenance, recipients, trust, approval, door };
                             let values = [*mode, tool, provenance, recipients, trust, approval, door.as_str()];
-                            let fit =
-                                |line: &Line| line.columns.iter().zip(values).all(|(one, value)| fits(one, value));
+                            let fit = |line: &VerdictLine| {
+                                line.columns.iter().zip(values).all(|(one, value)| fits(one, value))
+                            };
                             let nth = lines.iter().position(fit).unwrap_or_else(|| panic!("no line for {place:?}"));
                             used[nth] += 1;
                             places += 1;

@@ -7,7 +7,7 @@ use adjutant::{
         action::{Argument, Composed, InvoiceRecord, Origin, SendKind},
         mail::{Authentication, Invite},
     },
-    policy::{EffectPolicy, PolicyContext, Verdict, judge},
+    policy::{EffectPolicy, PolicyContext, PolicyVerdict, judge_action},
 };
 
 use crate::{
@@ -181,15 +181,15 @@ fn an_attacker_gets_nothing_risky_done() {
             restored_at: None,
             now: attacker.now,
         };
-        let word = match judge(action.clone(), &situation) {
-            Verdict::Allowed(approved) => {
+        let word = match judge_action(action.clone(), &situation) {
+            PolicyVerdict::Allowed(approved) => {
                 let class = approved.class();
                 must_be_promised(nth, class, &action, &mail, phishing);
                 format!("{class} allowed")
             }
-            Verdict::NeedsApproval { class, .. } => format!("{class} asked"),
-            Verdict::Withheld { class, .. } => format!("{class} withheld"),
-            Verdict::Denied { .. } => "denied".to_owned(),
+            PolicyVerdict::NeedsApproval { class, .. } => format!("{class} asked"),
+            PolicyVerdict::Withheld { class, .. } => format!("{class} withheld"),
+            PolicyVerdict::Denied { .. } => "denied".to_owned(),
         };
         *tally.entry(word).or_insert(0_usize) += 1;
     }

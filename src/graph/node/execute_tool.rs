@@ -14,7 +14,7 @@ use crate::{
         action::{Argument, Origin},
     },
     outbox::approval_request,
-    policy::{AccountPermissions, ApprovedAction, PolicyContext, Verdict, judge},
+    policy::{AccountPermissions, ApprovedAction, PolicyContext, PolicyVerdict, judge_action},
     source::InCalendar,
     store::value::{NewAction, NewItem},
     tool::{
@@ -189,17 +189,17 @@ impl ExecuteTool {
         let planned = |action: Action, class, state, reason: &str| {
             Some(Arc::new(NewAction { action, class, state, reason: reason.to_owned(), sender: sender.clone() }))
         };
-        match judge(action.clone(), &situation) {
-            Verdict::Denied { reason } => {
+        match judge_action(action.clone(), &situation) {
+            PolicyVerdict::Denied { reason } => {
                 Ok(park_failed_step(entry, task, step, &format!("not allowed: {reason}"), changes))
             }
-            Verdict::Withheld { class, reason } => {
+            PolicyVerdict::Withheld { class, reason } => {
                 let value = json!({ "withheld": reason, "planned": output });
                 changes.push(Change::Output { step: step.to_owned(), value });
                 let action = planned(action, class, OutboxState::Withheld, &reason);
                 Ok(NodeOutput { action, ..NodeOutput::from_move(self.next_move(task, index)).with_changes(changes) })
             }
-            Verdict::Allowed(approved) => match immediate_result(entry, &standing, &approved) {
+            PolicyVerdict::Allowed(approved) => match immediate_result(entry, &standing, &approved) {
                 Some(result) => {
                     let action = planned(action, approved.class(), OutboxState::Applied, &result);
                     let output = with_effect_result(output, OutboxState::Applied, result);
@@ -220,12 +220,12 @@ impl ExecuteTool {
                     Ok(NodeOutput { action, ..NodeOutput::from_move(Move::Wait { action_id }).with_changes(changes) })
                 }
             },
-            Verdict::NeedsApproval { .. }
+            PolicyVerdict::NeedsApproval { .. }
                 if entry.find_reply::<bool>(|call| matches!(call, Call::Room { .. }))?.is_none() =>
             {
                 Ok(NodeOutput::from_call(Call::Room { sender }))
             }
-            Verdict::NeedsApproval { class, reason } => {
+            PolicyVerdict::NeedsApproval { class, reason } => {
                 changes
                     .push(Change::Status { to: Status::WaitingHitl, why: format!("{step} needs approval: {reason}") });
                 let action = approval_request::bind_approval_terms(

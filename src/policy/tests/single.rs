@@ -2,17 +2,17 @@
 
 use chrono::Duration;
 
-use super::{LISTED, OWN, Place, THREAD, address, at, composed, policy_with_allow_list, word};
+use super::{LISTED, OWN, THREAD, VerdictCase, address, at, composed, policy_with_allow_list, word};
 use crate::{
     model::{
         AccountMode, Action, Approval, Attachment, Door, Effect, Instant, Mail, RiskClass, action::Composed,
         ids::sha256_hex,
     },
-    policy::{ApprovedAction, PolicyContext, Verdict, approve_post_send, judge},
+    policy::{ApprovedAction, PolicyContext, PolicyVerdict, approve_post_send, judge_action},
 };
 
-fn plain(tool: &'static str) -> Place<'static> {
-    Place {
+fn plain(tool: &'static str) -> VerdictCase<'static> {
+    VerdictCase {
         mode: "active",
         tool,
         provenance: "mail",
@@ -23,7 +23,7 @@ fn plain(tool: &'static str) -> Place<'static> {
     }
 }
 
-fn judged(action: Action, mail: Option<&Mail>, approval: Option<&Approval>) -> Verdict {
+fn judged(action: Action, mail: Option<&Mail>, approval: Option<&Approval>) -> PolicyVerdict {
     let own = [OWN.to_owned()];
     let (charter, labels) = (policy_with_allow_list(), ["invoice".to_owned()]);
     let situation = PolicyContext {
@@ -38,7 +38,7 @@ fn judged(action: Action, mail: Option<&Mail>, approval: Option<&Approval>) -> V
         restored_at: None,
         now: at(),
     };
-    judge(action, &situation)
+    judge_action(action, &situation)
 }
 
 #[test]
@@ -107,7 +107,9 @@ fn an_allowed_action_is_the_one_that_was_judged() {
     let place = plain("send_reply");
     let (action, mail) = (place.action(), place.mail());
     let approval = place.approval(&action);
-    let Verdict::Allowed(approved) = judged(action.clone(), Some(&mail), approval.as_ref()) else { panic!("allowed") };
+    let PolicyVerdict::Allowed(approved) = judged(action.clone(), Some(&mail), approval.as_ref()) else {
+        panic!("allowed")
+    };
     let approved: ApprovedAction = *approved;
     assert_eq!(*approved.action(), action);
 }
@@ -127,7 +129,7 @@ fn what_goes_with_a_message_needs_the_yes_it_left_under() {
 #[test]
 fn what_came_before_a_restore_is_not_answered_unasked() {
     // From the person on the list, to that person: nobody need be asked, unless it may have been answered before.
-    let action = Place { trust: "listed", ..plain("send_reply") }.action();
+    let action = VerdictCase { trust: "listed", ..plain("send_reply") }.action();
     let mut mail = Mail { from: address(LISTED), to: vec![address(OWN)], ..Mail::default() };
     mail.authentication.verified = true;
     let (own, charter) = ([OWN.to_owned()], policy_with_allow_list());
@@ -144,7 +146,7 @@ fn what_came_before_a_restore_is_not_answered_unasked() {
             restored_at,
             now: at(),
         };
-        word(&judge(action.clone(), &situation))
+        word(&judge_action(action.clone(), &situation))
     };
     assert_eq!(judged(None), "allowed");
     assert_eq!(judged(Some(at().plus(Duration::seconds(-1)))), "allowed", "it came later");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use adjutant::{
     model::{AccountId, AccountMode, Action, Effect, action::Composed},
-    policy::{ApprovedAction, PolicyContext, Verdict, judge},
+    policy::{ApprovedAction, PolicyContext, PolicyVerdict, judge_action},
     source::{
         calendar::Calendar,
         gmail::{Client, Postbox},
@@ -56,8 +56,8 @@ impl Office {
             restored_at: None,
             now: self.yard.now(),
         };
-        match judge(action, &situation) {
-            Verdict::Allowed(approved) => approved,
+        match judge_action(action, &situation) {
+            PolicyVerdict::Allowed(approved) => approved,
             other => panic!("{other:?}"),
         }
     }
