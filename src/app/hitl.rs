@@ -111,7 +111,7 @@ impl App {
             for address in message.into_iter().flat_map(Composed::recipients) {
                 recipients.push(Recipient {
                     address: address.addr.clone(),
-                    standing: recipient::standing(address, mail.as_ref(), &own),
+                    standing: recipient::recipient_role(address, mail.as_ref(), &own),
                     verified: mail
                         .as_ref()
                         .is_some_and(|mail| mail.authentication.verified && mail.from.addr == address.addr),

@@ -2,7 +2,7 @@
 
 use mail_parser::{Address as Parsed, Message, MessageParser, MimeHeaders as _};
 
-use super::recipient::normal;
+use super::recipient::normalise_address;
 use crate::model::{Address, action::Composed, ids::sha256_hex};
 
 /// Headers that would send it elsewhere than shown.
@@ -29,7 +29,7 @@ pub(super) fn check(message: &Composed, own: &[String]) -> Result<(), String> {
     }
     let from = addresses(parsed.from());
     let mine = |addr: &Option<String>| {
-        addr.as_ref().is_some_and(|addr| own.iter().any(|own| normal(own).as_ref() == Some(addr)))
+        addr.as_ref().is_some_and(|addr| own.iter().any(|own| normalise_address(own).as_ref() == Some(addr)))
     };
     if from.len() != 1 || !from.iter().all(mine) {
         return Err("the message is not from the person".into());
@@ -68,10 +68,10 @@ fn check_attachments(parsed: &Message<'_>, message: &Composed) -> Result<(), Str
 }
 
 fn check_addresses(found: Option<&Parsed<'_>>, shown: &[Address], name: &str) -> Result<(), String> {
-    let shown: Vec<Option<String>> = shown.iter().map(|address| normal(&address.addr)).collect();
+    let shown: Vec<Option<String>> = shown.iter().map(|address| normalise_address(&address.addr)).collect();
     if addresses(found) == shown { Ok(()) } else { Err(format!("the message's {name} is not the one shown")) }
 }
 
 fn addresses(found: Option<&Parsed<'_>>) -> Vec<Option<String>> {
-    found.map(|found| found.iter().map(|one| one.address().and_then(normal)).collect()).unwrap_or_default()
+    found.map(|found| found.iter().map(|one| one.address().and_then(normalise_address)).collect()).unwrap_or_default()
 }

@@ -86,7 +86,7 @@ fn check_message(message: &Composed, own: &[String]) -> Result<(), String> {
     if message.recipients().next().is_none() {
         return Err("the message has no recipient".into());
     }
-    if let Some(odd) = message.recipients().find(|address| recipient::normal(&address.addr).is_none()) {
+    if let Some(odd) = message.recipients().find(|address| recipient::normalise_address(&address.addr).is_none()) {
         return Err(format!("'{}' is not a mail address", odd.addr.escape_debug()));
     }
     agreement::check(message, own)
@@ -109,7 +109,7 @@ fn find_risk(message: &Composed, mail: &Mail, situation: &PolicyContext<'_>) -> 
     if message.recipients().count() > MOST_RECIPIENTS {
         return Some(format!("it has more than {MOST_RECIPIENTS} recipients"));
     }
-    let stranger = |address| recipient::standing(address, Some(mail), situation.own) == Some(Standing::New);
+    let stranger = |address| recipient::recipient_role(address, Some(mail), situation.own) == Some(Standing::New);
     message.recipients().any(stranger).then(|| "a recipient is not part of the conversation".into())
 }
 

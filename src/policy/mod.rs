@@ -142,11 +142,12 @@ pub fn approve_post_send(action: Action, class: RiskClass, approval: &Approval) 
 /// Words of a model are always shown first.
 fn is_allow_listed(action: &Action, situation: &PolicyContext<'_>) -> bool {
     let (Some(message), Some(mail)) = (action.effect.message(), situation.mail) else { return false };
-    let Some(sender) = recipient::normal(&mail.from.addr) else { return false };
+    let Some(sender) = recipient::normalise_address(&mail.from.addr) else { return false };
     let of_a_model = action.arguments.iter().any(|argument: &Argument| argument.origin == Origin::Model);
-    let is_own = |addr: &str| situation.own.iter().any(|own| recipient::normal(own).as_deref() == Some(addr));
+    let is_own =
+        |addr: &str| situation.own.iter().any(|own| recipient::normalise_address(own).as_deref() == Some(addr));
     let goes_back = |address: &Address| {
-        recipient::normal(&address.addr).is_some_and(|addr| addr == sender || is_own(addr.as_str()))
+        recipient::normalise_address(&address.addr).is_some_and(|addr| addr == sender || is_own(addr.as_str()))
     };
     mail.authentication.verified
         && situation.policy.allow.contains(&sender)

@@ -88,7 +88,7 @@ impl EffectPolicy {
             serde_saphyr::from_str(text).map_err(|error| error.to_string())?
         };
         for address in &written.allow {
-            if recipient::normal(address).is_none() {
+            if recipient::normalise_address(address).is_none() {
                 return Err(format!("allow: '{}' is not an exact mail address", address.escape_debug()));
             }
         }
@@ -105,7 +105,7 @@ impl EffectPolicy {
     fn from_file(text: &str, written: PolicyFile) -> Self {
         let mut version = sha256_hex(format!("{TABLE}\n{text}").as_bytes());
         version.truncate(16);
-        let allow = written.allow.iter().filter_map(|address| recipient::normal(address)).collect();
+        let allow = written.allow.iter().filter_map(|address| recipient::normalise_address(address)).collect();
         Self { version, allow, caps: written.caps, approvals: written.approvals }
     }
 }

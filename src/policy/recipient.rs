@@ -15,11 +15,11 @@ words! {
 }
 
 /// Longer ones are not mail addresses (RFC 5321).
-const LONGEST: usize = 254;
+const MAX_ADDRESS_BYTES: usize = 254;
 
 /// One spelling for one mailbox; none where it is not plainly an address. Letters outside ASCII can look like others,
 /// so an address with them is nobody we know how to compare.
-pub fn normal(address: &str) -> Option<String> {
+pub fn normalise_address(address: &str) -> Option<String> {
     let address = address.trim();
     let (local, domain) = address.rsplit_once('@')?;
     let plain = |c: char| {
@@ -32,14 +32,17 @@ pub fn normal(address: &str) -> Option<String> {
             && !label.ends_with('-')
             && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
     });
-    let sound =
-        !local.is_empty() && local.chars().all(plain) && labels && domain.contains('.') && address.len() <= LONGEST;
+    let sound = !local.is_empty()
+        && local.chars().all(plain)
+        && labels
+        && domain.contains('.')
+        && address.len() <= MAX_ADDRESS_BYTES;
     sound.then(|| address.to_ascii_lowercase())
 }
 
-pub fn standing(address: &Address, mail: Option<&Mail>, own: &[String]) -> Option<Standing> {
-    let addr = normal(&address.addr)?;
-    let known = |other: &str| normal(other).is_some_and(|other| other == addr);
+pub fn recipient_role(address: &Address, mail: Option<&Mail>, own: &[String]) -> Option<Standing> {
+    let addr = normalise_address(&address.addr)?;
+    let known = |other: &str| normalise_address(other).is_some_and(|other| other == addr);
     if own.iter().any(|own| known(own)) {
         return Some(Standing::Own);
     }
@@ -69,7 +72,7 @@ mod tests {
             ("dana@-work.example", None),
             ("@work.example", None),
         ] {
-            assert_eq!(normal(text).as_deref(), expected, "{text:?}");
+            assert_eq!(normalise_address(text).as_deref(), expected, "{text:?}");
         }
     }
 }
