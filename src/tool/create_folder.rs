@@ -13,15 +13,15 @@ impl Tool for CreateFolder {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
-        let name =
-            name_in(&input.facts.objective).ok_or_else(|| ToolError("the task does not name the folder".into()))?;
+        let name = parse_folder_name(&input.facts.objective)
+            .ok_or_else(|| ToolError("the task does not name the folder".into()))?;
         let output = json!({ "folder": name });
         Ok(ToolOutcome::request_effect(Effect::CreateFolder { name }, output, &[("name", Origin::Mail)]))
     }
 }
 
 /// The words after "folder", "folder for", "folder called" …; in quotes or to the end.
-fn name_in(objective: &str) -> Option<String> {
+fn parse_folder_name(objective: &str) -> Option<String> {
     let after =
         ["folder", "תיקייה", "תיקיה"].iter().find_map(|word| objective.split_once(word).map(|(_, rest)| rest))?;
     let mut rest = after.trim();
@@ -47,7 +47,7 @@ mod tests {
             ("Create a folder", None),
             ("Buy milk", None),
         ] {
-            assert_eq!(name_in(objective).as_deref(), name, "{objective}");
+            assert_eq!(parse_folder_name(objective).as_deref(), name, "{objective}");
         }
     }
 }

@@ -42,7 +42,7 @@ impl Tool for DraftReply {
         let mut output = json!({
             "subject": message.subject,
             "draft": message.body,
-            "action": input.token,
+            "action": input.idempotency_key,
             "sha256": sha256_hex(message.mime.as_bytes()),
         });
         if let (Value::Object(fields), Origin::Model) = (&mut output, origin) {
@@ -69,7 +69,7 @@ pub(super) fn back(mail: &Mail) -> Vec<Address> {
 
 pub(super) fn body(input: &ToolInput<'_>, mail: &Mail) -> String {
     let phrases = phrases(input);
-    let slots = proposed(input);
+    let slots = proposed_slot_lines(input);
     let middle = if slots.is_empty() {
         let asked = input.task.context.more.get("evidence").and_then(Value::as_str).unwrap_or(&input.task.objective);
         format!("{}\n\n> {}\n\n{}", phrases.about, asked.replace('\n', " "), Composed::GAP)
@@ -81,13 +81,13 @@ pub(super) fn body(input: &ToolInput<'_>, mail: &Mail) -> String {
 
 /// A model's words, with our own times below them and the person's name.
 fn model_worded_body(input: &ToolInput<'_>, words: &ReplyWording) -> String {
-    let slots = proposed(input);
+    let slots = proposed_slot_lines(input);
     let times = if slots.is_empty() { String::new() } else { format!("\n\n{}", slots.join("\n")) };
     format!("{}\n\n{}{times}\n\n{}\n{}\n", words.greeting, words.text, words.closing, signature(input))
 }
 
 /// The times an earlier step found, one line each.
-fn proposed(input: &ToolInput<'_>) -> Vec<String> {
+fn proposed_slot_lines(input: &ToolInput<'_>) -> Vec<String> {
     let output = input.task.tool_output.as_ref().and_then(|output| output.get("propose_time_slots"));
     let slots = output.and_then(|output| output.get("slots")).and_then(Value::as_array);
     let line = |slot: &Value| {

@@ -73,9 +73,9 @@ const ARGUMENTS: [(&str, Origin); 3] =
 fn uid(input: &ToolInput<'_>) -> String {
     let proposed = input.task.tool_output.as_ref().and_then(|output| output.get("propose_time_slots"));
     let entered = proposed.is_some_and(|proposed| proposed.get(CALENDAR).is_some());
-    match input.token.parse::<ActionId>() {
+    match input.idempotency_key.parse::<ActionId>() {
         Ok(action) if entered => format!("{}@google.com", action.event_id()),
-        _ => format!("{}@{}", input.token, host(input)),
+        _ => format!("{}@{}", input.idempotency_key, host(input)),
     }
 }
 

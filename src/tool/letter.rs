@@ -41,8 +41,8 @@ impl Letter<'_> {
             .to(mailboxes(&self.to))
             .header("Subject", subject_field(&self.subject))
             .date(input.now.utc().timestamp())
-            .message_id(format!("{}@{}", input.token, host(input)))
-            .header("X-Adjutant-Action", Raw::new(input.token.to_owned()));
+            .message_id(format!("{}@{}", input.idempotency_key, host(input)))
+            .header("X-Adjutant-Action", Raw::new(input.idempotency_key.to_owned()));
         if let Some((id, mail)) = self.answers.and_then(|mail| mail.message_id.as_ref().map(|id| (id, mail))) {
             let references: Vec<&str> =
                 mail.references.iter().map(String::as_str).chain(std::iter::once(id.as_str())).collect();
@@ -59,7 +59,7 @@ impl Letter<'_> {
                     size: text.len() as u64,
                     sha256: sha256_hex(text.as_bytes()),
                 };
-                (builder.body(with_calendar(input.token, &self.body, method, text)), vec![shown])
+                (builder.body(with_calendar(input.idempotency_key, &self.body, method, text)), vec![shown])
             }
         };
         let mime = builder

@@ -44,7 +44,7 @@ pub struct ToolInput<'a> {
     pub own: &'a str,
     pub now: Instant,
     /// The step's own name for what it makes, stable over retries.
-    pub token: &'a str,
+    pub idempotency_key: &'a str,
 }
 
 /// A model's words for a letter. Whom it goes to, its subject and who signs it are not among them.

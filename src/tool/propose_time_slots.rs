@@ -29,12 +29,12 @@ impl Tool for ProposeTimeSlots {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
-        let minutes = minutes(input.task.context.meeting_duration.as_deref());
+        let minutes = parse_minutes(input.task.context.meeting_duration.as_deref());
         let busy = match input.busy_times {
             BusyTimes::Known { busy } => busy.as_slice(),
             BusyTimes::None | BusyTimes::Silent { .. } => &[],
         };
-        let slots = slots(input.me, input.now, minutes, busy);
+        let slots = find_free_slots(input.me, input.now, minutes, busy);
         if slots.is_empty() {
             let full = if busy.is_empty() { "" } else { " and the calendar" };
             return Err(ToolError(format!("the working hours in [me]{full} leave no room for a meeting")));
@@ -51,7 +51,7 @@ impl Tool for ProposeTimeSlots {
     }
 }
 
-fn minutes(duration: Option<&str>) -> i64 {
+fn parse_minutes(duration: Option<&str>) -> i64 {
     let parse = |text: &str| {
         let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
         let number: i64 = number.parse().ok()?;
@@ -65,7 +65,7 @@ fn minutes(duration: Option<&str>) -> i64 {
 }
 
 /// One slot per working day: mid-morning, early afternoon, mid-morning …, or the next half hour that is free.
-fn slots(me: &Me, now: Instant, minutes: i64, busy: &[Busy]) -> Vec<DateTime<Tz>> {
+fn find_free_slots(me: &Me, now: Instant, minutes: i64, busy: &[Busy]) -> Vec<DateTime<Tz>> {
     let today = now.utc().with_timezone(&me.time_zone).date_naive();
     let span = me.work_end - me.work_start;
     (1..=DAYS_AHEAD)
@@ -78,7 +78,7 @@ fn slots(me: &Me, now: Instant, minutes: i64, busy: &[Busy]) -> Vec<DateTime<Tz>
             let mut starts = half_hours(wished, me.work_end).chain(half_hours(me.work_start, wished));
             starts.find_map(|start| {
                 let fits = start + Duration::minutes(minutes) <= me.work_end && start >= me.work_start;
-                let start = fits.then(|| local(me.time_zone, day, start)).flatten()?;
+                let start = fits.then(|| to_local_time(me.time_zone, day, start)).flatten()?;
                 is_free(start, minutes, busy).then_some(start)
             })
         })
@@ -104,7 +104,7 @@ fn round_to_half_hour(time: NaiveTime) -> NaiveTime {
 }
 
 /// None inside the hour a clock change skips.
-fn local(zone: Tz, day: NaiveDate, time: NaiveTime) -> Option<DateTime<Tz>> {
+fn to_local_time(zone: Tz, day: NaiveDate, time: NaiveTime) -> Option<DateTime<Tz>> {
     zone.from_local_datetime(&day.and_time(time)).earliest()
 }
 
@@ -117,22 +117,26 @@ mod tests {
         for (text, expected) in
             [(Some("30m"), 30), (Some("1h"), 60), (Some("99h"), 30), (Some("é"), 30), (Some(""), 30), (None, 30)]
         {
-            assert_eq!(minutes(text), expected, "{text:?}");
+            assert_eq!(parse_minutes(text), expected, "{text:?}");
         }
     }
 
     #[test]
     fn a_busy_hour_is_not_proposed_and_its_day_still_is() {
         let (me, now): (Me, Instant) = (crate::tool::tests::me(), "2026-11-16T08:00:00Z".parse().unwrap());
-        let free = slots(&me, now, 30, &[]);
+        let free = find_free_slots(&me, now, 30, &[]);
         let first = Instant::new(free[0].to_utc()).unwrap();
         let busy = Busy { from: first.plus(Duration::minutes(-15)), to: first.plus(Duration::minutes(15)) };
-        let around = slots(&me, now, 30, &[busy]);
+        let around = find_free_slots(&me, now, 30, &[busy]);
         assert_eq!(around[0], free[0] + Duration::minutes(30));
         assert_eq!(around[1..], free[1..]);
         let day = Busy { from: first.plus(Duration::hours(-12)), to: first.plus(Duration::hours(12)) };
-        assert_eq!(slots(&me, now, 30, &[day])[0].date_naive(), free[1].date_naive(), "a full day is passed over");
+        assert_eq!(
+            find_free_slots(&me, now, 30, &[day])[0].date_naive(),
+            free[1].date_naive(),
+            "a full day is passed over"
+        );
         let always = Busy { from: now, to: now.plus(Duration::days(40)) };
-        assert!(slots(&me, now, 30, &[always]).is_empty());
+        assert!(find_free_slots(&me, now, 30, &[always]).is_empty());
     }
 }

@@ -73,7 +73,7 @@ fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> ToolOutco
         me: &me,
         own: "you@home.example",
         now,
-        token: "01TOKEN",
+        idempotency_key: "01TOKEN",
     };
     Registry::shipped().get(tool).unwrap().run(&input).unwrap()
 }

@@ -142,7 +142,7 @@ fn reply(mail: &Mail) -> Composed {
         me: me(),
         own: "you@home.example",
         now: now(),
-        token: "01TOKEN",
+        idempotency_key: "01TOKEN",
     };
     match Registry::shipped().get("draft_reply").unwrap().run(&input).unwrap() {
         ToolOutcome::Effect(wished) => match wished.effect {

@@ -111,7 +111,7 @@ impl ExecuteTool {
             me: &self.me,
             own: self.me.sender_of_answer(&entry.run.account, entry.mail),
             now: entry.now,
-            token: &action_id.to_string(),
+            idempotency_key: &action_id.to_string(),
         };
         let changes = in_progress_changes(task);
         match tool.run(&input) {
