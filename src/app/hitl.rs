@@ -21,7 +21,7 @@ use crate::{
         JournalRow, LeaveOut as _, Receipt, StoreError, Write,
         value::{ActionEdit, Decision, ItemRow, LedgerRow, NewAction, OutboxRow, Rejudged, RunRow, TaskRow, Verdict},
     },
-    tool::rewrite,
+    tool::rewrite_message,
 };
 
 /// How long before its end an item is brought up again.
@@ -225,7 +225,7 @@ impl App {
             self.store.read(move |reader| reader.task(row.action.task_id)).await?.context("the task is gone")?;
         action.action_id = ActionId::derive(created.task.created_at, &parts);
         let Effect::Send { message, .. } = &mut action.effect else { bail!("only a message can be edited") };
-        *message = rewrite(message, &action.action_id.to_string(), subject, text, now)?;
+        *message = rewrite_message(message, &action.action_id.to_string(), subject, text, now)?;
         action.arguments.retain(|argument| argument.name == Argument::RECIPIENTS);
         action.arguments.push(Argument::of("subject", Origin::Person));
         action.arguments.push(Argument::of(Argument::TEXT, Origin::Person));

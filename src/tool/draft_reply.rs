@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 
 use super::{
     ReplyWording, Tool, ToolError, ToolInput, ToolOutcome,
-    letter::{Letter, envelop, phrases, reply_subject, signature, span, unknown_sender},
+    message::{
+        OutgoingMessage, add_greeting_and_closing, format_time_span, missing_address_outcome, phrases, reply_subject,
+        signature,
+    },
 };
 use crate::model::{
     Address, Effect, Mail, Me,
@@ -28,17 +31,22 @@ impl Tool for DraftReply {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
-        if let Some(yours) = unknown_sender(input).filter(|_| Me::is_nobody(input.own)) {
+        if let Some(yours) = missing_address_outcome(input).filter(|_| Me::is_nobody(input.own)) {
             return Ok(yours);
         }
-        let mail = answered(input)?;
+        let mail = mail_to_answer(input)?;
         let (body, origin) = match input.wording {
             Some(words) => (model_worded_body(input, words), Origin::Model),
-            None => (body(input, mail), Origin::Template),
+            None => (template_body(input, mail), Origin::Template),
         };
-        let message =
-            Letter { to: back(mail), subject: reply_subject(&mail.subject), body, answers: Some(mail), calendar: None }
-                .write(input)?;
+        let message = OutgoingMessage {
+            to: reply_recipients(mail),
+            subject: reply_subject(&mail.subject),
+            body,
+            in_reply_to: Some(mail),
+            calendar: None,
+        }
+        .compose(input)?;
         let mut output = json!({
             "subject": message.subject,
             "draft": message.body,
@@ -54,7 +62,7 @@ impl Tool for DraftReply {
 }
 
 /// The mail that is to be answered, if there is anybody to answer.
-pub(super) fn answered<'a>(input: &ToolInput<'a>) -> Result<&'a Mail, ToolError> {
+pub(super) fn mail_to_answer<'a>(input: &ToolInput<'a>) -> Result<&'a Mail, ToolError> {
     let mail = input.mail.ok_or_else(|| ToolError("there is no mail to answer".into()))?;
     if mail.from.addr.is_empty() {
         return Err(ToolError("the mail has no sender to answer".into()));
@@ -63,11 +71,11 @@ pub(super) fn answered<'a>(input: &ToolInput<'a>) -> Result<&'a Mail, ToolError>
 }
 
 /// Where its answers go.
-pub(super) fn back(mail: &Mail) -> Vec<Address> {
+pub(super) fn reply_recipients(mail: &Mail) -> Vec<Address> {
     if mail.reply_to.is_empty() { vec![mail.from.clone()] } else { mail.reply_to.clone() }
 }
 
-pub(super) fn body(input: &ToolInput<'_>, mail: &Mail) -> String {
+pub(super) fn template_body(input: &ToolInput<'_>, mail: &Mail) -> String {
     let phrases = phrases(input);
     let slots = proposed_slot_lines(input);
     let middle = if slots.is_empty() {
@@ -76,7 +84,7 @@ pub(super) fn body(input: &ToolInput<'_>, mail: &Mail) -> String {
     } else {
         format!("{}\n\n{}", phrases.slots, slots.join("\n"))
     };
-    envelop(input, mail.from.name.as_deref(), &middle)
+    add_greeting_and_closing(input, mail.from.name.as_deref(), &middle)
 }
 
 /// A model's words, with our own times below them and the person's name.
@@ -93,7 +101,7 @@ fn proposed_slot_lines(input: &ToolInput<'_>) -> Vec<String> {
     let line = |slot: &Value| {
         let start = DateTime::parse_from_rfc3339(slot.get("start")?.as_str()?).ok()?;
         let end = DateTime::parse_from_rfc3339(slot.get("end")?.as_str()?).ok()?;
-        Some(format!("- {}", span(input, &start, &end)))
+        Some(format!("- {}", format_time_span(input, &start, &end)))
     };
     slots.map(|slots| slots.iter().filter_map(line).collect()).unwrap_or_default()
 }

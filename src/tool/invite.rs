@@ -5,8 +5,11 @@ use serde_json::{Value, json};
 
 use super::{
     Tool, ToolError, ToolInput, ToolOutcome,
-    draft_reply::{answered, back},
-    letter::{Letter, envelop, host, reply_subject, span, topic, unknown_sender},
+    draft_reply::{mail_to_answer, reply_recipients},
+    message::{
+        OutgoingMessage, add_greeting_and_closing, format_time_span, missing_address_outcome, own_domain,
+        reply_subject, strip_reply_prefixes,
+    },
     propose_time_slots::CALENDAR,
     send::{earlier_draft, instruction, request_send},
 };
@@ -27,19 +30,19 @@ impl Tool for SendCalendarInvite {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
-        if let Some(yours) = unknown_sender(input) {
+        if let Some(yours) = missing_address_outcome(input) {
             return Ok(yours);
         }
-        let mail = answered(input)?;
+        let mail = mail_to_answer(input)?;
         let (start, end) = slot(input).ok_or_else(|| ToolError("no time was proposed for the meeting".into()))?;
-        let to = back(mail);
+        let to = reply_recipients(mail);
         let mut lines = vec![
             format!("UID:{}", uid(input)),
             "SEQUENCE:0".into(),
             format!("DTSTAMP:{}", stamp(input.now.utc())),
             format!("DTSTART:{}", stamp(start)),
             format!("DTEND:{}", stamp(end)),
-            format!("SUMMARY:{}", escape(topic(&mail.subject))),
+            format!("SUMMARY:{}", escape(strip_reply_prefixes(&mail.subject))),
             format!("ORGANIZER;CN={}:mailto:{}", parameter(input.me.sign(input.own)), input.own),
         ];
         lines.extend(to.iter().map(|to| {
@@ -50,17 +53,18 @@ impl Tool for SendCalendarInvite {
             )
         }));
         let zone = input.me.time_zone;
-        let time = span(input, &start.with_timezone(&zone), &end.with_timezone(&zone));
-        let words = instruction(input).map_or_else(|| format!("{}\n{time}", topic(&mail.subject)), str::to_owned);
-        let letter = Letter {
+        let time = format_time_span(input, &start.with_timezone(&zone), &end.with_timezone(&zone));
+        let words = instruction(input)
+            .map_or_else(|| format!("{}\n{time}", strip_reply_prefixes(&mail.subject)), str::to_owned);
+        let letter = OutgoingMessage {
             subject: reply_subject(&mail.subject),
-            body: envelop(input, mail.from.name.as_deref(), &words),
+            body: add_greeting_and_closing(input, mail.from.name.as_deref(), &words),
             to,
-            answers: Some(mail),
+            in_reply_to: Some(mail),
             calendar: Some(("REQUEST", calendar("REQUEST", &lines))),
         };
         let replaces = earlier_draft(input);
-        let effect = Effect::Send { kind: SendKind::Invite, message: letter.write(input)?, replaces };
+        let effect = Effect::Send { kind: SendKind::Invite, message: letter.compose(input)?, replaces };
         Ok(request_send(effect, &ARGUMENTS))
     }
 }
@@ -75,7 +79,7 @@ fn uid(input: &ToolInput<'_>) -> String {
     let entered = proposed.is_some_and(|proposed| proposed.get(CALENDAR).is_some());
     match input.idempotency_key.parse::<ActionId>() {
         Ok(action) if entered => format!("{}@google.com", action.event_id()),
-        _ => format!("{}@{}", input.idempotency_key, host(input)),
+        _ => format!("{}@{}", input.idempotency_key, own_domain(input)),
     }
 }
 
@@ -107,10 +111,10 @@ impl Tool for AnswerInvitation {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
-        if let Some(yours) = unknown_sender(input) {
+        if let Some(yours) = missing_address_outcome(input) {
             return Ok(yours);
         }
-        let mail = answered(input)?;
+        let mail = mail_to_answer(input)?;
         let invite = mail.invite.as_ref().filter(|invite| invite.method == "REQUEST" && !invite.uid.is_empty());
         let invite = invite.ok_or_else(|| ToolError("the mail holds no invitation to answer".into()))?;
         let (status, word) = answer(input)?;
@@ -126,14 +130,14 @@ impl Tool for AnswerInvitation {
         ];
         lines.extend(invite.start.map(|start| format!("DTSTART:{}", stamp(start.utc()))));
         lines.extend(invite.end.map(|end| format!("DTEND:{}", stamp(end.utc()))));
-        let letter = Letter {
+        let letter = OutgoingMessage {
             to: vec![Address { name: None, addr: organizer.to_ascii_lowercase() }],
             subject: format!("{word}: {}", invite.summary),
-            body: envelop(input, mail.from.name.as_deref(), &format!("{word}: {}", invite.summary)),
-            answers: Some(mail),
+            body: add_greeting_and_closing(input, mail.from.name.as_deref(), &format!("{word}: {}", invite.summary)),
+            in_reply_to: Some(mail),
             calendar: Some(("REPLY", calendar("REPLY", &lines))),
         };
-        let effect = Effect::Send { kind: SendKind::Answer, message: letter.write(input)?, replaces: None };
+        let effect = Effect::Send { kind: SendKind::Answer, message: letter.compose(input)?, replaces: None };
         let mut outcome = request_send(effect, &ARGUMENTS);
         if let ToolOutcome::Effect(wished) = &mut outcome
             && let Some(output) = wished.output.as_object_mut()

@@ -7,14 +7,14 @@ mod create_folder;
 mod draft_reply;
 mod invite;
 mod label;
-mod letter;
+mod message;
 mod propose_time_slots;
 mod record_invoice;
 pub mod remind;
 mod send;
 mod summarise_thread;
 
-pub use letter::rewrite;
+pub use message::rewrite_message;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

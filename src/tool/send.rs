@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::{
     Tool, ToolError, ToolInput, ToolOutcome,
-    draft_reply::{WORDED_BY, answered, back, body},
-    letter::{Letter, envelop, phrases, reply_subject, unknown_sender},
+    draft_reply::{WORDED_BY, mail_to_answer, reply_recipients, template_body},
+    message::{OutgoingMessage, add_greeting_and_closing, missing_address_outcome, phrases, reply_subject},
 };
 use crate::model::{
     ActionId, Address, Effect,
@@ -22,20 +22,25 @@ impl Tool for SendReply {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
-        if let Some(yours) = unknown_sender(input) {
+        if let Some(yours) = missing_address_outcome(input) {
             return Ok(yours);
         }
-        let mail = answered(input)?;
+        let mail = mail_to_answer(input)?;
         let draft = input.task.tool_output.as_ref().and_then(|output| output.get("draft_reply"));
         let drafted = draft.and_then(|draft| draft.get("draft")).and_then(Value::as_str);
         let (body, origin) = match (instruction(input), drafted) {
-            (Some(words), _) => (envelop(input, mail.from.name.as_deref(), words), Origin::Person),
+            (Some(words), _) => (add_greeting_and_closing(input, mail.from.name.as_deref(), words), Origin::Person),
             (None, Some(drafted)) => (drafted.to_owned(), draft.map_or(Origin::Template, draft_origin)),
-            (None, None) => (body(input, mail), Origin::Template),
+            (None, None) => (template_body(input, mail), Origin::Template),
         };
-        let message =
-            Letter { to: back(mail), subject: reply_subject(&mail.subject), body, answers: Some(mail), calendar: None }
-                .write(input)?;
+        let message = OutgoingMessage {
+            to: reply_recipients(mail),
+            subject: reply_subject(&mail.subject),
+            body,
+            in_reply_to: Some(mail),
+            calendar: None,
+        }
+        .compose(input)?;
         if message.has_gap() {
             return Ok(ToolOutcome::LeftToPerson("the answer needs your words: `adjutant tasks reply`".into()));
         }
@@ -76,18 +81,18 @@ impl Tool for SendMail {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
-        if let Some(yours) = unknown_sender(input) {
+        if let Some(yours) = missing_address_outcome(input) {
             return Ok(yours);
         }
         let wished = input.task.context.more.get("message").cloned().unwrap_or_default();
-        let to = recipients(&wished)?;
+        let to = named_recipients(&wished)?;
         let text = |key: &str| wished.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let words = instruction(input).map_or_else(|| text("text"), str::to_owned);
         let words = if words.trim().is_empty() { Composed::GAP.to_owned() } else { words };
-        let body = envelop(input, to.first().and_then(|to| to.name.as_deref()), &words);
+        let body = add_greeting_and_closing(input, to.first().and_then(|to| to.name.as_deref()), &words);
         let subject =
             Some(text("subject")).filter(|subject| !subject.is_empty()).unwrap_or_else(|| input.task.objective.clone());
-        let message = Letter { to, subject, body, answers: None, calendar: None }.write(input)?;
+        let message = OutgoingMessage { to, subject, body, in_reply_to: None, calendar: None }.compose(input)?;
         let effect = Effect::Send { kind: SendKind::New, message, replaces: None };
         Ok(request_send(
             effect,
@@ -104,19 +109,19 @@ impl Tool for Forward {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
-        if let Some(yours) = unknown_sender(input) {
+        if let Some(yours) = missing_address_outcome(input) {
             return Ok(yours);
         }
         let mail = input.mail.ok_or_else(|| ToolError("there is no mail to forward".into()))?;
         let wished = input.task.context.more.get("message").cloned().unwrap_or_default();
-        let to = recipients(&wished)?;
+        let to = named_recipients(&wished)?;
         let quoted: String = mail.text.lines().map(|line| format!("> {line}\n")).collect();
         let words = instruction(input).unwrap_or_default();
         let words =
             format!("{words}\n\n{} {} <{}>:\n{quoted}", phrases(input).forwarded, mail.from.label(), mail.from.addr);
-        let body = envelop(input, to.first().and_then(|to| to.name.as_deref()), words.trim());
+        let body = add_greeting_and_closing(input, to.first().and_then(|to| to.name.as_deref()), words.trim());
         let subject = format!("Fwd: {}", mail.subject);
-        let message = Letter { to, subject, body, answers: None, calendar: None }.write(input)?;
+        let message = OutgoingMessage { to, subject, body, in_reply_to: None, calendar: None }.compose(input)?;
         let effect = Effect::Send { kind: SendKind::Forward, message, replaces: None };
         Ok(request_send(
             effect,
@@ -126,7 +131,7 @@ impl Tool for Forward {
 }
 
 /// Named by a person, in the task: `{"to": ["dana@work.example"], …}`.
-fn recipients(wished: &Value) -> Result<Vec<Address>, ToolError> {
+fn named_recipients(wished: &Value) -> Result<Vec<Address>, ToolError> {
     let named = wished.get("to").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let to: Vec<Address> = named
         .iter()

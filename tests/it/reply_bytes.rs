@@ -6,7 +6,7 @@ use adjutant::{
     model::{AccountId, AccountMode, Action, ActionId, Effect, Mail, MailId, Task, TaskId, UserId, action::Composed},
     planner::{Relation, facts},
     policy::{EffectPolicy, PolicyContext, classify},
-    tool::{BusyTimes, Registry, ToolInput, ToolOutcome, rewrite},
+    tool::{BusyTimes, Registry, ToolInput, ToolOutcome, rewrite_message},
 };
 use serde_json::json;
 
@@ -172,7 +172,7 @@ fn a_reply_says_in_its_bytes_what_its_fields_say() {
         // And in a person's own words, whatever they type.
         let typed = (thrown(&mut dice, 12), thrown(&mut dice, 30));
         let subject = typed.0.split_whitespace().collect::<Vec<_>>().join(" ");
-        let again = rewrite(&message, "01AGAIN", &subject, &typed.1, now()).unwrap();
+        let again = rewrite_message(&message, "01AGAIN", &subject, &typed.1, now()).unwrap();
         assert_eq!(verdict(&again, &mail), Ok(()), "{raw:?} rewritten {typed:?}");
     }
 }

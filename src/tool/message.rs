@@ -12,12 +12,12 @@ use super::{ToolError, ToolInput, ToolOutcome};
 use crate::model::{Address, Attachment, Instant, Mail, action::Composed, ids::sha256_hex};
 
 /// What a message says; who it is from, its date and its ids follow from the input.
-pub(super) struct Letter<'a> {
+pub(super) struct OutgoingMessage<'a> {
     pub(super) to: Vec<Address>,
     pub(super) subject: String,
     pub(super) body: String,
     /// The mail it answers.
-    pub(super) answers: Option<&'a Mail>,
+    pub(super) in_reply_to: Option<&'a Mail>,
     /// A calendar part: its method and its text.
     pub(super) calendar: Option<(&'static str, String)>,
 }
@@ -25,25 +25,27 @@ pub(super) struct Letter<'a> {
 pub(super) const INVITE_FILE: &str = "invite.ics";
 
 /// An address as a header field has it: without a name there are no quotes in front of it.
-fn mailbox(name: &str, addr: &str) -> Mailbox<'static> {
+fn header_address(name: &str, addr: &str) -> Mailbox<'static> {
     Mailbox::new_address(Some(name.to_owned()).filter(|name| !name.is_empty()), addr.to_owned())
 }
 
-fn mailboxes(people: &[Address]) -> Mailbox<'static> {
-    Mailbox::new_list(people.iter().map(|one| mailbox(one.name.as_deref().unwrap_or_default(), &one.addr)).collect())
+fn header_addresses(people: &[Address]) -> Mailbox<'static> {
+    Mailbox::new_list(
+        people.iter().map(|one| header_address(one.name.as_deref().unwrap_or_default(), &one.addr)).collect(),
+    )
 }
 
-impl Letter<'_> {
-    pub(super) fn write(self, input: &ToolInput<'_>) -> Result<Composed, ToolError> {
+impl OutgoingMessage<'_> {
+    pub(super) fn compose(self, input: &ToolInput<'_>) -> Result<Composed, ToolError> {
         let name = input.me.names.first().map_or("", String::as_str);
         let mut builder = MessageBuilder::new()
-            .from(mailbox(name, input.own))
-            .to(mailboxes(&self.to))
+            .from(header_address(name, input.own))
+            .to(header_addresses(&self.to))
             .header("Subject", subject_field(&self.subject))
             .date(input.now.utc().timestamp())
-            .message_id(format!("{}@{}", input.idempotency_key, host(input)))
+            .message_id(format!("{}@{}", input.idempotency_key, own_domain(input)))
             .header("X-Adjutant-Action", Raw::new(input.idempotency_key.to_owned()));
-        if let Some((id, mail)) = self.answers.and_then(|mail| mail.message_id.as_ref().map(|id| (id, mail))) {
+        if let Some((id, mail)) = self.in_reply_to.and_then(|mail| mail.message_id.as_ref().map(|id| (id, mail))) {
             let references: Vec<&str> =
                 mail.references.iter().map(String::as_str).chain(std::iter::once(id.as_str())).collect();
             builder = builder
@@ -59,7 +61,7 @@ impl Letter<'_> {
                     size: text.len() as u64,
                     sha256: sha256_hex(text.as_bytes()),
                 };
-                (builder.body(with_calendar(input.idempotency_key, &self.body, method, text)), vec![shown])
+                (builder.body(body_with_calendar(input.idempotency_key, &self.body, method, text)), vec![shown])
             }
         };
         let mime = builder
@@ -94,7 +96,7 @@ fn subject_field(subject: &str) -> HeaderType<'static> {
     Raw::new(words.iter().map(|word| format!("=?utf-8?Q?{word}?=")).collect::<Vec<_>>().join(" ")).into()
 }
 
-fn with_calendar(token: &str, body: &str, method: &'static str, calendar: String) -> MimePart<'static> {
+fn body_with_calendar(token: &str, body: &str, method: &'static str, calendar: String) -> MimePart<'static> {
     let mixed = ContentType::new("multipart/mixed").attribute("boundary", format!("=_{token}"));
     let kind = ContentType::new("text/calendar").attribute("charset", "utf-8").attribute("method", method);
     let invite = MimePart::new(kind, calendar.into_bytes()).attachment(INVITE_FILE);
@@ -102,7 +104,7 @@ fn with_calendar(token: &str, body: &str, method: &'static str, calendar: String
     MimePart::new(mixed, vec![MimePart::new(text, body.to_owned()), invite])
 }
 
-pub(super) fn host<'a>(input: &ToolInput<'a>) -> &'a str {
+pub(super) fn own_domain<'a>(input: &ToolInput<'a>) -> &'a str {
     input.own.rsplit_once('@').map_or("localhost", |(_, host)| host)
 }
 
@@ -112,7 +114,7 @@ pub(super) fn reply_subject(subject: &str) -> String {
 }
 
 /// What a conversation is about: its subject without the marks of answers.
-pub(super) fn topic(subject: &str) -> &str {
+pub(super) fn strip_reply_prefixes(subject: &str) -> &str {
     let mut topic = subject.trim();
     while let Some(rest) = ["re:", "fwd:", "fw:"].iter().find_map(|mark| {
         let start = topic.get(..mark.len())?;
@@ -124,7 +126,11 @@ pub(super) fn topic(subject: &str) -> &str {
 }
 
 /// A time from and to, as its readers write it.
-pub(super) fn span<Z: chrono::TimeZone>(input: &ToolInput<'_>, start: &DateTime<Z>, end: &DateTime<Z>) -> String
+pub(super) fn format_time_span<Z: chrono::TimeZone>(
+    input: &ToolInput<'_>,
+    start: &DateTime<Z>,
+    end: &DateTime<Z>,
+) -> String
 where
     Z::Offset: std::fmt::Display,
 {
@@ -161,7 +167,7 @@ pub(super) fn phrases(input: &ToolInput<'_>) -> &'static Phrases {
 }
 
 /// A greeting, the words, a signature.
-pub(super) fn envelop(input: &ToolInput<'_>, name: Option<&str>, words: &str) -> String {
+pub(super) fn add_greeting_and_closing(input: &ToolInput<'_>, name: Option<&str>, words: &str) -> String {
     let phrases = phrases(input);
     let name = name.unwrap_or("").trim();
     let greeting = if name.is_empty() { format!("{},", phrases.hello) } else { format!("{} {name},", phrases.hello) };
@@ -175,14 +181,14 @@ pub(super) fn signature<'a>(input: &ToolInput<'a>) -> &'a str {
 
 /// Nothing leaves in the name of somebody who has not said who they are: whom a mail was written to is its sender's word.
 /// The step is the person's until they do.
-pub(super) fn unknown_sender(input: &ToolInput<'_>) -> Option<ToolOutcome> {
+pub(super) fn missing_address_outcome(input: &ToolInput<'_>) -> Option<ToolOutcome> {
     let why = "your address is not known; set addresses of [me], or address of the [[account]], in adjutant.toml";
     input.me.addresses.is_empty().then(|| ToolOutcome::LeftToPerson(why.into()))
 }
 
 /// The same message in a person's own words: another subject and text, everything else as it was. The ids and the date
 /// are those of the new action.
-pub fn rewrite(
+pub fn rewrite_message(
     message: &Composed,
     token: &str,
     subject: &str,
@@ -196,14 +202,14 @@ pub fn rewrite(
     let name = from.and_then(|from| from.name()).unwrap_or_default().to_owned();
     let host = own.rsplit_once('@').map_or("localhost", |(_, host)| host).to_owned();
     let mut builder = MessageBuilder::new()
-        .from(mailbox(&name, &own))
-        .to(mailboxes(&message.to))
+        .from(header_address(&name, &own))
+        .to(header_addresses(&message.to))
         .header("Subject", subject_field(subject))
         .date(now.utc().timestamp())
         .message_id(format!("{token}@{host}"))
         .header("X-Adjutant-Action", Raw::new(token.to_owned()));
     if !message.cc.is_empty() {
-        builder = builder.cc(mailboxes(&message.cc));
+        builder = builder.cc(header_addresses(&message.cc));
     }
     for header in ["In-Reply-To", "References"] {
         if let Some(value) = parsed.header_raw(header) {
@@ -215,7 +221,7 @@ pub fn rewrite(
         Some(part) => {
             let calendar = String::from_utf8_lossy(part.contents()).into_owned();
             let method = if calendar.contains("METHOD:REPLY") { "REPLY" } else { "REQUEST" };
-            builder.body(with_calendar(token, text, method, calendar))
+            builder.body(body_with_calendar(token, text, method, calendar))
         }
         None => builder.text_body(text.to_owned()),
     };
