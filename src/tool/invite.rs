@@ -34,21 +34,22 @@ impl Tool for SendCalendarInvite {
             return Ok(yours);
         }
         let mail = mail_to_answer(input)?;
-        let (start, end) = slot(input).ok_or_else(|| ToolError("no time was proposed for the meeting".into()))?;
+        let (start, end) =
+            first_proposed_slot(input).ok_or_else(|| ToolError("no time was proposed for the meeting".into()))?;
         let to = reply_recipients(mail);
         let mut lines = vec![
             format!("UID:{}", uid(input)),
             "SEQUENCE:0".into(),
-            format!("DTSTAMP:{}", stamp(input.now.utc())),
-            format!("DTSTART:{}", stamp(start)),
-            format!("DTEND:{}", stamp(end)),
+            format!("DTSTAMP:{}", format_utc(input.now.utc())),
+            format!("DTSTART:{}", format_utc(start)),
+            format!("DTEND:{}", format_utc(end)),
             format!("SUMMARY:{}", escape(strip_reply_prefixes(&mail.subject))),
-            format!("ORGANIZER;CN={}:mailto:{}", parameter(input.me.sign(input.own)), input.own),
+            format!("ORGANIZER;CN={}:mailto:{}", quote_parameter(input.me.sign(input.own)), input.own),
         ];
         lines.extend(to.iter().map(|to| {
             format!(
                 "ATTENDEE;ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSVP=TRUE;CN={}:mailto:{}",
-                parameter(to.label()),
+                quote_parameter(to.label()),
                 to.addr
             )
         }));
@@ -61,7 +62,7 @@ impl Tool for SendCalendarInvite {
             body: add_greeting_and_closing(input, mail.from.name.as_deref(), &words),
             to,
             in_reply_to: Some(mail),
-            calendar: Some(("REQUEST", calendar("REQUEST", &lines))),
+            calendar: Some(("REQUEST", render_calendar("REQUEST", &lines))),
         };
         let replaces = earlier_draft(input);
         let effect = Effect::Send { kind: SendKind::Invite, message: letter.compose(input)?, replaces };
@@ -84,7 +85,7 @@ fn uid(input: &ToolInput<'_>) -> String {
 }
 
 /// The first time an earlier step found.
-fn slot(input: &ToolInput<'_>) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+fn first_proposed_slot(input: &ToolInput<'_>) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
     let output = input.task.tool_output.as_ref()?.get("propose_time_slots")?;
     let first = output.get("slots")?.as_array()?.first()?;
     let time = |key: &str| Some(DateTime::parse_from_rfc3339(first.get(key)?.as_str()?).ok()?.to_utc());
@@ -117,39 +118,39 @@ impl Tool for AnswerInvitation {
         let mail = mail_to_answer(input)?;
         let invite = mail.invite.as_ref().filter(|invite| invite.method == "REQUEST" && !invite.uid.is_empty());
         let invite = invite.ok_or_else(|| ToolError("the mail holds no invitation to answer".into()))?;
-        let (status, word) = answer(input)?;
+        let (status, word) = choose_answer(input)?;
         let organizer = invite.organizer.clone().unwrap_or_else(|| mail.from.addr.clone());
         let name = input.me.sign(input.own);
         let mut lines = vec![
             format!("UID:{}", escape(&invite.uid)),
             format!("SEQUENCE:{}", invite.sequence),
-            format!("DTSTAMP:{}", stamp(input.now.utc())),
+            format!("DTSTAMP:{}", format_utc(input.now.utc())),
             format!("ORGANIZER:mailto:{organizer}"),
-            format!("ATTENDEE;PARTSTAT={status};CN={}:mailto:{}", parameter(name), input.own),
+            format!("ATTENDEE;PARTSTAT={status};CN={}:mailto:{}", quote_parameter(name), input.own),
             format!("SUMMARY:{}", escape(&invite.summary)),
         ];
-        lines.extend(invite.start.map(|start| format!("DTSTART:{}", stamp(start.utc()))));
-        lines.extend(invite.end.map(|end| format!("DTEND:{}", stamp(end.utc()))));
+        lines.extend(invite.start.map(|start| format!("DTSTART:{}", format_utc(start.utc()))));
+        lines.extend(invite.end.map(|end| format!("DTEND:{}", format_utc(end.utc()))));
         let letter = OutgoingMessage {
             to: vec![Address { name: None, addr: organizer.to_ascii_lowercase() }],
             subject: format!("{word}: {}", invite.summary),
             body: add_greeting_and_closing(input, mail.from.name.as_deref(), &format!("{word}: {}", invite.summary)),
             in_reply_to: Some(mail),
-            calendar: Some(("REPLY", calendar("REPLY", &lines))),
+            calendar: Some(("REPLY", render_calendar("REPLY", &lines))),
         };
         let effect = Effect::Send { kind: SendKind::Answer, message: letter.compose(input)?, replaces: None };
         let mut outcome = request_send(effect, &ARGUMENTS);
         if let ToolOutcome::Effect(wished) = &mut outcome
             && let Some(output) = wished.output.as_object_mut()
         {
-            output.insert("invitation".into(), facts(invite, &organizer, input.in_calendar));
+            output.insert("invitation".into(), invitation_details(invite, &organizer, input.in_calendar));
         }
         Ok(outcome)
     }
 }
 
 /// Which event is answered, and what the calendar has under its id: the id is whatever the inviter wrote.
-fn facts(invite: &Invite, organizer: &str, in_calendar: &InCalendar) -> Value {
+fn invitation_details(invite: &Invite, organizer: &str, in_calendar: &InCalendar) -> Value {
     let invited = KnownEvent {
         summary: invite.summary.clone(),
         start: invite.start,
@@ -172,7 +173,7 @@ fn facts(invite: &Invite, organizer: &str, in_calendar: &InCalendar) -> Value {
 }
 
 /// Yes, unless the person said otherwise: they are asked before it leaves.
-fn answer(input: &ToolInput<'_>) -> Result<(&'static str, &'static str), ToolError> {
+fn choose_answer(input: &ToolInput<'_>) -> Result<(&'static str, &'static str), ToolError> {
     let Some(words) = instruction(input) else { return Ok(("ACCEPTED", "Accepted")) };
     let words = words.to_lowercase();
     let said = |known: &[&str]| words.split(|c: char| !c.is_alphanumeric()).any(|word| known.contains(&word));
@@ -183,7 +184,7 @@ fn answer(input: &ToolInput<'_>) -> Result<(&'static str, &'static str), ToolErr
         .ok_or_else(|| ToolError("say accept, decline or maybe".into()))
 }
 
-fn calendar(method: &str, lines: &[String]) -> String {
+fn render_calendar(method: &str, lines: &[String]) -> String {
     let head = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Adjutant//EN"].map(str::to_owned);
     let method = [format!("METHOD:{method}"), "BEGIN:VEVENT".to_owned()];
     let tail = ["END:VEVENT", "END:VCALENDAR"].map(str::to_owned);
@@ -211,11 +212,11 @@ fn escape(text: &str) -> String {
 }
 
 /// A parameter's value: in quotes, which it cannot hold itself.
-fn parameter(text: &str) -> String {
+fn quote_parameter(text: &str) -> String {
     format!("\"{}\"", text.chars().filter(|c| *c != '"' && !c.is_control()).collect::<String>())
 }
 
-fn stamp(at: DateTime<Utc>) -> String {
+fn format_utc(at: DateTime<Utc>) -> String {
     at.format("%Y%m%dT%H%M%SZ").to_string()
 }
 
@@ -235,6 +236,6 @@ mod tests {
     #[test]
     fn text_cannot_break_out_of_its_line() {
         assert_eq!(escape("a;b,c\\d\nEND:VEVENT\r"), "a\\;b\\,c\\\\d\\nEND:VEVENT");
-        assert_eq!(parameter("a\":mailto:eve\r\n"), "\"a:mailto:eve\"");
+        assert_eq!(quote_parameter("a\":mailto:eve\r\n"), "\"a:mailto:eve\"");
     }
 }
