@@ -16,7 +16,7 @@ use crate::{
             TaskEdit, TaskRow, TaskWish,
         },
     },
-    tool::remind::{Asked, is_reminder, reminder_time},
+    tool::remind::{ReminderRequest, is_reminder, reminder_time},
 };
 
 /// Everything about one task.
@@ -98,7 +98,8 @@ impl App {
         let facts = self.store.read(move |reader| reader.task_facts(task_id)).await?;
         let kind = facts.map(|facts| facts.kind).unwrap_or_default();
         let (me, now) = (&self.config.me, self.clock.now());
-        let time = || reminder_time(&Asked { kind: &kind, due: *due, deadline: deadline.as_deref(), me, now });
+        let time =
+            || reminder_time(&ReminderRequest { kind: &kind, due: *due, deadline: deadline.as_deref(), me, now });
         // Without a date there is nothing to be reminded at; a reminder asked for is a reminder all the same.
         Ok((due.is_some() || is_reminder(&kind)).then(time))
     }
@@ -122,7 +123,7 @@ impl App {
         let facts = self.facts_by_hand(&objective, kind, due);
         let remind = asked.is_some().then(|| {
             let deadline = new.deadline.as_ref().map(|(text, _)| text.as_str());
-            let asked = Asked { kind: kind.as_str(), due, deadline, me: &self.config.me, now };
+            let asked = ReminderRequest { kind: kind.as_str(), due, deadline, me: &self.config.me, now };
             NewReminder { at: reminder_time(&asked), every: Recurrence::find(&said) }
         });
         let step = if remind.is_some() { "remind" } else { "do_the_work" };

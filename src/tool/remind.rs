@@ -9,9 +9,9 @@ use crate::model::{Effect, Instant, Me, Recurrence, TaskKind, action::Origin};
 /// A task without a deadline is brought up again after this long.
 const WITHOUT_DEADLINE: Duration = Duration::days(3);
 /// The usual head start.
-const AHEAD: Duration = Duration::hours(24);
+const LEAD_TIME: Duration = Duration::hours(24);
 /// When the deadline is nearer than that.
-const AHEAD_LATE: Duration = Duration::hours(2);
+const SHORT_LEAD_TIME: Duration = Duration::hours(2);
 
 pub(super) struct Remind;
 
@@ -21,7 +21,7 @@ impl Tool for Remind {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
-        let at = reminder_time(&Asked {
+        let at = reminder_time(&ReminderRequest {
             kind: &input.facts.kind,
             due: input.facts.due_at,
             deadline: input.task.context.deadline.as_deref(),
@@ -40,7 +40,7 @@ impl Tool for Remind {
 }
 
 /// What the time of a reminder depends on.
-pub struct Asked<'a> {
+pub struct ReminderRequest<'a> {
     /// Of the task.
     pub kind: &'a str,
     pub due: Option<Instant>,
@@ -57,18 +57,18 @@ pub fn is_reminder(kind: &str) -> bool {
 
 /// A reminder the person asked for comes at its time, or on the morning of its day; one before a deadline comes ahead of
 /// it, and never in the past.
-pub fn reminder_time(asked: &Asked<'_>) -> Instant {
+pub fn reminder_time(asked: &ReminderRequest<'_>) -> Instant {
     let Some(due) = asked.due else { return asked.now.plus(WITHOUT_DEADLINE) };
     if is_reminder(asked.kind) {
-        return morning(asked).unwrap_or(due).max(asked.now);
+        return work_start_on_deadline(asked).unwrap_or(due).max(asked.now);
     }
-    let early = due.plus(-AHEAD);
-    let late = due.plus(-AHEAD_LATE);
+    let early = due.plus(-LEAD_TIME);
+    let late = due.plus(-SHORT_LEAD_TIME);
     if early > asked.now { early } else { late.max(asked.now) }
 }
 
 /// When work begins on the day of a deadline that names no hour.
-fn morning(asked: &Asked<'_>) -> Option<Instant> {
+fn work_start_on_deadline(asked: &ReminderRequest<'_>) -> Option<Instant> {
     let day: NaiveDate = asked.deadline?.parse().ok()?;
     let start = asked.me.time_zone.from_local_datetime(&day.and_time(asked.me.work_start)).earliest()?;
     Instant::new(start.to_utc())
