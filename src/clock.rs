@@ -13,7 +13,7 @@ use chrono::{DateTime, Utc};
 use crate::model::Instant;
 
 /// How often a stopped clock is looked at by those who wait.
-const LOOK: Duration = Duration::from_millis(1);
+const STOPPED_CLOCK_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 #[derive(Debug, Clone)]
 pub enum Clock {
@@ -47,7 +47,7 @@ impl Clock {
             return tokio::time::sleep(time).await;
         }
         while now.load(Ordering::SeqCst) < until {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(STOPPED_CLOCK_POLL_INTERVAL).await;
         }
     }
 

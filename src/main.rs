@@ -1,6 +1,6 @@
 //! The thin binary: everything is in the library.
 
 fn main() -> std::process::ExitCode {
-    adjutant::tls::install();
+    adjutant::tls::install_provider();
     adjutant::door::cli::main()
 }

@@ -72,7 +72,7 @@ impl App {
         }
         let note = format!("the program ended while up to {} questions were under way", settings.at_once);
         self.record_lost(settings, Desk::lost(settings), note).await?;
-        self.store.write(Write::Setting { name: MODEL_IN_USE.into(), value: String::new() }).await?;
+        self.store.write(Write::StoreSetting { name: MODEL_IN_USE.into(), value: String::new() }).await?;
         Ok(())
     }
 

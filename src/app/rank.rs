@@ -47,7 +47,7 @@ impl App {
         }
         let changed = self.rerank(rules, "the rules have changed").await?;
         let value = rules.version().to_owned();
-        self.store.write(Write::Setting { name: VERSION.into(), value }).await?;
+        self.store.write(Write::StoreSetting { name: VERSION.into(), value }).await?;
         Ok(changed)
     }
 }

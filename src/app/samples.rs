@@ -28,7 +28,7 @@ impl App {
                 .with_context(|| format!("sample {name} cannot be delivered"))?;
         }
         let value = now.to_string();
-        self.store.write(crate::store::Write::Setting { name: SEEDED.into(), value }).await?;
+        self.store.write(crate::store::Write::StoreSetting { name: SEEDED.into(), value }).await?;
         let account = AccountId::from(SAMPLES);
         tracing::info!(account = %account, mails = MAILS.len(), "the sample mailbox is there");
         Ok(())

@@ -213,7 +213,7 @@ async fn remember(store: &Store, flags: Vec<Flag>) -> anyhow::Result<()> {
             Flag::Anchored => (Chain::ANCHORED, "1"),
             Flag::Witness(kept) => (Chain::WITNESS, kept.as_str()),
         };
-        store.write(Write::Setting { name: name.into(), value: value.into() }).await?;
+        store.write(Write::StoreSetting { name: name.into(), value: value.into() }).await?;
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ impl NodeModelCaller {
     }
 
     async fn write_in_use_flag(&self, store: &Store, value: &str) -> anyhow::Result<()> {
-        store.write(Write::Setting { name: MODEL_IN_USE.into(), value: value.into() }).await?;
+        store.write(Write::StoreSetting { name: MODEL_IN_USE.into(), value: value.into() }).await?;
         Ok(())
     }
 

@@ -57,7 +57,7 @@ impl Cast {
         let own = me.names.first().cloned().unwrap_or_default();
         let person = Known { addresses: me.addresses.clone(), name: own, role: "the person you work for" };
         let mut cast = Self(vec![person]);
-        for (nth, address) in mail.people().enumerate() {
+        for (nth, address) in mail.participants().enumerate() {
             if address.addr.is_empty() || cast.handle(&address.addr).is_some() || cast.0.len() >= MOST_PEOPLE {
                 continue;
             }

@@ -220,7 +220,7 @@ impl Memory {
         }
         let due = self.store.read(|reader| reader.due_count()).await?;
         let said = format!("{why}. Work goes on without it; {due} documents wait for it since {now}");
-        self.store.write(Write::Setting { name: MEMORY_TROUBLE.into(), value: said.clone() }).await?;
+        self.store.write(Write::StoreSetting { name: MEMORY_TROUBLE.into(), value: said.clone() }).await?;
         Ok(Some(said))
     }
 
@@ -233,7 +233,7 @@ impl Memory {
         }
         let back = self.store.read(|reader| reader.memory_trouble()).await?.is_some();
         if back {
-            self.store.write(Write::Setting { name: MEMORY_TROUBLE.into(), value: String::new() }).await?;
+            self.store.write(Write::StoreSetting { name: MEMORY_TROUBLE.into(), value: String::new() }).await?;
         }
         Ok(back)
     }

@@ -122,7 +122,7 @@ impl fmt::Display for MailId {
     }
 }
 
-fn derived_ulid(at: Instant, parts: &[&str]) -> Ulid {
+fn derive_ulid(at: Instant, parts: &[&str]) -> Ulid {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_be_bytes());

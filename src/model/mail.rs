@@ -136,7 +136,7 @@ impl Mail {
     }
 
     /// Everyone a reply to all would reach, the sender first.
-    pub fn people(&self) -> impl Iterator<Item = &Address> {
+    pub fn participants(&self) -> impl Iterator<Item = &Address> {
         std::iter::once(&self.from).chain(&self.to).chain(&self.cc)
     }
 

@@ -11,7 +11,7 @@ pub enum Since {
 
 impl Since {
     /// In seconds since 1970.
-    pub fn start(self, now: Instant) -> i64 {
+    pub fn start_unix(self, now: Instant) -> i64 {
         match self {
             Self::Days(days) => now.plus(-chrono::Duration::days(days.into())).utc().timestamp(),
             Self::Today(zone) => {
@@ -30,7 +30,7 @@ mod tests {
     #[test]
     fn today_begins_where_the_person_lives() {
         let now: Instant = "2026-11-16T23:30:00Z".parse().unwrap();
-        let start = |since: Since| chrono::DateTime::from_timestamp(since.start(now), 0).unwrap().to_rfc3339();
+        let start = |since: Since| chrono::DateTime::from_timestamp(since.start_unix(now), 0).unwrap().to_rfc3339();
         assert_eq!(start(Since::Today(chrono_tz::UTC)), "2026-11-16T00:00:00+00:00");
         assert_eq!(start(Since::Today(chrono_tz::Asia::Jerusalem)), "2026-11-16T22:00:00+00:00");
         assert_eq!(start(Since::Days(7)), "2026-11-09T23:30:00+00:00");

@@ -46,7 +46,7 @@ pub fn recipient_role(address: &Address, mail: Option<&Mail>, own: &[String]) ->
     if own.iter().any(|own| known(own)) {
         return Some(Standing::Own);
     }
-    let there = mail.is_some_and(|mail| mail.people().any(|person| known(&person.addr)));
+    let there = mail.is_some_and(|mail| mail.participants().any(|person| known(&person.addr)));
     Some(if there { Standing::Thread } else { Standing::New })
 }
 

@@ -103,7 +103,7 @@ pub enum Write {
         shown: Vec<ShownReminder>,
         at: Instant,
     },
-    Setting {
+    StoreSetting {
         name: String,
         value: String,
     },
@@ -220,7 +220,7 @@ impl Write {
             Self::Ask { .. } => "ask",
             Self::Answer { .. } => "answer",
             Self::RemindersShown { .. } => "reminders_shown",
-            Self::Setting { .. } => "setting",
+            Self::StoreSetting { .. } => "setting",
             Self::Condition(..) => "condition",
             Self::BeginNight(..) => "begin_night",
             Self::EndNight(..) => "end_night",
@@ -290,7 +290,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> 
         (Write::Ask { kind, at }, _) => return request::ask(session, kind, *at).map(Receipt::Number),
         (Write::Answer { request, answer }, _) => request::answer(session, *request, answer.as_deref()),
         (Write::RemindersShown { shown, at }, _) => reminder::mark_shown(session, shown, *at),
-        (Write::Setting { name, value }, _) => setting::set(session, name, value),
+        (Write::StoreSetting { name, value }, _) => setting::set(session, name, value),
         (Write::Condition(condition), _) => condition::put(session, condition),
         (Write::BeginNight(night), _) => nightly::begin(session, night),
         (Write::EndNight(night), _) => nightly::end(session, night),

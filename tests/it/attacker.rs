@@ -218,7 +218,7 @@ fn must_be_promised(nth: usize, class: RiskClass, action: &Action, mail: &Mail, 
         assert!(to.iter().all(|to| to == DANA || to == OWN), "case {nth}: unasked to {to:?}");
         assert!(action.arguments.iter().all(|argument| argument.origin != Origin::Model), "case {nth}");
     }
-    let people: Vec<&str> = mail.people().map(|person| person.addr.as_str()).collect();
+    let people: Vec<&str> = mail.participants().map(|person| person.addr.as_str()).collect();
     for to in &to {
         assert!(to == OWN || people.contains(&to.as_str()), "case {nth}: to {to:?}, who is not in the mail");
     }

@@ -16,7 +16,7 @@ struct Wire<'a> {
 
 impl<'a> Wire<'a> {
     async fn sign_in(google: &'a Google) -> Self {
-        adjutant::tls::install();
+        adjutant::tls::install_provider();
         let client = reqwest::Client::new();
         let refresh = google.person(YOU).signs_in("mail");
         let body = json!({ "grant_type": "refresh_token", "refresh_token": refresh });

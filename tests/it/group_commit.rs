@@ -25,7 +25,7 @@ fn commits(house: &House) -> usize {
 }
 
 fn setting(nth: usize) -> Write {
-    Write::Setting { name: format!("it.{nth}"), value: nth.to_string() }
+    Write::StoreSetting { name: format!("it.{nth}"), value: nth.to_string() }
 }
 
 #[tokio::test(flavor = "multi_thread")]

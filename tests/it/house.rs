@@ -82,7 +82,7 @@ impl House {
     }
 
     fn build(kind: Kind, clock: Clock) -> Self {
-        adjutant::tls::install();
+        adjutant::tls::install_provider();
         let house = Self { folder: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap(), clock };
         App::init(house.root()).unwrap();
         house.policy("");

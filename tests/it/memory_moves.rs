@@ -129,7 +129,7 @@ async fn answer(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn to_another_embedder_and_back() {
-    adjutant::tls::install();
+    adjutant::tls::install_provider();
     let house = House::active();
     house.post(&house.letter("one").question());
     house.once().await;

@@ -66,9 +66,9 @@ fn a_key_file_must_be_private_and_a_key_in_the_file_is_refused() {
 #[test]
 fn there_is_one_tls_provider_and_the_binary_installs_it_first() {
     assert!(rustls::crypto::CryptoProvider::get_default().is_none(), "nobody else installs one");
-    adjutant::tls::install();
+    adjutant::tls::install_provider();
     let ours = rustls::crypto::CryptoProvider::get_default().unwrap().clone();
-    adjutant::tls::install();
+    adjutant::tls::install_provider();
     assert!(std::sync::Arc::ptr_eq(&ours, rustls::crypto::CryptoProvider::get_default().unwrap()));
     assert!(rustls::crypto::ring::default_provider().install_default().is_err(), "a second one is refused");
     let lock = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock")).unwrap();

@@ -78,7 +78,7 @@ fn request(user: &str, schema: Value) -> Request {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_real_server_speaks_chat_schemas_and_errors() {
-    adjutant::tls::install();
+    adjutant::tls::install_provider();
     let peer = Peer::start();
     let wire = Wire::new(&peer.settings()).unwrap();
     let schema = json!({
@@ -105,7 +105,7 @@ async fn a_real_server_speaks_chat_schemas_and_errors() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn our_own_schemas_are_taken_by_a_real_server() {
-    adjutant::tls::install();
+    adjutant::tls::install_provider();
     let peer = Peer::start();
     let wire = Wire::new(&peer.settings()).unwrap();
     for prompt in adjutant::llm::Prompt::ALL {

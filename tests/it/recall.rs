@@ -136,7 +136,7 @@ async fn without_its_vectors_a_search_goes_on_by_words_and_says_so() {
     let app = house.app().await;
     let before = app.search("invoice 2041", 5).await.unwrap();
     assert_eq!(before.trouble, None);
-    app.store.write(Write::Setting { name: "memory_place".into(), value: "elsewhere".into() }).await.unwrap();
+    app.store.write(Write::StoreSetting { name: "memory_place".into(), value: "elsewhere".into() }).await.unwrap();
     let after = app.search("invoice 2041", 5).await.unwrap();
     assert!(after.trouble.is_some());
     assert_eq!(after.found[0].doc, before.found[0].doc);

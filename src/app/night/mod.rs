@@ -147,7 +147,7 @@ impl App {
     }
 
     async fn seen(&self, at: Instant) -> anyhow::Result<()> {
-        self.store.write(Write::Setting { name: SEEN.into(), value: at.to_string() }).await?;
+        self.store.write(Write::StoreSetting { name: SEEN.into(), value: at.to_string() }).await?;
         Ok(())
     }
 

@@ -81,7 +81,7 @@ impl Push {
 
     async fn post<T: for<'de> Deserialize<'de>>(&self, verb: &str, body: &Value) -> Result<T, ApiError> {
         let network = |what: &str| ApiError::Network { what: format!("Pub/Sub: {what}"), left: true };
-        crate::tls::install();
+        crate::tls::install_provider();
         let http = reqwest::Client::builder().timeout(PATIENCE).build().map_err(|_| network("no certificates"))?;
         let token = self.tokens.token(&[SCOPE_NAME]).await?;
         let url = format!("{}/v1/{}:{verb}", self.base, self.subscription);

@@ -74,7 +74,7 @@ impl Gmail {
 
     /// Everything the first look would find, oldest first: for a preview.
     pub fn survey(&self) -> Result<Vec<Found>, SourceError> {
-        let since = self.watch.since.start(self.clock.now());
+        let since = self.watch.since.start_unix(self.clock.now());
         let watched = Watched::resolve(&self.client, &self.watch.labels).map_err(|error| error.about(None))?;
         let listed = list::all(&self.client, &watched, since, &self.watch).map_err(|error| error.about(None))?;
         Ok(listed.ids.into_iter().map(|id| self.found(id)).collect())
@@ -91,7 +91,7 @@ impl Gmail {
         }
         let Some(watched) = state.watched.clone() else { return Ok(Poll::default()) };
         let Some(before) = before else {
-            let since = self.watch.since.start(self.clock.now());
+            let since = self.watch.since.start_unix(self.clock.now());
             return self.begin(state, &watched, since, Backlog::First, 0);
         };
         let nth = before.nth + 1;

@@ -42,7 +42,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 ///
 /// The client repeats a request by itself only where not one byte of it was written, which is safe for a send too.
 pub fn connect() -> common::Client<Connector> {
-    crate::tls::install();
+    crate::tls::install_provider();
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     http.set_nodelay(true);

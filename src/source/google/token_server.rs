@@ -52,7 +52,7 @@ impl Grant {
 }
 
 fn http() -> reqwest::Result<Client> {
-    crate::tls::install();
+    crate::tls::install_provider();
     Client::builder().timeout(PATIENCE).redirect(reqwest::redirect::Policy::none()).build()
 }
 

@@ -27,7 +27,7 @@ impl Pass {
     }
 
     async fn renewed(&self) -> Option<String> {
-        adjutant::tls::install();
+        adjutant::tls::install_provider();
         let body = json!({ "grant_type": "refresh_token", "refresh_token": self.refresh });
         let answered = reqwest::Client::new().post(&self.token_uri).json(&body).send().await.ok()?;
         let tokens: Value = answered.json().await.ok()?;

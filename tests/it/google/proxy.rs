@@ -123,7 +123,7 @@ impl Upstream<'_> {
 
 impl Proxy {
     pub(super) fn before(emulator: &str) -> Self {
-        adjutant::tls::install();
+        adjutant::tls::install_provider();
         Self {
             emulator: emulator.to_owned(),
             ids: Ids::from_now(),
