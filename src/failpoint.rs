@@ -4,7 +4,7 @@
 //! time the program comes by, `FAILPOINT=name:3` the third time.
 
 /// Calls to the outside. Commits are named after their write: `commit.checkpoint.before`, `commit.checkpoint.after`.
-pub const CALLS: &[&str] = &[
+pub const EXTERNAL_CALLS: &[&str] = &[
     "mailbox.apply",
     "mailbox.probe",
     "mailbox.draft",
@@ -52,7 +52,7 @@ pub const CALLS: &[&str] = &[
 
 /// Passes through, or ends the process on the spot.
 #[cfg(debug_assertions)]
-pub fn pass(name: &str, when: &str) {
+pub fn hit(name: &str, when: &str) {
     use std::sync::{
         OnceLock,
         atomic::{AtomicU32, Ordering},
@@ -77,8 +77,8 @@ pub const fn pass(_name: &str, _when: &str) {}
 
 /// The place before or after a commit that holds a write of this name.
 #[cfg(debug_assertions)]
-pub fn pass_commit(write: &str, when: &str) {
-    pass(&format!("commit.{write}"), when);
+pub fn hit_commit(write: &str, when: &str) {
+    hit(&format!("commit.{write}"), when);
 }
 
 #[cfg(not(debug_assertions))]
@@ -87,8 +87,8 @@ pub const fn pass_commit(_write: &str, _when: &str) {}
 
 /// A call to the outside, with a place to die before and after it.
 pub fn around<T>(name: &str, call: impl FnOnce() -> T) -> T {
-    pass(name, "before");
+    hit(name, "before");
     let outcome = call();
-    pass(name, "after");
+    hit(name, "after");
     outcome
 }

@@ -79,9 +79,9 @@ impl Wire {
     }
 
     async fn post(&self, post: RequestBuilder) -> Result<Raw, Failure> {
-        failpoint::pass("model.ask", "before");
+        failpoint::hit("model.ask", "before");
         let response = post.send().await.map_err(|error| unreachable(&error));
-        failpoint::pass("model.ask", "after");
+        failpoint::hit("model.ask", "after");
         let response = response?;
         if response.status() != StatusCode::OK {
             return Err(status_failure(&response));

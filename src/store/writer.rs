@@ -156,7 +156,7 @@ fn perform_all(session: &Session, batch: &mut Batch, orders: &Receiver<Order>, h
 }
 
 fn commit_all(session: &Session, batch: &[Order]) -> Result<()> {
-    let pass = |when| batch.iter().for_each(|order| failpoint::pass_commit(order.write.name(), when));
+    let pass = |when| batch.iter().for_each(|order| failpoint::hit_commit(order.write.name(), when));
     pass("before");
     execute(session, "COMMIT")?;
     pass("after");

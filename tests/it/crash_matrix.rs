@@ -70,7 +70,7 @@ const OUT_OF_THE_WAY: &[(&str, &str)] = &[
 /// Every place there is to die.
 pub(crate) fn places() -> Vec<String> {
     let commits = Write::NAMES.iter().map(|name| format!("commit.{name}"));
-    let calls = failpoint::CALLS.iter().map(|name| (*name).to_owned());
+    let calls = failpoint::EXTERNAL_CALLS.iter().map(|name| (*name).to_owned());
     commits.chain(calls).flat_map(|name| [format!("{name}.before"), format!("{name}.after")]).collect()
 }
 
