@@ -58,7 +58,7 @@ fn verdicts() -> anyhow::Result<Vec<f64>> {
         mail_key: Some("k".into()),
         tool: "send_reply".into(),
         effect: Effect::Send { kind: SendKind::Reply, message, replaces: None },
-        arguments: vec![Argument::of(Argument::RECIPIENTS, Origin::Mail)],
+        arguments: vec![Argument::new(Argument::RECIPIENTS, Origin::Mail)],
         terms: None,
     };
     let mail = Mail { from: address("dana@work.example"), to: vec![address(OWN)], ..Mail::default() };

@@ -227,8 +227,8 @@ impl App {
         let Effect::Send { message, .. } = &mut action.effect else { bail!("only a message can be edited") };
         *message = rewrite_message(message, &action.action_id.to_string(), subject, text, now)?;
         action.arguments.retain(|argument| argument.name == Argument::RECIPIENTS);
-        action.arguments.push(Argument::of("subject", Origin::Person));
-        action.arguments.push(Argument::of(Argument::TEXT, Origin::Person));
+        action.arguments.push(Argument::new("subject", Origin::Person));
+        action.arguments.push(Argument::new(Argument::TEXT, Origin::Person));
         let (action, class, reason) = self.propose(action, mail.as_ref(), now)?;
         let charter = self.charter();
         let output = item.body.get("planned").cloned().unwrap_or_default();

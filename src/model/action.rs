@@ -89,14 +89,14 @@ impl Argument {
     pub const RECIPIENTS: &'static str = "recipients";
     pub const TEXT: &'static str = "text";
 
-    pub fn of(name: &str, origin: Origin) -> Self {
+    pub fn new(name: &str, origin: Origin) -> Self {
         Self { name: name.to_owned(), origin, mail_id: None, verified: false }
     }
 }
 
 /// What an approval of an action is bound to beside the action itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Terms {
+pub struct ApprovalTerms {
     /// The version of the policy that asked for it.
     pub policy: String,
     pub expires_at: Instant,
@@ -132,7 +132,7 @@ impl Composed {
 
 /// A draft of ours, as we wrote it. If somebody has changed it since, it is theirs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Replaced {
+pub struct ReplacedDraft {
     pub action_id: ActionId,
     pub sha256: String,
 }
@@ -169,7 +169,7 @@ pub enum Effect {
         message: Composed,
         /// The draft of an earlier step that this message replaces.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        replaces: Option<Replaced>,
+        replaces: Option<ReplacedDraft>,
     },
     /// A notice in every door at the time.
     Remind {
@@ -208,12 +208,12 @@ pub struct Action {
     pub arguments: Vec<Argument>,
     /// Only where a person must allow it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub terms: Option<Terms>,
+    pub terms: Option<ApprovalTerms>,
 }
 
 impl Effect {
     /// What it comes to, if it is a row of our own and nothing else.
-    pub fn as_row(&self) -> Option<String> {
+    pub fn database_row_result(&self) -> Option<String> {
         match self {
             Self::Label { label } => Some(format!("labelled {label}")),
             Self::Remind { at, .. } => Some(format!("reminds at {at}")),
@@ -229,7 +229,7 @@ impl Effect {
         }
     }
 
-    pub const fn replaces(&self) -> Option<&Replaced> {
+    pub const fn replaced_draft(&self) -> Option<&ReplacedDraft> {
         match self {
             Self::Send { replaces, .. } => replaces.as_ref(),
             _ => None,

@@ -41,7 +41,7 @@ impl RetryLater {
 impl Outbox {
     pub(super) async fn apply_effect(&self, approved: Box<ApprovedAction>, first: bool) -> Result<AttemptResult> {
         let action = approved.action();
-        let as_row = action.effect.as_row();
+        let as_row = action.effect.database_row_result();
         if let Some(result) = as_row.as_ref().filter(|_| !self.is_shown_in_mailbox(action)) {
             return Ok(Ok(AttemptOutcome::applied_as_row(result)));
         }

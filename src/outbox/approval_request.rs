@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     model::{
         Action, Effect, Instant, ItemId, ItemKind, Mail, RiskClass,
-        action::{SendKind, Terms},
+        action::{ApprovalTerms, SendKind},
         ids::sha256_hex,
     },
     policy::EffectPolicy,
@@ -22,7 +22,7 @@ pub fn bind_approval_terms(mut action: Action, charter: &EffectPolicy, now: Inst
     let mut nonce = sha256_hex(format!("{}\n{now}\n{salt}", action.action_id).as_bytes());
     nonce.truncate(32);
     let expires_at = now.plus(Duration::hours(i64::from(hours)));
-    action.terms = Some(Terms { policy: charter.version.clone(), expires_at, nonce });
+    action.terms = Some(ApprovalTerms { policy: charter.version.clone(), expires_at, nonce });
     action
 }
 

@@ -8,7 +8,7 @@ use super::{EffectPolicy, PolicyContext, PolicyVerdict, judge_action};
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Address, Approval, Attachment, Door, Effect, Instant, Mail, MailId,
     TaskId, UserId,
-    action::{Argument, Composed, InvoiceRecord, Origin, SendKind, Terms},
+    action::{ApprovalTerms, Argument, Composed, InvoiceRecord, Origin, SendKind},
     ids::sha256_hex,
     mail::Invite,
 };
@@ -172,8 +172,8 @@ impl VerdictCase<'_> {
             mail_key: Some("k".into()),
             tool: self.tool.into(),
             effect: self.effect(),
-            arguments: vec![Argument { mail_id, ..Argument::of(Argument::RECIPIENTS, origin) }],
-            terms: Some(Terms {
+            arguments: vec![Argument { mail_id, ..Argument::new(Argument::RECIPIENTS, origin) }],
+            terms: Some(ApprovalTerms {
                 policy: if self.approval == "of_another_policy" {
                     "older".into()
                 } else {

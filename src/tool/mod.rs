@@ -101,7 +101,7 @@ pub struct RequestedEffect {
 
 impl ToolOutcome {
     fn request_effect(effect: Effect, output: Value, arguments: &[(&str, Origin)]) -> Self {
-        let arguments = arguments.iter().map(|(name, origin)| Argument::of(name, *origin)).collect();
+        let arguments = arguments.iter().map(|(name, origin)| Argument::new(name, *origin)).collect();
         Self::Effect(Box::new(RequestedEffect { effect, output, arguments }))
     }
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::model::{
     ActionId, Address, Effect,
-    action::{Argument, Composed, Origin, Replaced, SendKind},
+    action::{Argument, Composed, Origin, ReplacedDraft, SendKind},
     task::INSTRUCTION,
 };
 
@@ -61,11 +61,11 @@ fn draft_origin(draft: &Value) -> Origin {
 }
 
 /// The draft of an earlier step, which this message takes over.
-pub(super) fn earlier_draft(input: &ToolInput<'_>) -> Option<Replaced> {
+pub(super) fn earlier_draft(input: &ToolInput<'_>) -> Option<ReplacedDraft> {
     let draft = input.task.tool_output.as_ref()?.get("draft_reply")?;
     let text = |key: &str| draft.get(key).and_then(Value::as_str);
     let action_id: ActionId = text("action")?.parse().ok()?;
-    Some(Replaced { action_id, sha256: text("sha256")?.to_owned() })
+    Some(ReplacedDraft { action_id, sha256: text("sha256")?.to_owned() })
 }
 
 /// What the person told the agent to write.

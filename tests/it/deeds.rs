@@ -214,7 +214,7 @@ impl Yard {
             mail_key: Some(self.key.clone()),
             tool: "send_reply".into(),
             effect: Effect::Send { kind: SendKind::Reply, message, replaces: None },
-            arguments: vec![Argument { mail_id: Some(MailId(1)), ..Argument::of(Argument::RECIPIENTS, Origin::Mail) }],
+            arguments: vec![Argument { mail_id: Some(MailId(1)), ..Argument::new(Argument::RECIPIENTS, Origin::Mail) }],
             terms: None,
         }
     }

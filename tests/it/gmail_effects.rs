@@ -12,7 +12,7 @@ use adjutant::{
     app::Said,
     model::{
         ActionId, Effect, OutboxState, RiskClass,
-        action::{Composed, Replaced, SendKind},
+        action::{Composed, ReplacedDraft, SendKind},
         ids::sha256_hex,
     },
     outbox::EffectProgress,
@@ -74,7 +74,7 @@ impl Office {
         let message = Composed { subject: subject(&message.subject), mime: subject(&message.mime), ..message };
         self.insist(draft, Effect::Draft { message: message.clone() }).await;
         let action_id = ActionId::derive(self.yard.now(), &[draft]);
-        let replaces = Some(Replaced { action_id, sha256: sha256_hex(message.mime.as_bytes()) });
+        let replaces = Some(ReplacedDraft { action_id, sha256: sha256_hex(message.mime.as_bytes()) });
         let mut action = self.yard.action(step, "On Friday, then.");
         let message = action.effect.message().unwrap().clone();
         action.effect = Effect::Send { kind: SendKind::Reply, message, replaces };

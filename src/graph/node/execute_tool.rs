@@ -355,7 +355,7 @@ fn attach_mail_origin(mut argument: Argument, entry: &NodeInput<'_>) -> Argument
 /// A fork's effects are void, so it hears that of its outbox instead; so does everyone while effects are paused.
 fn immediate_result(entry: &NodeInput<'_>, standing: &AccountPermissions, approved: &ApprovedAction) -> Option<String> {
     let own = approved.class() == RiskClass::R0 && !entry.run.is_fork && !standing.paused;
-    own.then(|| approved.action().effect.as_row()).flatten()
+    own.then(|| approved.action().effect.database_row_result()).flatten()
 }
 
 /// A reminder that somebody asked for is set, not done: it is done when it was shown.

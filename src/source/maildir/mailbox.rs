@@ -8,7 +8,7 @@ use crate::{
     failpoint,
     model::{
         Action, Effect,
-        action::{Composed, Replaced},
+        action::{Composed, ReplacedDraft},
         ids::sha256_hex,
     },
     policy::ApprovedAction,
@@ -172,7 +172,7 @@ impl Maildir {
 
     /// The draft that the message took the place of, unless somebody has changed it. Failing that it simply stays.
     fn retire_draft(&self, effect: &Effect) {
-        let Effect::Send { replaces: Some(Replaced { action_id, sha256 }), .. } = effect else { return };
+        let Effect::Send { replaces: Some(ReplacedDraft { action_id, sha256 }), .. } = effect else { return };
         let key = name::key(DRAFTS, action_id.to_string().as_ref());
         if let Ok(Some(path)) = self.stored(DRAFTS, &key)
             && fs::read(&path).is_ok_and(|bytes| sha256_hex(&bytes) == *sha256)

@@ -14,7 +14,7 @@ use super::Client;
 use crate::{
     model::{
         Action, ActionId, Effect, Instant,
-        action::{Composed, Replaced, SendKind},
+        action::{Composed, ReplacedDraft, SendKind},
         ids::sha256_hex,
     },
     policy::ApprovedAction,
@@ -76,7 +76,7 @@ impl Postbox {
     /// the person may have sent, by hand, the draft it would take the place of. The conversation answers both at once; where
     /// it need not be read, a search for what went to the same person since is the cheapest look.
     fn look_among_sent(&self, action: &Action, thread: Option<&str>) -> Result<(), SendError> {
-        let replaced = action.effect.replaces().map(|replaced| replaced.action_id);
+        let replaced = action.effect.replaced_draft().map(|replaced| replaced.action_id);
         let (left, theirs) = match (thread, replaced) {
             (Some(thread), Some(replaced)) => {
                 let sent = self.sent.of_thread(thread).map_err(not_sent)?;
@@ -95,7 +95,7 @@ impl Postbox {
     }
 
     /// The draft that a message took the place of goes to the bin, unless somebody has changed it.
-    fn retire(&self, action: &Action, replaced: &Replaced) -> Result<(), ApiError> {
+    fn retire(&self, action: &Action, replaced: &ReplacedDraft) -> Result<(), ApiError> {
         let Some(message) = action.effect.message() else { return Ok(()) };
         let thread = self.drafts.thread_of(action.mail_key.as_deref(), message)?;
         let Some(handle) = self.drafts.look_up(replaced.action_id, thread.as_deref())? else { return Ok(()) };
