@@ -7,7 +7,7 @@ use std::time::Instant as Stopwatch;
 use adjutant::{
     model::{
         AccountId, AccountMode, Action, ActionId, Address, Effect, Mail, MailId, TaskId, UserId,
-        action::{Argument, Composed, Origin, SendKind},
+        action::{Argument, ComposedMessage, Origin, SendKind},
         audit::{AuditEntry, GENESIS, chain_hash},
     },
     policy::{EffectPolicy, PolicyContext, PolicyVerdict, judge_action},
@@ -39,7 +39,7 @@ fn verdicts() -> anyhow::Result<Vec<f64>> {
     let mime = format!(
         "From: {OWN}\r\nTo: dana@work.example\r\nSubject: Re: the plan\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n{text}"
     );
-    let message = Composed {
+    let message = ComposedMessage {
         to: vec![address("dana@work.example")],
         cc: vec![],
         subject: "Re: the plan".into(),

@@ -10,7 +10,7 @@ use crate::{
     hitl::{self, Dropped, Looked, Queue},
     model::{
         Action, ActionId, Door, Effect, Instant, ItemId, ItemKind, Mail, RunId,
-        action::{Argument, Composed, Origin, SendKind},
+        action::{Argument, ComposedMessage, Origin, SendKind},
     },
     outbox::approval_request,
     policy::{
@@ -108,7 +108,7 @@ impl App {
             let mail = item.mail_id.map(|mail_id| reader.mail(mail_id).or_left_out()).transpose()?.flatten();
             let message = action.as_ref().and_then(|row| row.action.effect.message());
             let mut recipients = Vec::new();
-            for address in message.into_iter().flat_map(Composed::recipients) {
+            for address in message.into_iter().flat_map(ComposedMessage::recipients) {
                 recipients.push(Recipient {
                     address: address.addr.clone(),
                     standing: recipient::recipient_role(address, mail.as_ref(), &own),
@@ -432,7 +432,7 @@ fn on_yes(action: &Action, account: Option<&AccountKind>) -> String {
 
 /// What stands in the way of a plain yes.
 fn obstacle(row: &OutboxRow, policy: &str, now: Instant) -> Option<String> {
-    if row.action.effect.message().is_some_and(Composed::has_gap) {
+    if row.action.effect.message().is_some_and(ComposedMessage::has_gap) {
         return Some("its text has a gap (…) that only you can fill; edit it first".into());
     }
     let terms = row.action.terms.as_ref()?;

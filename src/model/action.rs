@@ -105,7 +105,7 @@ pub struct ApprovalTerms {
 
 /// A message written by the program, with every byte that matters fixed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Composed {
+pub struct ComposedMessage {
     pub to: Vec<Address>,
     pub cc: Vec<Address>,
     pub subject: String,
@@ -116,7 +116,7 @@ pub struct Composed {
     pub attachments: Vec<Attachment>,
 }
 
-impl Composed {
+impl ComposedMessage {
     pub fn recipients(&self) -> impl Iterator<Item = &Address> {
         self.to.iter().chain(&self.cc)
     }
@@ -161,12 +161,12 @@ pub enum Effect {
     /// The triggering mail moves to the archive folder.
     Archive,
     Draft {
-        message: Composed,
+        message: ComposedMessage,
     },
     /// Leaves the house.
     Send {
         kind: SendKind,
-        message: Composed,
+        message: ComposedMessage,
         /// The draft of an earlier step that this message replaces.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replaces: Option<ReplacedDraft>,
@@ -222,7 +222,7 @@ impl Effect {
         }
     }
 
-    pub const fn message(&self) -> Option<&Composed> {
+    pub const fn message(&self) -> Option<&ComposedMessage> {
         match self {
             Self::Draft { message } | Self::Send { message, .. } => Some(message),
             _ => None,

@@ -173,7 +173,7 @@ mod tests {
     fn a_clock_that_jumps_ahead_and_back_closes_no_window_for_good() {
         let caps = Caps { labels_per_minute: 2, messages_per_hour: 2, ..Caps::default() };
         let label = action(Effect::Label { label: "x".into() });
-        let message = action(Effect::Draft { message: crate::model::action::Composed::default() });
+        let message = action(Effect::Draft { message: crate::model::action::ComposedMessage::default() });
         let day = 86_400;
         for (effect, later) in [(&label, 71), (&message, 3611)] {
             let mut windows = RateWindows::default();
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn what_a_clock_ahead_left_behind_is_not_counted_at_every_start() {
         let caps = Caps { messages_per_hour: 1, ..Caps::default() };
-        let message = action(Effect::Draft { message: crate::model::action::Composed::default() });
+        let message = action(Effect::Draft { message: crate::model::action::ComposedMessage::default() });
         for (dated, counts) in [(-3600, false), (-3599, true), (0, true), (3600, true), (3601, false), (86_400, false)]
         {
             let mut windows = RateWindows::default();
@@ -202,7 +202,7 @@ mod tests {
     fn messages_are_capped_by_the_hour_and_by_sender() {
         let caps = Caps { messages_per_hour: 3, messages_per_sender_per_hour: 1, ..Caps::default() };
         let archive = action(Effect::Archive);
-        let message = action(Effect::Draft { message: crate::model::action::Composed::default() });
+        let message = action(Effect::Draft { message: crate::model::action::ComposedMessage::default() });
         let mut windows = RateWindows::default();
         assert!(windows.try_acquire(&message, "a", &caps, at(0)).is_ok());
         assert!(windows.try_acquire(&message, "a", &caps, at(1)).is_err(), "one sender");

@@ -3,7 +3,7 @@
 use mail_parser::{Address as Parsed, Message, MessageParser, MimeHeaders as _};
 
 use super::recipient::normalise_address;
-use crate::model::{Address, action::Composed, ids::sha256_hex};
+use crate::model::{Address, action::ComposedMessage, ids::sha256_hex};
 
 /// Headers that would send it elsewhere than shown.
 const HIDDEN: &[&str] = &[
@@ -19,7 +19,7 @@ const HIDDEN: &[&str] = &[
 ];
 const SINGLE: &[&str] = &["to", "cc", "from", "subject", "date", "message-id", "content-type"];
 
-pub(super) fn check(message: &Composed, own: &[String]) -> Result<(), String> {
+pub(super) fn check(message: &ComposedMessage, own: &[String]) -> Result<(), String> {
     let parsed = MessageParser::default().parse(message.mime.as_bytes()).ok_or("the message cannot be read")?;
     check_headers(&parsed)?;
     check_addresses(parsed.to(), &message.to, "To")?;
@@ -58,7 +58,7 @@ fn check_headers(parsed: &Message<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn check_attachments(parsed: &Message<'_>, message: &Composed) -> Result<(), String> {
+fn check_attachments(parsed: &Message<'_>, message: &ComposedMessage) -> Result<(), String> {
     let found = parsed.attachments().map(|part| {
         let name = part.attachment_name().unwrap_or_default().to_owned();
         (name, sha256_hex(part.contents()))

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::model::{
     Action, Effect, Mail, RiskClass,
-    action::{Argument, Composed, Origin, SendKind},
+    action::{Argument, ComposedMessage, Origin, SendKind},
 };
 
 /// A message to more people than this is a mailing, not a reply.
@@ -82,7 +82,7 @@ fn classify_folder(name: &str) -> Result<(RiskClass, String), String> {
 }
 
 /// A message that is what it says it is, to addresses that are addresses.
-fn check_message(message: &Composed, own: &[String]) -> Result<(), String> {
+fn check_message(message: &ComposedMessage, own: &[String]) -> Result<(), String> {
     if message.recipients().next().is_none() {
         return Err("the message has no recipient".into());
     }
@@ -93,13 +93,13 @@ fn check_message(message: &Composed, own: &[String]) -> Result<(), String> {
 }
 
 /// Calendar parts act on their own in some mail programs; only an invitation or its answer has one.
-fn check_no_calendar_part(message: &Composed) -> Result<(), String> {
+fn check_no_calendar_part(message: &ComposedMessage) -> Result<(), String> {
     let any = message.attachments.iter().any(|attachment| attachment.content_type == CALENDAR);
     if any { Err("a plain message carries a calendar part".into()) } else { Ok(()) }
 }
 
 /// Why a message is more than an answer inside the conversation.
-fn find_risk(message: &Composed, mail: &Mail, situation: &PolicyContext<'_>) -> Option<String> {
+fn find_risk(message: &ComposedMessage, mail: &Mail, situation: &PolicyContext<'_>) -> Option<String> {
     if message.attachments.iter().any(|attachment| attachment.content_type != CALENDAR) {
         return Some("it carries an attachment".into());
     }
@@ -116,7 +116,7 @@ fn find_risk(message: &Composed, mail: &Mail, situation: &PolicyContext<'_>) -> 
 fn classify_send(
     action: &Action,
     kind: SendKind,
-    message: &Composed,
+    message: &ComposedMessage,
     situation: &PolicyContext<'_>,
 ) -> Result<(RiskClass, String), String> {
     check_message(message, situation.own)?;

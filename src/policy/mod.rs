@@ -179,7 +179,7 @@ fn check_approval(action: &Action, situation: &PolicyContext<'_>) -> Result<(), 
         "the approval is from before a restore"
     } else if terms.policy != situation.policy.version {
         "the policy has changed since"
-    } else if action.effect.message().is_some_and(crate::model::action::Composed::has_gap) {
+    } else if action.effect.message().is_some_and(crate::model::action::ComposedMessage::has_gap) {
         "its text has a gap that only you can fill"
     } else {
         return Ok(());

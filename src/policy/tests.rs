@@ -8,7 +8,7 @@ use super::{EffectPolicy, PolicyContext, PolicyVerdict, judge_action};
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Address, Approval, Attachment, Door, Effect, Instant, Mail, MailId,
     TaskId, UserId,
-    action::{ApprovalTerms, Argument, Composed, InvoiceRecord, Origin, SendKind},
+    action::{ApprovalTerms, Argument, ComposedMessage, InvoiceRecord, Origin, SendKind},
     ids::sha256_hex,
     mail::Invite,
 };
@@ -34,7 +34,7 @@ fn policy_with_allow_list() -> EffectPolicy {
     EffectPolicy::parse(&format!("allow: [{LISTED}, {OTHER_LISTED}]")).unwrap()
 }
 
-fn composed(to: &[&str], hidden: bool, attachment: bool) -> Composed {
+fn composed(to: &[&str], hidden: bool, attachment: bool) -> ComposedMessage {
     let text = "Any of these times would suit me.";
     let bcc = if hidden { "Bcc: eve@evil.example\r\n" } else { "" };
     let head = format!("From: {OWN}\r\nTo: {}\r\n{bcc}Subject: Re: hello\r\nMIME-Version: 1.0\r\n", to.join(", "));
@@ -54,7 +54,7 @@ fn composed(to: &[&str], hidden: bool, attachment: bool) -> Composed {
         (format!("{head}Content-Type: text/plain; charset=utf-8\r\n\r\n{text}\r\n"), Vec::new())
     };
     let to = to.iter().map(|addr| address(addr)).collect();
-    Composed { to, cc: vec![], subject: "Re: hello".into(), body: text.into(), mime, attachments }
+    ComposedMessage { to, cc: vec![], subject: "Re: hello".into(), body: text.into(), mime, attachments }
 }
 
 const MODES: &[&str] = &["active", "observe"];

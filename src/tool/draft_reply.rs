@@ -12,7 +12,7 @@ use super::{
 };
 use crate::model::{
     Address, Effect, Mail, Me,
-    action::{Argument, Composed, Origin},
+    action::{Argument, ComposedMessage, Origin},
     ids::sha256_hex,
 };
 
@@ -80,7 +80,7 @@ pub(super) fn template_body(input: &ToolInput<'_>, mail: &Mail) -> String {
     let slots = proposed_slot_lines(input);
     let middle = if slots.is_empty() {
         let asked = input.task.context.more.get("evidence").and_then(Value::as_str).unwrap_or(&input.task.objective);
-        format!("{}\n\n> {}\n\n{}", phrases.about, asked.replace('\n', " "), Composed::GAP)
+        format!("{}\n\n> {}\n\n{}", phrases.about, asked.replace('\n', " "), ComposedMessage::GAP)
     } else {
         format!("{}\n\n{}", phrases.slots, slots.join("\n"))
     };

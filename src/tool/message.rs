@@ -9,7 +9,7 @@ use mail_builder::{
 use mail_parser::MimeHeaders as _;
 
 use super::{ToolError, ToolInput, ToolOutcome};
-use crate::model::{Address, Attachment, Instant, Mail, action::Composed, ids::sha256_hex};
+use crate::model::{Address, Attachment, Instant, Mail, action::ComposedMessage, ids::sha256_hex};
 
 /// What a message says; who it is from, its date and its ids follow from the input.
 pub(super) struct OutgoingMessage<'a> {
@@ -36,7 +36,7 @@ fn header_addresses(people: &[Address]) -> Mailbox<'static> {
 }
 
 impl OutgoingMessage<'_> {
-    pub(super) fn compose(self, input: &ToolInput<'_>) -> Result<Composed, ToolError> {
+    pub(super) fn compose(self, input: &ToolInput<'_>) -> Result<ComposedMessage, ToolError> {
         let name = input.me.names.first().map_or("", String::as_str);
         let mut builder = MessageBuilder::new()
             .from(header_address(name, input.own))
@@ -67,7 +67,7 @@ impl OutgoingMessage<'_> {
         let mime = builder
             .write_to_string()
             .map_err(|error| ToolError(format!("the message could not be written: {error}")))?;
-        Ok(Composed { to: self.to, cc: Vec::new(), subject: self.subject, body: self.body, mime, attachments })
+        Ok(ComposedMessage { to: self.to, cc: Vec::new(), subject: self.subject, body: self.body, mime, attachments })
     }
 }
 
@@ -189,12 +189,12 @@ pub(super) fn missing_address_outcome(input: &ToolInput<'_>) -> Option<ToolOutco
 /// The same message in a person's own words: another subject and text, everything else as it was. The ids and the date
 /// are those of the new action.
 pub fn rewrite_message(
-    message: &Composed,
+    message: &ComposedMessage,
     token: &str,
     subject: &str,
     text: &str,
     now: Instant,
-) -> Result<Composed, ToolError> {
+) -> Result<ComposedMessage, ToolError> {
     let parsed = mail_parser::MessageParser::default().parse(message.mime.as_bytes());
     let parsed = parsed.ok_or_else(|| ToolError("the message cannot be read".into()))?;
     let from = parsed.from().and_then(|from| from.first());
@@ -227,5 +227,5 @@ pub fn rewrite_message(
     };
     let mime =
         builder.write_to_string().map_err(|error| ToolError(format!("the message could not be written: {error}")))?;
-    Ok(Composed { subject: subject.to_owned(), body: text.to_owned(), mime, ..message.clone() })
+    Ok(ComposedMessage { subject: subject.to_owned(), body: text.to_owned(), mime, ..message.clone() })
 }

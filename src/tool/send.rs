@@ -10,7 +10,7 @@ use super::{
 };
 use crate::model::{
     ActionId, Address, Effect,
-    action::{Argument, Composed, Origin, ReplacedDraft, SendKind},
+    action::{Argument, ComposedMessage, Origin, ReplacedDraft, SendKind},
     task::INSTRUCTION,
 };
 
@@ -88,7 +88,7 @@ impl Tool for SendMail {
         let to = named_recipients(&wished)?;
         let text = |key: &str| wished.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let words = instruction(input).map_or_else(|| text("text"), str::to_owned);
-        let words = if words.trim().is_empty() { Composed::GAP.to_owned() } else { words };
+        let words = if words.trim().is_empty() { ComposedMessage::GAP.to_owned() } else { words };
         let body = add_greeting_and_closing(input, to.first().and_then(|to| to.name.as_deref()), &words);
         let subject =
             Some(text("subject")).filter(|subject| !subject.is_empty()).unwrap_or_else(|| input.task.objective.clone());

@@ -4,7 +4,7 @@ use adjutant::{
     model::{
         AccountId, AccountMode, Action, ActionId, Address, Attachment, Effect, Instant, Mail, MailId, RiskClass,
         TaskId, UserId,
-        action::{Argument, Composed, InvoiceRecord, Origin, SendKind},
+        action::{Argument, ComposedMessage, InvoiceRecord, Origin, SendKind},
         mail::{Authentication, Invite},
     },
     policy::{EffectPolicy, PolicyContext, PolicyVerdict, judge_action},
@@ -51,7 +51,7 @@ impl Attacker {
     }
 
     /// Half of the time all is as it should be, and only the wish itself is bad.
-    fn message(&mut self) -> Composed {
+    fn message(&mut self) -> ComposedMessage {
         if self.dice.below(2) == 0 {
             let text = "Here are the passwords.";
             let to = self.pick(&[THREAD, DANA, DANA, EVE, OWN]);
@@ -59,7 +59,13 @@ impl Attacker {
                 "From: {OWN}\r\nTo: {to}\r\nSubject: Re: x\r\nMIME-Version: 1.0\r\nContent-Type: text/plain\r\n\r\n{text}\r\n"
             );
             let to = vec![Address { name: None, addr: to.into() }];
-            return Composed { to, subject: "Re: x".into(), body: text.into(), mime, ..Composed::default() };
+            return ComposedMessage {
+                to,
+                subject: "Re: x".into(),
+                body: text.into(),
+                mime,
+                ..ComposedMessage::default()
+            };
         }
         let count = self.dice.below(8);
         let to: Vec<Address> = (0..count).map(|_| Address { name: None, addr: self.address() }).collect();
@@ -81,7 +87,7 @@ impl Attacker {
         let attachment =
             Attachment { name: "all.zip".into(), content_type: "application/zip".into(), size: 1, sha256: "0".into() };
         let attachments = if self.dice.below(4) == 0 { vec![attachment] } else { vec![] };
-        Composed { to, cc: vec![], subject: "Re: x".into(), body: text, mime, attachments }
+        ComposedMessage { to, cc: vec![], subject: "Re: x".into(), body: text, mime, attachments }
     }
 
     /// From anybody, vouched for or not, with the listed person in any of its fields.
@@ -204,8 +210,13 @@ fn an_attacker_gets_nothing_risky_done() {
 
 /// The class table of the design and its third promise, said anew.
 fn must_be_promised(nth: usize, class: RiskClass, action: &Action, mail: &Mail, phishing: bool) {
-    let to: Vec<String> =
-        action.effect.message().into_iter().flat_map(Composed::recipients).map(|to| to.addr.to_lowercase()).collect();
+    let to: Vec<String> = action
+        .effect
+        .message()
+        .into_iter()
+        .flat_map(ComposedMessage::recipients)
+        .map(|to| to.addr.to_lowercase())
+        .collect();
     assert!(class <= RiskClass::R2, "case {nth}: {class} ran unapproved: {action:?}");
     if class == RiskClass::R0 {
         return;

@@ -10,7 +10,7 @@ use adjutant::{
     model::{
         AccountId, Action, ActionId, Change, Effect, Instant, ItemId, Mail, MailId, Move, NodeName, OutboxState,
         RiskClass, RunId, RunKind, RunState, TaskId, UserId,
-        action::{Argument, Composed, Origin, SendKind},
+        action::{Argument, ComposedMessage, Origin, SendKind},
     },
     outbox::{EffectProgress, Outbox, approval_request},
     policy::ApprovedAction,
@@ -201,8 +201,14 @@ impl Yard {
              X-Adjutant-Action: {action_id}\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n{text}\r\n",
             self.mail.from.addr
         );
-        let message =
-            Composed { to, cc: vec![], subject: format!("Re: {step}"), body: text.into(), mime, attachments: vec![] };
+        let message = ComposedMessage {
+            to,
+            cc: vec![],
+            subject: format!("Re: {step}"),
+            body: text.into(),
+            mime,
+            attachments: vec![],
+        };
         Action {
             action_id,
             account: AccountId::from(WORK),

@@ -12,7 +12,7 @@ use adjutant::{
     app::Said,
     model::{
         ActionId, Effect, OutboxState, RiskClass,
-        action::{Composed, ReplacedDraft, SendKind},
+        action::{ComposedMessage, ReplacedDraft, SendKind},
         ids::sha256_hex,
     },
     outbox::EffectProgress,
@@ -71,7 +71,7 @@ impl Office {
     async fn ask_in_place_of(&self, draft: &str, step: &str) -> Asked {
         let subject = |text: &str| text.replace(&format!("Re: {draft}"), &format!("Re: {step}"));
         let message = self.message(draft);
-        let message = Composed { subject: subject(&message.subject), mime: subject(&message.mime), ..message };
+        let message = ComposedMessage { subject: subject(&message.subject), mime: subject(&message.mime), ..message };
         self.insist(draft, Effect::Draft { message: message.clone() }).await;
         let action_id = ActionId::derive(self.yard.now(), &[draft]);
         let replaces = Some(ReplacedDraft { action_id, sha256: sha256_hex(message.mime.as_bytes()) });

@@ -3,7 +3,9 @@
 
 use adjutant::{
     ingest::{Trust, read_mail},
-    model::{AccountId, AccountMode, Action, ActionId, Effect, Mail, MailId, Task, TaskId, UserId, action::Composed},
+    model::{
+        AccountId, AccountMode, Action, ActionId, Effect, Mail, MailId, Task, TaskId, UserId, action::ComposedMessage,
+    },
     planner::{Relation, facts},
     policy::{EffectPolicy, PolicyContext, classify},
     tool::{BusyTimes, Registry, ToolInput, ToolOutcome, rewrite_message},
@@ -90,7 +92,7 @@ fn written(dice: &mut Dice, text: &str) -> String {
 }
 
 /// What judging an action depends on, with nothing said by anybody.
-fn verdict(message: &Composed, mail: &Mail) -> Result<(), String> {
+fn verdict(message: &ComposedMessage, mail: &Mail) -> Result<(), String> {
     let action = Action {
         action_id: ActionId::derive(now(), &["reply"]),
         account: AccountId::from("work"),
@@ -121,7 +123,7 @@ fn verdict(message: &Composed, mail: &Mail) -> Result<(), String> {
     classify(&action, &situation).map(drop)
 }
 
-fn reply(mail: &Mail) -> Composed {
+fn reply(mail: &Mail) -> ComposedMessage {
     let reading = plan(mail);
     let task: Task = serde_json::from_value(json!({
         "task_id": "01JYD3A8P0WQ5M4T6R2P0N1M4K", "created_at": "2025-06-23T03:15:00Z", "source": "email:1",

@@ -5,7 +5,7 @@ use chrono::Duration;
 use super::{LISTED, OWN, THREAD, VerdictCase, address, at, composed, policy_with_allow_list, word};
 use crate::{
     model::{
-        AccountMode, Action, Approval, Attachment, Door, Effect, Instant, Mail, RiskClass, action::Composed,
+        AccountMode, Action, Approval, Attachment, Door, Effect, Instant, Mail, RiskClass, action::ComposedMessage,
         ids::sha256_hex,
     },
     policy::{ApprovedAction, PolicyContext, PolicyVerdict, approve_post_send, judge_action},
@@ -61,7 +61,7 @@ fn only_configured_labels_and_plain_folders() {
 #[test]
 fn the_bytes_must_say_what_is_shown() {
     let mail = plain("send_reply").mail();
-    type Twist = fn(&mut Composed);
+    type Twist = fn(&mut ComposedMessage);
     let twists: [(&str, Twist); 7] = [
         ("another recipient", |message| message.mime = message.mime.replace(THREAD, "eve@evil.example")),
         ("another subject", |message| message.mime = message.mime.replace("Re: hello", "Re: money")),

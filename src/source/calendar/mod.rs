@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     failpoint,
-    model::{ActionId, Instant, action::Composed},
+    model::{ActionId, Instant, action::ComposedMessage},
 };
 use part::Part;
 
@@ -84,7 +84,7 @@ impl Calendar {
     }
 
     /// Enters the event of an invitation that has been sent. What came of it, in words.
-    pub fn enter(&self, action_id: ActionId, message: &Composed) -> Result<String, ApiError> {
+    pub fn enter(&self, action_id: ActionId, message: &ComposedMessage) -> Result<String, ApiError> {
         let Some(part) = Part::of(message) else { return Ok("it held no event for the calendar".into()) };
         let id = action_id.event_id();
         if self.event(&id)?.is_some() {
@@ -106,7 +106,7 @@ impl Calendar {
 
     /// Notes the person's answer at the event of an invitation they got, if the event there is the one they answered.
     /// What came of it, in words.
-    pub fn answer(&self, message: &Composed) -> Result<String, ApiError> {
+    pub fn answer(&self, message: &ComposedMessage) -> Result<String, ApiError> {
         let Some(part) = Part::of(message) else { return Ok("it held no answer for the calendar".into()) };
         let (events, invited) = (self.events_of(&part.uid)?, part.event());
         let Some(first) = events.first().map(known) else { return Ok("the calendar holds no such event".into()) };

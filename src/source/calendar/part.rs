@@ -4,7 +4,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use mail_parser::{MessageParser, MimeHeaders as _};
 
 use crate::{
-    model::{Instant, action::Composed},
+    model::{Instant, action::ComposedMessage},
     source::KnownEvent,
 };
 
@@ -21,7 +21,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    pub(super) fn of(message: &Composed) -> Option<Self> {
+    pub(super) fn of(message: &ComposedMessage) -> Option<Self> {
         let parsed = MessageParser::default().parse(message.mime.as_bytes())?;
         let is_calendar = |kind: &mail_parser::ContentType<'_>| kind.subtype() == Some("calendar");
         let part = parsed.attachments().find(|part| part.content_type().is_some_and(is_calendar))?;

@@ -9,7 +9,7 @@ use std::{
 
 use super::{INBOX, Maildir, SENT, mailbox::DRAFTS, name, open_file};
 use crate::{
-    model::{Action, ActionId, action::Composed},
+    model::{Action, ActionId, action::ComposedMessage},
     source::{SourceError, ours},
 };
 
@@ -29,7 +29,7 @@ impl Departed {
     }
 
     /// Whether it says this. A database that was put back may have made other words of the same step since.
-    pub(super) fn says(&self, message: &Composed) -> bool {
+    pub(super) fn says(&self, message: &ComposedMessage) -> bool {
         let ours = message.mime.as_bytes();
         fs::read(&self.0).is_ok_and(|bytes| {
             bytes == ours || ours::words_in(&bytes).is_some_and(|theirs| ours::words_in(ours) == Some(theirs))

@@ -8,7 +8,7 @@ use crate::{
     failpoint,
     model::{
         Action, Effect,
-        action::{Composed, ReplacedDraft},
+        action::{ComposedMessage, ReplacedDraft},
         ids::sha256_hex,
     },
     policy::ApprovedAction,
@@ -159,7 +159,7 @@ impl Maildir {
     }
 
     /// A draft goes to the bin if it is there and says what it said; whether it did.
-    fn discard(&self, handle: &str, message: &Composed) -> Result<bool, SourceError> {
+    fn discard(&self, handle: &str, message: &ComposedMessage) -> Result<bool, SourceError> {
         let Some(path) = self.stored(DRAFTS, handle)? else { return Ok(false) };
         if !fs::read(&path).is_ok_and(|stored| stored == message.mime.as_bytes()) {
             return Ok(false);
@@ -192,7 +192,7 @@ fn sent_key(action: &Action) -> String {
     name::key(SENT, action.action_id.to_string().as_ref())
 }
 
-fn outgoing(approved: &ApprovedAction) -> Result<(&Action, &Composed), SendError> {
+fn outgoing(approved: &ApprovedAction) -> Result<(&Action, &ComposedMessage), SendError> {
     let action = approved.action();
     match &action.effect {
         Effect::Send { message, .. } => Ok((action, message)),

@@ -30,7 +30,7 @@ pub(in crate::store) fn grant(connection: &Connection, decision: &Decision, item
     if terms.expires_at <= decision.at {
         return refused("it has expired");
     }
-    if row.action.effect.message().is_some_and(crate::model::action::Composed::has_gap) {
+    if row.action.effect.message().is_some_and(crate::model::action::ComposedMessage::has_gap) {
         return refused("its text has a gap (…) that only you can fill; edit it first");
     }
     let sql = "INSERT OR REPLACE INTO approval (action_id, item_id, sha256, epoch, door, who, granted_at, expires_at, used_at)

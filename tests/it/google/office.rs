@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use adjutant::{
-    model::{AccountId, AccountMode, Action, Effect, action::Composed},
+    model::{AccountId, AccountMode, Action, Effect, action::ComposedMessage},
     policy::{ApprovedAction, PolicyContext, PolicyVerdict, judge_action},
     source::{
         calendar::Calendar,
@@ -63,7 +63,7 @@ impl Office {
     }
 
     /// A message as [`Yard::action`] writes it.
-    pub(crate) fn message(&self, step: &str) -> Composed {
+    pub(crate) fn message(&self, step: &str) -> ComposedMessage {
         self.yard.action(step, "On Friday, then.").effect.message().unwrap().clone()
     }
 

@@ -13,7 +13,7 @@ use anyhow::{Context as _, bail};
 use crate::{
     app::App,
     failpoint,
-    model::{ItemId, action::Composed},
+    model::{ItemId, action::ComposedMessage},
 };
 
 /// Where neither `VISUAL` nor `EDITOR` says anything.
@@ -21,7 +21,7 @@ const FALLBACKS: [&str; 4] = ["editor", "nano", "vim", "vi"];
 const SUBJECT: &str = "Subject:";
 
 /// Subject and text as the person left them; none when nothing changed.
-pub(super) fn edited(app: &App, item: ItemId, message: &Composed) -> anyhow::Result<Option<(String, String)>> {
+pub(super) fn edited(app: &App, item: ItemId, message: &ComposedMessage) -> anyhow::Result<Option<(String, String)>> {
     let file = Scratch::write(app.home.data().join(format!(".edit-{item}.txt")), &written(message))?;
     let editor = editor()?;
     // Through the shell, as everywhere: the variable may hold arguments.
@@ -51,12 +51,12 @@ fn editor() -> anyhow::Result<String> {
     found.context("no editor was found; set EDITOR, or use `adjutant hitl edit ITEM --text …`")
 }
 
-fn written(message: &Composed) -> String {
+fn written(message: &ComposedMessage) -> String {
     format!("{SUBJECT} {}\n\n{}\n", message.subject, message.body.trim_end())
 }
 
 /// An empty file changes nothing, and neither does one that says the same.
-fn changed(message: &Composed, file: &str) -> Option<(String, String)> {
+fn changed(message: &ComposedMessage, file: &str) -> Option<(String, String)> {
     let file = file.replace("\r\n", "\n");
     let (subject, text) = match file.strip_prefix(SUBJECT) {
         Some(rest) => {
@@ -101,7 +101,10 @@ mod tests {
 
     #[test]
     fn what_the_editor_left_is_read_generously() {
-        let message = Composed { subject: "Re: keys".into(), body: "Hi Tom,\n\n…\n".into(), ..Composed::default() };
+        let message =
+            ComposedMessage {
+                subject: "Re: keys".into(), body: "Hi Tom,\n\n…\n".into(), ..ComposedMessage::default()
+            };
         let same = written(&message);
         let new = |subject: &str, text: &str| Some((subject.to_owned(), text.to_owned()));
         for (file, expected) in [

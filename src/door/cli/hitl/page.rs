@@ -11,7 +11,7 @@ use super::{
 use crate::{
     app::{App, ItemDetail},
     ingest::escape_for_people,
-    model::{Instant, ItemKind, ItemState, OutboxState, action::Composed},
+    model::{Instant, ItemKind, ItemState, OutboxState, action::ComposedMessage},
     source::KnownEvent,
     store::value::ItemRow,
 };
@@ -110,7 +110,7 @@ pub(super) fn details(detail: &ItemDetail) -> Vec<Line> {
     lines
 }
 
-fn addressed(detail: &ItemDetail, message: &Composed) -> Vec<Line> {
+fn addressed(detail: &ItemDetail, message: &ComposedMessage) -> Vec<Line> {
     let mut lines = Vec::new();
     for (nth, to) in detail.recipients.iter().enumerate() {
         let (marks, loud) = marks(to);

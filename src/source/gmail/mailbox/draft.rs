@@ -14,7 +14,7 @@ use mail_parser::MessageParser;
 
 use super::handle::Handle;
 use crate::{
-    model::{ActionId, action::Composed},
+    model::{ActionId, action::ComposedMessage},
     source::{
         gmail::client::{Client, ME, SCOPE, price},
         google::ApiError,
@@ -69,7 +69,7 @@ impl Drafts {
 
     /// The conversation a message belongs to: that of the mail it answers, while there is such a mail. One that answers
     /// nothing begins its own.
-    pub(super) fn thread_of(&self, key: Option<&str>, message: &Composed) -> Result<Option<String>, ApiError> {
+    pub(super) fn thread_of(&self, key: Option<&str>, message: &ComposedMessage) -> Result<Option<String>, ApiError> {
         let Some(key) = key.filter(|_| answers(message)) else { return Ok(None) };
         let found = self.client.ask(price::READ, async |hub, heard| {
             let call = hub.users().messages_get(ME, key).format("minimal");
@@ -83,7 +83,7 @@ impl Drafts {
     }
 
     /// Stores a draft. Made once: one that was stored unheard is found by [`Self::look_up`].
-    pub(super) fn create(&self, message: &Composed, thread: Option<String>) -> Result<Handle, ApiError> {
+    pub(super) fn create(&self, message: &ComposedMessage, thread: Option<String>) -> Result<Handle, ApiError> {
         let history = self.history()?;
         let draft = Draft { id: None, message: Some(Message { thread_id: thread, ..Message::default() }) };
         let made = self.client.once(price::DRAFT, async |hub, heard| {
@@ -159,7 +159,7 @@ impl Drafts {
     }
 
     /// Lets a draft go, with exactly these bytes. Made once, whatever becomes of it. The id of the sent message.
-    pub(super) fn send(&self, handle: &Handle, message: &Composed) -> Result<String, ApiError> {
+    pub(super) fn send(&self, handle: &Handle, message: &ComposedMessage) -> Result<String, ApiError> {
         let thread = Message { thread_id: Some(handle.thread.clone()), ..Message::default() };
         let draft = Draft { id: Some(handle.draft.clone()), message: Some(thread) };
         let sent = self.client.once(price::SEND, async |hub, heard| {
@@ -208,7 +208,7 @@ pub(super) fn action_named(message: &Message) -> Option<ActionId> {
     named?.value.as_deref()?.trim().parse().ok()
 }
 
-fn answers(message: &Composed) -> bool {
+fn answers(message: &ComposedMessage) -> bool {
     let parsed = MessageParser::default().parse_headers(message.mime.as_bytes());
     parsed.is_some_and(|parsed| parsed.header_raw("In-Reply-To").is_some())
 }

@@ -14,7 +14,7 @@ use super::Client;
 use crate::{
     model::{
         Action, ActionId, Effect, Instant,
-        action::{Composed, ReplacedDraft, SendKind},
+        action::{ComposedMessage, ReplacedDraft, SendKind},
         ids::sha256_hex,
     },
     policy::ApprovedAction,
@@ -55,7 +55,7 @@ impl Postbox {
     }
 
     /// Whether the draft of an action is there and still says what it said.
-    fn unchanged(&self, handle: &Handle, message: &Composed) -> Result<bool, ApiError> {
+    fn unchanged(&self, handle: &Handle, message: &ComposedMessage) -> Result<bool, ApiError> {
         Ok(match self.drafts.read(&handle.draft)? {
             Some(found) => found.is(handle) && found.says(message.mime.as_bytes()),
             None => false,
@@ -63,7 +63,7 @@ impl Postbox {
     }
 
     /// What a try before this one has stored, if it is what it was then. Whoever has the mailbox open may have sent it.
-    fn tried(&self, action: &Action, message: &Composed) -> Result<Option<Handle>, SendError> {
+    fn tried(&self, action: &Action, message: &ComposedMessage) -> Result<Option<Handle>, SendError> {
         let Some(known) = self.drafts.look_up(action.action_id, None).map_err(not_sent)? else { return Ok(None) };
         match self.drafts.read(&known.draft).map_err(not_sent)? {
             Some(found) if found.is(&known) && found.says(message.mime.as_bytes()) => Ok(Some(known)),
@@ -324,7 +324,7 @@ fn accepted(handle: String) -> Departure {
     Departure::Sent(Applied { handle, result: ACCEPTED.into() })
 }
 
-fn outgoing(approved: &ApprovedAction) -> Result<(&Action, &Composed), SendError> {
+fn outgoing(approved: &ApprovedAction) -> Result<(&Action, &ComposedMessage), SendError> {
     let action = approved.action();
     match &action.effect {
         Effect::Send { message, .. } => Ok((action, message)),
