@@ -201,7 +201,7 @@ impl App {
             who: "person".into(),
             reason: said.reason,
             at: now,
-            door: said.door,
+            channel: said.door,
             sha256: said.sha256,
             release_at: (grace > 0).then(|| now.plus(Duration::seconds(i64::from(grace)))),
             epoch,

@@ -300,7 +300,7 @@ pub struct Decision {
     pub who: String,
     pub reason: String,
     pub at: Instant,
-    pub door: Door,
+    pub channel: Door,
     /// Of the action the person saw; needed to approve.
     pub sha256: String,
     /// When an approved action leaves.

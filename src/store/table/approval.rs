@@ -21,8 +21,8 @@ pub(in crate::store) fn grant(connection: &Connection, decision: &Decision, item
     let row = action_of(connection, item)?;
     let refused = |why: &str| Err(StoreError::Refused(format!("item {} was not approved: {why}", item.item_id)));
     let Some(terms) = row.action.terms.as_ref() else { return refused("it was never asked about") };
-    if !decision.door.may_approve() {
-        return refused(&format!("{} can show it, not approve it", decision.door));
+    if !decision.channel.may_approve() {
+        return refused(&format!("{} can show it, not approve it", decision.channel));
     }
     if decision.sha256 != row.sha256 || !row.intact {
         return refused("it is not what you were shown; look at it again");
@@ -40,7 +40,7 @@ pub(in crate::store) fn grant(connection: &Connection, decision: &Decision, item
         item.item_id.to_string(),
         &row.sha256,
         decision.epoch,
-        decision.door.as_str(),
+        decision.channel.as_str(),
         &decision.who,
         decision.at.to_string(),
         terms.expires_at.to_string(),

@@ -33,8 +33,8 @@ pub(in crate::store) fn decide(connection: &Connection, decision: &Decision) -> 
             of_action(connection, decision, &row, task_id)
         }
         (ItemKind::RuleProposal, _) if matches!(decision.verdict, Verdict::Approve | Verdict::Reject) => {
-            if decision.verdict == Verdict::Approve && !decision.door.may_approve() {
-                let why = format!("{} can show it, not approve it", decision.door);
+            if decision.verdict == Verdict::Approve && !decision.channel.may_approve() {
+                let why = format!("{} can show it, not approve it", decision.channel);
                 return Err(StoreError::Refused(format!("item {} was not approved: {why}", row.item_id)));
             }
             if decision.verdict == Verdict::Approve && row.action_sha256.as_deref() != Some(decision.sha256.as_str()) {
