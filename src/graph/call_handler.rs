@@ -166,7 +166,7 @@ impl LiveCallHandler {
                 encode_reply(&known.context("the mail is not in the ledger")?)
             }
             Call::Kin { marks } => {
-                encode_reply(&self.store.read_now(|reader| reader.invoice_kin(&head.account, marks))?)
+                encode_reply(&self.store.read_now(|reader| reader.tasks_about_invoice(&head.account, marks))?)
             }
             Call::Rank { urgency } => self.rank_task(state, *urgency, now),
             Call::Taught { facts } => encode_reply(&self.rules.borrow().rules.taught(facts, now)),

@@ -10,7 +10,7 @@ use crate::{
     model::{Mail, PlannedTask, TaskKind, mark},
     store::{
         query_words,
-        value::{Kinship, ThreadTask},
+        value::{Kinship, RelatedTask},
     },
 };
 
@@ -31,7 +31,7 @@ fn invoice_fingerprint(mail: &Mail, planned: &PlannedTask) -> Option<String> {
 }
 
 /// Adds tasks found by another kinship; of one that is there already, the stronger counts.
-pub(super) fn merge_tasks(tasks: &mut Vec<ThreadTask>, more: Vec<ThreadTask>) {
+pub(super) fn merge_tasks(tasks: &mut Vec<RelatedTask>, more: Vec<RelatedTask>) {
     for new in more {
         match tasks.iter_mut().find(|known| known.task_id == new.task_id) {
             Some(known) if known.kinship == Kinship::Text => {}
@@ -42,11 +42,11 @@ pub(super) fn merge_tasks(tasks: &mut Vec<ThreadTask>, more: Vec<ThreadTask>) {
 }
 
 /// The task a mail that asks for nothing answers.
-pub(super) fn find_answered_task<'a>(mail: &Mail, tasks: &'a [ThreadTask]) -> Option<&'a ThreadTask> {
+pub(super) fn find_answered_task<'a>(mail: &Mail, tasks: &'a [RelatedTask]) -> Option<&'a RelatedTask> {
     tasks.iter().find(|task| task.kinship != Kinship::Thread || !mail.references.is_empty())
 }
 
-pub(super) const fn reply_evidence(task: &ThreadTask) -> &'static str {
+pub(super) const fn reply_evidence(task: &RelatedTask) -> &'static str {
     match task.kinship {
         Kinship::Thread => "a reply in the conversation of this task",
         Kinship::Quote => "a reply that quotes the request of this task",
@@ -61,8 +61,8 @@ const SAME_TEXT: &str = "the same words, subject and attachments from the same s
 pub(super) fn find_same_task<'a>(
     planned: &PlannedTask,
     mail: &Mail,
-    tasks: &'a [ThreadTask],
-) -> Option<(&'a ThreadTask, String)> {
+    tasks: &'a [RelatedTask],
+) -> Option<(&'a RelatedTask, String)> {
     tasks
         .iter()
         .filter(|task| is_safe_to_link(task, mail))
@@ -70,7 +70,7 @@ pub(super) fn find_same_task<'a>(
 }
 
 /// Whether filing the mail under this task can do its author no harm.
-fn is_safe_to_link(task: &ThreadTask, mail: &Mail) -> bool {
+fn is_safe_to_link(task: &RelatedTask, mail: &Mail) -> bool {
     if task.own {
         return true;
     }
@@ -81,7 +81,7 @@ fn is_safe_to_link(task: &ThreadTask, mail: &Mail) -> bool {
     task.sender == mail.from.addr || (task.sender_verified && task.known_contact)
 }
 
-fn same_task_evidence(planned: &PlannedTask, mail: &Mail, task: &ThreadTask) -> Option<String> {
+fn same_task_evidence(planned: &PlannedTask, mail: &Mail, task: &RelatedTask) -> Option<String> {
     let number = |number: &Option<String>| number.as_deref().and_then(|number| mark::of_invoice("same", number));
     let (asked, known) = (number(&planned.invoice_number), number(&task.invoice_number));
     match task.kinship {
@@ -104,7 +104,7 @@ fn same_task_evidence(planned: &PlannedTask, mail: &Mail, task: &ThreadTask) -> 
 }
 
 /// The same meeting, invoice or alert, or half of the words.
-fn is_same_request(planned: &PlannedTask, task: &ThreadTask) -> bool {
+fn is_same_request(planned: &PlannedTask, task: &RelatedTask) -> bool {
     let words: HashSet<String> = query_words(&planned.objective).into_iter().collect();
     let shared = query_words(&task.objective).iter().filter(|word| words.contains(*word)).count();
     (is_one_per_conversation(planned.kind) && task.kind == planned.kind.as_str()) || shared * 2 >= words.len().max(1)

@@ -52,7 +52,7 @@ pub struct Facts {
 
 impl Facts {
     /// Takes in what a follow-up says. Nothing in here lowers what was known.
-    pub fn absorb(&mut self, later: &Facts) {
+    pub fn merge_follow_up(&mut self, later: &Facts) {
         if later.urgency > self.urgency {
             (self.urgency, self.urgency_origin) = (later.urgency, later.urgency_origin);
         }

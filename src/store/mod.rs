@@ -6,7 +6,7 @@
 mod answer;
 mod connect;
 mod error;
-mod kinship;
+mod followup;
 pub mod lesson;
 mod migrate;
 pub mod night;

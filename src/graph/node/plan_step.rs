@@ -18,7 +18,7 @@ use crate::{
     },
     planner::{self, ReadContext, Relation},
     rules::Taught,
-    store::value::{Acquaintance, NewRun, ThreadTask},
+    store::value::{Acquaintance, NewRun, RelatedTask},
     tool::Registry,
 };
 
@@ -56,7 +56,7 @@ impl Node for PlanStep {
         }
         let marks = if entry.state.forced { Vec::new() } else { followup::invoice_fingerprints(mail, &reading.tasks) };
         if !marks.is_empty() {
-            let Some(same) = entry.find_reply::<Vec<ThreadTask>>(|call| matches!(call, Call::Kin { .. }))? else {
+            let Some(same) = entry.find_reply::<Vec<RelatedTask>>(|call| matches!(call, Call::Kin { .. }))? else {
                 return Ok(NodeOutput::from_call(Call::Kin { marks }));
             };
             followup::merge_tasks(&mut known.tasks, same);
@@ -118,7 +118,7 @@ impl PlanStep {
             return link_follow_up(entry, about, &[(task, followup::reply_evidence(task).to_owned())]);
         }
         let mut fresh = Vec::new();
-        let mut again: Vec<(&ThreadTask, String)> = Vec::new();
+        let mut again: Vec<(&RelatedTask, String)> = Vec::new();
         for planned in &reading.tasks {
             match followup::find_same_task(planned, mail, &known.tasks).filter(|_| !entry.state.forced) {
                 Some(found) if again.iter().any(|(task, _)| task.task_id == found.0.task_id) => {}
@@ -262,7 +262,7 @@ fn skip_without_task(facts: Facts, kind: NoTask, reason: &str) -> NodeOutput {
 }
 
 /// The mail is about tasks that are there; the first of them is what the ledger names.
-fn link_follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&ThreadTask, String)]) -> NodeOutput {
+fn link_follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&RelatedTask, String)]) -> NodeOutput {
     let mut changes: Vec<Change> = tasks.iter().map(|(task, evidence)| link_change(task, &facts, evidence)).collect();
     let reason = tasks.first().map(|(task, evidence)| format!("{evidence}: {}", task.objective)).unwrap_or_default();
     let facts = Some(Box::new(Facts { kind: "follow_up".into(), ..facts }));
@@ -272,13 +272,13 @@ fn link_follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&ThreadTask, St
     step
 }
 
-fn link_change(task: &ThreadTask, facts: &Facts, evidence: &str) -> Change {
+fn link_change(task: &RelatedTask, facts: &Facts, evidence: &str) -> Change {
     let facts = Box::new(Facts { kind: "follow_up".into(), ..facts.clone() });
     Change::LinkMail { task_id: task.task_id, facts, evidence: evidence.to_owned() }
 }
 
 /// What a follow-up says may raise its task.
-fn rank_run(entry: &NodeInput<'_>, task: &ThreadTask) -> NewRun {
+fn rank_run(entry: &NodeInput<'_>, task: &RelatedTask) -> NewRun {
     NewRun {
         run_id: RunId::derive(entry.now, &[&entry.run.run_id.to_string(), &task.task_id.to_string()]),
         account: entry.run.account.clone(),

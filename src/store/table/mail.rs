@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{execute, extracted, json, kin, many, one, parsed};
+use super::{execute, extracted, followup, json, many, one, parsed};
 use crate::{
     model::{AccountId, Direction, Instant, Mail, MailId, mark},
     store::{
@@ -121,9 +121,9 @@ pub(in crate::store) fn acquaintance(
     })?;
     let Some((mut known, account, thread)) = found else { return Ok(None) };
     if !known.alone {
-        known.tasks = kin::of_thread(connection, &account, &thread)?;
+        known.tasks = followup::tasks_of_thread(connection, &account, &thread)?;
     }
-    kin::join_marked(connection, &account, text, &mail.quoted, &mut known.tasks)?;
+    followup::join_marked(connection, &account, text, &mail.quoted, &mut known.tasks)?;
     known.alone &= known.tasks.is_empty();
     Ok(Some(known))
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{execute, facts, history, item, kin, ledger, model_call, one, outbox, parsed, parsed_option, task};
+use super::{execute, facts, followup, history, item, ledger, model_call, one, outbox, parsed, parsed_option, task};
 use crate::{
     model::{
         AccountId, Change, Facts, Instant, ItemId, ItemKind, MailId, MailState, NodeName, RunId, RunStatus, Status,
@@ -231,11 +231,11 @@ fn project(session: &Session, point: &Checkpoint, found: &[FoundBy]) -> Result<(
                 let owner = task::Owner { account: &point.account, user: &point.user, mail_id: point.mail_id, who };
                 let found = found.next().ok_or_else(|| StoreError::Refused("it was not prepared".into()))?;
                 task::open(session, task, found, facts, &owner, point.entered_at)?;
-                kin::mark(session, point, task.task_id, marks, seen)?;
+                followup::mark(session, point, task.task_id, marks, seen)?;
                 concerned.get_or_insert(task.task_id);
             }
             Change::LinkMail { task_id, facts, evidence } => {
-                link(session, *task_id, facts, evidence, point)?;
+                link_mail(session, *task_id, facts, evidence, point)?;
                 concerned.get_or_insert(*task_id);
             }
             Change::Settle { state, reason, facts } => {
@@ -277,10 +277,16 @@ fn settle(
     ledger::settle(connection, mail_id, state, reason, task_id, point.entered_at)
 }
 
-fn link(connection: &Connection, task_id: TaskId, later: &Facts, evidence: &str, point: &Checkpoint) -> Result<()> {
+fn link_mail(
+    connection: &Connection,
+    task_id: TaskId,
+    later: &Facts,
+    evidence: &str,
+    point: &Checkpoint,
+) -> Result<()> {
     let mut known =
         facts::of_task(connection, task_id)?.ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))?;
-    known.absorb(later);
+    known.merge_follow_up(later);
     facts::put_task(connection, task_id, &known)?;
     let mail = point.mail_id.map_or_else(String::new, |id| format!("mail:{id}"));
     let entry = history::Entry {

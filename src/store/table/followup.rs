@@ -9,7 +9,7 @@ use crate::{
     store::{
         Reader,
         error::{Result, StoreError},
-        value::{Checkpoint, FollowUp, Kinship, ThreadTask},
+        value::{Checkpoint, FollowUp, Kinship, RelatedTask},
     },
 };
 
@@ -17,7 +17,7 @@ use crate::{
 const MOST: i64 = 20;
 
 /// Open tasks, oldest first; the caller says of what.
-fn open_tasks(from: &str) -> String {
+fn open_tasks_sql(from: &str) -> String {
     let invoice = extracted("t.context", "$.invoice_number");
     format!(
         "SELECT t.task_id, f.objective, f.kind, f.sender, f.sender_verified, f.known_contact,
@@ -29,8 +29,8 @@ fn open_tasks(from: &str) -> String {
     )
 }
 
-fn kin(row: &Row<'_>, kinship: Kinship) -> rusqlite::Result<ThreadTask> {
-    Ok(ThreadTask {
+fn kin(row: &Row<'_>, kinship: Kinship) -> rusqlite::Result<RelatedTask> {
+    Ok(RelatedTask {
         task_id: parsed(row, 0)?,
         objective: row.get(1)?,
         kind: row.get(2)?,
@@ -43,8 +43,12 @@ fn kin(row: &Row<'_>, kinship: Kinship) -> rusqlite::Result<ThreadTask> {
     })
 }
 
-pub(in crate::store) fn of_thread(connection: &Connection, account: &str, thread: &str) -> Result<Vec<ThreadTask>> {
-    many(connection, &open_tasks("task_thread"), (account, thread), "finding the thread's tasks", |row| {
+pub(in crate::store) fn tasks_of_thread(
+    connection: &Connection,
+    account: &str,
+    thread: &str,
+) -> Result<Vec<RelatedTask>> {
+    many(connection, &open_tasks_sql("task_thread"), (account, thread), "finding the thread's tasks", |row| {
         kin(row, Kinship::Thread)
     })
 }
@@ -54,8 +58,8 @@ pub(in crate::store) fn marked(
     account: &str,
     mark: &str,
     kinship: Kinship,
-) -> Result<Vec<ThreadTask>> {
-    many(connection, &open_tasks("task_mark"), (account, mark), "finding marked tasks", |row| kin(row, kinship))
+) -> Result<Vec<RelatedTask>> {
+    many(connection, &open_tasks_sql("task_mark"), (account, mark), "finding marked tasks", |row| kin(row, kinship))
 }
 
 /// Adds the tasks a mail repeats or quotes to those of its conversation. What can be seen closer at hand counts: a text
@@ -65,7 +69,7 @@ pub(in crate::store) fn join_marked(
     account: &str,
     text: Option<&str>,
     quoted: &[String],
-    tasks: &mut Vec<ThreadTask>,
+    tasks: &mut Vec<RelatedTask>,
 ) -> Result<()> {
     let same = text.map(|mark| (Kinship::Text, mark));
     let quoted = quoted.iter().map(|mark| (Kinship::Quote, mark.as_str()));
@@ -128,7 +132,7 @@ impl Reader<'_> {
     }
 
     /// Open tasks about the same invoice.
-    pub fn invoice_kin(&self, account: &AccountId, marks: &[String]) -> Result<Vec<ThreadTask>> {
+    pub fn tasks_about_invoice(&self, account: &AccountId, marks: &[String]) -> Result<Vec<RelatedTask>> {
         let mut found = Vec::new();
         for mark in marks {
             found.extend(marked(self.0, account.as_str(), mark, Kinship::Invoice)?);

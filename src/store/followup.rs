@@ -44,11 +44,11 @@ pub struct Acquaintance {
     pub thread_mine: bool,
     pub muted: bool,
     /// Open tasks that may be about the same, those of its conversation first, then the oldest.
-    pub tasks: Vec<ThreadTask>,
+    pub tasks: Vec<RelatedTask>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ThreadTask {
+pub struct RelatedTask {
     pub task_id: TaskId,
     pub objective: String,
     pub kind: String,
