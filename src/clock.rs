@@ -29,10 +29,10 @@ impl Clock {
 
     pub fn now(&self) -> Instant {
         match self {
-            Clock::System => Instant::nearest(Utc::now()),
-            Clock::Stopped(seconds) => {
-                Instant::nearest(DateTime::from_timestamp(seconds.load(Ordering::SeqCst), 0).unwrap_or_default())
-            }
+            Clock::System => Instant::from_utc_clamped(Utc::now()),
+            Clock::Stopped(seconds) => Instant::from_utc_clamped(
+                DateTime::from_timestamp(seconds.load(Ordering::SeqCst), 0).unwrap_or_default(),
+            ),
         }
     }
 

@@ -48,13 +48,13 @@ impl Instant {
     }
 
     /// The time of a file, which may be anything. None outside 1970–9998.
-    pub fn of_file(at: SystemTime) -> Option<Self> {
+    pub fn from_file_time(at: SystemTime) -> Option<Self> {
         let since = at.duration_since(SystemTime::UNIX_EPOCH).ok()?;
         Self::from_unix(i64::try_from(since.as_secs()).ok()?)
     }
 
     /// The nearest one there is: for clocks and sums, which must go on.
-    pub fn nearest(at: DateTime<Utc>) -> Self {
+    pub fn from_utc_clamped(at: DateTime<Utc>) -> Self {
         Self(at.trunc_subsecs(0)).clamp(Self::EARLIEST, Self::LATEST)
     }
 
@@ -79,7 +79,7 @@ impl Instant {
     /// The sum, or the end of time that is nearest to it.
     pub fn plus(self, duration: Duration) -> Self {
         let beyond = if duration < Duration::zero() { Self::EARLIEST } else { Self::LATEST };
-        self.0.checked_add_signed(duration).map_or(beyond, Self::nearest)
+        self.0.checked_add_signed(duration).map_or(beyond, Self::from_utc_clamped)
     }
 
     /// Hours from `self` to `later`, negative when `later` is earlier.
@@ -157,7 +157,7 @@ mod tests {
             assert!(text.parse::<Instant>().is_err(), "{text}");
             assert!(serde_json::from_str::<Instant>(&format!("\"{text}\"")).is_err(), "{text}");
         }
-        assert_eq!(Instant::of_file(SystemTime::UNIX_EPOCH - std::time::Duration::from_secs(1)), None);
+        assert_eq!(Instant::from_file_time(SystemTime::UNIX_EPOCH - std::time::Duration::from_secs(1)), None);
         assert_eq!(Instant::EARLIEST.plus(Duration::days(-1)), Instant::EARLIEST);
         assert_eq!(Instant::LATEST.plus(Duration::MAX), Instant::LATEST);
         assert_eq!(Instant::LATEST.plus(Duration::MIN), Instant::EARLIEST);

@@ -66,7 +66,7 @@ impl LastGood {
     }
 
     fn since(&self) -> Option<Instant> {
-        Instant::of_file(fs::metadata(&self.0).and_then(|copy| copy.modified()).ok()?)
+        Instant::from_file_time(fs::metadata(&self.0).and_then(|copy| copy.modified()).ok()?)
     }
 
     /// Keeps `text`, which `file` held and which is good. A copy that cannot be written is told, and the rules count all

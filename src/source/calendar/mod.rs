@@ -190,7 +190,7 @@ fn known(event: &Event) -> KnownEvent {
 }
 
 fn span(period: google_calendar3::api::TimePeriod) -> Option<Busy> {
-    Some(Busy { from: Instant::nearest(period.start?), to: Instant::nearest(period.end?) })
+    Some(Busy { from: Instant::from_utc_clamped(period.start?), to: Instant::from_utc_clamped(period.end?) })
 }
 
 fn entry(part: &Part) -> Event {

@@ -223,7 +223,7 @@ fn stem(path: &Path) -> String {
 
 fn modified(meta: &fs::Metadata) -> Instant {
     let written = Instant::from_unix(meta.mtime()).or_else(|| Instant::from_unix(meta.ctime()));
-    written.or_else(|| Instant::of_file(SystemTime::now())).unwrap_or(Instant::EARLIEST)
+    written.or_else(|| Instant::from_file_time(SystemTime::now())).unwrap_or(Instant::EARLIEST)
 }
 
 /// `Sent`, `Sent Items`, `INBOX.Sent`, `.Sent`: what the person wrote.

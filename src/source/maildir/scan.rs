@@ -169,7 +169,7 @@ impl<'a> Scan<'a> {
         };
         let arrived_at = name::delivered_at(unique)
             .or_else(|| stamp.written_at())
-            .or_else(|| Instant::of_file(self.now))
+            .or_else(|| Instant::from_file_time(self.now))
             .unwrap_or(Instant::EARLIEST);
         Ok(Some(File { folder, direction, path, stamp, arrived_at }))
     }
