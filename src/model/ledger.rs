@@ -17,7 +17,7 @@ words! {
 
 impl MailState {
     /// A state that is an answer: nothing is owed to this mail.
-    pub const fn is_settled(self) -> bool {
+    pub const fn has_outcome(self) -> bool {
         !matches!(self, MailState::Pending | MailState::Failed)
     }
 }

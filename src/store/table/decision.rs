@@ -350,7 +350,7 @@ fn of_mail(connection: &Connection, decision: &Decision, item: &ItemRow) -> Resu
     if decision.verdict == Verdict::Retry {
         return ledger::again(connection, mail_id, &item.user, decision.at).map(|run| vec![run]);
     }
-    ledger::settle(
+    ledger::record_outcome(
         connection,
         mail_id,
         MailState::NoTask,

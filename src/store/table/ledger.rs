@@ -80,7 +80,7 @@ fn enter(session: &Session, batch: &Arrivals, arrival: &Arrival, text: Option<&M
     };
     let Answer { state, reason, run } = account_for(session, batch, arrival, text, mail_id, retries)?;
     if state != MailState::Pending || !reason.is_empty() {
-        settle(session, mail_id, state, &reason, None, batch.at)?;
+        record_outcome(session, mail_id, state, &reason, None, batch.at)?;
     }
     Ok(Some(Arrived { source_key: arrival.source_key.clone(), mail_id, state, run }))
 }
@@ -186,7 +186,7 @@ fn replace_beginning(session: &Session, batch: &Arrivals, key: &str, whole: Mail
     for task in tasks.iter().filter(|task| !task.task.status.is_terminal()) {
         task_edit::walk(session, task, Status::Cancelled, INTAKE, &why, batch.at)?;
     }
-    settle(session, first, MailState::NoTask, &why, None, batch.at)?;
+    record_outcome(session, first, MailState::NoTask, &why, None, batch.at)?;
     Ok(Some(first))
 }
 
@@ -206,7 +206,7 @@ fn gone(connection: &Connection, account: &AccountId, key: &str, at: Instant) ->
 }
 
 /// Writes the ledger's answer. A flag that was there before stays in front of the reason.
-pub(in crate::store) fn settle(
+pub(in crate::store) fn record_outcome(
     connection: &Connection,
     mail_id: MailId,
     state: MailState,
@@ -304,7 +304,7 @@ fn not_a_task(connection: &Connection, edit: &MailEdit, entry: &Entry) -> Result
             task_edit::walk(connection, &task, Status::Cancelled, "person", "not a task", edit.at)?;
         }
     }
-    settle(connection, edit.mail_id, MailState::NoTask, "a person said: not a task", None, edit.at)
+    record_outcome(connection, edit.mail_id, MailState::NoTask, "a person said: not a task", None, edit.at)
 }
 
 fn correct(

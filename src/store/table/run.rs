@@ -239,7 +239,7 @@ fn project(session: &Session, point: &Checkpoint, found: &[FoundBy]) -> Result<(
                 concerned.get_or_insert(*task_id);
             }
             Change::Settle { state, reason, facts } => {
-                settle(session, *state, reason, facts.as_deref(), concerned, point)?;
+                record_mail_outcome(session, *state, reason, facts.as_deref(), concerned, point)?;
             }
             Change::Priority { priority, rule: decided, urgency } => {
                 rank(session, point, priority.as_str(), decided)?;
@@ -262,7 +262,7 @@ fn project(session: &Session, point: &Checkpoint, found: &[FoundBy]) -> Result<(
     }
 }
 
-fn settle(
+fn record_mail_outcome(
     connection: &Connection,
     state: MailState,
     reason: &str,
@@ -274,7 +274,7 @@ fn settle(
     if let Some(known) = known {
         facts::put_mail(connection, mail_id, known)?;
     }
-    ledger::settle(connection, mail_id, state, reason, task_id, point.entered_at)
+    ledger::record_outcome(connection, mail_id, state, reason, task_id, point.entered_at)
 }
 
 fn link_mail(
