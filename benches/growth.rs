@@ -108,7 +108,7 @@ impl Side {
                 .read(|reader| {
                     Ok((
                         reader.verify_audit(&[])?,
-                        reader.illegal_transitions()?,
+                        reader.count_illegal_transitions()?,
                         reader.unaccounted()?,
                         reader.task_counts()?,
                     ))

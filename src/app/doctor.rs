@@ -96,7 +96,7 @@ impl App {
                 runs: reader.run_counts()?,
                 effects: reader.outbox_counts()?,
                 waiting_for_you: items.len(),
-                illegal_transitions: reader.illegal_transitions()?,
+                illegal_transitions: reader.count_illegal_transitions()?,
                 audit,
                 witness,
                 unreadable: reader.unreadable_rows()?,

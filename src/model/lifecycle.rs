@@ -23,7 +23,7 @@ pub struct IllegalTransition {
 
 impl Status {
     /// Every legal move: the diagram of the specification, and CANCELLED from every state that is not terminal.
-    pub const PAIRS: &'static [(Status, Status)] = &[
+    pub const ALLOWED_TRANSITIONS: &'static [(Status, Status)] = &[
         (Status::New, Status::Ready),
         (Status::Ready, Status::InProgress),
         (Status::InProgress, Status::WaitingHitl),
@@ -39,8 +39,8 @@ impl Status {
         matches!(self, Status::Done | Status::Cancelled)
     }
 
-    pub fn go(self, to: Status) -> Result<Status, IllegalTransition> {
-        if Self::PAIRS.contains(&(self, to)) { Ok(to) } else { Err(IllegalTransition { from: self, to }) }
+    pub fn transition_to(self, to: Status) -> Result<Status, IllegalTransition> {
+        if Self::ALLOWED_TRANSITIONS.contains(&(self, to)) { Ok(to) } else { Err(IllegalTransition { from: self, to }) }
     }
 }
 
@@ -51,9 +51,9 @@ mod tests {
     #[test]
     fn terminal_states_have_no_way_out_and_every_other_can_be_cancelled() {
         for from in Status::ALL.iter().copied() {
-            let leaves = Status::ALL.iter().any(|to| from.go(*to).is_ok());
+            let leaves = Status::ALL.iter().any(|to| from.transition_to(*to).is_ok());
             assert_eq!(leaves, !from.is_terminal(), "{from}");
-            assert_eq!(from.go(Status::Cancelled).is_ok(), !from.is_terminal(), "{from}");
+            assert_eq!(from.transition_to(Status::Cancelled).is_ok(), !from.is_terminal(), "{from}");
         }
     }
 }

@@ -74,7 +74,7 @@ impl Task {
     pub const TOOLING_AGENT: &'static str = "ToolingAgent";
 
     pub fn transition(&mut self, to: Status, at: Instant) -> Result<(), IllegalTransition> {
-        self.status = self.status.go(to)?;
+        self.status = self.status.transition_to(to)?;
         self.last_updated = at;
         Ok(())
     }

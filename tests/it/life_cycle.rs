@@ -199,7 +199,7 @@ fn must_be_lawful(house: &House, after: &str) {
         let legal = if before.is_empty() {
             row[2] == "NEW"
         } else {
-            Status::PAIRS.contains(&(before.parse().unwrap(), row[2].parse().unwrap()))
+            Status::ALLOWED_TRANSITIONS.contains(&(before.parse().unwrap(), row[2].parse().unwrap()))
         };
         assert!(legal, "{after}: {before} → {}", row[2]);
     }

@@ -60,7 +60,10 @@ async fn each_step_of_the_life_cycle_is_set_by_who_may_set_it() {
         assert!(setters(from, to).contains(&who), "{who} set {from} → {to}");
         assert_ne!(who, "person", "nobody was there");
         if !from.is_empty() {
-            assert!(Status::PAIRS.contains(&(from.parse().unwrap(), to.parse().unwrap())), "{from} → {to}");
+            assert!(
+                Status::ALLOWED_TRANSITIONS.contains(&(from.parse().unwrap(), to.parse().unwrap())),
+                "{from} → {to}"
+            );
         }
     }
     // Each line of history continues the one before it and ends where the task stands.

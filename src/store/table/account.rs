@@ -50,7 +50,7 @@ pub(in crate::store) fn set_mode(
 /// An account that retires takes its open tasks along.
 fn retire_tasks(connection: &Connection, account: &AccountId, at: Instant) -> Result<()> {
     for row in task::open_of_account(connection, account)? {
-        task_edit::walk(connection, &row, Status::Cancelled, "person", "its account has retired", at)?;
+        task_edit::transition_task(connection, &row, Status::Cancelled, "person", "its account has retired", at)?;
     }
     Ok(())
 }

@@ -110,7 +110,7 @@ pub(in crate::store) fn take_back(connection: &Connection, item_id: ItemId, who:
     let (from, _) = task::standing(connection, task_id)?;
     if from == Status::InProgress.as_str() {
         let account = &action.action.account;
-        let mv = task::StatusMove {
+        let mv = task::StatusTransition {
             account,
             from: &from,
             to: Status::WaitingHitl,

@@ -179,7 +179,7 @@ fn proceed(connection: &Connection, task_id: TaskId, who: &str, why: &str, at: I
     if row.task.status != Status::WaitingHitl {
         return Ok(row);
     }
-    let mv = task::StatusMove {
+    let mv = task::StatusTransition {
         account: &row.account,
         from: row.task.status.as_str(),
         to: Status::InProgress,
@@ -229,7 +229,7 @@ fn note(connection: &Connection, decision: &Decision, row: &ItemRow) -> Result<(
 fn of_task(connection: &Connection, decision: &Decision, item: &ItemRow, task_id: TaskId) -> Result<Vec<RunId>> {
     let row = task::get(connection, task_id)?;
     if decision.verdict == Verdict::Cancel {
-        task_edit::walk(
+        task_edit::transition_task(
             connection,
             &row,
             Status::Cancelled,

@@ -184,7 +184,7 @@ fn replace_beginning(session: &Session, batch: &Arrivals, key: &str, whole: Mail
     }
     let why = format!("was still being written when it was read; mail {whole} is the whole of it");
     for task in tasks.iter().filter(|task| !task.task.status.is_terminal()) {
-        task_edit::walk(session, task, Status::Cancelled, INTAKE, &why, batch.at)?;
+        task_edit::transition_task(session, task, Status::Cancelled, INTAKE, &why, batch.at)?;
     }
     record_outcome(session, first, MailState::NoTask, &why, None, batch.at)?;
     Ok(Some(first))
@@ -301,7 +301,7 @@ fn not_a_task(connection: &Connection, edit: &MailEdit, entry: &Entry) -> Result
     }
     for task in super::task::of_mail(connection, edit.mail_id)? {
         if !task.task.status.is_terminal() {
-            task_edit::walk(connection, &task, Status::Cancelled, "person", "not a task", edit.at)?;
+            task_edit::transition_task(connection, &task, Status::Cancelled, "person", "not a task", edit.at)?;
         }
     }
     record_outcome(connection, edit.mail_id, MailState::NoTask, "a person said: not a task", None, edit.at)

@@ -145,7 +145,7 @@ pub(in crate::store) fn cancel_twin(connection: &Connection, twins: &Twins, at: 
     }
     let row = task::get(connection, twins.newer)?;
     let why = format!("duplicate of {}: {}", twins.older, twins.why);
-    task_edit::walk(connection, &row, Status::Cancelled, NIGHT, &why, at)
+    task_edit::transition_task(connection, &row, Status::Cancelled, NIGHT, &why, at)
 }
 
 /// Open, untouched by a person, with no other mail linked, of one verified sender, and the same in content or invoice.

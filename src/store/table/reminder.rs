@@ -89,7 +89,7 @@ fn end_task(connection: &Connection, task_id: TaskId, at: Instant) -> Result<()>
     task::update(connection, &changed, row.revision, None)?;
     if is_done {
         let row = task::get(connection, task_id)?;
-        task_edit::walk(connection, &row, Status::Done, "reminder", "it was shown at its time", at)?;
+        task_edit::transition_task(connection, &row, Status::Done, "reminder", "it was shown at its time", at)?;
     }
     Ok(())
 }

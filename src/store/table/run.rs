@@ -312,7 +312,7 @@ fn rank(connection: &Connection, point: &Checkpoint, level: &str, rule: &str) ->
 fn status(connection: &Connection, point: &Checkpoint, to: Status, why: &str) -> Result<()> {
     let Some((after, _)) = &point.task else { return Ok(()) };
     let (from, _) = task::standing(connection, after.task_id)?;
-    let mv = task::StatusMove {
+    let mv = task::StatusTransition {
         account: &point.account,
         from: &from,
         to,

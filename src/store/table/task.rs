@@ -95,12 +95,13 @@ pub(in crate::store) fn open(
     }
     facts::put_task(session, task.task_id, of)?;
     search::put_task(session, owner.account, task, &of.sender, found)?;
-    let born = StatusMove { account: owner.account, from: "", to: Status::New, who: owner.who, why: &task.source, at };
-    note_status(session, task.task_id, &born)
+    let born =
+        StatusTransition { account: owner.account, from: "", to: Status::New, who: owner.who, why: &task.source, at };
+    record_status_transition(session, task.task_id, &born)
 }
 
 /// A step of the life cycle, with who takes it and why.
-pub(in crate::store) struct StatusMove<'a> {
+pub(in crate::store) struct StatusTransition<'a> {
     pub(in crate::store) account: &'a AccountId,
     /// Empty at birth.
     pub(in crate::store) from: &'a str,
@@ -111,15 +112,15 @@ pub(in crate::store) struct StatusMove<'a> {
 }
 
 /// One legal step, with its history and audit lines. The database refuses any other.
-pub(in crate::store) fn set_status(connection: &Connection, task_id: TaskId, mv: &StatusMove<'_>) -> Result<()> {
+pub(in crate::store) fn set_status(connection: &Connection, task_id: TaskId, mv: &StatusTransition<'_>) -> Result<()> {
     let sql = "UPDATE tasks SET status = ?2, last_updated = ?3 WHERE task_id = ?1";
     let moved = execute(connection, sql, (task_id.to_string(), mv.to.as_str(), mv.at.to_string()), "moving a task");
     moved.map_err(|error| error.name_transition(&format!("task {task_id}"), mv.from, mv.to.as_str()))?;
-    note_status(connection, task_id, mv)
+    record_status_transition(connection, task_id, mv)
 }
 
-fn note_status(connection: &Connection, task_id: TaskId, mv: &StatusMove<'_>) -> Result<()> {
-    let StatusMove { account, from, to, who, why, at } = mv;
+fn record_status_transition(connection: &Connection, task_id: TaskId, mv: &StatusTransition<'_>) -> Result<()> {
+    let StatusTransition { account, from, to, who, why, at } = mv;
     history::record(connection, task_id, &history::Entry { field: "status", from, to: to.as_str(), who, why }, *at)?;
     let entry = AuditEntry {
         at: *at,
@@ -230,7 +231,7 @@ impl Reader<'_> {
     }
 
     /// Every stored transition that the life cycle does not allow: none, as long as the database is whole.
-    pub fn illegal_transitions(&self) -> Result<u64> {
+    pub fn count_illegal_transitions(&self) -> Result<u64> {
         let sql = "SELECT count(*) FROM task_history h WHERE field = 'status' AND NOT (from_value = '' AND to_value = 'NEW')
                    AND NOT EXISTS (SELECT 1 FROM task_status_pair p WHERE p.from_status = h.from_value AND p.to_status = h.to_value)";
         one(self.0, sql, [], "checking life cycles", |row| row.get::<_, i64>(0))

@@ -19,7 +19,7 @@ pub(in crate::store) fn edit(session: &Session, edit: &TaskEdit) -> Result<TaskI
     if let TaskWish::Add { task: new, facts, remind } = &edit.wish {
         let owner = task::Owner { account: &edit.account, user: &edit.user, mail_id: None, who: "person" };
         task::open(session, new, &task_due(new), facts, &owner, edit.at)?;
-        let ready = task::StatusMove {
+        let ready = task::StatusTransition {
             account: &edit.account,
             from: Status::New.as_str(),
             to: Status::Ready,
@@ -51,8 +51,8 @@ pub(in crate::store) fn edit(session: &Session, edit: &TaskEdit) -> Result<TaskI
         return Err(StoreError::Refused(format!("task {} is {}: {advice}", label(&row), row.task.status)));
     }
     match &edit.wish {
-        TaskWish::Done => walk(session, &row, Status::Done, "person", &edit.why, edit.at)?,
-        TaskWish::Cancel => walk(session, &row, Status::Cancelled, "person", &edit.why, edit.at)?,
+        TaskWish::Done => transition_task(session, &row, Status::Done, "person", &edit.why, edit.at)?,
+        TaskWish::Cancel => transition_task(session, &row, Status::Cancelled, "person", &edit.why, edit.at)?,
         TaskWish::Snooze(until) => snooze(session, &row, *until, edit)?,
         TaskWish::Say { step, words } => say(session, &row, step, words, edit)?,
         _ => change(session, &row, edit)?,
@@ -65,7 +65,7 @@ fn label(row: &TaskRow) -> String {
 }
 
 /// Along legal pairs, each with its own line of history, and everything pending in the task's name made void.
-pub(in crate::store) fn walk(
+pub(in crate::store) fn transition_task(
     connection: &Connection,
     row: &TaskRow,
     to: Status,
@@ -74,8 +74,8 @@ pub(in crate::store) fn walk(
     at: Instant,
 ) -> Result<()> {
     let mut from = row.task.status;
-    for next in way(from, to) {
-        let mv = task::StatusMove { account: &row.account, from: from.as_str(), to: next, who, why, at };
+    for next in status_path(from, to) {
+        let mv = task::StatusTransition { account: &row.account, from: from.as_str(), to: next, who, why, at };
         task::set_status(connection, row.task.task_id, &mv)?;
         from = next;
     }
@@ -105,7 +105,7 @@ pub(in crate::store) fn are_untouched(connection: &Connection, tasks: &[TaskRow]
 }
 
 /// The shortest legal way.
-fn way(from: Status, to: Status) -> Vec<Status> {
+fn status_path(from: Status, to: Status) -> Vec<Status> {
     if to == Status::Cancelled {
         return vec![to];
     }
@@ -181,7 +181,7 @@ fn change(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<()> {
 
 /// What it waited for is void: the open step is the person's now.
 fn wait_no_more(connection: &Connection, row: &TaskRow, at: Instant) -> Result<()> {
-    let mv = task::StatusMove {
+    let mv = task::StatusTransition {
         account: &row.account,
         from: row.task.status.as_str(),
         to: Status::InProgress,
@@ -305,7 +305,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     reminder::hand_over(session, row.task.task_id, successor.task_id)?;
     let opened = task::get(session, successor.task_id)?;
     task::update(session, &Task { status: Status::New, ..successor.clone() }, opened.revision, None)?;
-    walk(session, &opened, before, "person", &edit.why, edit.at)?;
+    transition_task(session, &opened, before, "person", &edit.why, edit.at)?;
     correct(session, row, CorrectionKind::Undo, (row.task.status.as_str(), before.as_str()), edit)?;
     Ok(successor.task_id)
 }
