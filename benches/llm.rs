@@ -108,10 +108,10 @@ fn main() {
                 ordinal: 0,
                 reply: Said::of(&heard).unwrap(),
                 call: call.clone(),
-                with: Vec::new(),
+                input_replies: Vec::new(),
                 at: "2026-11-16T08:00:00Z".parse().unwrap(),
             };
-            store.write(Write::HearModel(Box::new(new))).await.unwrap();
+            store.write(Write::RecordModelCall(Box::new(new))).await.unwrap();
         }
         let us = begun.elapsed().as_secs_f64() * 1e6 / recorded as f64;
         let what = "its row on the disk, alone";

@@ -111,10 +111,10 @@ impl App {
             ordinal: 0,
             reply: Said::of(&())?,
             call,
-            with: Vec::new(),
+            input_replies: Vec::new(),
             at: self.clock.now(),
         };
-        self.store.write(Write::HearModel(Box::new(new))).await?;
+        self.store.write(Write::RecordModelCall(Box::new(new))).await?;
         Ok(())
     }
 
@@ -142,7 +142,7 @@ impl App {
             gone_since,
             guidelines_warning: crate::rules::guidelines::load(&self.home.guidelines_file()).warning,
         };
-        if call.outcome.was_asked() {
+        if call.outcome.was_attempted() {
             self.record_own("doctor", call).await?;
         }
         Ok(Some(health))
@@ -177,8 +177,10 @@ impl App {
     pub fn model_note(&self) -> Option<String> {
         self.config.llm.as_ref()?;
         let today = self.today();
-        let (gone, last) =
-            self.store.read_now(|reader| Ok((reader.model_budget_gone(&today)?, reader.model_last()?))).ok()?;
+        let (gone, last) = self
+            .store
+            .read_now(|reader| Ok((reader.model_budget_gone(&today)?, reader.last_model_call_outcome()?)))
+            .ok()?;
         if let Some(since) = gone {
             return Some(format!(
                 "The model's budget for {today} is gone since {since}; rules go on alone. See `adjutant cost`."

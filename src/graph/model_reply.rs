@@ -21,7 +21,7 @@ impl EngineInner {
         at: Instant,
     ) -> anyhow::Result<Said> {
         let node = ticket.node;
-        if !call.outcome.was_asked() {
+        if !call.outcome.was_attempted() {
             let reply = RecordedReply { node, input_hash, ordinal, reply: value.clone(), call: Some(call) };
             ticket.unsaved_replies.push(reply);
             return Ok(value);
@@ -39,11 +39,11 @@ impl EngineInner {
             ordinal,
             reply: value.clone(),
             call: *call,
-            with: with.cloned().collect(),
+            input_replies: with.cloned().collect(),
             at,
         };
         loop {
-            match self.store.write(Write::HearModel(Box::new(new.clone()))).await {
+            match self.store.write(Write::RecordModelCall(Box::new(new.clone()))).await {
                 Ok(_) => return Ok(value),
                 // Not asked again for want of room: it was paid for.
                 Err(error) if error.is_passing() && !self.stop.is_cancelled() => {

@@ -46,7 +46,7 @@ words! {
 
 impl Outcome {
     /// Whether a request left the house.
-    pub const fn was_asked(self) -> bool {
+    pub const fn was_attempted(self) -> bool {
         !matches!(self, Self::Resting | Self::DayBudget | Self::TaskBudget)
     }
 }

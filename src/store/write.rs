@@ -65,7 +65,7 @@ pub enum Write {
         at: Instant,
     },
     /// What a model said and what it cost, before anybody uses it.
-    HearModel(Box<NewModelCall>),
+    RecordModelCall(Box<NewModelCall>),
     /// A run that cannot go on now.
     SetAside {
         run_id: RunId,
@@ -212,7 +212,7 @@ impl Write {
             Self::TakeBack { .. } => "take_back",
             Self::Expire { .. } => "expire",
             Self::ItemsReminded { .. } => "items_reminded",
-            Self::HearModel(..) => "hear_model",
+            Self::RecordModelCall(..) => "hear_model",
             Self::SetAside { .. } => "set_aside",
             Self::Pause { .. } => "pause",
             Self::Epoch { .. } => "epoch",
@@ -282,7 +282,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> 
         (Write::TakeBack { item_id, who, at }, _) => approval::take_back(session, *item_id, who, *at),
         (Write::Expire { at }, _) => return decision::expire(session, *at).map(Receipt::Runs),
         (Write::ItemsReminded { items, at }, _) => item::reminded(session, items, *at),
-        (Write::HearModel(call), _) => model_call::hear(session, call),
+        (Write::RecordModelCall(call), _) => model_call::record_model_call(session, call),
         (Write::SetAside { run_id, reason, until, at }, _) => run::set_aside(session, *run_id, reason, *until, *at),
         (Write::Pause { on, at }, _) => setting::pause(session, *on, *at),
         (Write::Epoch { epoch, reason, at }, _) => approval::epoch(session, *epoch, reason, *at),

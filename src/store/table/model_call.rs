@@ -16,23 +16,29 @@ use crate::{
 };
 
 /// Which asking a row is about.
-pub(super) struct Asked<'a> {
+pub(super) struct ModelCallKey<'a> {
     pub(super) run: Option<(&'a str, u32)>,
     pub(super) node: &'a str,
     pub(super) input_hash: &'a str,
     pub(super) ordinal: u32,
 }
 
-pub(in crate::store) fn hear(connection: &Connection, new: &NewModelCall) -> Result<()> {
+pub(in crate::store) fn record_model_call(connection: &Connection, new: &NewModelCall) -> Result<()> {
     let run = new.run.map(|(run_id, seq)| (run_id.to_string(), seq));
     let run = run.as_ref().map(|(run_id, seq)| (run_id.as_str(), *seq));
-    let asked = Asked { run, node: &new.node, input_hash: &new.input_hash, ordinal: new.ordinal };
-    put(connection, &asked, new.reply.text(), &new.call, &new.at.to_string())?;
+    let asked = ModelCallKey { run, node: &new.node, input_hash: &new.input_hash, ordinal: new.ordinal };
+    insert_model_call(connection, &asked, new.reply.text(), &new.call, &new.at.to_string())?;
     let Some((run_id, seq)) = run else { return Ok(()) };
-    new.with.iter().try_for_each(|known| super::run::record_reply(connection, (run_id, seq), known))
+    new.input_replies.iter().try_for_each(|known| super::run::record_reply(connection, (run_id, seq), known))
 }
 
-pub(super) fn put(connection: &Connection, asked: &Asked<'_>, reply: &str, call: &ModelCall, at: &str) -> Result<()> {
+pub(super) fn insert_model_call(
+    connection: &Connection,
+    asked: &ModelCallKey<'_>,
+    reply: &str,
+    call: &ModelCall,
+    at: &str,
+) -> Result<()> {
     let sql = "INSERT INTO model_call (run_id, node, input_hash, ordinal, seq, reply, about, day, at, provider, model, prompt, version, \
                guidelines, outcome, note, requests, tokens_in, tokens_out, cost_micros, took_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, \
                ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21) ON CONFLICT DO NOTHING";
@@ -103,7 +109,7 @@ impl Reader<'_> {
     }
 
     /// The last question that left the house, and what became of it.
-    pub fn model_last(&self) -> Result<Option<(Outcome, String)>> {
+    pub fn last_model_call_outcome(&self) -> Result<Option<(Outcome, String)>> {
         let sql = "SELECT outcome, note FROM model_call WHERE requests > 0 ORDER BY call_id DESC";
         first(self.0, sql, [], "looking at the last question", |row| Ok((parsed(row, 0)?, row.get(1)?)))
     }

@@ -57,13 +57,13 @@ fn record(connection: &Connection, point: &Checkpoint, text: &CheckpointText) ->
     for reply in &point.replies {
         match &reply.call {
             Some(call) => {
-                let asked = model_call::Asked {
+                let asked = model_call::ModelCallKey {
                     run: Some((&text.run_id, point.seq)),
                     node: reply.node.as_str(),
                     input_hash: &reply.input_hash,
                     ordinal: reply.ordinal,
                 };
-                model_call::put(connection, &asked, reply.reply.text(), call, &text.at)?;
+                model_call::insert_model_call(connection, &asked, reply.reply.text(), call, &text.at)?;
             }
             None => record_reply(connection, (&text.run_id, point.seq), reply)?,
         }

@@ -20,7 +20,7 @@ pub struct NewModelCall {
     pub reply: Said,
     pub call: ModelCall,
     /// What else the question was made of, so that after a kill it is the same question.
-    pub with: Vec<RecordedReply>,
+    pub input_replies: Vec<RecordedReply>,
     pub at: Instant,
 }
 
