@@ -40,7 +40,7 @@ fn settings() -> LlmSettings {
         base_url: String::new(),
         key: None,
         deadline: std::time::Duration::from_secs(30),
-        at_once: 4,
+        max_concurrent: 4,
         budget: Allowance { day: limit, task: limit },
         price: Price { input: 0.1, output: 0.4 },
     }

@@ -70,7 +70,7 @@ impl App {
         if in_use.is_none_or(|mark| mark.is_empty()) {
             return Ok(());
         }
-        let note = format!("the program ended while up to {} questions were under way", settings.at_once);
+        let note = format!("the program ended while up to {} questions were under way", settings.max_concurrent);
         self.record_lost(settings, Desk::lost(settings), note).await?;
         self.store.write(Write::StoreSetting { name: MODEL_IN_USE.into(), value: String::new() }).await?;
         Ok(())

@@ -29,7 +29,7 @@ pub(super) fn checked(raw: RawLlm, home: &Home) -> Result<Option<LlmSettings>, S
         base_url: base_url(provider, &raw.base_url, key.is_some())?,
         key,
         deadline: Duration::from_secs(raw.timeout_seconds),
-        at_once: raw.at_once,
+        max_concurrent: raw.at_once,
         budget: Allowance {
             day: limit("day", raw.tokens_per_day, raw.money_per_day, &raw)?,
             task: limit("task", raw.tokens_per_task, raw.money_per_task, &raw)?,

@@ -90,8 +90,8 @@ impl Desk {
             model: settings.model.clone(),
             price: settings.price,
             deadline: settings.deadline,
-            at_once: settings.at_once,
-            places: Semaphore::new(settings.at_once),
+            at_once: settings.max_concurrent,
+            places: Semaphore::new(settings.max_concurrent),
             budget,
             rest: Rest::default(),
         }
@@ -229,7 +229,7 @@ impl Desk {
     /// The most that can have been spent unseen when the program ended without a word.
     pub fn lost(settings: &LlmSettings) -> Spent {
         let one = settings.price.of(MOST_REQUEST_BYTES, 1_000);
-        one.times(ROUNDS.into()).times(settings.at_once as u64)
+        one.times(ROUNDS.into()).times(settings.max_concurrent as u64)
     }
 }
 

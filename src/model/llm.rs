@@ -62,7 +62,7 @@ pub struct LlmSettings {
     /// For one question, whatever it takes: retries and the repair included.
     pub deadline: Duration,
     /// Questions under way at the same time.
-    pub at_once: usize,
+    pub max_concurrent: usize,
     pub budget: Allowance,
     pub price: Price,
 }
@@ -76,7 +76,7 @@ impl fmt::Debug for LlmSettings {
             .field("base_url", &self.base_url)
             .field("has_key", &self.key.is_some())
             .field("deadline", &self.deadline)
-            .field("at_once", &self.at_once)
+            .field("at_once", &self.max_concurrent)
             .field("budget", &self.budget)
             .field("price", &self.price)
             .finish()
@@ -213,7 +213,7 @@ mod tests {
             base_url: "http://127.0.0.1:1".into(),
             key: Some(Secret::new("sk-hidden")),
             deadline: Duration::from_secs(1),
-            at_once: 1,
+            max_concurrent: 1,
             budget: Allowance::default(),
             price: Price::default(),
         };

@@ -50,7 +50,7 @@ impl Peer {
             base_url: self.url.clone(),
             key: None,
             deadline: Duration::from_secs(300),
-            at_once: 1,
+            max_concurrent: 1,
             budget: Allowance::default(),
             price: Price::default(),
         }
