@@ -14,7 +14,7 @@ use adjutant::{
     },
     model::{
         Said,
-        llm::{Allowance, Limit, LlmSettings, Price, Provider, Spent},
+        llm::{BudgetLimits, LlmSettings, ModelUsage, Provider, SpendLimit, TokenPrice},
     },
     store::{Store, Write, value::NewModelCall},
 };
@@ -33,7 +33,7 @@ impl Llm for Instantly {
 }
 
 fn settings() -> LlmSettings {
-    let limit = Limit { tokens: Some(u64::MAX), micros: Some(u64::MAX) };
+    let limit = SpendLimit { tokens: Some(u64::MAX), micros: Some(u64::MAX) };
     LlmSettings {
         provider: Provider::Compatible,
         model: "bench".into(),
@@ -41,8 +41,8 @@ fn settings() -> LlmSettings {
         key: None,
         deadline: std::time::Duration::from_secs(30),
         max_concurrent: 4,
-        budget: Allowance { day: limit, task: limit },
-        price: Price { input: 0.1, output: 0.4 },
+        budget: BudgetLimits { day: limit, task: limit },
+        price: TokenPrice { input: 0.1, output: 0.4 },
     }
 }
 
@@ -82,13 +82,13 @@ fn main() {
             .map(|nth| json!({ "task": format!("T{nth}"), "objective": format!("Send Tom the numbers for project {nth}"), "deadline": "2026-11-20", "steps": ["draft_reply"] }))
             .collect();
         let llm = Arc::new(Instantly(json!({ "tasks": tasks }).to_string()));
-        let desk = Desk::new(llm, &settings(), Budget::new(settings().budget, "2026-11-16", Spent::default()));
+        let desk = Desk::new(llm, &settings(), Budget::new(settings().budget, "2026-11-16", ModelUsage::default()));
         let guidelines = "- be brief\n".repeat(300);
         let begun = Instant::now();
         let mut last = None;
         for _ in 0..CALLS {
             let inquiry = data().inquiry().unwrap();
-            let question = Question { inquiry: &inquiry, guidelines: &guidelines, about: "task", before: Spent::default(), day: "2026-11-16" };
+            let question = Question { inquiry: &inquiry, guidelines: &guidelines, about: "task", before: ModelUsage::default(), day: "2026-11-16" };
             let (heard, call) = desk.ask(&question).await;
             assert!(heard.answer.is_some(), "{heard:?}");
             last = Some((heard, call));

@@ -11,7 +11,7 @@ use crate::{
     llm::{Budget, Desk, Inquiry, Llm, Question, Wire, prompt::prioritise, quote::Message},
     model::{
         Instant, Said,
-        llm::{Allowance, LlmSettings, ModelCall, Outcome, Provider, Spent},
+        llm::{BudgetLimits, LlmSettings, ModelCall, ModelUsage, Outcome, Provider},
     },
     store::{
         Write,
@@ -26,8 +26,8 @@ pub struct Cost {
     pub model: String,
     /// Local date.
     pub today: String,
-    pub spent_today: Spent,
-    pub budget: Allowance,
+    pub spent_today: ModelUsage,
+    pub budget: BudgetLimits,
     /// Whether money is counted at all.
     pub priced: bool,
     /// Since when today's budget turns questions away.
@@ -43,7 +43,7 @@ pub struct ModelHealth {
     pub outcome: Outcome,
     pub note: String,
     pub took_ms: u64,
-    pub spent: Spent,
+    pub spent: ModelUsage,
     pub gone_since: Option<Instant>,
     pub guidelines_warning: Option<String>,
 }
@@ -59,7 +59,7 @@ impl App {
 
     fn consult(&self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<NodeModelCaller> {
         let today = self.today();
-        let spent = self.store.read_now(|reader| reader.model_spent_on(&today))?;
+        let spent = self.store.read_now(|reader| reader.model_usage_on(&today))?;
         let desk = Desk::new(llm, settings, Budget::new(settings.budget, &today, spent));
         Ok(NodeModelCaller::new(desk, self.home.guidelines_file(), self.config.me.time_zone))
     }
@@ -79,13 +79,13 @@ impl App {
     /// At an orderly end: what was given up in the middle is counted at its worst, and nothing else is in doubt.
     pub(super) async fn dismiss(&self, model: &NodeModelCaller) -> anyhow::Result<()> {
         let lost = model.model.take_unrecorded();
-        if let Some(settings) = self.config.llm.as_ref().filter(|_| lost != Spent::default()) {
+        if let Some(settings) = self.config.llm.as_ref().filter(|_| lost != ModelUsage::default()) {
             self.record_lost(settings, lost, "given up in the middle at an orderly end".into()).await?;
         }
         model.clear_in_use_flag(&self.store).await
     }
 
-    async fn record_lost(&self, settings: &LlmSettings, spent: Spent, note: String) -> anyhow::Result<()> {
+    async fn record_lost(&self, settings: &LlmSettings, spent: ModelUsage, note: String) -> anyhow::Result<()> {
         let call = ModelCall {
             about: String::new(),
             day: self.today(),
@@ -129,9 +129,9 @@ impl App {
         let consultant = self.consult(settings, Arc::new(wire))?;
         let (inquiry, today) = (tiny()?, self.today());
         let question =
-            Question { inquiry: &inquiry, guidelines: "", about: "doctor", before: Spent::default(), day: &today };
+            Question { inquiry: &inquiry, guidelines: "", about: "doctor", before: ModelUsage::default(), day: &today };
         let (_, call) = consultant.model.ask(&question).await;
-        let gone_since = self.store.read_now(|reader| reader.model_budget_gone(&today))?;
+        let gone_since = self.store.read_now(|reader| reader.day_budget_exhausted_at(&today))?;
         let health = ModelHealth {
             provider: call.provider,
             model: call.model.clone(),
@@ -154,7 +154,7 @@ impl App {
         let since = self.clock.now().plus(-chrono::Duration::days(days.saturating_sub(1).into()));
         let (day, since) = (today.clone(), since.day_in(self.config.me.time_zone));
         let read = self.store.read(move |reader| {
-            Ok((reader.model_spent_on(&day)?, reader.model_budget_gone(&day)?, reader.model_costs(&since)?))
+            Ok((reader.model_usage_on(&day)?, reader.day_budget_exhausted_at(&day)?, reader.model_costs(&since)?))
         });
         let (spent_today, gone_since, rows) = read.await?;
         let settings = self.config.llm.as_ref();
@@ -179,7 +179,7 @@ impl App {
         let today = self.today();
         let (gone, last) = self
             .store
-            .read_now(|reader| Ok((reader.model_budget_gone(&today)?, reader.last_model_call_outcome()?)))
+            .read_now(|reader| Ok((reader.day_budget_exhausted_at(&today)?, reader.last_model_call_outcome()?)))
             .ok()?;
         if let Some(since) = gone {
             return Some(format!(

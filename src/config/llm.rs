@@ -7,7 +7,7 @@ use super::{
     raw::RawLlm,
     secret::{self, is_loopback},
 };
-use crate::model::llm::{Allowance, Limit, LlmSettings, Price, Provider};
+use crate::model::llm::{BudgetLimits, LlmSettings, Provider, SpendLimit, TokenPrice};
 
 pub(super) fn checked(raw: RawLlm, home: &Home) -> Result<Option<LlmSettings>, String> {
     let provider: Provider = raw.provider.parse().map_err(|error| format!("llm.provider: {error}"))?;
@@ -30,11 +30,11 @@ pub(super) fn checked(raw: RawLlm, home: &Home) -> Result<Option<LlmSettings>, S
         key,
         deadline: Duration::from_secs(raw.timeout_seconds),
         max_concurrent: raw.at_once,
-        budget: Allowance {
+        budget: BudgetLimits {
             day: limit("day", raw.tokens_per_day, raw.money_per_day, &raw)?,
             task: limit("task", raw.tokens_per_task, raw.money_per_task, &raw)?,
         },
-        price: Price { input: money("price_in", raw.price_in)?, output: money("price_out", raw.price_out)? },
+        price: TokenPrice { input: money("price_in", raw.price_in)?, output: money("price_out", raw.price_out)? },
         model: raw.model,
     }))
 }
@@ -65,13 +65,13 @@ fn base_url(provider: Provider, given: &str, has_key: bool) -> Result<String, St
     Ok(url.to_owned())
 }
 
-fn limit(per: &str, tokens: u64, money_limit: f64, raw: &RawLlm) -> Result<Limit, String> {
+fn limit(per: &str, tokens: u64, money_limit: f64, raw: &RawLlm) -> Result<SpendLimit, String> {
     let most = money(&format!("money_per_{per}"), money_limit)?;
     if most > 0.0 && raw.price_in <= 0.0 && raw.price_out <= 0.0 {
         return Err(format!("llm.money_per_{per} is set but no price is; set llm.price_in and llm.price_out"));
     }
     let micros = (most * 1e6) as u64;
-    Ok(Limit { tokens: Some(tokens).filter(|most| *most > 0), micros: Some(micros).filter(|most| *most > 0) })
+    Ok(SpendLimit { tokens: Some(tokens).filter(|most| *most > 0), micros: Some(micros).filter(|most| *most > 0) })
 }
 
 fn money(key: &str, value: f64) -> Result<f64, String> {

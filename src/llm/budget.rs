@@ -6,10 +6,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use crate::model::llm::{Allowance, Outcome, Spent};
+use crate::model::llm::{BudgetLimits, ModelUsage, Outcome};
 
 pub struct Budget {
-    allowance: Allowance,
+    allowance: BudgetLimits,
     state: Mutex<State>,
 }
 
@@ -17,12 +17,12 @@ pub struct Budget {
 struct State {
     day: String,
     /// Today, settled.
-    spent: Spent,
-    reserved: Spent,
+    spent: ModelUsage,
+    reserved: ModelUsage,
     /// Of questions that were given up in the middle: in no record yet.
-    unrecorded: Spent,
+    unrecorded: ModelUsage,
     /// Of questions under way, by what they are about.
-    about: HashMap<String, Spent>,
+    about: HashMap<String, ModelUsage>,
 }
 
 /// The worst a question can cost, put aside until it is known. Dropped unsettled, all of it counts as spent.
@@ -30,13 +30,13 @@ pub(super) struct Reservation<'a> {
     budget: &'a Budget,
     about: String,
     day: String,
-    worst: Spent,
-    settled: Option<Spent>,
+    worst: ModelUsage,
+    settled: Option<ModelUsage>,
 }
 
 impl Budget {
     /// `spent` is what the record says of `day`.
-    pub fn new(allowance: Allowance, day: &str, spent: Spent) -> Self {
+    pub fn new(allowance: BudgetLimits, day: &str, spent: ModelUsage) -> Self {
         let state = State { day: day.to_owned(), spent, ..State::default() };
         Self { allowance, state: Mutex::new(state) }
     }
@@ -46,14 +46,14 @@ impl Budget {
         &self,
         day: &str,
         about: &str,
-        before: Spent,
-        worst: Spent,
+        before: ModelUsage,
+        worst: ModelUsage,
     ) -> Result<Reservation<'_>, Outcome> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.day != day {
             // What is under way was reserved yesterday and is settled there.
             day.clone_into(&mut state.day);
-            (state.spent, state.reserved) = (Spent::default(), Spent::default());
+            (state.spent, state.reserved) = (ModelUsage::default(), ModelUsage::default());
         }
         if !self.allowance.day.allows(state.spent.plus(state.reserved).plus(worst)) {
             return Err(Outcome::DayBudget);
@@ -69,7 +69,7 @@ impl Budget {
     }
 
     /// What was given up in the middle since this was last asked, at its worst. For whoever records it.
-    pub(super) fn take_unrecorded(&self) -> Spent {
+    pub(super) fn take_unrecorded(&self) -> ModelUsage {
         std::mem::take(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner).unrecorded)
     }
 
@@ -80,7 +80,7 @@ impl Budget {
 }
 
 impl Reservation<'_> {
-    pub(super) fn settle(mut self, spent: Spent) {
+    pub(super) fn settle(mut self, spent: ModelUsage) {
         self.settled = Some(spent);
     }
 }
@@ -96,7 +96,7 @@ impl Drop for Reservation<'_> {
             state.spent = state.spent.plus(self.settled.unwrap_or(self.worst));
         }
         let left = state.about.get(&self.about).copied().unwrap_or_default().minus(self.worst);
-        if left == Spent::default() {
+        if left == ModelUsage::default() {
             state.about.remove(&self.about);
         } else {
             state.about.insert(self.about.clone(), left);
@@ -107,42 +107,42 @@ impl Drop for Reservation<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::llm::Limit;
+    use crate::model::llm::SpendLimit;
 
-    fn tokens(count: u64) -> Spent {
-        Spent { tokens_in: count, ..Spent::default() }
+    fn tokens(count: u64) -> ModelUsage {
+        ModelUsage { tokens_in: count, ..ModelUsage::default() }
     }
 
     fn budget(day: u64, task: u64) -> Budget {
-        let limit = |most| Limit { tokens: Some(most), micros: None };
-        Budget::new(Allowance { day: limit(day), task: limit(task) }, "monday", tokens(10))
+        let limit = |most| SpendLimit { tokens: Some(most), micros: None };
+        Budget::new(BudgetLimits { day: limit(day), task: limit(task) }, "monday", tokens(10))
     }
 
     #[test]
     fn what_is_under_way_counts_at_its_worst() {
         let budget = budget(100, 1000);
-        let one = budget.reserve("monday", "a", Spent::default(), tokens(60)).ok().unwrap();
-        assert_eq!(budget.reserve("monday", "b", Spent::default(), tokens(40)).err(), Some(Outcome::DayBudget));
+        let one = budget.reserve("monday", "a", ModelUsage::default(), tokens(60)).ok().unwrap();
+        assert_eq!(budget.reserve("monday", "b", ModelUsage::default(), tokens(40)).err(), Some(Outcome::DayBudget));
         one.settle(tokens(5));
-        let two = budget.reserve("monday", "b", Spent::default(), tokens(80)).ok().unwrap();
+        let two = budget.reserve("monday", "b", ModelUsage::default(), tokens(80)).ok().unwrap();
         drop(two);
         assert_eq!(
-            budget.reserve("monday", "c", Spent::default(), tokens(6)).err(),
+            budget.reserve("monday", "c", ModelUsage::default(), tokens(6)).err(),
             Some(Outcome::DayBudget),
             "one that nobody settled counts whole"
         );
         assert!(budget.is_settled());
-        assert_eq!((budget.take_unrecorded(), budget.take_unrecorded()), (tokens(80), Spent::default()));
+        assert_eq!((budget.take_unrecorded(), budget.take_unrecorded()), (tokens(80), ModelUsage::default()));
     }
 
     #[test]
     fn a_new_day_has_a_budget_of_its_own() {
         let budget = budget(100, 1000);
-        let late = budget.reserve("monday", "a", Spent::default(), tokens(90)).ok().unwrap();
-        let early = budget.reserve("tuesday", "b", Spent::default(), tokens(100)).ok().unwrap();
+        let late = budget.reserve("monday", "a", ModelUsage::default(), tokens(90)).ok().unwrap();
+        let early = budget.reserve("tuesday", "b", ModelUsage::default(), tokens(100)).ok().unwrap();
         late.settle(tokens(90));
         early.settle(tokens(1));
-        assert!(budget.reserve("tuesday", "c", Spent::default(), tokens(99)).is_ok());
+        assert!(budget.reserve("tuesday", "c", ModelUsage::default(), tokens(99)).is_ok());
     }
 
     #[test]

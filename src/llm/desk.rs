@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use super::{Budget, Failure, Inquiry, Llm, Request, rest::Rest};
 use crate::model::{
     ids::sha256_hex,
-    llm::{LlmSettings, ModelCall, Outcome, Price, Provider, Spent},
+    llm::{LlmSettings, ModelCall, ModelUsage, Outcome, Provider, TokenPrice},
 };
 
 /// The first answer and one repair.
@@ -23,7 +23,7 @@ pub struct Desk {
     llm: Arc<dyn Llm>,
     provider: Provider,
     model: String,
-    price: Price,
+    price: TokenPrice,
     deadline: std::time::Duration,
     at_once: usize,
     places: Semaphore,
@@ -39,7 +39,7 @@ pub struct Question<'a> {
     /// A task, or the run that reads a mail.
     pub about: &'a str,
     /// What the record says was spent on it.
-    pub before: Spent,
+    pub before: ModelUsage,
     /// Local date.
     pub day: &'a str,
 }
@@ -63,9 +63,9 @@ impl Heard {
 #[derive(Default)]
 struct Tally {
     requests: u32,
-    spent: Spent,
+    spent: ModelUsage,
     /// A request is under way, and this is the most it can cost.
-    open: Option<Spent>,
+    open: Option<ModelUsage>,
 }
 
 /// How an exchange ended.
@@ -185,21 +185,21 @@ impl Desk {
     }
 
     /// The most one request can cost.
-    fn worst(&self, request: &Request) -> Spent {
+    fn worst(&self, request: &Request) -> ModelUsage {
         // What is shown back of a bad answer comes on top.
         let shown_back = (SHOWN_BACK * 4) as u64;
         self.price.of(request.most_tokens() + shown_back, request.max_tokens.into())
     }
 
     /// What a request did cost, as far as anybody says.
-    fn cost(&self, asked: &Result<super::Raw, Failure>, most: Spent) -> Spent {
+    fn cost(&self, asked: &Result<super::Raw, Failure>, most: ModelUsage) -> ModelUsage {
         match asked {
             Ok(super::Raw { tokens: Some((input, output)), .. })
             | Err(Failure::Refused { tokens: Some((input, output)) }) => self.price.of(*input, *output),
             Ok(_) | Err(Failure::Refused { .. } | Failure::Garbled(_) | Failure::Unreachable { read: true, .. }) => {
                 most
             }
-            Err(Failure::Unreachable { .. } | Failure::Denied(..) | Failure::Unfit(_)) => Spent::default(),
+            Err(Failure::Unreachable { .. } | Failure::Denied(..) | Failure::Unfit(_)) => ModelUsage::default(),
         }
     }
 
@@ -213,7 +213,7 @@ impl Desk {
     }
 
     /// What questions that were given up in the middle can have cost, once.
-    pub fn take_unrecorded(&self) -> Spent {
+    pub fn take_unrecorded(&self) -> ModelUsage {
         self.budget.take_unrecorded()
     }
 
@@ -227,7 +227,7 @@ impl Desk {
     }
 
     /// The most that can have been spent unseen when the program ended without a word.
-    pub fn lost(settings: &LlmSettings) -> Spent {
+    pub fn lost(settings: &LlmSettings) -> ModelUsage {
         let one = settings.price.of(MOST_REQUEST_BYTES, 1_000);
         one.times(ROUNDS.into()).times(settings.max_concurrent as u64)
     }

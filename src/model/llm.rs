@@ -63,8 +63,8 @@ pub struct LlmSettings {
     pub deadline: Duration,
     /// Questions under way at the same time.
     pub max_concurrent: usize,
-    pub budget: Allowance,
-    pub price: Price,
+    pub budget: BudgetLimits,
+    pub price: TokenPrice,
 }
 
 /// The key is not among the fields shown.
@@ -85,36 +85,36 @@ impl fmt::Debug for LlmSettings {
 
 /// What may be spent. None: no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Allowance {
-    pub day: Limit,
-    pub task: Limit,
+pub struct BudgetLimits {
+    pub day: SpendLimit,
+    pub task: SpendLimit,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Limit {
+pub struct SpendLimit {
     pub tokens: Option<u64>,
     /// Millionths of the currency the prices are in.
     pub micros: Option<u64>,
 }
 
-impl Limit {
-    pub fn allows(&self, spent: Spent) -> bool {
+impl SpendLimit {
+    pub fn allows(&self, spent: ModelUsage) -> bool {
         self.tokens.is_none_or(|most| spent.tokens() <= most) && self.micros.is_none_or(|most| spent.micros <= most)
     }
 }
 
 /// For a million tokens, which is the same number in millionths for one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Price {
+pub struct TokenPrice {
     pub input: f64,
     pub output: f64,
 }
 
-impl Price {
+impl TokenPrice {
     /// Rounded up: never less than what it was.
-    pub fn of(&self, tokens_in: u64, tokens_out: u64) -> Spent {
+    pub fn of(&self, tokens_in: u64, tokens_out: u64) -> ModelUsage {
         let micros = (tokens_in as f64).mul_add(self.input, tokens_out as f64 * self.output).ceil();
-        Spent { tokens_in, tokens_out, micros: micros.max(0.0) as u64 }
+        ModelUsage { tokens_in, tokens_out, micros: micros.max(0.0) as u64 }
     }
 
     pub fn is_known(&self) -> bool {
@@ -123,13 +123,13 @@ impl Price {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spent {
+pub struct ModelUsage {
     pub tokens_in: u64,
     pub tokens_out: u64,
     pub micros: u64,
 }
 
-impl Spent {
+impl ModelUsage {
     pub const fn tokens(&self) -> u64 {
         self.tokens_in.saturating_add(self.tokens_out)
     }
@@ -180,7 +180,7 @@ pub struct ModelCall {
     /// What was wrong, in our own words.
     pub note: String,
     pub requests: u32,
-    pub spent: Spent,
+    pub spent: ModelUsage,
     pub took_ms: u64,
 }
 
@@ -190,19 +190,19 @@ mod tests {
 
     #[test]
     fn a_price_is_never_rounded_down() {
-        let price = Price { input: 0.15, output: 0.6 };
+        let price = TokenPrice { input: 0.15, output: 0.6 };
         assert_eq!(price.of(1, 0).micros, 1);
         assert_eq!(price.of(1_000_000, 1_000_000).micros, 750_000);
-        assert_eq!(Price::default().of(1_000_000, 5).micros, 0);
+        assert_eq!(TokenPrice::default().of(1_000_000, 5).micros, 0);
     }
 
     #[test]
     fn a_limit_that_is_not_there_allows_everything() {
-        let spent = Spent { tokens_in: 90, tokens_out: 11, micros: 7 };
-        assert!(Limit::default().allows(spent));
-        assert!(!Limit { tokens: Some(100), micros: None }.allows(spent));
-        assert!(Limit { tokens: Some(101), micros: Some(7) }.allows(spent));
-        assert!(!Limit { tokens: None, micros: Some(6) }.allows(spent));
+        let spent = ModelUsage { tokens_in: 90, tokens_out: 11, micros: 7 };
+        assert!(SpendLimit::default().allows(spent));
+        assert!(!SpendLimit { tokens: Some(100), micros: None }.allows(spent));
+        assert!(SpendLimit { tokens: Some(101), micros: Some(7) }.allows(spent));
+        assert!(!SpendLimit { tokens: None, micros: Some(6) }.allows(spent));
     }
 
     #[test]
@@ -214,8 +214,8 @@ mod tests {
             key: Some(Secret::new("sk-hidden")),
             deadline: Duration::from_secs(1),
             max_concurrent: 1,
-            budget: Allowance::default(),
-            price: Price::default(),
+            budget: BudgetLimits::default(),
+            price: TokenPrice::default(),
         };
         assert!(!format!("{settings:?}").contains("hidden"));
     }

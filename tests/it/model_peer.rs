@@ -11,7 +11,7 @@ use std::{
 
 use adjutant::{
     llm::{Failure, Llm as _, Request, Wire},
-    model::llm::{Allowance, LlmSettings, Price, Provider},
+    model::llm::{BudgetLimits, LlmSettings, Provider, TokenPrice},
 };
 use serde_json::{Value, json};
 
@@ -51,8 +51,8 @@ impl Peer {
             key: None,
             deadline: Duration::from_secs(300),
             max_concurrent: 1,
-            budget: Allowance::default(),
-            price: Price::default(),
+            budget: BudgetLimits::default(),
+            price: TokenPrice::default(),
         }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::screen::{Screen, cell, shown};
 use crate::{
     app::{App, Cost},
-    model::llm::{Limit, Spent},
+    model::llm::{ModelUsage, SpendLimit},
     store::value::CostRow,
 };
 
@@ -48,14 +48,14 @@ fn print(screen: Screen, cost: &Cost) -> io::Result<()> {
 }
 
 fn table(screen: Screen, cost: &Cost, title: &str, key: fn(&CostRow) -> String) -> io::Result<()> {
-    let mut sums: BTreeMap<String, (u64, u64, Spent)> = BTreeMap::new();
+    let mut sums: BTreeMap<String, (u64, u64, ModelUsage)> = BTreeMap::new();
     for row in &cost.rows {
         let (calls, answered, spent) = sums.entry(key(row)).or_default();
         *calls += row.calls;
         *answered += row.answered;
         *spent = spent.plus(row.spent);
     }
-    let line = |(name, (calls, answered, spent)): (&String, &(u64, u64, Spent))| {
+    let line = |(name, (calls, answered, spent)): (&String, &(u64, u64, ModelUsage))| {
         vec![
             cell(name, 40),
             Cell::new(calls),
@@ -72,7 +72,7 @@ fn money(micros: u64) -> String {
     format!("{:.4}", micros as f64 / 1e6)
 }
 
-fn against(spent: Spent, limit: &Limit, priced: bool) -> String {
+fn against(spent: ModelUsage, limit: &SpendLimit, priced: bool) -> String {
     let tokens = limit.tokens.map_or_else(String::new, |most| format!(" of {most}"));
     let mut text = format!("{}{tokens} tokens", spent.tokens());
     if priced {
@@ -82,7 +82,7 @@ fn against(spent: Spent, limit: &Limit, priced: bool) -> String {
     text
 }
 
-fn limit_words(limit: &Limit) -> String {
+fn limit_words(limit: &SpendLimit) -> String {
     let tokens = limit.tokens.map(|most| format!("{most} tokens"));
     let micros = limit.micros.map(|most| format!("{} money", money(most)));
     let words: Vec<String> = tokens.into_iter().chain(micros).collect();

@@ -6,7 +6,7 @@ use super::{execute, first, many, one, parsed, said, whole};
 use crate::{
     model::{
         Instant, RunId,
-        llm::{ModelCall, Outcome, Spent},
+        llm::{ModelCall, ModelUsage, Outcome},
     },
     store::{
         Reader,
@@ -86,24 +86,24 @@ pub(super) fn replies_of(connection: &Connection, run_id: RunId, up_to: u32) -> 
 
 const SUMS: &str = "coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), coalesce(sum(cost_micros), 0)";
 
-fn spent(row: &Row<'_>, first: usize) -> rusqlite::Result<Spent> {
+fn spent(row: &Row<'_>, first: usize) -> rusqlite::Result<ModelUsage> {
     let number = |column: usize| row.get::<_, i64>(column).map(i64::unsigned_abs);
-    Ok(Spent { tokens_in: number(first)?, tokens_out: number(first + 1)?, micros: number(first + 2)? })
+    Ok(ModelUsage { tokens_in: number(first)?, tokens_out: number(first + 1)?, micros: number(first + 2)? })
 }
 
 impl Reader<'_> {
-    pub fn model_spent_on(&self, day: &str) -> Result<Spent> {
+    pub fn model_usage_on(&self, day: &str) -> Result<ModelUsage> {
         let sql = format!("SELECT {SUMS} FROM model_call WHERE day = ?1");
         one(self.0, &sql, [day], "adding up a day", |row| spent(row, 0)).map(Option::unwrap_or_default)
     }
 
-    pub fn model_spent_about(&self, about: &str) -> Result<Spent> {
+    pub fn model_usage_about(&self, about: &str) -> Result<ModelUsage> {
         let sql = format!("SELECT {SUMS} FROM model_call WHERE about = ?1");
         one(self.0, &sql, [about], "adding up a task", |row| spent(row, 0)).map(Option::unwrap_or_default)
     }
 
     /// When the day's budget turned a question away for the first time.
-    pub fn model_budget_gone(&self, day: &str) -> Result<Option<Instant>> {
+    pub fn day_budget_exhausted_at(&self, day: &str) -> Result<Option<Instant>> {
         let sql = "SELECT at FROM model_call WHERE day = ?1 AND outcome = ?2 ORDER BY call_id";
         first(self.0, sql, (day, Outcome::DayBudget.as_str()), "looking at the budget", |row| parsed(row, 0))
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::RecordedReply;
 use crate::model::{
     Instant, RunId, Said,
-    llm::{ModelCall, Spent},
+    llm::{ModelCall, ModelUsage},
 };
 
 /// One question to a model with its reply, stored in one row.
@@ -43,5 +43,5 @@ pub struct CostRow {
     pub calls: u64,
     /// With an answer that was used.
     pub answered: u64,
-    pub spent: Spent,
+    pub spent: ModelUsage,
 }
