@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    model::{Mail, PlannedTask, TaskKind, mark},
+    model::{Mail, PlannedTask, TaskKind, fingerprint},
     store::{
         query_words,
         value::{Kinship, RelatedTask},
@@ -17,7 +17,7 @@ use crate::{
 /// What a task opened from this mail is recognised by.
 pub(super) fn task_fingerprints(mail: &Mail, planned: &PlannedTask) -> Vec<String> {
     let invoice = invoice_fingerprint(mail, planned);
-    [mark::of_text(mail), mark::of_sentence(&planned.evidence), invoice].into_iter().flatten().collect()
+    [fingerprint::of_mail(mail), fingerprint::of_sentence(&planned.evidence), invoice].into_iter().flatten().collect()
 }
 
 pub(super) fn invoice_fingerprints(mail: &Mail, planned: &[PlannedTask]) -> Vec<String> {
@@ -27,7 +27,7 @@ pub(super) fn invoice_fingerprints(mail: &Mail, planned: &[PlannedTask]) -> Vec<
 /// A number says something only about a sender the receiving server vouches for.
 fn invoice_fingerprint(mail: &Mail, planned: &PlannedTask) -> Option<String> {
     let number = planned.invoice_number.as_deref().filter(|_| mail.authentication.verified)?;
-    mark::of_invoice(&mail.from.addr, number)
+    fingerprint::of_invoice(&mail.from.addr, number)
 }
 
 /// Adds tasks found by another kinship; of one that is there already, the stronger counts.
@@ -82,7 +82,7 @@ fn is_safe_to_link(task: &RelatedTask, mail: &Mail) -> bool {
 }
 
 fn same_task_evidence(planned: &PlannedTask, mail: &Mail, task: &RelatedTask) -> Option<String> {
-    let number = |number: &Option<String>| number.as_deref().and_then(|number| mark::of_invoice("same", number));
+    let number = |number: &Option<String>| number.as_deref().and_then(|number| fingerprint::of_invoice("same", number));
     let (asked, known) = (number(&planned.invoice_number), number(&task.invoice_number));
     match task.kinship {
         Kinship::Text => Some(SAME_TEXT.to_owned()),

@@ -1,7 +1,7 @@
 //! A body taken apart: everything, the sender's own words, the signature.
 
 use super::{quote, signature};
-use crate::model::mark;
+use crate::model::fingerprint;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cleaned {
@@ -34,7 +34,7 @@ pub fn clean(body: &str, subject: &str) -> Cleaned {
     let signature = Some(signature).filter(|text| !text.is_empty());
     // What is forwarded is the sender's message, not something they answer.
     let quotes = split.forwarded.is_empty().then(|| quote::quoted(&lines)).into_iter().flatten();
-    Cleaned { body: joined(&lines), reply, signature, quoted: mark::of_quote(quotes) }
+    Cleaned { body: joined(&lines), reply, signature, quoted: fingerprint::of_quoted_sentences(quotes) }
 }
 
 /// Ends trimmed, runs of empty lines as one.

@@ -116,7 +116,7 @@ fn gather(reader: &Reader<'_>, question: &Question<'_>, near: Vec<Near>) -> Resu
         finds.related.extend(reader.documents_of_person(account, person, FROM_PERSON)?);
     }
     if !invoice.is_empty() {
-        finds.invoice = reader.documents_marked(account, invoice, OF_INVOICE)?;
+        finds.invoice = reader.documents_with_fingerprint(account, invoice, OF_INVOICE)?;
     }
     Ok(finds)
 }

@@ -8,7 +8,7 @@ use super::{
     value::{Arrival, ArrivalContent, Checkpoint},
     write::Write,
 };
-use crate::model::{Change, Context, Mail, RunState, Task, mark, snippet, vector};
+use crate::model::{Change, Context, Mail, RunState, Task, fingerprint, snippet, vector};
 
 /// Enough of a long mail to find it again.
 const INDEXED_CHARS: usize = 8_000;
@@ -37,7 +37,7 @@ pub(super) struct MailText {
     pub(super) body: String,
     pub(super) found: FoundBy,
     /// The mark of its text (see [`mark`]).
-    pub(super) mark: Option<String>,
+    pub(super) fingerprint: Option<String>,
 }
 
 /// What a document is found by.
@@ -103,7 +103,11 @@ fn mail_text(mail: &Mail, embed: Option<&Embed>) -> Result<MailText> {
     let vectors = vectors(&snippet::of_mail(mail), embed);
     let _making = tracing::trace_span!(MAKING).entered();
     let body = serde_json::to_string(mail).context("encoding a mail")?;
-    Ok(MailText { body, found: FoundBy { tokens: mail_tokens(mail), vectors }, mark: mark::of_text(mail) })
+    Ok(MailText {
+        body,
+        found: FoundBy { tokens: mail_tokens(mail), vectors },
+        fingerprint: fingerprint::of_mail(mail),
+    })
 }
 
 fn task_found(task: &Task, embed: Option<&Embed>) -> FoundBy {

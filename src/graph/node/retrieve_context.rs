@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     graph::entry::{Call, Node, NodeInput, NodeOutput},
-    model::{Change, ContextDoc, Move, mark},
+    model::{Change, ContextDoc, Move, fingerprint},
 };
 
 pub(super) struct RetrieveContext;
@@ -34,5 +34,5 @@ impl Node for RetrieveContext {
 
 fn invoice_fingerprint(entry: &NodeInput<'_>) -> Option<String> {
     let number = entry.state.task.as_ref()?.context.more.get("invoice_number")?.as_str()?;
-    mark::of_invoice(&entry.mail?.from.addr, number)
+    fingerprint::of_invoice(&entry.mail?.from.addr, number)
 }

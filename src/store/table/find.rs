@@ -179,7 +179,7 @@ impl Reader<'_> {
     }
 
     /// Tasks with a mark, open or not, newest first.
-    pub fn documents_marked(&self, account: &AccountId, mark: &str, limit: usize) -> Result<Vec<Document>> {
+    pub fn documents_with_fingerprint(&self, account: &AccountId, mark: &str, limit: usize) -> Result<Vec<Document>> {
         let sql = "SELECT d.doc, d.title, d.at, d.person, d.thread FROM task_mark m JOIN search_doc d ON d.doc = 'task:' || m.task_id
                    WHERE m.account = ?1 AND m.mark = ?2 ORDER BY m.task_id DESC LIMIT ?3";
         self.related(sql, account, mark, limit)

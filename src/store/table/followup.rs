@@ -53,7 +53,7 @@ pub(in crate::store) fn tasks_of_thread(
     })
 }
 
-pub(in crate::store) fn marked(
+pub(in crate::store) fn tasks_with_fingerprint(
     connection: &Connection,
     account: &str,
     mark: &str,
@@ -64,7 +64,7 @@ pub(in crate::store) fn marked(
 
 /// Adds the tasks a mail repeats or quotes to those of its conversation. What can be seen closer at hand counts: a text
 /// says more than a thread, a thread more than a quote.
-pub(in crate::store) fn join_marked(
+pub(in crate::store) fn add_tasks_with_fingerprints(
     connection: &Connection,
     account: &str,
     text: Option<&str>,
@@ -74,7 +74,7 @@ pub(in crate::store) fn join_marked(
     let same = text.map(|mark| (Kinship::Text, mark));
     let quoted = quoted.iter().map(|mark| (Kinship::Quote, mark.as_str()));
     for (kinship, mark) in same.into_iter().chain(quoted) {
-        for task in marked(connection, account, mark, kinship)? {
+        for task in tasks_with_fingerprint(connection, account, mark, kinship)? {
             match tasks.iter_mut().find(|known| known.task_id == task.task_id) {
                 Some(known) if kinship == Kinship::Text => known.kinship = kinship,
                 Some(_) => {}
@@ -86,7 +86,7 @@ pub(in crate::store) fn join_marked(
 }
 
 /// A task is opened under its marks, unless an open one that was not seen has one of them: then look again.
-pub(in crate::store) fn mark(
+pub(in crate::store) fn record_task_fingerprints(
     connection: &Connection,
     point: &Checkpoint,
     task_id: TaskId,
@@ -135,7 +135,7 @@ impl Reader<'_> {
     pub fn tasks_about_invoice(&self, account: &AccountId, marks: &[String]) -> Result<Vec<RelatedTask>> {
         let mut found = Vec::new();
         for mark in marks {
-            found.extend(marked(self.0, account.as_str(), mark, Kinship::Invoice)?);
+            found.extend(tasks_with_fingerprint(self.0, account.as_str(), mark, Kinship::Invoice)?);
         }
         Ok(found)
     }

@@ -135,7 +135,7 @@ fn account_for(
     };
     let run = mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
     run::open(session, &run, &prepare::state(&run.state)?, batch.at)?;
-    let known = mail::acquaintance(session, mail_id, mail, text.mark.as_deref())?;
+    let known = mail::acquaintance(session, mail_id, mail, text.fingerprint.as_deref())?;
     Ok(Answer { state: MailState::Pending, reason: flag, run: known.map(|known| (run.run_id, known)) })
 }
 

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::{execute, extracted, followup, json, many, one, parsed};
 use crate::{
-    model::{AccountId, Direction, Instant, Mail, MailId, mark},
+    model::{AccountId, Direction, Instant, Mail, MailId, fingerprint},
     store::{
         Reader,
         error::{Context, Result},
@@ -123,7 +123,7 @@ pub(in crate::store) fn acquaintance(
     if !known.alone {
         known.tasks = followup::tasks_of_thread(connection, &account, &thread)?;
     }
-    followup::join_marked(connection, &account, text, &mail.quoted, &mut known.tasks)?;
+    followup::add_tasks_with_fingerprints(connection, &account, text, &mail.quoted, &mut known.tasks)?;
     known.alone &= known.tasks.is_empty();
     Ok(Some(known))
 }
@@ -146,7 +146,7 @@ impl Reader<'_> {
     }
 
     pub fn acquaintance(&self, mail_id: MailId, mail: &Mail) -> Result<Option<Acquaintance>> {
-        acquaintance(self.0, mail_id, mail, mark::of_text(mail).as_deref())
+        acquaintance(self.0, mail_id, mail, fingerprint::of_mail(mail).as_deref())
     }
 
     /// The mails of a conversation that came last, newest first. However many there are, no more than these are looked

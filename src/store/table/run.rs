@@ -231,7 +231,7 @@ fn project(session: &Session, point: &Checkpoint, found: &[FoundBy]) -> Result<(
                 let owner = task::Owner { account: &point.account, user: &point.user, mail_id: point.mail_id, who };
                 let found = found.next().ok_or_else(|| StoreError::Refused("it was not prepared".into()))?;
                 task::open(session, task, found, facts, &owner, point.entered_at)?;
-                followup::mark(session, point, task.task_id, marks, seen)?;
+                followup::record_task_fingerprints(session, point, task.task_id, marks, seen)?;
                 concerned.get_or_insert(task.task_id);
             }
             Change::LinkMail { task_id, facts, evidence } => {

@@ -4,28 +4,28 @@
 use super::{Mail, ids::sha256_hex};
 
 /// Of a sentence, so many words are compared: more than chance repeats, fewer than quoting programs wrap or cut.
-const WORDS_OF_SENTENCE: usize = 8;
+const COMPARED_WORDS: usize = 8;
 /// A shorter sentence is said in many mails.
-const LEAST_WORDS: usize = 4;
+const MIN_SENTENCE_WORDS: usize = 4;
 /// Sentences of a quote that are kept, and places where one may begin that are looked at.
-const SENTENCES: usize = 24;
-const PLACES: usize = 400;
+const MAX_SENTENCES: usize = 24;
+const MAX_SENTENCE_STARTS: usize = 400;
 /// Bytes in which its first words must stand.
-const LONGEST: usize = 400;
-const DIGEST: usize = 32;
+const MAX_SENTENCE_BYTES: usize = 400;
+const DIGEST_LENGTH: usize = 32;
 
 /// The same sender with the same words, subject, attachments and place to answer to. The date is not part of it: a mail
 /// that is sent again has another.
-pub fn of_text(mail: &Mail) -> Option<String> {
-    let text = words(&mail.text);
+pub fn of_mail(mail: &Mail) -> Option<String> {
+    let text = normalise_words(&mail.text);
     if text.is_empty() {
         return None;
     }
-    let mut whole = vec![mail.from.addr.clone(), words(bare_subject(&mail.subject)), text];
+    let mut whole = vec![mail.from.addr.clone(), normalise_words(strip_reply_prefixes(&mail.subject)), text];
     whole.extend(mail.reply_to.iter().map(|address| address.addr.clone()));
     whole.extend(mail.attachments.iter().map(|attachment| attachment.sha256.clone()));
     // No part holds a line feed, so none can be read as two.
-    Some(format!("text:{}", digest(&whole.join("\n"))))
+    Some(format!("text:{}", short_digest(&whole.join("\n"))))
 }
 
 /// The same number from the same sender.
@@ -36,19 +36,19 @@ pub fn of_invoice(sender: &str, number: &str) -> Option<String> {
 
 /// The sentence a task was read from.
 pub fn of_sentence(sentence: &str) -> Option<String> {
-    let start = sentence.get(..sentence.floor_char_boundary(LONGEST)).unwrap_or_default();
-    let words = words(start.split_inclusive(['.', '!', '?']).next().unwrap_or_default());
-    let words: Vec<&str> = words.split(' ').take(WORDS_OF_SENTENCE).collect();
-    (words.len() >= LEAST_WORDS).then(|| format!("says:{}", digest(&words.join(" "))))
+    let start = sentence.get(..sentence.floor_char_boundary(MAX_SENTENCE_BYTES)).unwrap_or_default();
+    let words = normalise_words(start.split_inclusive(['.', '!', '?']).next().unwrap_or_default());
+    let words: Vec<&str> = words.split(' ').take(COMPARED_WORDS).collect();
+    (words.len() >= MIN_SENTENCE_WORDS).then(|| format!("says:{}", short_digest(&words.join(" "))))
 }
 
 /// The sentences of a quoted text, line by line, its marks of quotation already taken off.
-pub fn of_quote<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub fn of_quoted_sentences<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let text: String = lines.flat_map(|line| [line, "\n"]).collect();
     let starts = std::iter::once(0).chain(text.match_indices(['.', '!', '?', '\n']).map(|(at, end)| at + end.len()));
     let mut marks: Vec<String> = Vec::new();
-    for mark in starts.take(PLACES).filter_map(|start| of_sentence(text.get(start..)?)) {
-        if marks.len() == SENTENCES {
+    for mark in starts.take(MAX_SENTENCE_STARTS).filter_map(|start| of_sentence(text.get(start..)?)) {
+        if marks.len() == MAX_SENTENCES {
             break;
         }
         if !marks.contains(&mark) {
@@ -58,16 +58,16 @@ pub fn of_quote<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     marks
 }
 
-fn digest(text: &str) -> String {
+fn short_digest(text: &str) -> String {
     let mut digest = sha256_hex(text.as_bytes());
-    digest.truncate(DIGEST);
+    digest.truncate(DIGEST_LENGTH);
     digest
 }
 
 /// Lower-case words with one space between: neither wrapping nor punctuation counts.
-fn words(text: &str) -> String {
+fn normalise_words(text: &str) -> String {
     if text.is_ascii() {
-        return ascii_words(text.as_bytes());
+        return normalise_ascii_words(text.as_bytes());
     }
     let mut out = String::with_capacity(text.len());
     let mut apart = false;
@@ -89,7 +89,7 @@ fn words(text: &str) -> String {
 }
 
 /// Every byte is written, and the next one over it unless it counts: no guess about where words end can be wrong.
-fn ascii_words(text: &[u8]) -> String {
+fn normalise_ascii_words(text: &[u8]) -> String {
     let mut out = vec![0; text.len()];
     let (mut length, mut inside) = (0, false);
     for byte in text {
@@ -105,7 +105,7 @@ fn ascii_words(text: &[u8]) -> String {
 }
 
 /// Without `Re:`, `Fwd:` and their like.
-fn bare_subject(subject: &str) -> &str {
+fn strip_reply_prefixes(subject: &str) -> &str {
     let mut rest = subject.trim();
     while let Some((first, after)) = rest.split_once(':')
         && ["re", "fw", "fwd", "aw", "wg", "tr", "השב", "הועבר"]
@@ -137,19 +137,19 @@ mod tests {
             ("", ""),
             ("שלום, Dana", "שלום dana"),
         ] {
-            assert_eq!(words(text), expected, "{text}");
+            assert_eq!(normalise_words(text), expected, "{text}");
         }
     }
 
     #[test]
     fn a_resend_has_the_mark_of_the_first_and_any_other_mail_has_not() {
         let first = mail("Invoice 7", "Please pay\ninvoice 7.");
-        let mark = of_text(&first);
+        let mark = of_mail(&first);
         assert!(mark.is_some());
         for again in
             [mail("Re: Invoice 7", "Please pay invoice 7"), mail("RE: AW: invoice 7", "please  pay invoice 7!")]
         {
-            assert_eq!(of_text(&again), mark);
+            assert_eq!(of_mail(&again), mark);
         }
         let elsewhere = Address { name: None, addr: "b@x.example".into() };
         let attached = Attachment { name: String::new(), content_type: String::new(), size: 1, sha256: "00".into() };
@@ -160,9 +160,9 @@ mod tests {
             Mail { reply_to: vec![elsewhere], ..first.clone() },
             Mail { attachments: vec![attached], ..first.clone() },
         ] {
-            assert_ne!(of_text(&other), mark, "{other:?}");
+            assert_ne!(of_mail(&other), mark, "{other:?}");
         }
-        assert_eq!(of_text(&mail("x", " \n")), None);
+        assert_eq!(of_mail(&mail("x", " \n")), None);
     }
 
     #[test]
@@ -181,12 +181,12 @@ mod tests {
             "Hello Alex,\n\nCould you send me the signed lease by Friday, please?\n\nTom",
             "Hello Alex,\nI hope you are well. Could you send\nme the signed lease by\nFriday, please? Tom",
         ] {
-            assert!(of_quote(quote.lines()).contains(&said), "{quote}");
+            assert!(of_quoted_sentences(quote.lines()).contains(&said), "{quote}");
         }
-        assert!(!of_quote("Could you send me the unsigned lease?".lines()).contains(&said));
+        assert!(!of_quoted_sentences("Could you send me the unsigned lease?".lines()).contains(&said));
         assert_eq!(of_sentence("Thank you."), None);
-        assert_eq!(of_quote(std::iter::repeat_n("a sentence of five words.", 500)).len(), 1);
+        assert_eq!(of_quoted_sentences(std::iter::repeat_n("a sentence of five words.", 500)).len(), 1);
         let many: Vec<String> = (0..500).map(|n| format!("this is sentence number {n} of many.")).collect();
-        assert_eq!(of_quote(many.iter().map(String::as_str)).len(), SENTENCES);
+        assert_eq!(of_quoted_sentences(many.iter().map(String::as_str)).len(), MAX_SENTENCES);
     }
 }
