@@ -165,7 +165,7 @@ impl App {
         if real && self.config.me.names.is_empty() {
             notes.push("does not know your name, so letters are signed with the address; set names of [me]".into());
         }
-        if real && self.config.me.known_sender(name).is_none() {
+        if real && self.config.me.configured_sender(name).is_none() {
             notes.push(
                 "does not know your address, so nothing can be sent; set its address, or addresses of [me]".into(),
             );

@@ -24,33 +24,33 @@ pub struct Me {
 }
 
 /// Of somebody who has not said who they are.
-const NOBODY: &str = "me@localhost.localdomain";
+const PLACEHOLDER_SENDER: &str = "me@localhost.localdomain";
 
 impl Me {
     /// Whom a message of this account is from.
     pub fn sender(&self, account: &AccountId) -> &str {
-        self.known_sender(account).unwrap_or(NOBODY)
+        self.configured_sender(account).unwrap_or(PLACEHOLDER_SENDER)
     }
 
     /// The same, none when nobody has said it.
-    pub fn known_sender(&self, account: &AccountId) -> Option<&str> {
+    pub fn configured_sender(&self, account: &AccountId) -> Option<&str> {
         self.senders.get(account).or_else(|| self.addresses.first()).map(String::as_str)
     }
 
     /// Whom a draft is from that answers this mail: who is configured, else the only one the mail was written to.
-    pub fn sender_of_answer<'a>(&'a self, account: &AccountId, mail: Option<&'a Mail>) -> &'a str {
+    pub fn reply_sender<'a>(&'a self, account: &AccountId, mail: Option<&'a Mail>) -> &'a str {
         let only = || mail.and_then(Mail::only_recipient).map(|one| one.addr.as_str());
-        self.known_sender(account).or_else(only).unwrap_or(NOBODY)
+        self.configured_sender(account).or_else(only).unwrap_or(PLACEHOLDER_SENDER)
     }
 
     /// Whether a message would be from somebody nobody knows.
-    pub fn is_nobody(from: &str) -> bool {
-        from == NOBODY
+    pub fn is_placeholder_sender(from: &str) -> bool {
+        from == PLACEHOLDER_SENDER
     }
 
     /// What a letter is signed with where no signature is set: the name, else the address it is from.
-    pub fn sign<'a>(&'a self, from: &'a str) -> &'a str {
-        let address = if Self::is_nobody(from) { "" } else { from };
+    pub fn default_signature<'a>(&'a self, from: &'a str) -> &'a str {
+        let address = if Self::is_placeholder_sender(from) { "" } else { from };
         self.names.first().map_or(address, String::as_str)
     }
 

@@ -31,7 +31,7 @@ impl Tool for DraftReply {
     }
 
     fn run(&self, input: &ToolInput<'_>) -> Result<ToolOutcome, ToolError> {
-        if let Some(yours) = missing_address_outcome(input).filter(|_| Me::is_nobody(input.own)) {
+        if let Some(yours) = missing_address_outcome(input).filter(|_| Me::is_placeholder_sender(input.own)) {
             return Ok(yours);
         }
         let mail = mail_to_answer(input)?;

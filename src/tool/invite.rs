@@ -44,7 +44,7 @@ impl Tool for SendCalendarInvite {
             format!("DTSTART:{}", format_utc(start)),
             format!("DTEND:{}", format_utc(end)),
             format!("SUMMARY:{}", escape(strip_reply_prefixes(&mail.subject))),
-            format!("ORGANIZER;CN={}:mailto:{}", quote_parameter(input.me.sign(input.own)), input.own),
+            format!("ORGANIZER;CN={}:mailto:{}", quote_parameter(input.me.default_signature(input.own)), input.own),
         ];
         lines.extend(to.iter().map(|to| {
             format!(
@@ -120,7 +120,7 @@ impl Tool for AnswerInvitation {
         let invite = invite.ok_or_else(|| ToolError("the mail holds no invitation to answer".into()))?;
         let (status, word) = choose_answer(input)?;
         let organizer = invite.organizer.clone().unwrap_or_else(|| mail.from.addr.clone());
-        let name = input.me.sign(input.own);
+        let name = input.me.default_signature(input.own);
         let mut lines = vec![
             format!("UID:{}", escape(&invite.uid)),
             format!("SEQUENCE:{}", invite.sequence),

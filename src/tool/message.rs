@@ -176,7 +176,7 @@ pub(super) fn add_greeting_and_closing(input: &ToolInput<'_>, name: Option<&str>
 
 pub(super) fn signature<'a>(input: &ToolInput<'a>) -> &'a str {
     let me = input.me;
-    if me.signature.is_empty() { me.sign(input.own) } else { &me.signature }
+    if me.signature.is_empty() { me.default_signature(input.own) } else { &me.signature }
 }
 
 /// Nothing leaves in the name of somebody who has not said who they are: whom a mail was written to is its sender's word.

@@ -109,7 +109,7 @@ impl ExecuteTool {
             in_calendar: &in_calendar.unwrap_or_default(),
             wording: words.as_ref(),
             me: &self.me,
-            own: self.me.sender_of_answer(&entry.run.account, entry.mail),
+            own: self.me.reply_sender(&entry.run.account, entry.mail),
             now: entry.now,
             idempotency_key: &action_id.to_string(),
         };
