@@ -26,7 +26,7 @@ pub struct Planned {
     pub id: serde_json::Value,
     pub is_task: bool,
     pub score: f64,
-    pub tasks: Vec<crate::model::PlannedTask>,
+    pub tasks: Vec<crate::model::ExtractedTask>,
     pub reason: String,
 }
 

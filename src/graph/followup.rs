@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    model::{Mail, PlannedTask, TaskKind, fingerprint},
+    model::{ExtractedTask, Mail, TaskKind, fingerprint},
     store::{
         query_words,
         value::{Kinship, RelatedTask},
@@ -15,17 +15,17 @@ use crate::{
 };
 
 /// What a task opened from this mail is recognised by.
-pub(super) fn task_fingerprints(mail: &Mail, planned: &PlannedTask) -> Vec<String> {
+pub(super) fn task_fingerprints(mail: &Mail, planned: &ExtractedTask) -> Vec<String> {
     let invoice = invoice_fingerprint(mail, planned);
     [fingerprint::of_mail(mail), fingerprint::of_sentence(&planned.evidence), invoice].into_iter().flatten().collect()
 }
 
-pub(super) fn invoice_fingerprints(mail: &Mail, planned: &[PlannedTask]) -> Vec<String> {
+pub(super) fn invoice_fingerprints(mail: &Mail, planned: &[ExtractedTask]) -> Vec<String> {
     planned.iter().filter_map(|planned| invoice_fingerprint(mail, planned)).collect()
 }
 
 /// A number says something only about a sender the receiving server vouches for.
-fn invoice_fingerprint(mail: &Mail, planned: &PlannedTask) -> Option<String> {
+fn invoice_fingerprint(mail: &Mail, planned: &ExtractedTask) -> Option<String> {
     let number = planned.invoice_number.as_deref().filter(|_| mail.authentication.verified)?;
     fingerprint::of_invoice(&mail.from.addr, number)
 }
@@ -59,7 +59,7 @@ const SAME_TEXT: &str = "the same words, subject and attachments from the same s
 
 /// The open task that is about the same, with the evidence.
 pub(super) fn find_same_task<'a>(
-    planned: &PlannedTask,
+    planned: &ExtractedTask,
     mail: &Mail,
     tasks: &'a [RelatedTask],
 ) -> Option<(&'a RelatedTask, String)> {
@@ -81,7 +81,7 @@ fn is_safe_to_link(task: &RelatedTask, mail: &Mail) -> bool {
     task.sender == mail.from.addr || (task.sender_verified && task.known_contact)
 }
 
-fn same_task_evidence(planned: &PlannedTask, mail: &Mail, task: &RelatedTask) -> Option<String> {
+fn same_task_evidence(planned: &ExtractedTask, mail: &Mail, task: &RelatedTask) -> Option<String> {
     let number = |number: &Option<String>| number.as_deref().and_then(|number| fingerprint::of_invoice("same", number));
     let (asked, known) = (number(&planned.invoice_number), number(&task.invoice_number));
     match task.kinship {
@@ -104,7 +104,7 @@ fn same_task_evidence(planned: &PlannedTask, mail: &Mail, task: &RelatedTask) ->
 }
 
 /// The same meeting, invoice or alert, or half of the words.
-fn is_same_request(planned: &PlannedTask, task: &RelatedTask) -> bool {
+fn is_same_request(planned: &ExtractedTask, task: &RelatedTask) -> bool {
     let words: HashSet<String> = query_words(&planned.objective).into_iter().collect();
     let shared = query_words(&task.objective).iter().filter(|word| words.contains(*word)).count();
     (is_one_per_conversation(planned.kind) && task.kind == planned.kind.as_str()) || shared * 2 >= words.len().max(1)

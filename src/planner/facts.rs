@@ -1,6 +1,6 @@
 //! The facts rules may ask about, taken from a mail and its reading.
 
-use crate::model::{Addressed, Facts, Mail, PlannedTask, Reading, UrgencyOrigin, plan::NoTask};
+use crate::model::{Addressed, ExtractedTask, Facts, Mail, Reading, UrgencyOrigin, reading::NoTask};
 
 /// What is known about the mail's people and conversation beside the mail.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,7 +38,7 @@ pub fn facts(mail: &Mail, reading: &Reading, account: &str, relation: &Relation)
 impl Facts {
     /// The same mail's facts, for one of its tasks.
     #[must_use]
-    pub fn of(&self, task: &PlannedTask) -> Facts {
+    pub fn of(&self, task: &ExtractedTask) -> Facts {
         Facts {
             objective: task.objective.clone(),
             kind: task.kind.to_string(),

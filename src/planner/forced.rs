@@ -7,10 +7,10 @@ use super::{
     read::ReadContext,
     text,
 };
-use crate::model::{Instant, Mail, Me, PlannedTask, TaskKind};
+use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
 
 /// The subject, or the first sentence, as a request.
-pub fn forced(mail: &Mail, context: &ReadContext<'_>) -> PlannedTask {
+pub fn forced(mail: &Mail, context: &ReadContext<'_>) -> ExtractedTask {
     let sentences = text::sentences(&mail.text);
     let first = sentences.first().map_or("", |sentence| sentence.raw);
     let subject = mail.subject.trim();

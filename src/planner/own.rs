@@ -13,9 +13,9 @@ use super::{
     template::{Situation, steps},
     text::tidy,
 };
-use crate::model::{Instant, Mail, Me, PlannedTask, TaskKind};
+use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
 
-pub(super) fn tasks(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &ReadContext<'_>) -> Vec<PlannedTask> {
+pub(super) fn tasks(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &ReadContext<'_>) -> Vec<ExtractedTask> {
     let mut receivers = mail.to.iter().chain(&mail.cc);
     let to_self = receivers.all(|address| context.me.is_me(address));
     let read = |scored: &Scored<'_>| {
@@ -23,7 +23,7 @@ pub(super) fn tasks(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &Rea
         let due = scored.due(base).cloned();
         let person = if to_self { None } else { mail.to.first().map(|address| address.label().to_owned()) };
         let situation = Situation { due: due.is_some(), in_thread: !mail.references.is_empty() };
-        Some(PlannedTask {
+        Some(ExtractedTask {
             kind,
             objective,
             person,
@@ -41,14 +41,14 @@ pub(super) fn tasks(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &Rea
 }
 
 /// What "remind me …" asks for, typed by the person; none when it is no such sentence.
-pub fn asked_reminder(typed: &str, me: &Me, now: Instant) -> Option<PlannedTask> {
+pub fn asked_reminder(typed: &str, me: &Me, now: Instant) -> Option<ExtractedTask> {
     let mail = Mail { text: typed.to_owned(), ..Mail::default() };
     let page = Page::new(&mail, me);
     let base = Base::new(now, me);
     let scored = page.sentences.iter().find(|scored| scored.has(Feature::Remind))?;
     let (kind, objective) = note(scored, &page)?;
     let due = scored.due(&base).cloned();
-    Some(PlannedTask {
+    Some(ExtractedTask {
         kind,
         objective,
         person: None,

@@ -14,9 +14,9 @@ use super::{
     template::{Situation, steps},
     text::words,
 };
-use crate::model::{Mail, PlannedTask, TaskKind};
+use crate::model::{ExtractedTask, Mail, TaskKind};
 
-pub(super) fn plan(scored: &Scored<'_>, alone: bool, mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> PlannedTask {
+pub(super) fn plan(scored: &Scored<'_>, alone: bool, mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> ExtractedTask {
     let clause = clause(scored);
     let due = date::find(&clause.text.to_lowercase(), base)
         .or_else(|| scored.due(base).cloned())
@@ -94,7 +94,7 @@ fn nearby(scored: &Scored<'_>, page: &Page<'_>, base: &Base<'_>) -> Option<Due> 
 }
 
 /// An invoice is a task whether or not it says please: a number, a sum or a day, and nothing that says it is paid.
-pub(super) fn invoice(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<PlannedTask> {
+pub(super) fn invoice(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<ExtractedTask> {
     if !page.has(Feature::Invoice) || page.has(Feature::Receipt) {
         return None;
     }
@@ -129,9 +129,9 @@ pub(super) fn voice<'a>(mail: &'a Mail, page: &Page<'_>) -> Voice<'a> {
     Voice { person: mail.from.label(), hebrew: page.language == "he" }
 }
 
-pub(super) fn blank(kind: TaskKind, mail: &Mail, evidence: &str) -> PlannedTask {
+pub(super) fn blank(kind: TaskKind, mail: &Mail, evidence: &str) -> ExtractedTask {
     let person = Some(mail.from.label()).filter(|label| !label.is_empty()).map(str::to_owned);
-    PlannedTask {
+    ExtractedTask {
         kind,
         objective: String::new(),
         person,
@@ -146,7 +146,7 @@ pub(super) fn blank(kind: TaskKind, mail: &Mail, evidence: &str) -> PlannedTask 
     }
 }
 
-pub(super) fn settle(task: &mut PlannedTask, due: Option<Due>, mail: &Mail) {
+pub(super) fn settle(task: &mut ExtractedTask, due: Option<Due>, mail: &Mail) {
     task.steps = steps(task.kind, Situation { due: due.is_some(), in_thread: !mail.references.is_empty() });
     if let Some(due) = due {
         task.deadline = Some(due.deadline);

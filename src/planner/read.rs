@@ -19,7 +19,7 @@ use super::{
     urgency::urgency,
     warn,
 };
-use crate::model::{Instant, Mail, Me, PlannedTask, Reading, TaskKind, plan::NoTask};
+use crate::model::{ExtractedTask, Instant, Mail, Me, Reading, TaskKind, reading::NoTask};
 
 /// What the caller knows that the mail does not say.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +56,7 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
 }
 
 struct Verdict {
-    tasks: Vec<PlannedTask>,
+    tasks: Vec<ExtractedTask>,
     no_task: Option<NoTask>,
     reason: String,
     score: f64,
@@ -67,7 +67,7 @@ impl Verdict {
         Self { tasks: Vec::new(), no_task: Some(no_task), reason: reason.into(), score: score.min(THRESHOLD - 0.01) }
     }
 
-    fn tasks(tasks: Vec<PlannedTask>, reason: impl Into<String>, score: f64) -> Self {
+    fn tasks(tasks: Vec<ExtractedTask>, reason: impl Into<String>, score: f64) -> Self {
         Self { tasks, no_task: None, reason: reason.into(), score: score.max(THRESHOLD) }
     }
 }

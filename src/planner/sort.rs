@@ -8,7 +8,7 @@ use super::{
     page::Page,
     read::ReadContext,
 };
-use crate::model::{Mail, plan::NoTask};
+use crate::model::{Mail, reading::NoTask};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Sort {

@@ -9,7 +9,7 @@ use super::{
     read::ReadContext,
     score::{Scored, logistic},
 };
-use crate::model::{PlannedTask, TaskKind};
+use crate::model::{ExtractedTask, TaskKind};
 
 /// A sum of nought is as urgent as `rules/priority.yml` asks of a task that is high.
 const EVEN: f64 = 1.386_294;
@@ -17,7 +17,7 @@ const EVEN: f64 = 1.386_294;
 pub(super) fn urgency(
     page: &Page<'_>,
     bearing: &Bearing<'_>,
-    tasks: &[PlannedTask],
+    tasks: &[ExtractedTask],
     pretends: bool,
     context: &ReadContext<'_>,
 ) -> f64 {

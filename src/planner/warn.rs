@@ -3,7 +3,7 @@
 //!
 //! Owns the three flags. A warning never adds or removes a task; what follows from one is decided elsewhere.
 
-use crate::model::{Mail, Me, plan::Warning};
+use crate::model::{Mail, Me, reading::MailWarning};
 
 use super::{
     learned::{Bearing, Head},
@@ -57,7 +57,7 @@ pub(super) fn pretends(mail: &Mail, me: &Me) -> bool {
     lookalike(mail, me).or_else(|| crossed_link(mail)).is_some()
 }
 
-pub(super) fn find(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Vec<Warning> {
+pub(super) fn find(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Vec<MailWarning> {
     let phishing = lookalike(mail, context.me)
         .or_else(|| crossed_link(mail))
         .or_else(|| credentials(mail, page))
@@ -65,10 +65,10 @@ pub(super) fn find(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context:
     let injection = page.sentences.iter().find(|scored| talks_to_program(scored)).map(|scored| {
         let text =
             format!("talks to the program, not to you: “{}”", super::objective::shorten(scored.sentence.raw, 100));
-        Warning { kind: "injection".into(), text }
+        MailWarning { kind: "injection".into(), text }
     });
-    let phishing = phishing.map(|text| Warning { kind: "phishing".into(), text });
-    let date = mail.date_ignored.then(|| Warning { kind: "date".into(), text: DATE_IGNORED.into() });
+    let phishing = phishing.map(|text| MailWarning { kind: "phishing".into(), text });
+    let date = mail.date_ignored.then(|| MailWarning { kind: "date".into(), text: DATE_IGNORED.into() });
     phishing.into_iter().chain(injection).chain(date).collect()
 }
 

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::model::{
     Priority,
-    plan::{NoTask, TaskKind},
+    reading::{NoTask, TaskKind},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]

@@ -13,8 +13,8 @@ use crate::{
     },
     llm::Prompt,
     model::{
-        Addressed, Change, Context, Direction, Facts, Mail, MailState, Me, Move, NodeName, PlannedTask, Priority,
-        Reading, RunId, RunKind, RunState, Status, Subtask, Task, TaskId, plan::NoTask,
+        Addressed, Change, Context, Direction, ExtractedTask, Facts, Mail, MailState, Me, Move, NodeName, Priority,
+        Reading, RunId, RunKind, RunState, Status, Subtask, Task, TaskId, reading::NoTask,
     },
     planner::{self, ReadContext, Relation},
     rules::Taught,
@@ -144,7 +144,7 @@ impl PlanStep {
         known: &Acquaintance,
         reading: &Reading,
         about: &Facts,
-        planned: &[&PlannedTask],
+        planned: &[&ExtractedTask],
     ) -> NodeOutput {
         let mut step = NodeOutput::from_move(Move::Next);
         for (ordinal, plan) in planned.iter().enumerate() {
@@ -170,7 +170,7 @@ impl PlanStep {
         mail: &Mail,
         known: &Acquaintance,
         reading: &Reading,
-        plan: &PlannedTask,
+        plan: &ExtractedTask,
         ordinal: usize,
     ) -> Task {
         let source = source(mail, known);
@@ -207,7 +207,7 @@ fn source(mail: &Mail, known: &Acquaintance) -> String {
     format!("email:{id}")
 }
 
-fn context(mail: &Mail, reading: &Reading, plan: &PlannedTask) -> Context {
+fn context(mail: &Mail, reading: &Reading, plan: &ExtractedTask) -> Context {
     let mut threads = vec![mail.thread.clone()];
     threads.extend(mail.message_id.iter().filter(|id| **id != mail.thread).cloned());
     let mut context = Context {

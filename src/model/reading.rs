@@ -42,7 +42,7 @@ words! {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PlannedTask {
+pub struct ExtractedTask {
     pub kind: TaskKind,
     /// One imperative sentence.
     pub objective: String,
@@ -71,7 +71,7 @@ pub struct PlannedTask {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Warning {
+pub struct MailWarning {
     /// `phishing` or `injection`.
     pub kind: String,
     pub text: String,
@@ -80,7 +80,7 @@ pub struct Warning {
 /// The planner's whole reading of one mail.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    pub tasks: Vec<PlannedTask>,
+    pub tasks: Vec<ExtractedTask>,
     /// Set exactly when there is no task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_task: Option<NoTask>,
@@ -99,5 +99,5 @@ pub struct Reading {
     /// Built-in estimate, 0..=1.
     pub urgency: f64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<MailWarning>,
 }
