@@ -124,7 +124,7 @@ impl App {
         let remind = asked.is_some().then(|| {
             let deadline = new.deadline.as_ref().map(|(text, _)| text.as_str());
             let asked = ReminderRequest { kind: kind.as_str(), due, deadline, me: &self.config.me, now };
-            NewReminder { at: reminder_time(&asked), every: Recurrence::find(&said) }
+            NewReminder { at: reminder_time(&asked), every: Recurrence::find_in_text(&said) }
         });
         let step = if remind.is_some() { "remind" } else { "do_the_work" };
         let level = new.priority.unwrap_or_else(|| self.rules().rules.judge(&facts, now).level);

@@ -18,12 +18,12 @@ pub enum Recurrence {
 }
 
 /// Longer steps are dates, and mistakes.
-const LONGEST: u32 = 1_000;
+const MAX_INTERVAL: u32 = 1_000;
 const WEEK: u32 = 7;
 
 impl Recurrence {
     /// What a sentence says, in English or Hebrew; none when it is said once.
-    pub fn find(text: &str) -> Option<Self> {
+    pub fn find_in_text(text: &str) -> Option<Self> {
         let lower = text.to_lowercase();
         let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
         let alone = |word: &&str| match *word {
@@ -36,7 +36,7 @@ impl Recurrence {
             _ => None,
         };
         let after = words.iter().enumerate().filter(|(_, word)| matches!(**word, "every" | "each" | "כל"));
-        let said = after.filter_map(|(at, _)| words.get(at + 1..)).find_map(step);
+        let said = after.filter_map(|(at, _)| words.get(at + 1..)).find_map(parse_interval);
         said.or_else(|| words.iter().find_map(alone))
     }
 
@@ -45,14 +45,14 @@ impl Recurrence {
         let start = first.utc().with_timezone(&zone).naive_local();
         // No series of ours has so many times before now that counting them takes long.
         (1..100_000u32).find_map(|nth| {
-            let local = self.nth(start, nth)?;
-            let at = Instant::new(resolve(zone, local)?)?;
+            let local = self.nth_occurrence(start, nth)?;
+            let at = Instant::new(resolve_local_time(zone, local)?)?;
             let counts = self != Self::WorkDays || !matches!(local.weekday(), Weekday::Sat | Weekday::Sun);
             (at > now && counts).then_some(at)
         })
     }
 
-    fn nth(self, start: NaiveDateTime, nth: u32) -> Option<NaiveDateTime> {
+    fn nth_occurrence(self, start: NaiveDateTime, nth: u32) -> Option<NaiveDateTime> {
         match self {
             Self::Days(days) => start.checked_add_days(Days::new(u64::from(days) * u64::from(nth))),
             // Counted from the first, so that a 31st is a 31st again after a short month.
@@ -63,17 +63,17 @@ impl Recurrence {
 }
 
 /// What stands behind "every".
-fn step(words: &[&str]) -> Option<Recurrence> {
+fn parse_interval(words: &[&str]) -> Option<Recurrence> {
     let (number, unit) = match words {
         ["other" | "second", unit, ..] => (2, *unit),
-        [number, unit, ..] if count(number).is_some() => (count(number)?, *unit),
+        [number, unit, ..] if parse_count(number).is_some() => (parse_count(number)?, *unit),
         // "כל יום שני": a day of the week, not every day.
         ["יום", day, ..] if is_weekday(day) => (1, *day),
         [unit, ..] => (1, *unit),
         [] => return None,
     };
-    let days = |step: u32| Some(Recurrence::Days(number * step)).filter(|_| number * step <= LONGEST);
-    let months = |step: u32| Some(Recurrence::Months(number * step)).filter(|_| number * step <= LONGEST);
+    let days = |step: u32| Some(Recurrence::Days(number * step)).filter(|_| number * step <= MAX_INTERVAL);
+    let months = |step: u32| Some(Recurrence::Months(number * step)).filter(|_| number * step <= MAX_INTERVAL);
     match unit {
         "day" | "days" | "morning" | "evening" | "night" | "afternoon" | "noon" | "יום" | "ימים" | "בוקר" | "ערב" => {
             days(1)
@@ -88,10 +88,10 @@ fn step(words: &[&str]) -> Option<Recurrence> {
     }
 }
 
-fn count(word: &str) -> Option<u32> {
+fn parse_count(word: &str) -> Option<u32> {
     let spelled = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
     let number = spelled.iter().position(|known| *known == word).and_then(|at| u32::try_from(at).ok());
-    number.or_else(|| word.parse().ok()).filter(|number| (1..=LONGEST).contains(number))
+    number.or_else(|| word.parse().ok()).filter(|number| (1..=MAX_INTERVAL).contains(number))
 }
 
 fn is_weekday(word: &str) -> bool {
@@ -101,7 +101,7 @@ fn is_weekday(word: &str) -> bool {
 }
 
 /// A time that the clocks leave out comes an hour later; one they have twice comes the first time.
-fn resolve(zone: Tz, local: NaiveDateTime) -> Option<DateTime<Utc>> {
+fn resolve_local_time(zone: Tz, local: NaiveDateTime) -> Option<DateTime<Utc>> {
     match zone.from_local_datetime(&local) {
         LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Some(at.to_utc()),
         LocalResult::None => {
@@ -129,7 +129,7 @@ impl FromStr for Recurrence {
     type Err = BadRecurrence;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number = |digits: &str| digits.parse().ok().filter(|number| (1..=LONGEST).contains(number));
+        let number = |digits: &str| digits.parse().ok().filter(|number| (1..=MAX_INTERVAL).contains(number));
         let read = match text {
             "workdays" => Some(Self::WorkDays),
             _ => text
@@ -178,7 +178,7 @@ mod tests {
             ("Remind me that every cloud has a silver lining", None),
             ("every 5000 days", None),
         ] {
-            assert_eq!(Recurrence::find(text).map(|every| every.to_string()).as_deref(), expected, "{text}");
+            assert_eq!(Recurrence::find_in_text(text).map(|every| every.to_string()).as_deref(), expected, "{text}");
         }
     }
 

@@ -29,7 +29,7 @@ impl Tool for Remind {
             now: input.now,
         });
         let said = input.task.context.more.get("evidence").and_then(|text| text.as_str());
-        let every = said.filter(|_| is_reminder(&input.facts.kind)).and_then(Recurrence::find);
+        let every = said.filter(|_| is_reminder(&input.facts.kind)).and_then(Recurrence::find_in_text);
         let effect = Effect::Remind { at, text: input.task.objective.clone(), every };
         let output = match every {
             Some(every) => json!({ "remind_at": at, "every": every }),

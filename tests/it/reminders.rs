@@ -135,7 +135,7 @@ async fn whatever_happens_each_is_shown_at_its_time_and_none_is_lost() {
                 let due = later(&mut dice);
                 let deadline = Some((due.to_string(), due));
                 let row = app.add_task(NewTask { objective: text, priority: None, deadline }).await.unwrap();
-                let every = every.and_then(Recurrence::find);
+                let every = every.and_then(Recurrence::find_in_text);
                 ids.push(row.task.task_id);
                 asked.insert(row.task.task_id, Asked { due, every, first: due, snoozed: None, open: true });
             }
