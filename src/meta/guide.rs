@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     rules::{BEGIN_MARK, END_MARK, Reach},
-    store::night::ReplyDeed,
+    store::night::ReplyOutcome,
 };
 
 /// Fewer replies say nothing.
@@ -32,15 +32,15 @@ pub fn domains(text: &str) -> Vec<&str> {
 }
 
 /// What the replies to each domain teach.
-pub fn lines(deeds: &[ReplyDeed]) -> Vec<String> {
-    let mut by_domain: BTreeMap<&str, Vec<&ReplyDeed>> = BTreeMap::new();
+pub fn lines(deeds: &[ReplyOutcome]) -> Vec<String> {
+    let mut by_domain: BTreeMap<&str, Vec<&ReplyOutcome>> = BTreeMap::new();
     for deed in deeds.iter().filter(|deed| Reach::Domain(deed.domain.clone()).is_plain()) {
         by_domain.entry(&deed.domain).or_default().push(deed);
     }
     by_domain.into_iter().filter_map(|(domain, deeds)| line(domain, &deeds)).take(MAX_LINES).collect()
 }
 
-fn line(domain: &str, deeds: &[&ReplyDeed]) -> Option<String> {
+fn line(domain: &str, deeds: &[&ReplyOutcome]) -> Option<String> {
     let all = deeds.len();
     let often = |count: usize| all >= MIN_REPLIES && count * 5 >= all * OF_FIVE;
     let sent = || deeds.iter().filter_map(|deed| Some((deed.words_before, deed.words_after?)));
@@ -108,9 +108,9 @@ fn joined(lines: &[String]) -> String {
 mod tests {
     use super::*;
 
-    fn deed(domain: &str, before: usize, after: Option<usize>) -> ReplyDeed {
+    fn deed(domain: &str, before: usize, after: Option<usize>) -> ReplyOutcome {
         let at = crate::model::Instant::EARLIEST;
-        ReplyDeed { domain: domain.into(), words_before: before, words_after: after, rejected: after.is_none(), at }
+        ReplyOutcome { domain: domain.into(), words_before: before, words_after: after, rejected: after.is_none(), at }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::{
     rules::{Edit, Entry, Reach, RuleSet, Unfit, apply},
     store::{
         Reader, Result as Stored,
-        night::{CorrectionKind, LearnedRow, PastMail, PastTask, ProposalRow, ReplyDeed},
+        night::{CorrectionKind, LearnedRow, PastMail, PastTask, ProposalRow, ReplyOutcome},
     },
 };
 
@@ -44,7 +44,7 @@ pub struct Material {
     pub kept: Vec<Kept>,
     pub unlearned: Unlearned,
     pub asked: Vec<ProposalRow>,
-    pub replies: Vec<ReplyDeed>,
+    pub replies: Vec<ReplyOutcome>,
 }
 
 /// An entry of ours in the file, with where it comes from.
@@ -100,7 +100,7 @@ impl Material {
         // Taking an entry out of the file is a word like a rollback, and counts from now on.
         let gone = taken_out(&kept, &rules);
         unlearned.extend(gone.iter().map(|kept| (kept.entry.reach.key(), now)));
-        let mut replies = reader.reply_deeds(since)?;
+        let mut replies = reader.reply_outcomes(since)?;
         replies.retain(|deed| unlearned.get(&guide::key(&deed.domain)).is_none_or(|since| deed.at > *since));
         Ok(Self {
             now,

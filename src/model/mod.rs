@@ -45,7 +45,7 @@ pub use me::Me;
 pub use priority::Priority;
 pub use reading::{ExtractedTask, Reading, TaskKind};
 pub use recurrence::Recurrence;
-pub use reflection::{Deeds, Reflection};
+pub use reflection::{Reflection, RunFeedback};
 pub use run::{Change, ContextDoc, Move, NodeName, RunKind, RunState, RunStatus};
 pub use said::Said;
 pub use secret::Secret;

@@ -25,7 +25,7 @@ pub struct Reflection {
     pub documents: usize,
     pub language: String,
     #[serde(flatten)]
-    pub deeds: Deeds,
+    pub feedback: RunFeedback,
     /// What the models of this run cost; none without a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
@@ -33,7 +33,7 @@ pub struct Reflection {
 
 /// What people did to the effects of a task, and how long it took.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Deeds {
+pub struct RunFeedback {
     #[serde(default)]
     pub approvals: u32,
     /// The message that left was not the one that was written first.

@@ -195,7 +195,7 @@ pub struct Twins {
 
 /// What a person did to a reply before it left.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReplyDeed {
+pub struct ReplyOutcome {
     /// Of the verified sender who is answered.
     pub domain: String,
     pub words_before: usize,

@@ -9,7 +9,7 @@ use super::{execute_tool::LEFT_TO_PERSON, wording};
 use crate::{
     graph::entry::{Node, NodeInput, NodeOutput},
     llm::{Heard, Prompt, prompt::generate_response},
-    model::{Change, Deeds, Me, Move, Reflection, Status, Task},
+    model::{Change, Me, Move, Reflection, RunFeedback, Status, Task},
     tool::Registry,
 };
 
@@ -72,7 +72,7 @@ impl GenerateResponse {
             documents: entry.state.context_docs.len(),
             language: facts.language.clone(),
             // The engine knows; a node asks nobody for what it does not need.
-            deeds: Deeds::default(),
+            feedback: RunFeedback::default(),
             cost: None,
         };
         Ok((day, line))

@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::{extracted, json, many, one, parsed};
 use crate::{
-    model::{Deeds, Instant, RunId, TaskId},
+    model::{Instant, RunFeedback, RunId, TaskId},
     store::{
         Reader,
         error::{LeaveOut as _, Result},
-        night::ReplyDeed,
+        night::ReplyOutcome,
     },
 };
 
@@ -17,7 +17,7 @@ const BODY: &str = "$.effect.message.body";
 
 impl Reader<'_> {
     /// Replies to verified senders since then: how long each was when the agent wrote it and when it left.
-    pub fn reply_deeds(&self, since: Instant) -> Result<Vec<ReplyDeed>> {
+    pub fn reply_outcomes(&self, since: Instant) -> Result<Vec<ReplyOutcome>> {
         let (written, left) = (extracted("first.action", BODY), extracted("last.action", BODY));
         let sql = format!(
             "SELECT f.sender_domain, {written},
@@ -39,11 +39,11 @@ impl Reader<'_> {
             ))
         })?;
         let ended = rows.into_iter().filter(|(_, _, last, rejected, _)| last.is_some() || *rejected);
-        type Row = (String, Option<String>, Option<String>, bool, Instant);
-        let deed = |(domain, first, last, rejected, at): Row| ReplyDeed {
+        type ReplyColumns = (String, Option<String>, Option<String>, bool, Instant);
+        let deed = |(domain, first, last, rejected, at): ReplyColumns| ReplyOutcome {
             domain,
-            words_before: count(first.as_deref()),
-            words_after: last.as_deref().map(|text| count(Some(text))),
+            words_before: count_words(first.as_deref()),
+            words_after: last.as_deref().map(|text| count_words(Some(text))),
             rejected: rejected && last.is_none(),
             at,
         };
@@ -51,13 +51,13 @@ impl Reader<'_> {
     }
 
     /// What people did to the effects of a task, and how long its run took.
-    pub fn deeds(&self, task_id: TaskId, run_id: RunId, now: Instant) -> Result<Deeds> {
+    pub fn run_feedback(&self, task_id: TaskId, run_id: RunId, now: Instant) -> Result<RunFeedback> {
         let sql = "SELECT action, state IN ('sent', 'saved') FROM outbox WHERE task_id = ?1 AND step LIKE 'send%' ORDER BY generation";
         let messages: Vec<(Value, bool)> =
             many(self.0, sql, [task_id.to_string()], "reading a task's messages", |row| {
                 Ok((json(row, 0)?, row.get(1)?))
             })?;
-        let words = |action: &Value| count(action.pointer("/effect/message/body").and_then(Value::as_str));
+        let words = |action: &Value| count_words(action.pointer("/effect/message/body").and_then(Value::as_str));
         let left = messages.iter().rev().find(|(_, left)| *left);
         let edited = messages.first().zip(left).filter(|((first, _), (last, _))| first != last);
         let sql = "SELECT count(*) FROM approval p JOIN outbox o USING (action_id) WHERE o.task_id = ?1";
@@ -65,7 +65,7 @@ impl Reader<'_> {
         let sql = "SELECT created_at FROM run WHERE run_id = ?1";
         let begun: Option<Instant> =
             one(self.0, sql, [run_id.to_string()], "reading a run", |row| super::parsed(row, 0)).or_left_out()?;
-        Ok(Deeds {
+        Ok(RunFeedback {
             approvals: approvals.unwrap_or_default(),
             draft_changed: edited.is_some(),
             words_before: edited.map(|((first, _), _)| words(first)),
@@ -75,6 +75,6 @@ impl Reader<'_> {
     }
 }
 
-fn count(text: Option<&str>) -> usize {
+fn count_words(text: Option<&str>) -> usize {
     text.map_or(0, |text| text.split_whitespace().count())
 }
