@@ -140,7 +140,7 @@ impl App {
         let now = self.clock.now();
         // Whoever has the role may be no daemon and end at any time: then it is done here.
         while !self.finish_here().await? {
-            if self.store.read(move |reader| reader.running(now)).await?.is_empty() {
+            if self.store.read(move |reader| reader.resumable_runs(now)).await?.is_empty() {
                 break;
             }
             anyhow::ensure!(

@@ -19,7 +19,8 @@ pub(super) async fn serve(shared: Shared) {
 async fn notice(shared: &Shared) -> anyhow::Result<()> {
     let app = &shared.worker.app;
     let (store, now) = (&app.store, app.clock.now());
-    let (requests, running) = store.read(move |reader| Ok((reader.open_requests()?, reader.running(now)?))).await?;
+    let (requests, running) =
+        store.read(move |reader| Ok((reader.open_requests()?, reader.resumable_runs(now)?))).await?;
     if !running.is_empty() {
         shared.worker.engine.resume_unfinished_runs().await?;
     }

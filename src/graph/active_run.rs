@@ -160,8 +160,11 @@ impl ActiveRun {
             kind: row.kind,
             is_fork: row.fork_of.is_some(),
         };
-        let mut ticket =
-            Self { seq: row.seq, task_id: row.task_id, ..Self::new(head, row.node, record.arrival.clone(), mail) };
+        let mut ticket = Self {
+            seq: row.seq,
+            task_id: row.task_id,
+            ..Self::new(head, row.node, record.initial_state.clone(), mail)
+        };
         for checkpoint in
             record.checkpoints.iter().filter(|checkpoint| row.fork_seq.is_none_or(|seq| checkpoint.seq > seq))
         {
@@ -169,12 +172,12 @@ impl ActiveRun {
             for change in &checkpoint.changes {
                 ticket.state.apply(change, checkpoint.entered_at).context("a stored change does not fit its state")?;
             }
-            ticket.awaited_effect = match checkpoint.mv {
+            ticket.awaited_effect = match checkpoint.next_move {
                 Move::Wait { action_id } => Some(action_id),
                 _ => None,
             };
         }
-        ticket.model_checkpoint = record.asked_model.contains(&(row.seq + 1)).then_some(row.seq + 1);
+        ticket.model_checkpoint = record.model_checkpoints.contains(&(row.seq + 1)).then_some(row.seq + 1);
         // The task was read at some checkpoint; what it is now must be read anew.
         ticket.task_revision = None;
         for (seq, reply) in &record.replies {

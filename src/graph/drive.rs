@@ -106,12 +106,12 @@ impl EngineInner {
         }
         ticket.seq += 1;
         ticket.node = checkpoint.next.context("the run has nowhere to go")?;
-        if checkpoint.changes.iter().any(|change| change.writes().starts_with("task."))
+        if checkpoint.changes.iter().any(|change| change.written_field().starts_with("task."))
             && let Some(revision) = &mut ticket.task_revision
         {
             *revision += 1;
         }
-        ticket.awaited_effect = match checkpoint.mv {
+        ticket.awaited_effect = match checkpoint.next_move {
             Move::Wait { action_id } => Some(action_id),
             _ => None,
         };
@@ -311,7 +311,7 @@ impl EngineInner {
             ticket.state.apply(change, now)?;
         }
         let place = self.topology.target_of(ticket.node, Outcome::from(&mv));
-        let place = place.with_context(|| format!("{} has no way on '{}'", ticket.node, mv.word()))?;
+        let place = place.with_context(|| format!("{} has no way on '{}'", ticket.node, mv.as_str()))?;
         // A mail's run ends where its tasks' runs begin.
         let hands_over = ticket.node == NodeName::PlanStep && mv == Move::Next;
         let reason = match &mv {
@@ -334,7 +334,7 @@ impl EngineInner {
             user: ticket.identity.user.clone(),
             seq: ticket.seq + 1,
             node: ticket.node,
-            mv,
+            next_move: mv,
             next,
             mail_id: ticket.state.mail_id,
             entered_at: now,
@@ -446,7 +446,7 @@ fn check_node_contract(node: NodeName, step: NodeOutput, calls_so_far: usize) ->
         bail!("it asked more than {CALLS_PER_VISIT} questions");
     }
     if let Some(change) = find_forbidden_change(node, &step.changes) {
-        bail!("it may not write {}", change.writes());
+        bail!("it may not write {}", change.written_field());
     }
     Ok(step)
 }

@@ -71,9 +71,9 @@ fn replay_node(
     mail: Option<&Mail>,
 ) -> anyhow::Result<NodeOutput> {
     let (mut replies, reading) = (Vec::<(Call, Said)>::new(), OnceLock::new());
-    let model = record.asked_model.contains(&checkpoint.seq);
+    let model = record.model_checkpoints.contains(&checkpoint.seq);
     if let Some(Move::Wait { action_id }) =
-        record.checkpoints.iter().find(|before| before.seq + 1 == checkpoint.seq).map(|before| &before.mv)
+        record.checkpoints.iter().find(|before| before.seq + 1 == checkpoint.seq).map(|before| &before.next_move)
     {
         let call = Call::Effect { action_id: *action_id };
         let value = find_recorded_reply(record, checkpoint, &call)?;
@@ -120,14 +120,14 @@ fn describe_difference(checkpoint: &CheckpointRow, step: &NodeOutput) -> String 
         return format!("changes were {}, are {}", text(&checkpoint.changes), text(&step.changes));
     }
     match &step.next {
-        Some(next) if *next == checkpoint.mv => String::new(),
-        next => format!("the move was {:?}, is {next:?}", checkpoint.mv),
+        Some(next) if *next == checkpoint.next_move => String::new(),
+        next => format!("the move was {:?}, is {next:?}", checkpoint.next_move),
     }
 }
 
 /// A checkpoint that recorded a failure is repeated by failing.
 fn error_difference(checkpoint: &CheckpointRow, error: &anyhow::Error) -> String {
-    match &checkpoint.mv {
+    match &checkpoint.next_move {
         Move::Park { reason } if reason.contains(&format!("{error:#}")) => String::new(),
         _ => format!("{error:#}"),
     }

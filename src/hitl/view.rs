@@ -67,9 +67,9 @@ pub(super) fn all(reader: &Reader<'_>) -> Result<Vec<File>> {
         let mail = item.mail_id.map(|id| reader.ledger_entry(id).or_left_out()).transpose()?.flatten();
         let action = item.action_id.map(|id| reader.action(id).or_left_out()).transpose()?.flatten();
         let run = item.run_id.map(|id| reader.run(id).or_left_out()).transpose()?.flatten();
-        let state = run
-            .as_ref()
-            .map(|record| json!({ "run": record.row, "arrival": record.arrival, "checkpoints": record.checkpoints }));
+        let state = run.as_ref().map(
+            |record| json!({ "run": record.row, "arrival": record.initial_state, "checkpoints": record.checkpoints }),
+        );
         let action_sha256 = match item.action_id {
             Some(_) => action.as_ref().map(|row| row.sha256.clone()),
             None => item.action_sha256.clone(),

@@ -68,7 +68,7 @@ pub enum Move {
 }
 
 impl Move {
-    pub const fn word(&self) -> &'static str {
+    pub const fn as_str(&self) -> &'static str {
         match self {
             Move::Next => "next",
             Move::Again => "again",
@@ -201,7 +201,7 @@ pub enum BadChange {
 
 impl Change {
     /// The field it writes, in the words of the node contracts.
-    pub const fn writes(&self) -> &'static str {
+    pub const fn written_field(&self) -> &'static str {
         match self {
             Change::OpenTask { .. } | Change::LinkMail { .. } => "state.tasks",
             Change::Settle { .. } => "ledger",
@@ -235,22 +235,22 @@ impl RunState {
                     (facts.urgency, facts.urgency_origin) = (*urgency, UrgencyOrigin::Model);
                 }
                 self.rule = Some(rule.clone());
-                self.touch(at)?.priority = *priority;
+                self.touch_task(at)?.priority = *priority;
             }
-            Change::Status { to, .. } => self.touch(at)?.transition(*to, at)?,
+            Change::Status { to, .. } => self.touch_task(at)?.transition(*to, at)?,
             Change::StepDone { index } => {
-                self.touch(at)?.subtasks.get_mut(*index).ok_or(BadChange::NoStep(*index))?.done = true;
+                self.touch_task(at)?.subtasks.get_mut(*index).ok_or(BadChange::NoStep(*index))?.done = true;
             }
-            Change::AddStep { subtask } => self.touch(at)?.subtasks.push(subtask.clone()),
+            Change::AddStep { subtask } => self.touch_task(at)?.subtasks.push(subtask.clone()),
             Change::Output { step, value } => {
-                self.touch(at)?.tool_output.get_or_insert_default().insert(step.clone(), value.clone());
+                self.touch_task(at)?.tool_output.get_or_insert_default().insert(step.clone(), value.clone());
             }
-            Change::Summary { text } => self.touch(at)?.result_summary = Some(text.clone()),
+            Change::Summary { text } => self.touch_task(at)?.result_summary = Some(text.clone()),
         }
         Ok(())
     }
 
-    fn touch(&mut self, at: super::Instant) -> Result<&mut Task, BadChange> {
+    fn touch_task(&mut self, at: super::Instant) -> Result<&mut Task, BadChange> {
         let task = Arc::make_mut(self.task.as_mut().ok_or(BadChange::NoTask)?);
         task.last_updated = at;
         Ok(task)

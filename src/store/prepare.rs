@@ -26,7 +26,7 @@ pub(super) struct CheckpointText {
     pub(super) run_id: String,
     pub(super) at: String,
     pub(super) changes: String,
-    pub(super) mv: String,
+    pub(super) next_move: String,
     /// The states of the runs it opens.
     pub(super) runs: Vec<String>,
     /// What the tasks it opens are found by.
@@ -75,7 +75,7 @@ fn checkpoint(point: &Checkpoint, embed: Option<&Embed>) -> Result<CheckpointTex
         run_id: point.run_id.to_string(),
         at: point.entered_at.to_string(),
         changes: serde_json::to_string(&point.changes).context("encoding changes")?,
-        mv: serde_json::to_string(&point.mv).context("encoding a move")?,
+        next_move: serde_json::to_string(&point.next_move).context("encoding a move")?,
         runs: point.runs.iter().map(|run| state(&run.state)).collect::<Result<_>>()?,
         found,
     })

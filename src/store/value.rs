@@ -125,7 +125,7 @@ pub struct Checkpoint {
     pub user: UserId,
     pub seq: u32,
     pub node: NodeName,
-    pub mv: Move,
+    pub next_move: Move,
     pub next: Option<NodeName>,
     pub mail_id: Option<MailId>,
     pub entered_at: Instant,
@@ -405,7 +405,7 @@ pub struct CheckpointRow {
     pub seq: u32,
     pub node: NodeName,
     #[serde(flatten)]
-    pub mv: Move,
+    pub next_move: Move,
     pub next: Option<NodeName>,
     pub changes: Vec<Change>,
     pub entered_at: Instant,
@@ -415,11 +415,11 @@ pub struct CheckpointRow {
 #[derive(Debug, Clone)]
 pub struct RunRecord {
     pub row: RunRow,
-    pub arrival: RunState,
+    pub initial_state: RunState,
     pub checkpoints: Vec<CheckpointRow>,
     pub replies: Vec<(u32, RecordedReply)>,
     /// The checkpoints for which a model was asked.
-    pub asked_model: BTreeSet<u32>,
+    pub model_checkpoints: BTreeSet<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

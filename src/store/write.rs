@@ -269,7 +269,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> 
             return ledger::arrive(session, arrivals, texts).map(Receipt::Arrived);
         }
         (Write::OpenRun(new, at), Prepared::Run(state)) => run::open(session, new, state, *at),
-        (Write::Checkpoint(checkpoint), Prepared::Checkpoint(text)) => run::checkpoint(session, checkpoint, text),
+        (Write::Checkpoint(checkpoint), Prepared::Checkpoint(text)) => run::store_checkpoint(session, checkpoint, text),
         (Write::EndRun { run_id, status, reason, at }, _) => run::end(session, *run_id, *status, reason, *at),
         (Write::MoveAction(action), _) => outbox::advance(session, action),
         (Write::EditTask(edit), _) => return task_edit::edit(session, edit).map(Receipt::Task),

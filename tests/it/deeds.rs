@@ -280,7 +280,7 @@ impl Yard {
             user: action.user.clone(),
             seq: 1,
             node: NodeName::ExecuteTool,
-            mv: Move::Park { reason: "asked".into() },
+            next_move: Move::Park { reason: "asked".into() },
             next: None,
             mail_id: Some(MailId(1)),
             entered_at: now,

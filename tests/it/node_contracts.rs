@@ -37,7 +37,7 @@ async fn each_node_writes_what_it_may_and_nothing_else() {
         assert!(!detail.checkpoints.is_empty(), "{}", run.run_id);
         for checkpoint in detail.checkpoints {
             for change in &checkpoint.changes {
-                let field = change.writes();
+                let field = change.written_field();
                 assert!(writable_fields(checkpoint.node).contains(&field), "{} wrote {field}", checkpoint.node);
                 seen.insert((checkpoint.node, field));
             }

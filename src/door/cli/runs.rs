@@ -62,7 +62,7 @@ async fn show(app: &App, screen: Screen, run: &str) -> anyhow::Result<()> {
                 checkpoint.seq,
                 checkpoint.entered_at,
                 checkpoint.node,
-                checkpoint.mv.word()
+                checkpoint.next_move.as_str()
             ))?;
             for change in &checkpoint.changes {
                 let text = serde_json::to_string(change).unwrap_or_default();

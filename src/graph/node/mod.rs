@@ -62,5 +62,5 @@ pub const fn writable_fields(node: NodeName) -> &'static [&'static str] {
 
 /// The first change a node had no right to make.
 pub fn find_forbidden_change(node: NodeName, changes: &[Change]) -> Option<&Change> {
-    changes.iter().find(|change| !writable_fields(node).contains(&change.writes()))
+    changes.iter().find(|change| !writable_fields(node).contains(&change.written_field()))
 }

@@ -77,20 +77,20 @@ pub(super) fn record_reply(connection: &Connection, (run_id, seq): (&str, u32), 
     execute(connection, sql, values, "recording a reply").map(drop)
 }
 
-pub(in crate::store) fn checkpoint(session: &Session, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
-    advance(session, point, text)?;
+pub(in crate::store) fn store_checkpoint(session: &Session, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
+    advance_run(session, point, text)?;
     let sql = "INSERT INTO checkpoint (run_id, seq, node, move, next_node, changes, entered_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let next = point.next.map(|node| node.as_str());
-    let values = (&text.run_id, point.seq, point.node.as_str(), &text.mv, next, &text.changes, &text.at);
+    let values = (&text.run_id, point.seq, point.node.as_str(), &text.next_move, next, &text.changes, &text.at);
     execute(session, sql, values, "storing a checkpoint")?;
     record(session, point, text)?;
     if point.fork {
-        return fork_effect(session, point);
+        return record_fork_effect(session, point);
     }
     if let Some(mv) = &point.moved {
         outbox::advance(session, mv)?;
     }
-    project(session, point, &text.found)?;
+    project_changes(session, point, &text.found)?;
     if let Some(action) = &point.action {
         outbox::plan(session, action, point.run_id, point.node.as_str(), point.entered_at)?;
     }
@@ -109,7 +109,7 @@ pub(in crate::store) fn checkpoint(session: &Session, point: &Checkpoint, text: 
 }
 
 /// Moves the run, unless it was ended or advanced by somebody else.
-fn advance(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
+fn advance_run(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
     let (status, reason) = match &point.end {
         Some((status, reason)) => (*status, reason.as_str()),
         None => (RunStatus::Running, ""),
@@ -153,7 +153,7 @@ pub(in crate::store) fn end(
                RETURNING account, user_id, mail_id, task_id, node, fork_of IS NOT NULL";
     let values = (run_id.to_string(), status.as_str(), reason, at.to_string());
     let ended = one(connection, sql, values, "ending a run", |row| {
-        Ok(Ended {
+        Ok(EndedRun {
             account: AccountId(row.get(0)?),
             user: UserId(row.get(1)?),
             mail_id: row.get::<_, Option<i64>>(2)?.map(MailId),
@@ -164,12 +164,14 @@ pub(in crate::store) fn end(
         })
     })?;
     match ended {
-        Some(ended) if status == RunStatus::Parked && !ended.fork => tell(connection, run_id, &ended, reason, at),
+        Some(ended) if status == RunStatus::Parked && !ended.fork => {
+            report_parked_run(connection, run_id, &ended, reason, at)
+        }
         _ => Ok(()),
     }
 }
 
-struct Ended {
+struct EndedRun {
     account: AccountId,
     user: UserId,
     mail_id: Option<MailId>,
@@ -179,7 +181,13 @@ struct Ended {
 }
 
 /// A run that ends outside its nodes is told to a person, and its mail is accounted for.
-fn tell(connection: &Connection, run_id: RunId, ended: &Ended, reason: &str, at: Instant) -> Result<()> {
+fn report_parked_run(
+    connection: &Connection,
+    run_id: RunId,
+    ended: &EndedRun,
+    reason: &str,
+    at: Instant,
+) -> Result<()> {
     if let (Some(mail_id), None) = (ended.mail_id, ended.task_id) {
         let sql =
             "UPDATE ledger SET state = 'parked', reason = ?2, updated_at = ?3 WHERE mail_id = ?1 AND state = 'pending'";
@@ -201,7 +209,7 @@ fn tell(connection: &Connection, run_id: RunId, ended: &Ended, reason: &str, at:
     item::open(connection, &new, &ended.account, &ended.user, Some(run_id), at)
 }
 
-fn fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()> {
+fn record_fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()> {
     let Some(new) = &point.action else { return Ok(()) };
     let action = serde_json::to_string(&new.action).context("encoding an action")?;
     let sql = "INSERT INTO fork_effect (run_id, seq, class, action, state) VALUES (?1, ?2, ?3, ?4, 'void')";
@@ -215,8 +223,8 @@ fn fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()> {
 }
 
 /// Lets the changes reach the tables they are about.
-fn project(session: &Session, point: &Checkpoint, found: &[FoundBy]) -> Result<()> {
-    let touched = point.changes.iter().any(|change| change.writes().starts_with("task."));
+fn project_changes(session: &Session, point: &Checkpoint, found: &[FoundBy]) -> Result<()> {
+    let touched = point.changes.iter().any(|change| change.written_field().starts_with("task."));
     if let Some((after, revision)) = point.task.as_ref().filter(|_| touched) {
         // Before any change: what no longer fits a task that somebody else moved is no fault of the run.
         task::unchanged(session, after.task_id, *revision)?;
@@ -242,13 +250,13 @@ fn project(session: &Session, point: &Checkpoint, found: &[FoundBy]) -> Result<(
                 record_mail_outcome(session, *state, reason, facts.as_deref(), concerned, point)?;
             }
             Change::Priority { priority, rule: decided, urgency } => {
-                rank(session, point, priority.as_str(), decided)?;
+                record_priority_change(session, point, priority.as_str(), decided)?;
                 if let (Some(urgency), Some((after, _))) = (urgency, &point.task) {
                     facts::put_urgency(session, after.task_id, *urgency)?;
                 }
                 rule = Some(decided.as_str());
             }
-            Change::Status { to, why } => status(session, point, *to, why)?,
+            Change::Status { to, why } => set_task_status(session, point, *to, why)?,
             Change::StepDone { .. }
             | Change::AddStep { .. }
             | Change::Output { .. }
@@ -299,7 +307,7 @@ fn link_mail(
     history::record(connection, task_id, &entry, point.entered_at)
 }
 
-fn rank(connection: &Connection, point: &Checkpoint, level: &str, rule: &str) -> Result<()> {
+fn record_priority_change(connection: &Connection, point: &Checkpoint, level: &str, rule: &str) -> Result<()> {
     let Some((after, _)) = &point.task else { return Ok(()) };
     let (_, before) = task::standing(connection, after.task_id)?;
     if before == level {
@@ -309,7 +317,7 @@ fn rank(connection: &Connection, point: &Checkpoint, level: &str, rule: &str) ->
     history::record(connection, after.task_id, &entry, point.entered_at)
 }
 
-fn status(connection: &Connection, point: &Checkpoint, to: Status, why: &str) -> Result<()> {
+fn set_task_status(connection: &Connection, point: &Checkpoint, to: Status, why: &str) -> Result<()> {
     let Some((after, _)) = &point.task else { return Ok(()) };
     let (from, _) = task::standing(connection, after.task_id)?;
     let mv = task::StatusTransition {

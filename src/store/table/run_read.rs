@@ -43,7 +43,7 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
 impl Reader<'_> {
     /// Runs to go on with, in the order of their mails: a follow-up must not overtake what it follows. One that was set
     /// aside later than now is among them: the clock was put back, and what it waits for may be days ahead.
-    pub fn running(&self, now: Instant) -> Result<Vec<RunId>> {
+    pub fn resumable_runs(&self, now: Instant) -> Result<Vec<RunId>> {
         let sql = "SELECT run_id FROM run WHERE status = 'running' AND (wait_until IS NULL OR wait_until <= ?1 OR updated_at > ?1) ORDER BY mail_id, run_id";
         many(self.0, sql, [now.to_string()], "listing unfinished runs", |row| parsed(row, 0))
     }
@@ -71,7 +71,7 @@ impl Reader<'_> {
     pub fn run(&self, run_id: RunId) -> Result<Option<RunRecord>> {
         let row = one(self.0, &format!("{COLUMNS} WHERE run_id = ?1"), [run_id.to_string()], "reading a run", run_row)?;
         let Some(row) = row else { return Ok(None) };
-        let arrival = arrival(self.0, run_id)?;
+        let arrival = initial_state(self.0, run_id)?;
         let mut checkpoints = Vec::new();
         let mut replies = Vec::new();
         let mut asked_model = BTreeSet::new();
@@ -85,7 +85,7 @@ impl Reader<'_> {
         let said = model_call::replies_of(self.0, run_id, u32::MAX)?;
         asked_model.extend(said.iter().map(|(seq, _)| *seq));
         replies.extend(said);
-        Ok(Some(RunRecord { row, arrival, checkpoints, replies, asked_model }))
+        Ok(Some(RunRecord { row, initial_state: arrival, checkpoints, replies, model_checkpoints: asked_model }))
     }
 
     pub fn run_counts(&self) -> Result<Vec<(RunStatus, u64)>> {
@@ -110,7 +110,7 @@ impl Reader<'_> {
     }
 }
 
-fn arrival(connection: &Connection, run_id: RunId) -> Result<RunState> {
+fn initial_state(connection: &Connection, run_id: RunId) -> Result<RunState> {
     let sql = "SELECT state FROM run_input WHERE run_id = ?1";
     one(connection, sql, [run_id.to_string()], "reading a run's state", |row| json(row, 0))?
         .ok_or_else(|| StoreError::NotFound(format!("state of run {run_id}")))
@@ -122,7 +122,7 @@ fn checkpoints_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<
         Ok(CheckpointRow {
             seq: row.get(0)?,
             node: parsed(row, 1)?,
-            mv: json(row, 2)?,
+            next_move: json(row, 2)?,
             next: parsed_option(row, 3)?,
             changes: json(row, 4)?,
             entered_at: parsed(row, 5)?,
