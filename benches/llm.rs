@@ -13,7 +13,7 @@ use adjutant::{
         quote::{Message, Person},
     },
     model::{
-        Said,
+        ReplyJson,
         llm::{BudgetLimits, LlmSettings, ModelUsage, Provider, SpendLimit, TokenPrice},
     },
     store::{Store, Write, value::NewModelCall},
@@ -106,7 +106,7 @@ fn main() {
                 node: "bench".into(),
                 input_hash: nth.to_string(),
                 ordinal: 0,
-                reply: Said::of(&heard).unwrap(),
+                reply: ReplyJson::encode(&heard).unwrap(),
                 call: call.clone(),
                 input_replies: Vec::new(),
                 at: "2026-11-16T08:00:00Z".parse().unwrap(),

@@ -10,7 +10,7 @@ use crate::{
     graph::{MODEL_IN_USE, NodeModelCaller},
     llm::{Budget, Desk, Inquiry, Llm, Question, Wire, prompt::prioritise, quote::Message},
     model::{
-        Instant, Said,
+        Instant, ReplyJson,
         llm::{BudgetLimits, LlmSettings, ModelCall, ModelUsage, Outcome, Provider},
     },
     store::{
@@ -109,7 +109,7 @@ impl App {
             node: node.to_owned(),
             input_hash: String::new(),
             ordinal: 0,
-            reply: Said::of(&())?,
+            reply: ReplyJson::encode(&())?,
             call,
             input_replies: Vec::new(),
             at: self.clock.now(),

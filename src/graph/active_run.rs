@@ -9,7 +9,7 @@ use super::{
     entry::{Call, CurrentTask, RunIdentity, UNREADABLE_REPLY},
 };
 use crate::{
-    model::{ActionId, Mail, MailId, Move, NodeName, RunState, Said, TaskId, run::STATE_SCHEMA},
+    model::{ActionId, Mail, MailId, Move, NodeName, ReplyJson, RunState, TaskId, run::STATE_SCHEMA},
     store::value::{Acquaintance, ActionMove, NewAction, NewRun, RecordedReply, RunRecord},
 };
 
@@ -27,7 +27,7 @@ pub struct ActiveRun {
     /// The same effect as it was just planned, still in memory.
     pub(super) planned_action: Option<Arc<NewAction>>,
     /// Replies given before the node asks.
-    pub(super) prefilled_replies: Vec<(Call, Said)>,
+    pub(super) prefilled_replies: Vec<(Call, ReplyJson)>,
     /// Not yet stored; they go with the next checkpoint.
     pub(super) unsaved_replies: Vec<RecordedReply>,
     /// The end of the effect it waited for, likewise.
@@ -50,7 +50,7 @@ pub(super) struct ReplyLog {
 
 impl ReplyLog {
     /// The ordinal of this asking, and the reply if it is on record.
-    pub(super) fn register_call(&mut self, node: NodeName, hash: &str) -> (u32, Option<Said>) {
+    pub(super) fn register_call(&mut self, node: NodeName, hash: &str) -> (u32, Option<ReplyJson>) {
         let known = self.call_counts.iter().find(|(asker, asked, _)| *asker == node && asked == hash);
         let ordinal = known.map_or(0, |(.., times)| *times);
         self.raise_call_count(node, hash, ordinal + 1);
@@ -131,7 +131,7 @@ impl ActiveRun {
         let state = RunState { mail_id: Some(mail_id), ..RunState::default() };
         let mut ticket = Self::new(head, NodeName::PlanStep, state, Some(mail));
         if known.alone
-            && let Ok(value) = Said::of(known)
+            && let Ok(value) = ReplyJson::encode(known)
         {
             ticket.prefill_reply(Call::Acquaintance { mail_id }, value);
         }
@@ -139,7 +139,7 @@ impl ActiveRun {
     }
 
     /// A reply known before the node asks; recorded like any other.
-    fn prefill_reply(&mut self, call: Call, value: Said) {
+    fn prefill_reply(&mut self, call: Call, value: ReplyJson) {
         let hash = call.input_hash();
         let (ordinal, _) = self.reply_log.register_call(self.node, &hash);
         let reply = RecordedReply { node: self.node, input_hash: hash, ordinal, reply: value.clone(), call: None };

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     llm::Inquiry,
     memory::Memory,
-    model::{AccountMode, ActionId, Instant, Mail, RunState, Said, UrgencyOrigin, llm::ModelCall},
+    model::{AccountMode, ActionId, Instant, Mail, ReplyJson, RunState, UrgencyOrigin, llm::ModelCall},
     outbox::{EffectProgress, Outbox},
     policy::{AccountPermissions, EffectPolicy},
     rules::Current,
@@ -48,14 +48,14 @@ pub type ReplyFuture<'a> = Pin<Box<dyn Future<Output = anyhow::Result<CallReply>
 
 /// A reply, and what it obliges the asker to store with it.
 pub struct CallReply {
-    pub value: Said,
+    pub value: ReplyJson,
     pub action_move: Option<Box<ActionMove>>,
     /// A model said it.
     pub call: Option<Box<ModelCall>>,
 }
 
-impl From<Said> for CallReply {
-    fn from(value: Said) -> Self {
+impl From<ReplyJson> for CallReply {
+    fn from(value: ReplyJson) -> Self {
         Self { value, action_move: None, call: None }
     }
 }
@@ -129,7 +129,7 @@ impl LiveCallHandler {
     }
 
     /// Asked of the calendar. One that does not answer stops nobody: what is proposed says so, and a person decides.
-    async fn fetch_busy_times(&self, asker: CallContext<'_>, from: Instant, to: Instant) -> anyhow::Result<Said> {
+    async fn fetch_busy_times(&self, asker: CallContext<'_>, from: Instant, to: Instant) -> anyhow::Result<ReplyJson> {
         let agenda = match self.outbox.busy(&asker.run.account, from, to).await {
             Ok(None) => BusyTimes::None,
             Ok(Some(busy)) => BusyTimes::Known { busy },
@@ -142,7 +142,7 @@ impl LiveCallHandler {
         encode_reply(&agenda)
     }
 
-    async fn find_invited_events(&self, asker: CallContext<'_>, uid: &str) -> anyhow::Result<Said> {
+    async fn find_invited_events(&self, asker: CallContext<'_>, uid: &str) -> anyhow::Result<ReplyJson> {
         encode_reply(&match self.outbox.invited(&asker.run.account, uid.to_owned()).await {
             Ok(None) => InCalendar::NoCalendar,
             Ok(Some(events)) => InCalendar::Known { events },
@@ -157,7 +157,7 @@ impl LiveCallHandler {
     }
 
     /// Everything but effects is a few short reads.
-    fn look_up_reply(&self, asker: CallContext<'_>, call: &Call) -> anyhow::Result<Said> {
+    fn look_up_reply(&self, asker: CallContext<'_>, call: &Call) -> anyhow::Result<ReplyJson> {
         let CallContext { run: head, state, now, .. } = asker;
         match call {
             Call::Acquaintance { mail_id } => {
@@ -196,7 +196,7 @@ impl LiveCallHandler {
         }
     }
 
-    fn rank_task(&self, state: &RunState, urgency: Option<f64>, now: Instant) -> anyhow::Result<Said> {
+    fn rank_task(&self, state: &RunState, urgency: Option<f64>, now: Instant) -> anyhow::Result<ReplyJson> {
         let mut facts = state.facts.clone().context("the task has no facts to rank by")?;
         if let Some(urgency) = urgency {
             (facts.urgency, facts.urgency_origin) = (urgency, UrgencyOrigin::Model);
@@ -211,7 +211,7 @@ impl LiveCallHandler {
         })
     }
 
-    fn read_thread(&self, head: &RunIdentity, thread: &str) -> anyhow::Result<Said> {
+    fn read_thread(&self, head: &RunIdentity, thread: &str) -> anyhow::Result<ReplyJson> {
         let mails = self.store.read_now(|reader| reader.thread_mails(&head.account, thread, THREAD_MAILS))?;
         let mails: Vec<ThreadMail> = mails
             .into_iter()
@@ -224,7 +224,7 @@ impl LiveCallHandler {
         encode_reply(&mails)
     }
 
-    fn read_writing_samples(&self, head: &RunIdentity, person: &str) -> anyhow::Result<Said> {
+    fn read_writing_samples(&self, head: &RunIdentity, person: &str) -> anyhow::Result<ReplyJson> {
         let mut mails = self.store.read_now(|reader| reader.sent_mails(&head.account, SENT_MAILS))?;
         mails.retain(|mail| !mail.text.trim().is_empty());
         mails.sort_by_key(|mail| !mail.to.iter().any(|to| to.addr == person));
@@ -234,7 +234,7 @@ impl LiveCallHandler {
     }
 
     /// The store refuses what does not fit in any case; asking first spares it the batch it would have to do again.
-    fn check_queue_room(&self, asker: CallContext<'_>) -> anyhow::Result<Said> {
+    fn check_queue_room(&self, asker: CallContext<'_>) -> anyhow::Result<ReplyJson> {
         let caps = self.outbox.policy().caps;
         let room = Room { all: caps.pending, per_sender: caps.pending_per_sender };
         match self.store.read_now(|reader| reader.has_room(&asker.run.account, asker.state.mail_id, room)) {
@@ -245,7 +245,7 @@ impl LiveCallHandler {
         }
     }
 
-    fn read_account_permissions(&self, head: &RunIdentity) -> anyhow::Result<Said> {
+    fn read_account_permissions(&self, head: &RunIdentity) -> anyhow::Result<ReplyJson> {
         let (account, paused) =
             self.store.read_now(|reader| Ok((reader.account(&head.account).or_left_out()?, reader.is_paused()?)))?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
@@ -260,6 +260,6 @@ fn truncate_to_preview(text: &str) -> String {
     text.trim().chars().take(240).collect()
 }
 
-pub(super) fn encode_reply(value: &impl serde::Serialize) -> anyhow::Result<Said> {
-    Said::of(value).context("a reply could not be encoded")
+pub(super) fn encode_reply(value: &impl serde::Serialize) -> anyhow::Result<ReplyJson> {
+    ReplyJson::encode(value).context("a reply could not be encoded")
 }

@@ -16,7 +16,8 @@ use super::{
 };
 use crate::{
     model::{
-        ContextDoc, Instant, Mail, Move, NodeName, OutboxState, Reading, Reflection, RunId, RunKind, RunStatus, Said,
+        ContextDoc, Instant, Mail, Move, NodeName, OutboxState, Reading, Reflection, ReplyJson, RunId, RunKind,
+        RunStatus,
     },
     store::{
         StoreError, Write,
@@ -213,7 +214,7 @@ impl EngineInner {
         &self,
         ticket: &'a ActiveRun,
         (mail, reading): (Option<&'a Mail>, &'a OnceLock<Reading>),
-        replies: &'a [(Call, Said)],
+        replies: &'a [(Call, ReplyJson)],
         now: Instant,
     ) -> NodeInput<'a> {
         // What was heard before a restart is used, whether there still is a model or not.
@@ -233,7 +234,7 @@ impl EngineInner {
         &self,
         ticket: &mut ActiveRun,
         calls: Vec<Call>,
-        replies: &mut Vec<(Call, Said)>,
+        replies: &mut Vec<(Call, ReplyJson)>,
         now: Instant,
     ) -> anyhow::Result<()> {
         for call in calls {
@@ -244,7 +245,7 @@ impl EngineInner {
     }
 
     /// From the record if it is there; else made, and put on the record with the next checkpoint.
-    async fn obtain_reply(&self, ticket: &mut ActiveRun, call: &Call, now: Instant) -> anyhow::Result<Said> {
+    async fn obtain_reply(&self, ticket: &mut ActiveRun, call: &Call, now: Instant) -> anyhow::Result<ReplyJson> {
         let hash = call.input_hash();
         let (ordinal, recorded) = ticket.reply_log.register_call(ticket.node, &hash);
         if let Some(value) = recorded {
@@ -435,7 +436,7 @@ fn is_stopped(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(StoreError::Stopped))
 }
 
-fn void_effect_reply() -> anyhow::Result<Said> {
+fn void_effect_reply() -> anyhow::Result<ReplyJson> {
     let end = EffectOutcome { state: OutboxState::Void, result: "a fork's effects are void".into() };
     encode_reply(&end)
 }

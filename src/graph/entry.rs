@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{
     llm::{Heard, Inquiry, Prompt},
     model::{
-        AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, OutboxState, Reading, Reflection, RunId,
-        RunKind, RunState, Said, Task, TaskId, UserId, ids::sha256_hex,
+        AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, OutboxState, Reading, Reflection, ReplyJson,
+        RunId, RunKind, RunState, Task, TaskId, UserId, ids::sha256_hex,
     },
     store::value::{NewAction, NewItem, NewRun},
 };
@@ -115,7 +115,7 @@ pub struct NodeInput<'a> {
     /// What the mail was read to say, for the later entries of one visit: neither it nor its writer changes meanwhile.
     pub reading_cache: &'a OnceLock<Reading>,
     /// Of this visit, in the order asked.
-    pub replies: &'a [(Call, Said)],
+    pub replies: &'a [(Call, ReplyJson)],
     /// There is a model to ask; on a replay, whether there was.
     pub has_model: bool,
     pub now: Instant,

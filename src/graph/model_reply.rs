@@ -2,7 +2,7 @@
 
 use super::{active_run::ActiveRun, commit::DISK_RETRY_INTERVAL, engine::EngineInner, entry::Call};
 use crate::{
-    model::{Instant, Said, llm::ModelCall},
+    model::{Instant, ReplyJson, llm::ModelCall},
     store::{
         Write,
         value::{NewModelCall, RecordedReply},
@@ -16,10 +16,10 @@ impl EngineInner {
         &self,
         ticket: &mut ActiveRun,
         (input_hash, ordinal): (String, u32),
-        value: Said,
+        value: ReplyJson,
         call: Box<ModelCall>,
         at: Instant,
-    ) -> anyhow::Result<Said> {
+    ) -> anyhow::Result<ReplyJson> {
         let node = ticket.node;
         if !call.outcome.was_attempted() {
             let reply = RecordedReply { node, input_hash, ordinal, reply: value.clone(), call: Some(call) };

@@ -10,7 +10,7 @@ use super::{
     node::Nodes,
 };
 use crate::{
-    model::{Change, Mail, Move, NodeName, RunId, Said},
+    model::{Change, Mail, Move, NodeName, ReplyJson, RunId},
     store::value::{CheckpointRow, RunRecord},
 };
 
@@ -70,7 +70,7 @@ fn replay_node(
     checkpoint: &CheckpointRow,
     mail: Option<&Mail>,
 ) -> anyhow::Result<NodeOutput> {
-    let (mut replies, reading) = (Vec::<(Call, Said)>::new(), OnceLock::new());
+    let (mut replies, reading) = (Vec::<(Call, ReplyJson)>::new(), OnceLock::new());
     let model = record.model_checkpoints.contains(&checkpoint.seq);
     if let Some(Move::Wait { action_id }) =
         record.checkpoints.iter().find(|before| before.seq + 1 == checkpoint.seq).map(|before| &before.next_move)
@@ -100,7 +100,7 @@ fn replay_node(
     }
 }
 
-fn find_recorded_reply(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyhow::Result<Said> {
+fn find_recorded_reply(record: &RunRecord, checkpoint: &CheckpointRow, call: &Call) -> anyhow::Result<ReplyJson> {
     let hash = call.input_hash();
     // Of several the last: what was heard for a checkpoint that was refused was asked anew.
     let found = record

@@ -16,8 +16,8 @@ use serde::Serialize;
 pub use super::followup::{Acquaintance, Document, FollowUp, Hit, Kinship, RelatedTask};
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Change, Direction, Door, Facts, Instant, ItemId, Mail, MailId, MailState,
-    Move, NodeName, OutboxState, Priority, Recurrence, Reflection, RiskClass, RunId, RunKind, RunState, RunStatus,
-    Said, Task, TaskId, UserId, llm::ModelCall, words::words,
+    Move, NodeName, OutboxState, Priority, Recurrence, Reflection, ReplyJson, RiskClass, RunId, RunKind, RunState,
+    RunStatus, Task, TaskId, UserId, llm::ModelCall, words::words,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -102,7 +102,7 @@ pub struct RecordedReply {
     pub node: NodeName,
     pub input_hash: String,
     pub ordinal: u32,
-    pub reply: Said,
+    pub reply: ReplyJson,
     /// A model said it; what the asking was.
     pub call: Option<Box<ModelCall>>,
 }

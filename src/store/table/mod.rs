@@ -37,7 +37,7 @@ use rusqlite::{Connection, Params, Row, types::Type};
 use serde::de::DeserializeOwned;
 
 use super::error::{Context, Result, is_unreadable, note_left_out};
-use crate::model::Said;
+use crate::model::ReplyJson;
 
 /// A text column as the type it stands for.
 fn parsed<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<T>
@@ -69,8 +69,8 @@ fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T
 }
 
 /// As it stands: whoever asked for it reads it.
-fn said(row: &Row<'_>, column: usize) -> rusqlite::Result<Said> {
-    row.get(column).map(Said::recorded)
+fn read_reply_column(row: &Row<'_>, column: usize) -> rusqlite::Result<ReplyJson> {
+    row.get(column).map(ReplyJson::from_recorded)
 }
 
 fn unreadable(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {

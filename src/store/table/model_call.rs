@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::{execute, first, many, one, parsed, said, whole};
+use super::{execute, first, many, one, parsed, read_reply_column, whole};
 use crate::{
     model::{
         Instant, RunId,
@@ -27,7 +27,7 @@ pub(in crate::store) fn record_model_call(connection: &Connection, new: &NewMode
     let run = new.run.map(|(run_id, seq)| (run_id.to_string(), seq));
     let run = run.as_ref().map(|(run_id, seq)| (run_id.as_str(), *seq));
     let asked = ModelCallKey { run, node: &new.node, input_hash: &new.input_hash, ordinal: new.ordinal };
-    insert_model_call(connection, &asked, new.reply.text(), &new.call, &new.at.to_string())?;
+    insert_model_call(connection, &asked, new.reply.as_str(), &new.call, &new.at.to_string())?;
     let Some((run_id, seq)) = run else { return Ok(()) };
     new.input_replies.iter().try_for_each(|known| super::run::record_reply(connection, (run_id, seq), known))
 }
@@ -77,7 +77,7 @@ pub(super) fn replies_of(connection: &Connection, run_id: RunId, up_to: u32) -> 
             node: parsed(row, 1)?,
             input_hash: row.get(2)?,
             ordinal: row.get(3)?,
-            reply: said(row, 4)?,
+            reply: read_reply_column(row, 4)?,
             call: None,
         };
         Ok((row.get(0)?, reply))

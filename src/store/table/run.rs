@@ -53,7 +53,7 @@ pub(in crate::store) fn open(connection: &Connection, new: &NewRun, state: &str,
     .map(drop)
 }
 
-fn record(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
+fn record_replies(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
     for reply in &point.replies {
         match &reply.call {
             Some(call) => {
@@ -63,7 +63,7 @@ fn record(connection: &Connection, point: &Checkpoint, text: &CheckpointText) ->
                     input_hash: &reply.input_hash,
                     ordinal: reply.ordinal,
                 };
-                model_call::insert_model_call(connection, &asked, reply.reply.text(), call, &text.at)?;
+                model_call::insert_model_call(connection, &asked, reply.reply.as_str(), call, &text.at)?;
             }
             None => record_reply(connection, (&text.run_id, point.seq), reply)?,
         }
@@ -73,7 +73,7 @@ fn record(connection: &Connection, point: &Checkpoint, text: &CheckpointText) ->
 
 pub(super) fn record_reply(connection: &Connection, (run_id, seq): (&str, u32), reply: &RecordedReply) -> Result<()> {
     let sql = "INSERT INTO reply (run_id, node, input_hash, ordinal, seq, reply) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
-    let values = (run_id, reply.node.as_str(), &reply.input_hash, reply.ordinal, seq, reply.reply.text());
+    let values = (run_id, reply.node.as_str(), &reply.input_hash, reply.ordinal, seq, reply.reply.as_str());
     execute(connection, sql, values, "recording a reply").map(drop)
 }
 
@@ -83,7 +83,7 @@ pub(in crate::store) fn store_checkpoint(session: &Session, point: &Checkpoint, 
     let next = point.next.map(|node| node.as_str());
     let values = (&text.run_id, point.seq, point.node.as_str(), &text.next_move, next, &text.changes, &text.at);
     execute(session, sql, values, "storing a checkpoint")?;
-    record(session, point, text)?;
+    record_replies(session, point, text)?;
     if point.fork {
         return record_fork_effect(session, point);
     }

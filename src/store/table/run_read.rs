@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Row};
 
-use super::{json, many, model_call, one, parsed, parsed_option, said, whole};
+use super::{json, many, model_call, one, parsed, parsed_option, read_reply_column, whole};
 use crate::{
     model::{AccountId, Instant, MailId, RunId, RunState, RunStatus, UserId},
     store::{
@@ -140,7 +140,7 @@ fn replies_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<Vec<
                 node: parsed(row, 1)?,
                 input_hash: row.get(2)?,
                 ordinal: row.get(3)?,
-                reply: said(row, 4)?,
+                reply: read_reply_column(row, 4)?,
                 call: None,
             },
         ))

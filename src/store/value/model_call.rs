@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::RecordedReply;
 use crate::model::{
-    Instant, RunId, Said,
+    Instant, ReplyJson, RunId,
     llm::{ModelCall, ModelUsage},
 };
 
@@ -17,7 +17,7 @@ pub struct NewModelCall {
     pub node: String,
     pub input_hash: String,
     pub ordinal: u32,
-    pub reply: Said,
+    pub reply: ReplyJson,
     pub call: ModelCall,
     /// What else the question was made of, so that after a kill it is the same question.
     pub input_replies: Vec<RecordedReply>,

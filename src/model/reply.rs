@@ -7,15 +7,15 @@ use serde::{Serialize, de::DeserializeOwned};
 /// JSON, made once and shared: whoever asked reads it, the record keeps it as it is, and nobody takes it apart on the
 /// way. A replay reads the very text that was read the first time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said(Arc<str>);
+pub struct ReplyJson(Arc<str>);
 
-impl Said {
-    pub fn of(value: &impl Serialize) -> serde_json::Result<Self> {
-        serde_json::to_string(value).map(Self::recorded)
+impl ReplyJson {
+    pub fn encode(value: &impl Serialize) -> serde_json::Result<Self> {
+        serde_json::to_string(value).map(Self::from_recorded)
     }
 
     /// As the record has it. Whether it can be read, its reader finds out.
-    pub fn recorded(text: String) -> Self {
+    pub fn from_recorded(text: String) -> Self {
         Self(text.into())
     }
 
@@ -23,7 +23,7 @@ impl Said {
         serde_json::from_str(&self.0)
     }
 
-    pub fn text(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 }
