@@ -37,7 +37,7 @@ pub(super) const CALENDAR_BYTES: usize = 256 * 1024;
 
 /// The first `max` characters, without copying when they all fit.
 pub(super) fn cut(text: String, max: usize) -> (String, bool) {
-    let end = snippet::head(&text, max).len();
+    let end = snippet::truncate_chars(&text, max).len();
     let longer = end < text.len();
     let mut text = text;
     text.truncate(end);

@@ -134,5 +134,5 @@ pub(super) fn task_tokens(task: &Task) -> String {
 
 /// The words a mail is found by.
 pub(super) fn mail_tokens(mail: &Mail) -> String {
-    tokens_of(&[&mail.subject, mail.from.label(), &mail.from.addr, snippet::head(&mail.text, INDEXED_CHARS)])
+    tokens_of(&[&mail.subject, mail.from.label(), &mail.from.addr, snippet::truncate_chars(&mail.text, INDEXED_CHARS)])
 }
