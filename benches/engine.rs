@@ -16,8 +16,8 @@ use adjutant::{
         node::Nodes,
     },
     model::{
-        AccountId, Change, Context, ContextDoc, Move, NodeName, Priority, RunId, RunKind, RunState, Status, Subtask,
-        Task, TaskId, UserId, run::STATE_SCHEMA,
+        AccountId, Change, ContextDoc, Move, NodeName, Priority, RunId, RunKind, RunState, Status, Subtask, Task,
+        TaskContext, TaskId, UserId, run::STATE_SCHEMA,
     },
     store::{Store, Write, value::NewRun},
 };
@@ -229,7 +229,7 @@ fn state() -> RunState {
         created_at: at,
         source: "email:<inv-2041@acme.example>".into(),
         objective: "Pay invoice 2041".into(),
-        context: Context { description: Some(text.repeat(STATE / text.len())), ..Context::default() },
+        context: TaskContext { description: Some(text.repeat(STATE / text.len())), ..TaskContext::default() },
         priority: Priority::Low,
         status: Status::New,
         subtasks: vec![Subtask { step: "record_invoice".into(), done: false }],

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::{App, LOCAL};
 use crate::{
     model::{
-        AccountId, Addressed, Context, Facts, Instant, Priority, Recurrence, Status, Subtask, Task, TaskId, TaskKind,
-        UrgencyOrigin,
+        AccountId, Addressed, Facts, Instant, Priority, Recurrence, Status, Subtask, Task, TaskContext, TaskId,
+        TaskKind, UrgencyOrigin,
     },
     planner,
     store::{
@@ -133,7 +133,7 @@ impl App {
             created_at: now,
             source: format!("chat:{LOCAL}"),
             objective: objective.clone(),
-            context: Context { deadline: new.deadline.map(|(text, _)| text), ..Context::default() },
+            context: TaskContext { deadline: new.deadline.map(|(text, _)| text), ..TaskContext::default() },
             priority: level,
             status: Status::New,
             subtasks: vec![Subtask { step: step.into(), done: false }],

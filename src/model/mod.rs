@@ -50,4 +50,4 @@ pub use reply::ReplyJson;
 pub use run::{Change, ContextDoc, Move, NodeName, RunKind, RunState, RunStatus};
 pub use secret::Secret;
 pub use since::Since;
-pub use task::{Context, Subtask, Task};
+pub use task::{Subtask, Task, TaskContext};

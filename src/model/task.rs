@@ -14,7 +14,7 @@ pub struct Task {
     pub source: String,
     pub objective: String,
     #[serde(default)]
-    pub context: Context,
+    pub context: TaskContext,
     pub priority: Priority,
     pub status: Status,
     #[serde(default)]
@@ -32,7 +32,7 @@ pub struct Task {
 
 /// What is known about a task. Fields without a name of their own are kept as they came.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Context {
+pub struct TaskContext {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -57,7 +57,7 @@ pub struct Subtask {
     pub done: bool,
 }
 
-impl Context {
+impl TaskContext {
     /// Whether the reading of the mail warned of this, `phishing` or `injection`.
     pub fn has_warning(&self, kind: &str) -> bool {
         let warnings = self.more.get("warnings").and_then(Value::as_array);

@@ -8,7 +8,7 @@ use super::{
     value::{Arrival, ArrivalContent, Checkpoint},
     write::Write,
 };
-use crate::model::{Change, Context, Mail, RunState, Task, fingerprint, snippet, vector};
+use crate::model::{Change, Mail, RunState, Task, TaskContext, fingerprint, snippet, vector};
 
 /// Enough of a long mail to find it again.
 const INDEXED_CHARS: usize = 8_000;
@@ -128,7 +128,7 @@ fn vectors(pieces: &[String], embed: Option<&Embed>) -> Vectors {
 
 /// The words a task is found by.
 pub(super) fn task_tokens(task: &Task) -> String {
-    let Context { person, description, .. } = &task.context;
+    let TaskContext { person, description, .. } = &task.context;
     tokens_of(&[&task.objective, person.as_deref().unwrap_or_default(), description.as_deref().unwrap_or_default()])
 }
 

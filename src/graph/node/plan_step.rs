@@ -13,8 +13,8 @@ use crate::{
     },
     llm::Prompt,
     model::{
-        Addressed, Change, Context, Direction, ExtractedTask, Facts, Mail, MailState, Me, Move, NodeName, Priority,
-        Reading, RunId, RunKind, RunState, Status, Subtask, Task, TaskId, reading::NoTask,
+        Addressed, Change, Direction, ExtractedTask, Facts, Mail, MailState, Me, Move, NodeName, Priority, Reading,
+        RunId, RunKind, RunState, Status, Subtask, Task, TaskContext, TaskId, reading::NoTask,
     },
     planner::{self, ReadContext, Relation},
     rules::Taught,
@@ -207,15 +207,15 @@ fn source(mail: &Mail, known: &Acquaintance) -> String {
     format!("email:{id}")
 }
 
-fn context(mail: &Mail, reading: &Reading, plan: &ExtractedTask) -> Context {
+fn context(mail: &Mail, reading: &Reading, plan: &ExtractedTask) -> TaskContext {
     let mut threads = vec![mail.thread.clone()];
     threads.extend(mail.message_id.iter().filter(|id| **id != mail.thread).cloned());
-    let mut context = Context {
+    let mut context = TaskContext {
         person: plan.person.clone(),
         threads,
         meeting_duration: plan.meeting_duration.clone(),
         deadline: plan.deadline.clone(),
-        ..Context::default()
+        ..TaskContext::default()
     };
     let mut more = |key: &str, value: Option<Value>| {
         if let Some(value) = value {

@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 
 use crate::{
     model::{
-        AccountMode, Action, ActionId, Addressed, Change, Context, Direction, Door, Instant, ItemId, ItemKind,
-        ItemState, Mail, MailState, Move, NodeName, OutboxState, Priority, Recurrence, RiskClass, RunId, RunKind,
-        RunState, RunStatus, Status, Subtask, TaskId, UrgencyOrigin,
+        AccountMode, Action, ActionId, Addressed, Change, Direction, Door, Instant, ItemId, ItemKind, ItemState, Mail,
+        MailState, Move, NodeName, OutboxState, Priority, Recurrence, RiskClass, RunId, RunKind, RunState, RunStatus,
+        Status, Subtask, TaskContext, TaskId, UrgencyOrigin,
         llm::{Outcome, Provider},
     },
     store::{
@@ -95,7 +95,7 @@ const TABLES: &[Table] = &[
         &[
             ("task_id", TASK),
             ("created_at", AT),
-            ("context", json::<Context>),
+            ("context", json::<TaskContext>),
             ("priority", text::<Priority>),
             ("status", text::<Status>),
             ("subtasks", json::<Vec<Subtask>>),
