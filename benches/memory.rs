@@ -195,7 +195,7 @@ fn levels(stored: &Stored, question: &[f32]) -> Vec<i64> {
     let Some(asked) = decode(&question, DIMENSION) else { return Vec::new() };
     let score = |bytes: &Vec<u8>| {
         let Some(row) = decode(bytes, DIMENSION) else { return f32::MIN };
-        let pairs = row.levels.iter().zip(asked.levels);
+        let pairs = row.values.iter().zip(asked.values);
         let sum: i32 = pairs.map(|(a, b)| i32::from(a.cast_signed()) * i32::from(b.cast_signed())).sum();
         sum as f32 * row.scale
     };

@@ -11,7 +11,7 @@ use super::{
     index::Shape,
     words::{Embedder, MemoryError, Reply, Result},
 };
-use crate::model::{memory::EmbeddingsSettings, vector::normalised};
+use crate::model::{memory::EmbeddingsSettings, vector::normalise};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const CONNECT: Duration = Duration::from_secs(3);
@@ -143,7 +143,7 @@ impl Embedder for Endpoint {
                 return Ok(vec![None; texts.len()]);
             }
             let mut vectors = self.ask(&said).await?.into_iter();
-            let vector = |text: &&str| if text.trim().is_empty() { None } else { vectors.next().and_then(normalised) };
+            let vector = |text: &&str| if text.trim().is_empty() { None } else { vectors.next().and_then(normalise) };
             Ok(texts.iter().map(vector).collect())
         })
     }

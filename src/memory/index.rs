@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::words::{DocKind, Filter};
-use crate::model::{AccountId, vector::Levels};
+use crate::model::{AccountId, vector::Int8VectorRef};
 
 /// Rows whose levels are kept together: few, so that the last block wastes little.
 const ROWS: usize = 1024;
@@ -77,7 +77,7 @@ impl Index {
         self.len() == 0
     }
 
-    pub fn add(&mut self, account: &str, kind: DocKind, vector_id: i64, vector: Levels<'_>) {
+    pub fn add(&mut self, account: &str, kind: DocKind, vector_id: i64, vector: Int8VectorRef<'_>) {
         let shelf = self.shelves.entry((AccountId::from(account), kind)).or_default();
         shelf.push(vector_id, vector, self.shape);
     }
@@ -106,7 +106,7 @@ impl Index {
 }
 
 impl Shelf {
-    fn push(&mut self, vector_id: i64, Levels { scale, levels }: Levels<'_>, shape: Shape) {
+    fn push(&mut self, vector_id: i64, Int8VectorRef { scale, values: levels }: Int8VectorRef<'_>, shape: Shape) {
         if self.ids.len().is_multiple_of(ROWS) {
             self.levels.push(Vec::with_capacity(ROWS * shape.dimension.div_ceil(LINE)));
         }

@@ -1,33 +1,33 @@
 //! A vector as it is stored: a scale and one signed byte per dimension.
 
 /// The largest level; the scale says what it stands for.
-const TOP: f32 = 127.0;
+const MAX_INT8: f32 = 127.0;
 
 /// A stored vector, read in place.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Levels<'a> {
+pub struct Int8VectorRef<'a> {
     pub scale: f32,
     /// Signed bytes.
-    pub levels: &'a [u8],
+    pub values: &'a [u8],
 }
 
 /// The bytes of a vector.
 pub fn encode(vector: &[f32]) -> Vec<u8> {
     let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
-    let scale = if largest > 0.0 { largest / TOP } else { 1.0 };
+    let scale = if largest > 0.0 { largest / MAX_INT8 } else { 1.0 };
     let level = |value: &f32| ((value / scale).round() as i8).to_le_bytes();
     scale.to_le_bytes().into_iter().chain(vector.iter().flat_map(level)).collect()
 }
 
 /// None when these are not the bytes of a vector of this dimension.
-pub fn decode(bytes: &[u8], dimension: usize) -> Option<Levels<'_>> {
+pub fn decode(bytes: &[u8], dimension: usize) -> Option<Int8VectorRef<'_>> {
     let (scale, levels) = bytes.split_first_chunk::<4>()?;
     let scale = f32::from_le_bytes(*scale);
-    (levels.len() == dimension && scale.is_finite() && scale > 0.0).then_some(Levels { scale, levels })
+    (levels.len() == dimension && scale.is_finite() && scale > 0.0).then_some(Int8VectorRef { scale, values: levels })
 }
 
 /// The vector at length 1; none when it has no length, or one that is no number.
-pub fn normalised(mut vector: Vec<f32>) -> Option<Vec<f32>> {
+pub fn normalise(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     if !length.is_finite() || length <= f32::EPSILON {
         return None;
@@ -45,7 +45,7 @@ mod tests {
         let vector: Vec<f32> = (0..192_i16).map(|n| f32::from(n % 23 - 11) / 170.0).collect();
         let bytes = encode(&vector);
         assert_eq!(bytes.len(), 196);
-        let Levels { scale, levels } = decode(&bytes, 192).unwrap();
+        let Int8VectorRef { scale, values: levels } = decode(&bytes, 192).unwrap();
         for (value, level) in vector.iter().zip(levels) {
             let back = f32::from(i8::from_le_bytes([*level])) * scale;
             assert!((back - value).abs() <= scale * 0.501, "{value} became {back}");
@@ -60,8 +60,8 @@ mod tests {
         let mut broken = bytes.clone();
         broken[..4].copy_from_slice(&f32::NAN.to_le_bytes());
         assert_eq!(decode(&broken, 2), None);
-        assert_eq!(normalised(vec![0.0; 4]), None);
-        assert_eq!(normalised(vec![f32::INFINITY, 1.0]), None);
-        assert_eq!(normalised(vec![3.0, 4.0]).unwrap(), [0.6, 0.8]);
+        assert_eq!(normalise(vec![0.0; 4]), None);
+        assert_eq!(normalise(vec![f32::INFINITY, 1.0]), None);
+        assert_eq!(normalise(vec![3.0, 4.0]).unwrap(), [0.6, 0.8]);
     }
 }

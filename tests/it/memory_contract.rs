@@ -36,7 +36,7 @@ fn documents(house: &House) -> Vec<(String, AccountId)> {
 
 fn random_vector(dice: &mut Dice) -> Vec<f32> {
     let raw: Vec<f32> = (0..DIMENSION).map(|_| dice.below(20_001) as f32 / 10_000.0 - 1.0).collect();
-    adjutant::model::vector::normalised(raw).unwrap()
+    adjutant::model::vector::normalise(raw).unwrap()
 }
 
 fn snippets(dice: &mut Dice, (doc, account): &(String, AccountId), pieces: u8) -> Vec<Snippet> {
