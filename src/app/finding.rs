@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 use super::{App, Health};
 use crate::{
     config::{AccountConfig, AccountKind},
-    model::{AccountCondition, AccountMode, Instant, MailState, words::words},
+    model::{AccountCondition, AccountMode, Instant, MailState, text_enum::words},
     source::Sendmail,
     store::value::{Account, RunRow},
 };

@@ -8,7 +8,7 @@ use petgraph::{
     visit::{Dfs, EdgeRef},
 };
 
-use crate::model::{Move, NodeName, RunStatus, words::words};
+use crate::model::{Move, NodeName, RunStatus, text_enum::words};
 
 words! {
     /// The kinds of move a node can make.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::recall::Question;
 use crate::{
-    model::{Instant, words::words},
+    model::{Instant, text_enum::words},
     store::value::{Document, Hit},
 };
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::index::Shape;
 use crate::{
-    model::{AccountId, words::words},
+    model::{AccountId, text_enum::words},
     store::{StoreError, value::Document},
 };
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{AccountId, Instant, words::words};
+use super::{AccountId, Instant, text_enum::words};
 
 words! {
     AccountMode {

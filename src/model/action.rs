@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AccountId, ActionId, Address, Attachment, Instant, MailId, Recurrence, TaskId, UserId, ids::sha256_hex,
-    words::words,
+    text_enum::words,
 };
 
 words! {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Instant, words::words};
+use super::{Instant, text_enum::words};
 
 words! {
     /// Where a word of a person came in.

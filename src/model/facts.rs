@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Instant, words::words};
+use super::{Instant, text_enum::words};
 
 words! {
     /// How the mail reached the person.

@@ -1,6 +1,6 @@
 //! Items for people: whatever the program will not decide alone.
 
-use super::words::words;
+use super::text_enum::words;
 
 words! {
     ItemKind {

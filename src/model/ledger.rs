@@ -1,6 +1,6 @@
 //! The ledger: every message id ever seen is in exactly one of these states.
 
-use super::words::words;
+use super::text_enum::words;
 
 words! {
     MailState {

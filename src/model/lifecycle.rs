@@ -1,6 +1,6 @@
 //! The life cycle of a task. The same pairs stand in `migrations/` as a table that a trigger reads; a test compares them.
 
-use super::words::words;
+use super::text_enum::words;
 
 words! {
     /// Where a task stands.

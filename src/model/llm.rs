@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Secret, words::words};
+use super::{Secret, text_enum::words};
 
 words! {
     /// Who serves the model. `compatible` is any server that speaks the OpenAI shape.

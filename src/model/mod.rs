@@ -28,8 +28,8 @@ pub mod secret;
 pub mod since;
 pub mod snippet;
 pub mod task;
+pub mod text_enum;
 pub mod vector;
-pub mod words;
 
 pub use account::{AccountCondition, AccountMode};
 pub use action::{Action, Effect, OutboxState, RiskClass};

@@ -1,6 +1,6 @@
 //! The four levels of urgency, in order.
 
-use super::words::words;
+use super::text_enum::words;
 
 words! {
     /// low < med < high < critical.

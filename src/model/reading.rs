@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Instant, words::words};
+use super::{Instant, text_enum::words};
 
 words! {
     /// What kind of work a task is; each has a template of steps.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ActionId, Facts, MailId, MailState, Priority, Status, Subtask, Task, TaskId, UrgencyOrigin, words::words};
+use super::{
+    ActionId, Facts, MailId, MailState, Priority, Status, Subtask, Task, TaskId, UrgencyOrigin, text_enum::words,
+};
 
 /// The version of every stored state and change. An older one is read or parked, never guessed at.
 pub const STATE_SCHEMA: u32 = 1;

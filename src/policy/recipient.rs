@@ -1,6 +1,6 @@
 //! Who a message goes to: addresses in one spelling, and what each is to the conversation.
 
-use crate::model::{Address, Mail, words::words};
+use crate::model::{Address, Mail, text_enum::words};
 
 words! {
     /// What a recipient is to the conversation, the least known first.

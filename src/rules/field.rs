@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Facts, Instant, words::words};
+use crate::model::{Facts, Instant, text_enum::words};
 
 words! {
     /// What a rule may ask about; exactly the stored facts.

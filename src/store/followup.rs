@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Direction, Instant, MailId, TaskId, words::words};
+use crate::model::{Direction, Instant, MailId, TaskId, text_enum::words};
 
 /// A task or a mail as far as it is shown and weighed when it is found. Its title is a stranger's text.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::value::NewItem;
-use crate::model::{AccountId, Facts, Instant, ItemId, MailId, Priority, RunId, Status, TaskId, UserId, words::words};
+use crate::model::{
+    AccountId, Facts, Instant, ItemId, MailId, Priority, RunId, Status, TaskId, UserId, text_enum::words,
+};
 
 words! {
     /// What a person overruled.

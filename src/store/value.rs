@@ -17,7 +17,7 @@ pub use super::followup::{Acquaintance, Document, FollowUp, Hit, Kinship, Relate
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Change, Direction, Door, Facts, Instant, ItemId, Mail, MailId, MailState,
     Move, NodeName, OutboxState, Priority, Recurrence, Reflection, ReplyJson, RiskClass, RunId, RunKind, RunState,
-    RunStatus, Task, TaskId, UserId, llm::ModelCall, words::words,
+    RunStatus, Task, TaskId, UserId, llm::ModelCall, text_enum::words,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

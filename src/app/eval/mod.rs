@@ -9,7 +9,7 @@ pub use letter::Letter;
 
 use crate::{
     ingest::{Trust, open_mail},
-    model::words::words,
+    model::text_enum::words,
     planner,
 };
 

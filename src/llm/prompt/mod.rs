@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{Request, schema};
-use crate::model::{ids::sha256_hex, words::words};
+use crate::model::{ids::sha256_hex, text_enum::words};
 
 words! {
     /// Named after the node or tool that asks.

@@ -10,7 +10,7 @@ use std::{
 
 use super::signal::Signal;
 use crate::{
-    model::words::words,
+    model::text_enum::words,
     planner::{bloom::BloomFilter, lexicon::Feature},
 };
 

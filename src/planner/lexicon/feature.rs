@@ -1,7 +1,7 @@
 //! What a sentence can show, and sets of that.
 #![allow(unreachable_pub, reason = "the macro writes `pub`; the module keeps it in the planner")]
 
-use crate::model::words::words;
+use crate::model::text_enum::words;
 
 words! {
     /// What a sentence can show. The name is what a person reads in the reason.

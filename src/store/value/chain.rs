@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::AuditHead;
-use crate::model::{Instant, words::words};
+use crate::model::{Instant, text_enum::words};
 
 words! {
     /// Whether the state folder of the user holds a witness of this home.

@@ -3,7 +3,7 @@
 /// A text that is not a member of a closed set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' is not a {set}; expected one of: {expected}")]
-pub struct UnknownWord {
+pub struct UnknownVariant {
     pub text: String,
     pub set: &'static str,
     pub expected: String,
