@@ -9,7 +9,7 @@ use super::{
     call_handler::{QUEUE_ROOM_RETRY, RunDeferred},
     engine::EngineInner,
 };
-use crate::store::{Pending, StoreError, Write, value::Checkpoint};
+use crate::store::{PendingWrite, StoreError, Write, value::Checkpoint};
 
 /// Between attempts to commit while the disk is full or another program holds the lock.
 pub(super) const DISK_RETRY_INTERVAL: Duration = Duration::from_secs(1);
@@ -37,7 +37,7 @@ pub(super) use stored;
 /// Handed to the writer, which takes what a run hands over in its order; refused when the one before it was.
 pub(super) struct InFlightCheckpoint {
     checkpoint: Arc<Checkpoint>,
-    pending: Pending,
+    pending: PendingWrite,
 }
 
 impl EngineInner {
@@ -69,7 +69,7 @@ impl EngineInner {
     }
 
     fn send_checkpoint(&self, checkpoint: &Arc<Checkpoint>) -> anyhow::Result<InFlightCheckpoint> {
-        let pending = self.store.send(Write::Checkpoint(Arc::clone(checkpoint)))?;
+        let pending = self.store.enqueue(Write::Checkpoint(Arc::clone(checkpoint)))?;
         Ok(InFlightCheckpoint { checkpoint: Arc::clone(checkpoint), pending })
     }
 

@@ -3,7 +3,7 @@
 //! Owns `data/tasks.db`. Takes and gives plain values; no rusqlite type and no transaction ever leaves it, and nothing
 //! is acknowledged before it is on the disk.
 
-mod answer;
+mod commit_outcome;
 mod connect;
 mod error;
 mod followup;
@@ -33,7 +33,7 @@ use tokio::sync::Semaphore;
 
 use error::Context as _;
 
-pub use answer::Pending;
+pub use commit_outcome::PendingWrite;
 pub use error::{LeaveOut, Result, StoreError};
 pub use table::{approval::JournalRow, facts::Rankable, find::Depth, vector::MEMORY_TROUBLE};
 pub use text::{query_words, tokens};
@@ -53,8 +53,8 @@ pub struct Store(Arc<Inner>);
 
 struct Inner {
     path: PathBuf,
-    orders: Option<mpsc::Sender<answer::Order>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    write_queue: Option<mpsc::Sender<commit_outcome::QueuedWrite>>,
+    writer_thread: Mutex<Option<JoinHandle<()>>>,
     idle_readers: Mutex<Vec<Connection>>,
     reading: Semaphore,
     /// Makes vectors of what is written, so that both commit together; without it they are due.
@@ -80,8 +80,8 @@ impl Store {
             .map_err(|error| StoreError::Sqlite { context: "starting the writer".into(), source: Box::new(error) })?;
         Ok(Self(Arc::new(Inner {
             path: path.to_owned(),
-            orders: Some(orders),
-            thread: Mutex::new(Some(thread)),
+            write_queue: Some(orders),
+            writer_thread: Mutex::new(Some(thread)),
             idle_readers: Mutex::default(),
             reading: Semaphore::new(MOST_READERS),
             embed: OnceLock::new(),
@@ -97,15 +97,15 @@ impl Store {
 
     /// Hands a value to the writer and waits until it is on the disk, or refused.
     pub async fn write(&self, write: Write) -> Result<Receipt> {
-        self.send(write)?.answer().await
+        self.enqueue(write)?.answer().await
     }
 
     /// Hands a value to the writer, behind all that was handed over before. It is not stored before the answer says so.
-    pub fn send(&self, write: Write) -> Result<Pending> {
+    pub fn enqueue(&self, write: Write) -> Result<PendingWrite> {
         let prepared = prepare::prepare(&write, self.0.embed.get())?;
         let alone = self.0.in_flight.load(Ordering::Relaxed) <= 1;
-        let (order, pending) = answer::order(write, prepared, alone);
-        let orders = self.0.orders.as_ref().ok_or(StoreError::Stopped)?;
+        let (order, pending) = commit_outcome::create_queued_write(write, prepared, alone);
+        let orders = self.0.write_queue.as_ref().ok_or(StoreError::Stopped)?;
         orders.send(order).map_err(|_| StoreError::Stopped)?;
         Ok(pending)
     }
@@ -143,8 +143,8 @@ pub struct Reader<'a>(&'a Connection);
 impl Drop for Inner {
     fn drop(&mut self) {
         self.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.orders.take();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.write_queue.take();
+        let thread = self.writer_thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             // A panic of the writer was already answered with `Stopped`.
             drop(thread.join());

@@ -14,7 +14,7 @@ use std::{
 use crate::failpoint;
 
 use super::{
-    answer::{Answers, Order},
+    commit_outcome::{BatchOutcomes, QueuedWrite},
     error::{Context, Result, StoreError},
     session::Session,
     write::{Receipt, perform},
@@ -27,7 +27,7 @@ const GAP: Duration = Duration::from_micros(80);
 /// Not longer, or an idle daemon would burn a core after every mail.
 const BEFORE_SLEEP: Duration = Duration::from_micros(80);
 
-pub(super) fn run(session: Session, orders: &Receiver<Order>, counted: &AtomicUsize) {
+pub(super) fn run(session: Session, orders: &Receiver<QueuedWrite>, counted: &AtomicUsize) {
     let mut waiting = Vec::new();
     let mut habit = Habit { in_flight: 1, ahead: false, cost: Duration::ZERO };
     loop {
@@ -44,7 +44,7 @@ pub(super) fn run(session: Session, orders: &Receiver<Order>, counted: &AtomicUs
         habit.ahead = waiting.len() * 2 >= batch.orders.len();
         habit.in_flight = batch.orders.len() + waiting.len();
         counted.store(habit.in_flight, Ordering::Relaxed);
-        Answers::new(batch.orders.into_iter().zip(outcomes)).give();
+        BatchOutcomes::new(batch.orders.into_iter().zip(outcomes)).deliver();
     }
     session.close();
 }
@@ -60,14 +60,14 @@ struct Habit {
 
 /// Those that share a commit.
 struct Batch {
-    orders: Vec<Order>,
+    orders: Vec<QueuedWrite>,
     /// How long nobody came.
     idle: Duration,
 }
 
 /// Looks for the next order a moment before it sleeps: an asker that was just answered often asks at once, and waking a
 /// thread takes longer than that.
-fn next(orders: &Receiver<Order>) -> Option<Order> {
+fn next(orders: &Receiver<QueuedWrite>) -> Option<QueuedWrite> {
     let patience = Instant::now() + BEFORE_SLEEP;
     loop {
         match orders.try_recv() {
@@ -83,7 +83,7 @@ impl Batch {
     /// Takes in who is there, and says where they begin. As many as were in flight a moment ago are about to ask again,
     /// and sharing a commit with them costs less than another one: they are waited for while they keep coming, at most
     /// half as long as a commit takes.
-    fn more(&mut self, orders: &Receiver<Order>, habit: Habit) -> Option<usize> {
+    fn more(&mut self, orders: &Receiver<QueuedWrite>, habit: Habit) -> Option<usize> {
         let (begun, before) = (Instant::now(), self.orders.len());
         loop {
             self.orders.extend(orders.try_iter().take(LARGEST_BATCH.saturating_sub(before)));
@@ -103,7 +103,7 @@ impl Batch {
 }
 
 /// One outcome for each order; when the commit itself fails, the same for all.
-fn commit(session: &Session, batch: &mut Batch, orders: &Receiver<Order>, habit: Habit) -> Vec<Result<Receipt>> {
+fn commit(session: &Session, batch: &mut Batch, orders: &Receiver<QueuedWrite>, habit: Habit) -> Vec<Result<Receipt>> {
     transact(session, batch, orders, habit).unwrap_or_else(|error| {
         session.forget();
         if !session.is_autocommit() {
@@ -119,7 +119,7 @@ fn commit(session: &Session, batch: &mut Batch, orders: &Receiver<Order>, habit:
 fn transact(
     session: &Session,
     batch: &mut Batch,
-    orders: &Receiver<Order>,
+    orders: &Receiver<QueuedWrite>,
     habit: Habit,
 ) -> Result<Vec<Result<Receipt>>> {
     execute(session, "BEGIN IMMEDIATE")?;
@@ -140,7 +140,12 @@ fn transact(
 }
 
 /// Performs those that wait, and while others are still on their way, those that have come. None once one is refused.
-fn perform_all(session: &Session, batch: &mut Batch, orders: &Receiver<Order>, habit: Habit) -> Option<Vec<Receipt>> {
+fn perform_all(
+    session: &Session,
+    batch: &mut Batch,
+    orders: &Receiver<QueuedWrite>,
+    habit: Habit,
+) -> Option<Vec<Receipt>> {
     let mut receipts = Vec::new();
     let mut begin = Some(0);
     while let Some(begin_at) = begin {
@@ -155,7 +160,7 @@ fn perform_all(session: &Session, batch: &mut Batch, orders: &Receiver<Order>, h
     Some(receipts)
 }
 
-fn commit_all(session: &Session, batch: &[Order]) -> Result<()> {
+fn commit_all(session: &Session, batch: &[QueuedWrite]) -> Result<()> {
     let pass = |when| batch.iter().for_each(|order| failpoint::hit_commit(order.write.name(), when));
     pass("before");
     execute(session, "COMMIT")?;
@@ -164,7 +169,7 @@ fn commit_all(session: &Session, batch: &[Order]) -> Result<()> {
 }
 
 /// The outer error is the batch's, the inner one the request's.
-fn attempt(session: &Session, order: &Order) -> Result<Result<Receipt>> {
+fn attempt(session: &Session, order: &QueuedWrite) -> Result<Result<Receipt>> {
     execute(session, "SAVEPOINT one")?;
     match guarded(session, order).and_then(|receipt| session.settle().map(|()| receipt)) {
         // The disk is full or the database locked: SQLite may have rolled all of it back, and none of it is stored.
@@ -181,7 +186,7 @@ fn attempt(session: &Session, order: &Order) -> Result<Result<Receipt>> {
 }
 
 /// A panic fails the request, not the store.
-fn guarded(session: &Session, order: &Order) -> Result<Receipt> {
+fn guarded(session: &Session, order: &QueuedWrite) -> Result<Receipt> {
     catch_unwind(AssertUnwindSafe(|| perform(session, &order.write, &order.prepared)))
         .unwrap_or_else(|_| Err(StoreError::Refused("the store panicked over this request; it was taken back".into())))
 }

@@ -7,7 +7,7 @@ use std::{
 
 use adjutant::{
     model::{AccountId, AccountMode},
-    store::{Pending, StoreError, Write},
+    store::{PendingWrite, StoreError, Write},
 };
 
 use crate::house::{House, Kind};
@@ -65,7 +65,8 @@ async fn who_asks_ahead_holds_up_neither_itself_nor_others() {
     for round in 0..100 {
         let other = app.store.clone();
         let beside = tokio::spawn(async move { other.write(setting(3_000 + round)).await });
-        let mut sent: Vec<Pending> = (0..9).map(|nth| app.store.send(setting(round * 9 + nth)).unwrap()).collect();
+        let mut sent: Vec<PendingWrite> =
+            (0..9).map(|nth| app.store.enqueue(setting(round * 9 + nth)).unwrap()).collect();
         // From the first to the last, from the last to the first, and one of them never.
         let forgotten = sent.pop();
         if round % 2 == 1 {
