@@ -101,7 +101,7 @@ fn translate(error: rusqlite::Error, doing: &str) -> StoreError {
                 why: message.clone().unwrap_or_else(|| failure.to_string()),
             },
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
-                StoreError::Busy { seconds: super::connect::BUSY_TIMEOUT.as_secs() }
+                StoreError::Busy { seconds: super::connection::BUSY_TIMEOUT.as_secs() }
             }
             ErrorCode::ConstraintViolation => {
                 StoreError::Refused(message.clone().unwrap_or_else(|| format!("{doing}: {failure}")))

@@ -4,7 +4,7 @@
 //! is acknowledged before it is on the disk.
 
 mod commit_outcome;
-mod connect;
+mod connection;
 mod error;
 mod followup;
 pub mod lesson;
@@ -66,10 +66,10 @@ struct Inner {
 impl Store {
     /// Opens `path`, brings its schema up to date and starts the writer. Backups go to `backups`.
     pub fn open(path: &Path, backups: &Path) -> Result<Self> {
-        connect::check_version()?;
-        let connection = connect::open(path)?;
+        connection::check_version()?;
+        let connection = connection::open_writer(path)?;
         migrate::refuse_newer(&connection, migrate::MIGRATIONS)?;
-        connect::prepare(&connection)?;
+        connection::configure_writer(&connection)?;
         migrate::migrate(&connection, migrate::MIGRATIONS, backups)?;
         let (orders, queue) = mpsc::channel();
         let in_flight = Arc::new(AtomicUsize::new(0));
@@ -125,7 +125,7 @@ impl Store {
     pub fn read_now<T>(&self, query: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
         let _reading = tracing::trace_span!(READING).entered();
         let idle = self.0.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let connection = idle.map_or_else(|| connect::reader(&self.0.path), Ok)?;
+        let connection = idle.map_or_else(|| connection::open_reader(&self.0.path), Ok)?;
         let step =
             |sql| connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).context("reading");
         let outcome = step("BEGIN").and_then(|_| query(&Reader(&connection)));

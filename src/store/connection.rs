@@ -26,17 +26,17 @@ pub(super) fn check_version() -> Result<()> {
 }
 
 /// The one connection that writes. Creates the file 0600 in a folder 0700 when there is none; changes none that is there.
-pub(super) fn open(path: &Path) -> Result<Connection> {
-    create_private(path)?;
+pub(super) fn open_writer(path: &Path) -> Result<Connection> {
+    create_private_file(path)?;
     let connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .context("opening the database")?;
-    common(&connection)?;
+    configure_connection(&connection)?;
     Ok(connection)
 }
 
 /// The cache holds what many batches touch and no more: after a page was split, the commit walks all of it.
-pub(super) fn prepare(connection: &Connection) -> Result<()> {
+pub(super) fn configure_writer(connection: &Connection) -> Result<()> {
     connection
         .execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
@@ -45,16 +45,16 @@ pub(super) fn prepare(connection: &Connection) -> Result<()> {
         .context("preparing the database")
 }
 
-pub(super) fn reader(path: &Path) -> Result<Connection> {
+pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     let connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .context("opening the database to read")?;
-    common(&connection)?;
+    configure_connection(&connection)?;
     connection.execute_batch("PRAGMA query_only = ON;").context("preparing to read")?;
     Ok(connection)
 }
 
-fn common(connection: &Connection) -> Result<()> {
+fn configure_connection(connection: &Connection) -> Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT).context("setting the busy timeout")?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     // Otherwise a statement that a partial index could serve is compiled anew whenever another value is bound.
@@ -62,7 +62,7 @@ fn common(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-fn create_private(path: &Path) -> Result<()> {
+fn create_private_file(path: &Path) -> Result<()> {
     let refuse =
         |error: std::io::Error| StoreError::ReadOnly { path: path.display().to_string(), why: error.to_string() };
     if let Some(folder) = path.parent() {
