@@ -30,7 +30,7 @@ impl App {
             match self.store.write(Write::Rerank(Box::new(rerank))).await {
                 Ok(_) => changed += usize::from(verdict.level != task.priority),
                 // Changed meanwhile: whoever changed it ranked it, or a person did.
-                Err(StoreError::Overtaken(_)) => {}
+                Err(StoreError::Conflict(_)) => {}
                 // It keeps its level; `doctor` names it.
                 Err(error) if error.is_unreadable() => {}
                 Err(error) => return Err(error.into()),

@@ -101,14 +101,14 @@ impl EngineInner {
         loop {
             match pending.answer().await {
                 Ok(_) => return Ok(CheckpointOutcome::Stored),
-                Err(StoreError::Overtaken(reason)) => {
+                Err(StoreError::Conflict(reason)) => {
                     return Ok(if reason.starts_with("run ") {
                         CheckpointOutcome::Stop
                     } else {
                         CheckpointOutcome::Overtaken
                     });
                 }
-                Err(error) if error.is_passing() => {
+                Err(error) if error.is_transient() => {
                     if !std::mem::replace(late, true) {
                         tracing::error!(run.id = %checkpoint.run_id, "{error}; waiting");
                     }

@@ -425,7 +425,7 @@ impl EngineInner {
 }
 
 fn is_transient(error: &anyhow::Error) -> bool {
-    error.downcast_ref().is_some_and(StoreError::is_passing)
+    error.downcast_ref().is_some_and(StoreError::is_transient)
 }
 
 fn is_unreadable(error: &anyhow::Error) -> bool {

@@ -46,7 +46,7 @@ impl EngineInner {
             match self.store.write(Write::RecordModelCall(Box::new(new.clone()))).await {
                 Ok(_) => return Ok(value),
                 // Not asked again for want of room: it was paid for.
-                Err(error) if error.is_passing() && !self.stop.is_cancelled() => {
+                Err(error) if error.is_transient() && !self.stop.is_cancelled() => {
                     tokio::time::sleep(DISK_RETRY_INTERVAL).await
                 }
                 Err(error) => return Err(error.into()),

@@ -199,7 +199,7 @@ impl Outbox {
                 }
                 Ok(None) => {}
                 // A person was faster: what they made of it counts.
-                Err(StoreError::Overtaken(_)) => {}
+                Err(StoreError::Conflict(_)) => {}
                 Err(error) => return Err(error),
             }
         }

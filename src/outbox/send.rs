@@ -65,7 +65,7 @@ impl Outbox {
                 let mv = Self::new_move(&drafting, OutboxState::Drafted, &applied.result, now);
                 match self.store_move(ActionMove { handle: applied.handle.clone(), ..mv }).await {
                     // A person was faster, and the row does not know of this draft.
-                    Err(overtaken @ StoreError::Overtaken(_)) => {
+                    Err(overtaken @ StoreError::Conflict(_)) => {
                         self.withdraw_draft(row.action.action_id, &applied.handle).await?;
                         Err(overtaken)
                     }

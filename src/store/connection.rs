@@ -9,7 +9,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use super::error::{Context, Result, StoreError};
+use super::error::{Result, StoreContext, StoreError};
 
 /// Another command may hold the write lock for one short transaction; ten seconds of that is a fault, not a queue.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);

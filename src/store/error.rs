@@ -14,7 +14,7 @@ pub enum StoreError {
     Refused(String),
     /// Somebody changed the row first. Read again and decide again.
     #[error("overtaken: {0}")]
-    Overtaken(String),
+    Conflict(String),
     /// There is no room for it now. Nothing was stored; later there may be.
     #[error("not now: {0}")]
     NoRoom(String),
@@ -23,13 +23,13 @@ pub enum StoreError {
     #[error(
         "the database has schema {found}, this program knows {known}: it was written by a newer version. Nothing was changed; use that version, or restore a backup from data/backups"
     )]
-    Newer { found: u32, known: u32 },
+    NewerSchema { found: u32, known: u32 },
     #[error("SQLite {found} is older than {needed}, which can corrupt a database in WAL mode")]
     OldSqlite { found: String, needed: &'static str },
     #[error(
         "the disk is full: nothing of this step was stored, everything before it is safe. Free some space and run again"
     )]
-    Full,
+    DiskFull,
     #[error("{path} cannot be written: {why}. Make it writable for this user, or choose another place with --home")]
     ReadOnly { path: String, why: String },
     #[error("the database is busy: another program has kept it locked for {seconds} s")]
@@ -46,12 +46,12 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 
 impl StoreError {
     /// Worth trying again later without a person.
-    pub const fn is_passing(&self) -> bool {
-        matches!(self, StoreError::Full | StoreError::Busy { .. })
+    pub const fn is_transient(&self) -> bool {
+        matches!(self, StoreError::DiskFull | StoreError::Busy { .. })
     }
 
     /// Adds from where to where to a refusal: a trigger's text is constant, so that every SQLite can read the schema.
-    pub(super) fn name_transition(self, subject: &str, from: &str, to: &str) -> Self {
+    pub(super) fn with_transition(self, subject: &str, from: &str, to: &str) -> Self {
         match self {
             StoreError::Refused(why) => StoreError::Refused(format!("{why}: {subject} from {from} to {to}")),
             other => other,
@@ -64,9 +64,9 @@ impl StoreError {
     }
 
     /// For the others of a batch whose commit failed.
-    pub(super) fn share(&self) -> Self {
+    pub(super) fn clone_for_batch(&self) -> Self {
         match self {
-            StoreError::Full => StoreError::Full,
+            StoreError::DiskFull => StoreError::DiskFull,
             StoreError::Busy { seconds } => StoreError::Busy { seconds: *seconds },
             StoreError::ReadOnly { path, why } => StoreError::ReadOnly { path: path.clone(), why: why.clone() },
             other => StoreError::Sqlite { context: "committing".into(), source: other.to_string().into() },
@@ -75,27 +75,27 @@ impl StoreError {
 }
 
 /// Says what was being done when SQLite refused.
-pub(super) trait Context<T> {
+pub(super) trait StoreContext<T> {
     fn context(self, doing: &str) -> Result<T>;
 }
 
-impl<T> Context<T> for rusqlite::Result<T> {
+impl<T> StoreContext<T> for rusqlite::Result<T> {
     fn context(self, doing: &str) -> Result<T> {
-        self.map_err(|error| translate(error, doing))
+        self.map_err(|error| classify_sqlite_error(error, doing))
     }
 }
 
-impl<T> Context<T> for serde_json::Result<T> {
+impl<T> StoreContext<T> for serde_json::Result<T> {
     fn context(self, doing: &str) -> Result<T> {
         self.map_err(|error| StoreError::Decode { context: doing.to_owned(), source: Box::new(error) })
     }
 }
 
-fn translate(error: rusqlite::Error, doing: &str) -> StoreError {
+fn classify_sqlite_error(error: rusqlite::Error, doing: &str) -> StoreError {
     match &error {
         rusqlite::Error::QueryReturnedNoRows => StoreError::NotFound(format!("row ({doing})")),
         rusqlite::Error::SqliteFailure(failure, message) => match failure.code {
-            ErrorCode::DiskFull => StoreError::Full,
+            ErrorCode::DiskFull => StoreError::DiskFull,
             ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => StoreError::ReadOnly {
                 path: "the data folder".into(),
                 why: message.clone().unwrap_or_else(|| failure.to_string()),

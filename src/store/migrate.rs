@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::error::{Context, Result, StoreError};
+use super::error::{Result, StoreContext, StoreError};
 
 /// A migration's name and its text, in order; the position is the schema version.
 pub(super) type Migrations<'a> = &'a [(&'a str, &'a str)];
@@ -44,7 +44,7 @@ pub(super) fn migrate(connection: &Connection, migrations: Migrations<'_>, backu
 pub(super) fn refuse_newer(connection: &Connection, migrations: Migrations<'_>) -> Result<u32> {
     let known = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
     match version(connection)? {
-        found if found > known => Err(StoreError::Newer { found, known }),
+        found if found > known => Err(StoreError::NewerSchema { found, known }),
         found => Ok(found),
     }
 }
@@ -113,7 +113,7 @@ mod tests {
         let connection = open(folder.path());
         connection.execute_batch("PRAGMA user_version = 7").unwrap();
         let error = migrate(&connection, TWO, folder.path()).unwrap_err();
-        assert!(matches!(error, StoreError::Newer { found: 7, known: 2 }), "{error}");
+        assert!(matches!(error, StoreError::NewerSchema { found: 7, known: 2 }), "{error}");
         assert!(error.to_string().contains("newer version"));
         assert_eq!(tables(&connection), [""; 0]);
     }

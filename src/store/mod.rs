@@ -31,7 +31,7 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
-use error::Context as _;
+use error::StoreContext as _;
 
 pub use commit_outcome::PendingWrite;
 pub use error::{LeaveOut, Result, StoreError};

@@ -2,7 +2,7 @@
 
 use super::{
     MAKING,
-    error::{Context as _, Result},
+    error::{Result, StoreContext as _},
     lesson::Embed,
     text::tokens_of,
     value::{Arrival, ArrivalContent, Checkpoint},

@@ -15,7 +15,7 @@ use crate::failpoint;
 
 use super::{
     commit_outcome::{BatchOutcomes, QueuedWrite},
-    error::{Context, Result, StoreError},
+    error::{Result, StoreContext, StoreError},
     session::Session,
     write::{Receipt, perform},
 };
@@ -109,7 +109,7 @@ fn commit(session: &Session, batch: &mut Batch, orders: &Receiver<QueuedWrite>, 
         if !session.is_autocommit() {
             drop(session.execute_batch("ROLLBACK"));
         }
-        batch.orders.iter().map(|_| Err(error.share())).collect()
+        batch.orders.iter().map(|_| Err(error.clone_for_batch())).collect()
     })
 }
 
@@ -173,7 +173,7 @@ fn attempt(session: &Session, order: &QueuedWrite) -> Result<Result<Receipt>> {
     execute(session, "SAVEPOINT one")?;
     match guarded(session, order).and_then(|receipt| session.settle().map(|()| receipt)) {
         // The disk is full or the database locked: SQLite may have rolled all of it back, and none of it is stored.
-        Err(error) if error.is_passing() || session.is_autocommit() => Err(error),
+        Err(error) if error.is_transient() || session.is_autocommit() => Err(error),
         outcome => {
             if outcome.is_err() {
                 session.forget();

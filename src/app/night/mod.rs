@@ -245,7 +245,7 @@ impl App {
             match self.store.write(Write::CancelTwin(twins.clone(), self.clock.now())).await {
                 Ok(_) => cancelled.push(twins),
                 // One of three was cancelled already, or a person came by.
-                Err(StoreError::Overtaken(_)) => {}
+                Err(StoreError::Conflict(_)) => {}
                 Err(error) if error.is_unreadable() => {}
                 Err(error) => return Err(error.into()),
             }

@@ -39,7 +39,7 @@ pub(in crate::store) fn set_mode(
             .ok_or_else(|| StoreError::NotFound(format!("account {account}")))?;
     let sql = "UPDATE account SET mode = ?2 WHERE account = ?1";
     execute(connection, sql, (account.as_str(), mode.as_str()), "changing an account's mode")
-        .map_err(|error| error.name_transition(&format!("account {account}"), &before, mode.as_str()))?;
+        .map_err(|error| error.with_transition(&format!("account {account}"), &before, mode.as_str()))?;
     record(connection, account, mode, at, "account_mode")?;
     if mode == AccountMode::Retired {
         retire_tasks(connection, account, at)?;

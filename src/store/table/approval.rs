@@ -7,7 +7,7 @@ use crate::{
     model::{Action, ActionId, Approval, Instant, ItemId, ItemKind, OutboxState, Status, audit::AuditEntry},
     store::{
         Reader,
-        error::{Context, LeaveOut as _, Result, StoreError},
+        error::{LeaveOut as _, Result, StoreContext, StoreError},
         night::CorrectionKind,
         value::{ActionEdit, Decision, ItemRow, OutboxRow, Rejudged, Restored, Verdict},
     },

@@ -10,7 +10,7 @@ use crate::{
     },
     store::{
         Reader,
-        error::{Context, Result},
+        error::{Result, StoreContext},
         value::{AuditHead, AuditWalk, Chain, WitnessKept},
     },
 };

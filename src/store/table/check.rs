@@ -18,7 +18,7 @@ use crate::{
     },
     store::{
         Reader,
-        error::{Context as _, Result},
+        error::{Result, StoreContext as _},
         night::CorrectionKind,
         value::{Unreadable, UnreadableRow},
     },

@@ -105,7 +105,7 @@ pub(in crate::store) fn record_task_fingerprints(
             let others =
                 many(connection, sql, (account, mark, mail, MOST), "looking for the same", |row| parsed(row, 0))?;
             if let Some(other) = others.iter().find(|other: &&TaskId| !seen.contains(other)) {
-                return Err(StoreError::Overtaken(format!("task {other} about the same was opened meanwhile")));
+                return Err(StoreError::Conflict(format!("task {other} about the same was opened meanwhile")));
             }
         }
         let sql = "INSERT INTO task_mark (account, mark, task_id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";

@@ -7,7 +7,7 @@ use crate::{
     model::{AccountId, Instant, ItemId, ItemKind, ItemState, MailId, RunId, TaskId, UserId, ids::sha256_hex},
     store::{
         Reader,
-        error::{Context, Result, StoreError},
+        error::{Result, StoreContext, StoreError},
         value::{ItemRow, NewItem, Room},
     },
 };

@@ -7,7 +7,7 @@ use crate::{
     model::{AccountId, Direction, Instant, Mail, MailId, fingerprint},
     store::{
         Reader,
-        error::{Context, Result},
+        error::{Result, StoreContext},
         prepare::MailText,
         session::Session,
         value::{Acquaintance, Arrival},

@@ -36,7 +36,7 @@ use std::str::FromStr;
 use rusqlite::{Connection, Params, Row, types::Type};
 use serde::de::DeserializeOwned;
 
-use super::error::{Context, Result, is_unreadable, note_left_out};
+use super::error::{Result, StoreContext, is_unreadable, note_left_out};
 use crate::model::ReplyJson;
 
 /// A text column as the type it stands for.

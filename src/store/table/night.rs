@@ -12,7 +12,7 @@ use crate::{
     model::{AccountId, Instant, ItemId, MailId, Status, TaskId, audit::AuditEntry},
     store::{
         Reader,
-        error::{Context, Result, StoreError},
+        error::{Result, StoreContext, StoreError},
         night::{
             BeginNight, EndNight, KeepVersion, LearnedRow, NewVersion, NightRow, PastMail, PastTask, ProposalRow,
             Question, Twins, VersionRow,
@@ -50,7 +50,7 @@ pub(in crate::store) fn end(connection: &Connection, night: &EndNight) -> Result
     let report = serde_json::to_string(&night.report).context("encoding a report")?;
     let values = (&night.date, night.run_id.to_string(), night.at.to_string(), report);
     if execute(connection, sql, values, "ending a night")? == 0 {
-        return Err(StoreError::Overtaken(format!("the night of {} has ended already", night.date)));
+        return Err(StoreError::Conflict(format!("the night of {} has ended already", night.date)));
     }
     for (name, hits, last) in &night.hits {
         let sql = "UPDATE learned_entry SET hits = ?2, last_hit = ?3 WHERE name = ?1";
@@ -141,7 +141,7 @@ pub(super) fn turned_down(connection: &Connection, item_id: ItemId, why: &str, a
 /// Refused when a person has touched one of them meanwhile.
 pub(in crate::store) fn cancel_twin(connection: &Connection, twins: &Twins, at: Instant) -> Result<()> {
     if !found_twins(connection)?.contains(twins) {
-        return Err(StoreError::Overtaken(format!("task {} is no untouched duplicate any more", twins.newer)));
+        return Err(StoreError::Conflict(format!("task {} is no untouched duplicate any more", twins.newer)));
     }
     let row = task::get(connection, twins.newer)?;
     let why = format!("duplicate of {}: {}", twins.older, twins.why);

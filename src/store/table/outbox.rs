@@ -10,7 +10,7 @@ use crate::{
     },
     store::{
         Reader,
-        error::{Context, Result, StoreError},
+        error::{Result, StoreContext, StoreError},
         value::{ActionMove, Claim, NewAction, OutboxRow, TaskRow},
     },
 };
@@ -79,10 +79,10 @@ pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Res
     let (id, at) = (mv.action_id.to_string(), mv.at.to_string());
     let values = (id, mv.from.as_str(), mv.to.as_str(), &mv.result, &mv.handle, at, mv.untried);
     let moved = execute(connection, sql, values, "moving an effect").map_err(|error| {
-        error.name_transition(&format!("action {}", mv.action_id), mv.from.as_str(), mv.to.as_str())
+        error.with_transition(&format!("action {}", mv.action_id), mv.from.as_str(), mv.to.as_str())
     })?;
     if moved == 0 {
-        return Err(StoreError::Overtaken(format!("action {} is {}, no longer {}", mv.action_id, row.state, mv.from)));
+        return Err(StoreError::Conflict(format!("action {} is {}, no longer {}", mv.action_id, row.state, mv.from)));
     }
     match mv.approval {
         Claim::None => {}
@@ -118,7 +118,7 @@ fn must_still_leave(connection: &Connection, row: &OutboxRow) -> Result<()> {
         Some((_, _, _, true)) => "something else was approved",
         _ => return Ok(()),
     };
-    Err(StoreError::Overtaken(format!("action {}: {why}", action.action_id)))
+    Err(StoreError::Conflict(format!("action {}: {why}", action.action_id)))
 }
 
 /// The effects that are rows of ours.

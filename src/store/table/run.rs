@@ -9,7 +9,7 @@ use crate::{
         TaskId, UserId, run::STATE_SCHEMA,
     },
     store::{
-        error::{Context, Result, StoreError},
+        error::{Result, StoreContext, StoreError},
         prepare::{CheckpointText, FoundBy},
         session::Session,
         value::{Checkpoint, NewItem, NewRun, RecordedReply},
@@ -119,7 +119,7 @@ fn advance_run(connection: &Connection, point: &Checkpoint, text: &CheckpointTex
     let node = point.next.unwrap_or(point.node).as_str();
     let values = (&text.run_id, point.seq, node, status.as_str(), reason, &text.at);
     if execute(connection, sql, values, "advancing a run")? == 0 {
-        return Err(StoreError::Overtaken(format!(
+        return Err(StoreError::Conflict(format!(
             "run {} is not at checkpoint {} any more",
             point.run_id,
             point.seq - 1

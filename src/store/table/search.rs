@@ -5,7 +5,7 @@ use crate::{
     model::{AccountId, Instant, Mail, Task},
     store::{
         Reader,
-        error::{Context, LeaveOut as _, Result},
+        error::{LeaveOut as _, Result, StoreContext},
         prepare::{FoundBy, Vectors, mail_tokens, task_tokens},
         session::Session,
     },

@@ -7,7 +7,7 @@ use crate::{
     model::{AccountId, Facts, Instant, MailId, Status, Task, TaskId, UserId, audit::AuditEntry},
     store::{
         Reader,
-        error::{Context, Result, StoreError},
+        error::{Result, StoreContext, StoreError},
         prepare::FoundBy,
         session::Session,
         value::TaskRow,
@@ -115,7 +115,7 @@ pub(in crate::store) struct StatusTransition<'a> {
 pub(in crate::store) fn set_status(connection: &Connection, task_id: TaskId, mv: &StatusTransition<'_>) -> Result<()> {
     let sql = "UPDATE tasks SET status = ?2, last_updated = ?3 WHERE task_id = ?1";
     let moved = execute(connection, sql, (task_id.to_string(), mv.to.as_str(), mv.at.to_string()), "moving a task");
-    moved.map_err(|error| error.name_transition(&format!("task {task_id}"), mv.from, mv.to.as_str()))?;
+    moved.map_err(|error| error.with_transition(&format!("task {task_id}"), mv.from, mv.to.as_str()))?;
     record_status_transition(connection, task_id, mv)
 }
 
@@ -145,11 +145,7 @@ pub(in crate::store) fn unchanged(connection: &Connection, task_id: TaskId, revi
     let id = task_id.to_string();
     let sql = "SELECT revision FROM task_owner WHERE task_id = ?1";
     let found: Option<i64> = one(connection, sql, [&id], "reading a revision", |row| row.get(0))?;
-    if found == Some(revision) {
-        Ok(())
-    } else {
-        Err(StoreError::Overtaken(format!("task {id} was changed meanwhile")))
-    }
+    if found == Some(revision) { Ok(()) } else { Err(StoreError::Conflict(format!("task {id} was changed meanwhile"))) }
 }
 
 /// Writes the fields a run or a person may change, if nobody was faster.
@@ -158,7 +154,7 @@ pub(in crate::store) fn update(connection: &Connection, task: &Task, revision: i
     let sql =
         "UPDATE task_owner SET revision = revision + 1, rule = coalesce(?3, rule) WHERE task_id = ?1 AND revision = ?2";
     if execute(connection, sql, (&id, revision, rule), "claiming a task")? == 0 {
-        return Err(StoreError::Overtaken(format!("task {id} was changed meanwhile")));
+        return Err(StoreError::Conflict(format!("task {id} was changed meanwhile")));
     }
     let sql = "UPDATE tasks SET objective = ?2, context = ?3, priority = ?4, subtasks = ?5, assigned_agent = ?6, last_updated = ?7, \
                tool_output = ?8, result_summary = ?9 WHERE task_id = ?1";

@@ -330,7 +330,7 @@ fn status_before(connection: &Connection, row: &TaskRow) -> Result<Status> {
 pub(in crate::store) fn rerank(connection: &Connection, rerank: &Rerank) -> Result<()> {
     let row = task::get(connection, rerank.task_id)?;
     if row.hand_ranked || row.task.status.is_terminal() {
-        return Err(StoreError::Overtaken(format!("task {} is not for rules to rank", rerank.task_id)));
+        return Err(StoreError::Conflict(format!("task {} is not for rules to rank", rerank.task_id)));
     }
     let changed = Task { priority: rerank.priority, last_updated: rerank.at, ..row.task.clone() };
     task::update(connection, &changed, rerank.revision, Some(&rerank.rule))?;

@@ -7,7 +7,7 @@ use crate::{
     model::{AccountId, Mail, TaskId, snippet},
     store::{
         Reader,
-        error::{Context, LeaveOut as _, Result},
+        error::{LeaveOut as _, Result, StoreContext},
         lesson::{DueDoc, Learned, VectorDoc, VectorRow},
         prepare::Vectors,
     },
