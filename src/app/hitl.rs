@@ -234,7 +234,7 @@ impl App {
         let output = item.body.get("planned").cloned().unwrap_or_default();
         let mut asked =
             approval_request::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &charter, now);
-        asked.room = None;
+        asked.queue_limits = None;
         let new_id = asked.item_id;
         let sender = mail.map(|mail| mail.from.addr).unwrap_or_default();
         let new = NewAction { action, class, state: crate::model::OutboxState::Parked, reason, sender };

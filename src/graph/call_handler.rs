@@ -20,7 +20,7 @@ use crate::{
     source::{InCalendar, SourceError},
     store::{
         LeaveOut as _, Store, StoreError,
-        value::{ActionMove, NewAction, Room},
+        value::{ActionMove, NewAction, QueueLimits},
     },
     tool::{BusyTimes, ThreadMail},
 };
@@ -236,9 +236,9 @@ impl LiveCallHandler {
     /// The store refuses what does not fit in any case; asking first spares it the batch it would have to do again.
     fn check_queue_room(&self, asker: CallContext<'_>) -> anyhow::Result<ReplyJson> {
         let caps = self.outbox.policy().caps;
-        let room = Room { all: caps.pending, per_sender: caps.pending_per_sender };
-        match self.store.read_now(|reader| reader.has_room(&asker.run.account, asker.state.mail_id, room)) {
-            Err(StoreError::NoRoom(reason)) => {
+        let room = QueueLimits { all: caps.pending, per_sender: caps.pending_per_sender };
+        match self.store.read_now(|reader| reader.ensure_queue_room(&asker.run.account, asker.state.mail_id, room)) {
+            Err(StoreError::QueueFull(reason)) => {
                 Err(RunDeferred { reason, until: asker.now.plus(QUEUE_ROOM_RETRY) }.into())
             }
             outcome => encode_reply(&outcome.map(|()| true)?),

@@ -119,7 +119,7 @@ impl EngineInner {
                     pending = self.send_checkpoint(&checkpoint)?.pending;
                 }
                 Err(StoreError::Stopped) => return Ok(CheckpointOutcome::Stop),
-                Err(StoreError::NoRoom(reason)) => {
+                Err(StoreError::QueueFull(reason)) => {
                     return Err(RunDeferred { reason, until: checkpoint.entered_at.plus(QUEUE_ROOM_RETRY) }.into());
                 }
                 Err(error) => bail!(error),

@@ -31,7 +31,7 @@ pub(super) fn park_failed_node(node: NodeName, entry: &NodeInput<'_>, error: &st
         body: json!({ "node": node, "step": step, "error": error }),
         expires_at: None,
         sender: String::new(),
-        room: None,
+        queue_limits: None,
     };
     NodeOutput { item: Some(item), ..NodeOutput::from_move(Move::Park { reason }).with_changes(changes) }
 }

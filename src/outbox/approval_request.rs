@@ -10,7 +10,7 @@ use crate::{
         ids::sha256_hex,
     },
     policy::EffectPolicy,
-    store::value::{NewItem, Room},
+    store::value::{NewItem, QueueLimits},
 };
 
 /// Fixes what an approval will be bound to. `salt` tells two proposals of the same action apart.
@@ -48,6 +48,6 @@ pub fn new_approval_item(
         body: json!({ "step": action.step, "class": class, "reason": reason, "planned": output }),
         expires_at: action.terms.as_ref().map(|terms| terms.expires_at),
         sender: mail.map(|mail| mail.from.addr.clone()).unwrap_or_default(),
-        room: Some(Room { all: charter.caps.pending, per_sender: charter.caps.pending_per_sender }),
+        queue_limits: Some(QueueLimits { all: charter.caps.pending, per_sender: charter.caps.pending_per_sender }),
     }
 }

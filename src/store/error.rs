@@ -17,7 +17,7 @@ pub enum StoreError {
     Conflict(String),
     /// There is no room for it now. Nothing was stored; later there may be.
     #[error("not now: {0}")]
-    NoRoom(String),
+    QueueFull(String),
     #[error("there is no {0}")]
     NotFound(String),
     #[error(

@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 pub use chain::{Chain, Restored, WitnessKept};
 pub use file::{ArrivalFile, FileRow, KeptFile};
-pub use item::{ItemRow, NewItem, Room};
+pub use item::{ItemRow, NewItem, QueueLimits};
 pub use model_call::{CostRow, ModelCallRow, NewModelCall};
 use serde::Serialize;
 

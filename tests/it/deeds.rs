@@ -245,7 +245,7 @@ impl Yard {
             &charter,
             now,
         );
-        item.room = None;
+        item.queue_limits = None;
         let (item_id, sha256) = (item.item_id, action.sha256());
         self.plan(&action, class, OutboxState::Parked, Some(item)).await;
         Asked { item: item_id, action, sha256 }

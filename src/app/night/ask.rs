@@ -39,7 +39,7 @@ impl App {
             }),
             expires_at: Some(now.plus(ASKED_FOR)),
             sender: String::new(),
-            room: None,
+            queue_limits: None,
         };
         Question { item, edit, evidence: tested.evidence.clone() }
     }

@@ -390,7 +390,7 @@ pub(super) fn park_failed_step(
         body: json!({ "step": step, "error": error }),
         expires_at: None,
         sender: entry.mail.map(|mail| mail.from.addr.clone()).unwrap_or_default(),
-        room: None,
+        queue_limits: None,
     };
     NodeOutput { item: Some(item), ..NodeOutput::from_move(Move::Park { reason: title }).with_changes(changes) }
 }

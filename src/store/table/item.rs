@@ -2,13 +2,13 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{execute, json, many, one, parsed, parsed_option, room};
+use super::{execute, json, many, one, parsed, parsed_option, queue_limit};
 use crate::{
     model::{AccountId, Instant, ItemId, ItemKind, ItemState, MailId, RunId, TaskId, UserId, ids::sha256_hex},
     store::{
         Reader,
         error::{Result, StoreContext, StoreError},
-        value::{ItemRow, NewItem, Room},
+        value::{ItemRow, NewItem, QueueLimits},
     },
 };
 
@@ -20,9 +20,9 @@ pub(in crate::store) fn open(
     run: Option<RunId>,
     at: Instant,
 ) -> Result<()> {
-    let sender = room::Sender::of(connection, account, new.mail_id)?;
-    if let Some(room) = new.room {
-        room::has_room(connection, &sender, room)?;
+    let sender = queue_limit::ItemSender::load(connection, account, new.mail_id)?;
+    if let Some(room) = new.queue_limits {
+        queue_limit::ensure_room(connection, &sender, room)?;
     }
     let sql = "INSERT INTO item (item_id, kind, account, user_id, task_id, mail_id, run_id, action_id, title, body, state, created_at, updated_at, \
                expires_at, sender, sender_trust, number) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'open', ?11, ?11, ?12, ?13, ?14, \
@@ -167,8 +167,8 @@ impl Reader<'_> {
     }
 
     /// An error when one more question because of this mail would be too many.
-    pub fn has_room(&self, account: &AccountId, mail_id: Option<MailId>, room: Room) -> Result<()> {
-        room::has_room(self.0, &room::Sender::of(self.0, account, mail_id)?, room)
+    pub fn ensure_queue_room(&self, account: &AccountId, mail_id: Option<MailId>, room: QueueLimits) -> Result<()> {
+        queue_limit::ensure_room(self.0, &queue_limit::ItemSender::load(self.0, account, mail_id)?, room)
     }
 
     /// The item that has this number, whether or not it still waits.

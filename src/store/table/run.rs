@@ -204,7 +204,7 @@ fn report_parked_run(
         body: serde_json::json!({ "node": node, "step": "", "error": reason }),
         expires_at: None,
         sender: String::new(),
-        room: None,
+        queue_limits: None,
     };
     item::open(connection, &new, &ended.account, &ended.user, Some(run_id), at)
 }

@@ -7,7 +7,7 @@ use crate::model::{AccountId, ActionId, Instant, ItemId, ItemKind, ItemState, Ma
 
 /// How many items may wait for a person at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct QueueLimits {
     pub all: u32,
     pub per_sender: u32,
 }
@@ -25,7 +25,7 @@ pub struct NewItem {
     /// Who wrote the mail that caused it; empty without one.
     pub sender: String,
     /// The queue may be full: then the item is refused, and its run waits.
-    pub room: Option<Room>,
+    pub queue_limits: Option<QueueLimits>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

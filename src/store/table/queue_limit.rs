@@ -8,12 +8,12 @@ use crate::{
     model::{AccountId, MailId},
     store::{
         error::{Result, StoreError},
-        value::Room,
+        value::QueueLimits,
     },
 };
 
 /// Who wrote the mail that causes a question.
-pub(in crate::store) struct Sender {
+pub(in crate::store) struct ItemSender {
     address: String,
     /// The receiving server vouched for the address.
     is_verified: bool,
@@ -21,9 +21,13 @@ pub(in crate::store) struct Sender {
     is_contact: bool,
 }
 
-impl Sender {
+impl ItemSender {
     /// Without a mail it is the person.
-    pub(in crate::store) fn of(connection: &Connection, account: &AccountId, mail_id: Option<MailId>) -> Result<Self> {
+    pub(in crate::store) fn load(
+        connection: &Connection,
+        account: &AccountId,
+        mail_id: Option<MailId>,
+    ) -> Result<Self> {
         let verified = extracted("body", "$.authentication.verified");
         let sql = format!(
             "SELECT sender, coalesce({verified}, 0),
@@ -49,7 +53,7 @@ impl Sender {
 
 /// How many may wait because of senders who are trusted this much or less. Half of the queue is out of reach of
 /// strangers nobody vouches for, and a fifth of it of whoever is not both verified and known.
-const fn share(all: u32, trust: u32) -> u32 {
+const fn limit_for_trust(all: u32, trust: u32) -> u32 {
     let share = match trust {
         0 => all / 2,
         1 => all - all / 5,
@@ -62,7 +66,7 @@ const fn share(all: u32, trust: u32) -> u32 {
 const SENDERS_PER_DOMAIN: u32 = 2;
 
 /// An error that says what is full.
-pub(in crate::store) fn has_room(connection: &Connection, sender: &Sender, room: Room) -> Result<()> {
+pub(in crate::store) fn ensure_room(connection: &Connection, sender: &ItemSender, room: QueueLimits) -> Result<()> {
     let trust = sender.trust();
     // What a forger had asked in somebody's name does not count against them.
     let sql = "SELECT count(*), coalesce(sum(sender_trust <= ?2), 0),
@@ -74,14 +78,14 @@ pub(in crate::store) fn has_room(connection: &Connection, sender: &Sender, room:
         Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?, row.get::<_, u32>(2)?, row.get::<_, u32>(3)?))
     })?;
     let (all, at_most_so_trusted, of_sender, of_domain) = counts.unwrap_or_default();
-    let full = |why: String| Err(StoreError::NoRoom(why));
+    let full = |why: String| Err(StoreError::QueueFull(why));
     if all >= room.all {
         return full(format!("{all} approvals wait for you already"));
     }
     if of_sender >= room.per_sender {
         return full(format!("{of_sender} approvals because of the same sender wait for you already"));
     }
-    if at_most_so_trusted >= share(room.all, trust) {
+    if at_most_so_trusted >= limit_for_trust(room.all, trust) {
         let who = if trust == 0 { "unverified strangers" } else { "senders who are not both verified and known" };
         return full(format!("{at_most_so_trusted} approvals because of {who} wait for you already"));
     }
@@ -93,14 +97,19 @@ pub(in crate::store) fn has_room(connection: &Connection, sender: &Sender, room:
 
 #[cfg(test)]
 mod tests {
-    use super::share;
+    use super::limit_for_trust;
 
     #[test]
     fn whoever_is_trusted_more_has_room_that_others_cannot_take() {
         for all in [1, 2, 3, 4, 5, 10, 50, 1_000] {
-            assert!(share(all, 0) >= 1 && share(all, 0) <= share(all, 1) && share(all, 1) <= share(all, 2), "{all}");
-            assert_eq!(share(all, 2), all);
+            assert!(
+                limit_for_trust(all, 0) >= 1
+                    && limit_for_trust(all, 0) <= limit_for_trust(all, 1)
+                    && limit_for_trust(all, 1) <= limit_for_trust(all, 2),
+                "{all}"
+            );
+            assert_eq!(limit_for_trust(all, 2), all);
         }
-        assert_eq!([0, 1, 2].map(|trust| share(50, trust)), [25, 40, 50]);
+        assert_eq!([0, 1, 2].map(|trust| limit_for_trust(50, trust)), [25, 40, 50]);
     }
 }
