@@ -8,7 +8,7 @@ use crate::{
     model::{AccountCondition, AccountMode, Instant, ItemKind, MailState, RunStatus, Status},
     store::{
         Result,
-        value::{Account, Unreadable},
+        value::{Account, UnreadableRows},
     },
 };
 
@@ -28,7 +28,7 @@ pub struct Health {
     pub audit: Verified,
     pub witness: WitnessHealth,
     /// Stored rows that cannot be read. Must be none.
-    pub unreadable: Unreadable,
+    pub unreadable: UnreadableRows,
     /// Effects are held.
     pub paused: bool,
     /// Steps that wait for a cap, a grace, room in the queue or the end of a pause, and why.

@@ -18,7 +18,7 @@ use crate::{
         recipient::{self, Standing},
     },
     store::{
-        JournalRow, LeaveOut as _, Receipt, StoreError, Write,
+        JournalRow, Receipt, SkipUnreadable as _, StoreError, Write,
         value::{ActionEdit, Decision, ItemRow, LedgerRow, NewAction, OutboxRow, Rejudged, RunRow, TaskRow, Verdict},
     },
     tool::rewrite_message,
@@ -104,8 +104,9 @@ impl App {
         let now = self.clock.now();
         let found = self.store.read(move |reader| {
             let Some(item) = reader.item(id)? else { return Ok(None) };
-            let action = item.action_id.map(|action_id| reader.action(action_id).or_left_out()).transpose()?.flatten();
-            let mail = item.mail_id.map(|mail_id| reader.mail(mail_id).or_left_out()).transpose()?.flatten();
+            let action =
+                item.action_id.map(|action_id| reader.action(action_id).skip_unreadable()).transpose()?.flatten();
+            let mail = item.mail_id.map(|mail_id| reader.mail(mail_id).skip_unreadable()).transpose()?.flatten();
             let message = action.as_ref().and_then(|row| row.action.effect.message());
             let mut recipients = Vec::new();
             for address in message.into_iter().flat_map(ComposedMessage::recipients) {
@@ -129,8 +130,8 @@ impl App {
             };
             let item = ItemRow { action_sha256, ..item };
             Ok(Some(ItemDetail {
-                task: item.task_id.map(|task_id| reader.task(task_id).or_left_out()).transpose()?.flatten(),
-                mail: item.mail_id.map(|mail_id| reader.ledger_entry(mail_id).or_left_out()).transpose()?.flatten(),
+                task: item.task_id.map(|task_id| reader.task(task_id).skip_unreadable()).transpose()?.flatten(),
+                mail: item.mail_id.map(|mail_id| reader.ledger_entry(mail_id).skip_unreadable()).transpose()?.flatten(),
                 on_yes: String::new(),
                 cause: mail.map(|mail| mail.text),
                 obstacle,

@@ -8,7 +8,7 @@ use crate::{
     memory::{Found, Question, Recalled, Scope},
     model::{AccountId, AccountMode, Mail, MailId, MailState, NodeName, RunId, RunKind, RunState},
     store::{
-        LeaveOut as _, Receipt, Write,
+        Receipt, SkipUnreadable as _, Write,
         value::{Account, LedgerRow, MailEdit, MailWish, NewRun, TaskRow},
     },
 };
@@ -38,7 +38,7 @@ impl App {
             let Some(row) = reader.ledger_entry(mail_id)? else { return Ok(None) };
             Ok(Some(MailDetail {
                 row,
-                mail: reader.mail(mail_id).or_left_out()?,
+                mail: reader.mail(mail_id).skip_unreadable()?,
                 tasks: reader.tasks_of_mail(mail_id)?,
             }))
         });

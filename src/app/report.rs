@@ -7,7 +7,7 @@ use crate::{
     ingest::Tally,
     model::{Instant, MailId, MailState, Priority, Status, TaskId},
     store::{
-        LeaveOut as _,
+        SkipUnreadable as _,
         value::{LedgerRow, TaskRow},
     },
 };
@@ -131,9 +131,13 @@ impl App {
             for row in rows.into_iter().rev().filter(|row| row.mail_id > since) {
                 let tasks = match row.state {
                     MailState::Task => reader.tasks_of_mail(row.mail_id)?,
-                    MailState::Linked => {
-                        row.task_id.map(|id| reader.task(id).or_left_out()).transpose()?.flatten().into_iter().collect()
-                    }
+                    MailState::Linked => row
+                        .task_id
+                        .map(|id| reader.task(id).skip_unreadable())
+                        .transpose()?
+                        .flatten()
+                        .into_iter()
+                        .collect(),
                     _ => Vec::new(),
                 };
                 outcomes.push(outcome(row, &tasks));

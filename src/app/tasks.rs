@@ -10,7 +10,7 @@ use crate::{
     },
     planner,
     store::{
-        LeaveOut as _, Receipt, Write,
+        Receipt, SkipUnreadable as _, Write,
         value::{
             FollowUp, HistoryRow, InvoiceRow, LedgerRow, NewReminder, OutboxRow, ReminderRow, RunRow, ShownReminder,
             TaskEdit, TaskRow, TaskWish,
@@ -59,12 +59,12 @@ impl App {
         let now = self.clock.now();
         let detail = self.store.read(move |reader| {
             Ok(TaskDetail {
-                facts: reader.task_facts(id).or_left_out()?,
+                facts: reader.task_facts(id).skip_unreadable()?,
                 history: reader.task_history(id)?,
                 effects: reader.actions_of_task(id)?,
                 follow_ups: reader.follow_ups(id)?,
                 waits: reader.set_aside(now)?.into_iter().filter(|run| run.task_id == Some(id)).collect(),
-                mail: mail_id.map(|mail_id| reader.ledger_entry(mail_id).or_left_out()).transpose()?.flatten(),
+                mail: mail_id.map(|mail_id| reader.ledger_entry(mail_id).skip_unreadable()).transpose()?.flatten(),
                 row,
             })
         });

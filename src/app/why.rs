@@ -7,7 +7,7 @@ use crate::{
     model::Priority,
     rules::Trace,
     store::{
-        LeaveOut as _,
+        SkipUnreadable as _,
         value::{FollowUp, TaskRow},
     },
 };
@@ -35,8 +35,8 @@ impl App {
         let (facts, mail, follow_ups) = self
             .store
             .read(move |reader| {
-                let mail = mail_id.map(|mail_id| reader.mail(mail_id).or_left_out()).transpose()?.flatten();
-                Ok((reader.task_facts(id).or_left_out()?, mail, reader.follow_ups(id)?))
+                let mail = mail_id.map(|mail_id| reader.mail(mail_id).skip_unreadable()).transpose()?.flatten();
+                Ok((reader.task_facts(id).skip_unreadable()?, mail, reader.follow_ups(id)?))
             })
             .await?;
         let facts = facts.ok_or_else(|| anyhow::anyhow!("the task has no facts; run `adjutant doctor`"))?;

@@ -19,7 +19,7 @@ use crate::{
     rules::Current,
     source::{InCalendar, SourceError},
     store::{
-        LeaveOut as _, Store, StoreError,
+        SkipUnreadable as _, Store, StoreError,
         value::{ActionMove, NewAction, QueueLimits},
     },
     tool::{BusyTimes, ThreadMail},
@@ -246,8 +246,9 @@ impl LiveCallHandler {
     }
 
     fn read_account_permissions(&self, head: &RunIdentity) -> anyhow::Result<ReplyJson> {
-        let (account, paused) =
-            self.store.read_now(|reader| Ok((reader.account(&head.account).or_left_out()?, reader.is_paused()?)))?;
+        let (account, paused) = self
+            .store
+            .read_now(|reader| Ok((reader.account(&head.account).skip_unreadable()?, reader.is_paused()?)))?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
         let charter = EffectPolicy::clone(&self.outbox.policy());
         let (epoch, restored_at) = self.outbox.epoch();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     model::{ItemId, ids::sha256_hex},
-    store::{LeaveOut as _, Reader, Result},
+    store::{Reader, Result, SkipUnreadable as _},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,10 +63,10 @@ pub fn with_named_digests<T: Serialize, S: Serializer>(
 pub(super) fn all(reader: &Reader<'_>) -> Result<Vec<File>> {
     let mut files = Vec::new();
     for item in reader.open_items()? {
-        let task = item.task_id.map(|id| reader.task(id).or_left_out()).transpose()?.flatten();
-        let mail = item.mail_id.map(|id| reader.ledger_entry(id).or_left_out()).transpose()?.flatten();
-        let action = item.action_id.map(|id| reader.action(id).or_left_out()).transpose()?.flatten();
-        let run = item.run_id.map(|id| reader.run(id).or_left_out()).transpose()?.flatten();
+        let task = item.task_id.map(|id| reader.task(id).skip_unreadable()).transpose()?.flatten();
+        let mail = item.mail_id.map(|id| reader.ledger_entry(id).skip_unreadable()).transpose()?.flatten();
+        let action = item.action_id.map(|id| reader.action(id).skip_unreadable()).transpose()?.flatten();
+        let run = item.run_id.map(|id| reader.run(id).skip_unreadable()).transpose()?.flatten();
         let state = run.as_ref().map(
             |record| json!({ "run": record.row, "arrival": record.initial_state, "checkpoints": record.checkpoints }),
         );

@@ -22,7 +22,7 @@ use crate::{
     model::{AccountId, Address, Instant, Mail, MailId, MailState, RunId, UserId, ids::sha256_hex},
     source::{Confirmed, FETCH_BYTES, FileNote, Found, Poll, Source, SourceError},
     store::{
-        LeaveOut as _, Receipt, Store, Write,
+        Receipt, SkipUnreadable as _, Store, Write,
         value::{Acquaintance, Arrival, ArrivalContent, ArrivalFile, Arrivals, Arrived, KeptFile, LedgerRow},
     },
 };
@@ -116,7 +116,7 @@ impl Intake {
         let (row, due) = self
             .desk
             .store
-            .read(move |reader| Ok((reader.account(&account).or_left_out()?, reader.due_again(&account, now)?)))
+            .read(move |reader| Ok((reader.account(&account).skip_unreadable()?, reader.due_again(&account, now)?)))
             .await?;
         let cursor = row.and_then(|account| account.cursor);
         let tries = due.iter().map(|row| (row.source_key.clone(), row.retries + 1)).collect();

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     model::vector::{decode, encode},
     store::{
-        LeaveOut as _, Reader, Store, StoreError, Write,
+        Reader, SkipUnreadable as _, Store, StoreError, Write,
         lesson::{Learned, VectorDoc, VectorRow},
     },
 };
@@ -55,7 +55,7 @@ impl Embedded {
         let docs = self.store.read_now(|reader| {
             broken
                 .iter()
-                .map(|id| Ok(reader.vector_doc(*id).or_left_out()?.map(|found| found.document.doc)))
+                .map(|id| Ok(reader.vector_doc(*id).skip_unreadable()?.map(|found| found.document.doc)))
                 .collect::<Result<Vec<_>, _>>()
         })?;
         Ok(docs.into_iter().flatten().collect())

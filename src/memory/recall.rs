@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     model::{AccountId, Instant},
-    store::{Depth, LeaveOut as _, Reader, Result},
+    store::{Depth, Reader, Result, SkipUnreadable as _},
 };
 
 /// Mails of the conversation and of the person that are handed on whatever they say.
@@ -106,7 +106,7 @@ fn gather(reader: &Reader<'_>, question: &Question<'_>, near: Vec<Near>) -> Resu
     let least = if any { scope.least_cosine } else { scope.least_cosine_alone };
     for Near { doc, score, document, .. } in near.into_iter().filter(|near| near.score >= least) {
         let document =
-            document.map_or_else(|| reader.document(&doc, account).or_left_out(), |document| Ok(Some(document)))?;
+            document.map_or_else(|| reader.document(&doc, account).skip_unreadable(), |document| Ok(Some(document)))?;
         finds.near.extend(document.map(|document| (document, score)));
     }
     if !thread.is_empty() {

@@ -24,7 +24,7 @@ use crate::{
     policy::{EffectPolicy, PolicyContext, PolicyVerdict, judge_action},
     source::{Busy, KnownEvent, Mailbox, SourceError},
     store::{
-        LeaveOut as _, Result, Store, StoreError, Write,
+        Result, SkipUnreadable as _, Store, StoreError, Write,
         value::{ActionMove, Claim, NewAction},
     },
     witness::Witness,
@@ -401,7 +401,7 @@ impl Outbox {
     fn load_pending(&self, action_id: ActionId) -> Result<PendingEffect> {
         self.store.read_now(|reader| {
             let row = reader.action(action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
-            let account = reader.account(&row.action.account).or_left_out()?;
+            let account = reader.account(&row.action.account).skip_unreadable()?;
             let task = reader.task(row.action.task_id)?;
             let mail = row.action.mail_id.map(|id| reader.mail(id)).transpose()?.flatten();
             let mut approval = reader.approval(action_id)?;
@@ -436,7 +436,7 @@ impl Outbox {
     fn pending_from_plan(&self, planned: &NewAction) -> Result<PendingEffect> {
         let (account, paused) = self
             .store
-            .read_now(|reader| Ok((reader.account(&planned.action.account).or_left_out()?, reader.is_paused()?)))?;
+            .read_now(|reader| Ok((reader.account(&planned.action.account).skip_unreadable()?, reader.is_paused()?)))?;
         Ok(PendingEffect {
             action: planned.action.clone(),
             class: planned.class,

@@ -125,16 +125,16 @@ pub(super) const fn is_unreadable(error: &rusqlite::Error) -> bool {
 }
 
 /// One row among many.
-pub trait LeaveOut<T> {
+pub trait SkipUnreadable<T> {
     /// A row that cannot be read counts as not there; `doctor` names it. Whatever else is wrong stays an error.
-    fn or_left_out(self) -> Result<Option<T>>;
+    fn skip_unreadable(self) -> Result<Option<T>>;
 }
 
-impl<T> LeaveOut<T> for Result<Option<T>> {
-    fn or_left_out(self) -> Result<Option<T>> {
+impl<T> SkipUnreadable<T> for Result<Option<T>> {
+    fn skip_unreadable(self) -> Result<Option<T>> {
         match self {
             Err(StoreError::Decode { context, source }) => {
-                note_left_out(&context, &source.to_string());
+                log_skipped_row(&context, &source.to_string());
                 Ok(None)
             }
             outcome => outcome,
@@ -143,14 +143,14 @@ impl<T> LeaveOut<T> for Result<Option<T>> {
 }
 
 /// Rows that were left out and told in the log. A daemon walks over them every few seconds.
-static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+static LOGGED_ROWS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 /// More are a broken database, and one line says that as well as many.
-const MOST_TOLD: usize = 100;
+const MAX_LOGGED_ROWS: usize = 100;
 
 /// Logs once that a row was left out. The value is not named: it may be anybody's text.
-pub(super) fn note_left_out(doing: &str, row: &str) {
-    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
-    if told.len() < MOST_TOLD && told.insert(format!("{doing}\n{row}")) {
+pub(super) fn log_skipped_row(doing: &str, row: &str) {
+    let mut told = LOGGED_ROWS.lock().unwrap_or_else(PoisonError::into_inner);
+    if told.len() < MAX_LOGGED_ROWS && told.insert(format!("{doing}\n{row}")) {
         tracing::warn!(doing, "a stored row could not be read and is left out; `adjutant doctor` names it");
     }
 }

@@ -34,7 +34,7 @@ use tokio::sync::Semaphore;
 use error::StoreContext as _;
 
 pub use commit_outcome::PendingWrite;
-pub use error::{LeaveOut, Result, StoreError};
+pub use error::{Result, SkipUnreadable, StoreError};
 pub use table::{approval::JournalRow, facts::Rankable, find::Depth, vector::MEMORY_TROUBLE};
 pub use text::{query_words, tokens};
 pub use write::{Receipt, Write};

@@ -472,7 +472,7 @@ pub struct AuditWalk {
 
 /// Rows that cannot be read as what they stand for. Lists leave them out, and what stands for work is parked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Unreadable {
+pub struct UnreadableRows {
     pub count: u64,
     /// The first of them.
     pub rows: Vec<UnreadableRow>,

@@ -7,7 +7,7 @@ use crate::{
     model::{Action, ActionId, Approval, Instant, ItemId, ItemKind, OutboxState, Status, audit::AuditEntry},
     store::{
         Reader,
-        error::{LeaveOut as _, Result, StoreContext, StoreError},
+        error::{Result, SkipUnreadable as _, StoreContext, StoreError},
         night::CorrectionKind,
         value::{ActionEdit, Decision, ItemRow, OutboxRow, Rejudged, Restored, Verdict},
     },
@@ -257,7 +257,7 @@ impl Reader<'_> {
             many(self.0, sql, [limit], "reading the journal", |row| Ok((parsed(row, 0)?, parsed(row, 1)?)))?;
         let mut rows = Vec::new();
         for (action_id, done_at) in found {
-            rows.extend(outbox::get(self.0, action_id).or_left_out()?.map(|row| JournalRow { row, done_at }));
+            rows.extend(outbox::get(self.0, action_id).skip_unreadable()?.map(|row| JournalRow { row, done_at }));
         }
         Ok(rows)
     }
@@ -268,7 +268,7 @@ impl Reader<'_> {
         let ids = items.iter().filter(|item| item.kind == ItemKind::Action).filter_map(|item| item.action_id);
         let mut rows = Vec::new();
         for action_id in ids {
-            rows.extend(outbox::get(self.0, action_id).or_left_out()?);
+            rows.extend(outbox::get(self.0, action_id).skip_unreadable()?);
         }
         Ok(rows)
     }

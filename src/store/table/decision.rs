@@ -12,7 +12,7 @@ use crate::{
         TaskId, audit::AuditEntry, task::INSTRUCTION,
     },
     store::{
-        error::{LeaveOut as _, Result, StoreError},
+        error::{Result, SkipUnreadable as _, StoreError},
         night::CorrectionKind,
         prepare,
         value::{ActionMove, Claim, Decision, ItemRow, NewRun, TaskRow, Verdict},
@@ -167,7 +167,7 @@ pub(in crate::store) fn expire(connection: &Connection, at: Instant) -> Result<V
         item::close(connection, row.item_id, ItemState::Expired, "nobody answered in time", at)?;
         if row.action_id.is_some() {
             // What is behind it may be unreadable: then nothing goes on, and the others expire all the same.
-            runs.extend(refuse(connection, &row, "clock", "nobody answered in time", at).map(Some).or_left_out()?);
+            runs.extend(refuse(connection, &row, "clock", "nobody answered in time", at).map(Some).skip_unreadable()?);
         }
     }
     Ok(runs)

@@ -7,7 +7,7 @@ use crate::{
     model::{Instant, RunFeedback, RunId, TaskId},
     store::{
         Reader,
-        error::{LeaveOut as _, Result},
+        error::{Result, SkipUnreadable as _},
         night::ReplyOutcome,
     },
 };
@@ -64,7 +64,7 @@ impl Reader<'_> {
         let approvals = one(self.0, sql, [task_id.to_string()], "counting approvals", |row| row.get::<_, u32>(0))?;
         let sql = "SELECT created_at FROM run WHERE run_id = ?1";
         let begun: Option<Instant> =
-            one(self.0, sql, [run_id.to_string()], "reading a run", |row| super::parsed(row, 0)).or_left_out()?;
+            one(self.0, sql, [run_id.to_string()], "reading a run", |row| super::parsed(row, 0)).skip_unreadable()?;
         Ok(RunFeedback {
             approvals: approvals.unwrap_or_default(),
             draft_changed: edited.is_some(),

@@ -8,7 +8,7 @@ use crate::{
     model::AccountId,
     store::{
         Reader,
-        error::{LeaveOut as _, Result},
+        error::{Result, SkipUnreadable as _},
         text::{Terms, is_piece},
         value::{Document, Hit},
     },
@@ -128,7 +128,7 @@ impl Reader<'_> {
         let hits = sharing.filter(|(_, share, _)| *share >= least_share).map(|(doc_id, share, tally)| {
             let held = terms.words.iter().enumerate().filter(|(nth, _)| tally.words & bit(*nth) != 0);
             let words = held.map(|(_, word)| word.clone()).collect();
-            Ok(self.document_numbered(doc_id).or_left_out()?.map(|document| Hit {
+            Ok(self.document_numbered(doc_id).skip_unreadable()?.map(|document| Hit {
                 document,
                 score: tally.score,
                 share,

@@ -3,7 +3,6 @@
 pub(super) mod account;
 pub(super) mod approval;
 pub(super) mod audit;
-pub(super) mod check;
 pub(super) mod condition;
 pub(super) mod correction;
 pub(super) mod decision;
@@ -23,6 +22,7 @@ pub(super) mod outbox;
 pub(super) mod queue_limit;
 pub(super) mod reminder;
 pub(super) mod request;
+pub(super) mod row_check;
 pub(super) mod run;
 pub(super) mod run_read;
 pub(super) mod search;
@@ -36,7 +36,7 @@ use std::str::FromStr;
 use rusqlite::{Connection, Params, Row, types::Type};
 use serde::de::DeserializeOwned;
 
-use super::error::{Result, StoreContext, is_unreadable, note_left_out};
+use super::error::{Result, StoreContext, is_unreadable, log_skipped_row};
 use crate::model::ReplyJson;
 
 /// A text column as the type it stands for.
@@ -45,7 +45,7 @@ where
     T: FromStr,
     T::Err: std::error::Error + Send + Sync + 'static,
 {
-    row.get_ref(column)?.as_str()?.parse().map_err(|error| unreadable(column, error))
+    row.get_ref(column)?.as_str()?.parse().map_err(|error| unreadable_column_error(column, error))
 }
 
 fn parsed_option<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>>
@@ -54,7 +54,7 @@ where
     T::Err: std::error::Error + Send + Sync + 'static,
 {
     let text = row.get_ref(column)?.as_str_or_null()?;
-    text.map(|text| text.parse().map_err(|error| unreadable(column, error))).transpose()
+    text.map(|text| text.parse().map_err(|error| unreadable_column_error(column, error))).transpose()
 }
 
 /// SQL for a value out of a JSON column; null where the column holds none. Without the question one row that is no JSON
@@ -65,7 +65,7 @@ fn extracted(column: &str, path: &str) -> String {
 
 /// A text column that holds JSON.
 fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
-    serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|error| unreadable(column, error))
+    serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|error| unreadable_column_error(column, error))
 }
 
 /// As it stands: whoever asked for it reads it.
@@ -73,7 +73,7 @@ fn read_reply_column(row: &Row<'_>, column: usize) -> rusqlite::Result<ReplyJson
     row.get(column).map(ReplyJson::from_recorded)
 }
 
-fn unreadable(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+fn unreadable_column_error(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
 }
 
@@ -132,7 +132,7 @@ fn readable<T>(
     {
         match map(row) {
             Ok(value) => found.push(value),
-            Err(error) if is_unreadable(&error) => note_left_out(doing, &format!("{:?}", row.get_ref(0))),
+            Err(error) if is_unreadable(&error) => log_skipped_row(doing, &format!("{:?}", row.get_ref(0))),
             Err(error) => return Err(error).context(doing),
         }
     }

@@ -7,7 +7,7 @@ use crate::{
     model::{AccountId, Action, ActionId, Instant, Recurrence, Status, TaskId, UserId, action::InvoiceRecord},
     store::{
         Reader,
-        error::{LeaveOut as _, Result},
+        error::{Result, SkipUnreadable as _},
         value::{InvoiceRow, ReminderRow, ShownReminder},
     },
 };
@@ -53,7 +53,7 @@ pub(in crate::store) fn mark_shown(connection: &Connection, shown: &[ShownRemind
             None => end_task(connection, task_id, at),
         };
         // A task that cannot be read stays as it is; the reminder was shown, and so are the others.
-        followed.map(Some).or_left_out()?;
+        followed.map(Some).skip_unreadable()?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::{
     model::{AccountId, Instant, Mail, Task},
     store::{
         Reader,
-        error::{LeaveOut as _, Result, StoreContext},
+        error::{Result, SkipUnreadable as _, StoreContext},
         prepare::{FoundBy, Vectors, mail_tokens, task_tokens},
         session::Session,
     },
@@ -110,7 +110,7 @@ pub(in crate::store) fn rebuild(session: &Session) -> Result<()> {
     for row in many(session, &sql, [], "reading tasks", super::task::task_row)? {
         let found = FoundBy { tokens: task_tokens(&row.task), vectors: Vectors::Unchanged };
         let sender =
-            facts::of_task(session, row.task.task_id).or_left_out()?.map(|facts| facts.sender).unwrap_or_default();
+            facts::of_task(session, row.task.task_id).skip_unreadable()?.map(|facts| facts.sender).unwrap_or_default();
         put_task(session, &row.account, &row.task, &sender, &found)?;
     }
     setting::set(session, EDITION, NEWEST_EDITION)

@@ -7,7 +7,7 @@ use crate::{
     model::{AccountId, Mail, TaskId, snippet},
     store::{
         Reader,
-        error::{LeaveOut as _, Result, StoreContext},
+        error::{Result, SkipUnreadable as _, StoreContext},
         lesson::{DueDoc, Learned, VectorDoc, VectorRow},
         prepare::Vectors,
     },
@@ -220,12 +220,12 @@ impl Reader<'_> {
     fn pieces(&self, doc: &str) -> Result<Vec<String>> {
         match doc.split_once(':') {
             Some(("task", id)) => {
-                let task = id.parse::<TaskId>().ok().map(|id| self.task(id).or_left_out()).transpose()?.flatten();
+                let task = id.parse::<TaskId>().ok().map(|id| self.task(id).skip_unreadable()).transpose()?.flatten();
                 Ok(task.map(|row| snippet::of_task(&row.task)).unwrap_or_default())
             }
             Some(("mail", id)) => {
                 let sql = "SELECT body FROM mail WHERE mail_id = ?1";
-                let mail = one(self.0, sql, [id], "reading a mail", |row| json::<Mail>(row, 0)).or_left_out()?;
+                let mail = one(self.0, sql, [id], "reading a mail", |row| json::<Mail>(row, 0)).skip_unreadable()?;
                 Ok(mail.map(|mail| snippet::of_mail(&mail)).unwrap_or_default())
             }
             _ => Ok(Vec::new()),

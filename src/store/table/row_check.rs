@@ -20,96 +20,112 @@ use crate::{
         Reader,
         error::{Result, StoreContext as _},
         night::CorrectionKind,
-        value::{Unreadable, UnreadableRow},
+        value::{UnreadableRow, UnreadableRows},
     },
 };
 
 /// Why a text is not what its column says; none when it is.
 type Check = fn(&str) -> Option<String>;
 
-struct Table {
+struct CheckedTable {
     name: &'static str,
     /// By what a person finds the row.
     key: &'static str,
     columns: &'static [(&'static str, Check)],
 }
 
-fn text<T: FromStr<Err: Display>>(text: &str) -> Option<String> {
+fn check_parses<T: FromStr<Err: Display>>(text: &str) -> Option<String> {
     text.parse::<T>().err().map(|error| error.to_string())
 }
 
-fn json<T: DeserializeOwned>(text: &str) -> Option<String> {
+fn check_json<T: DeserializeOwned>(text: &str) -> Option<String> {
     serde_json::from_str::<T>(text).err().map(|error| error.to_string())
 }
 
 /// Empty before the end.
-fn json_or_empty<T: DeserializeOwned>(text: &str) -> Option<String> {
-    if text.is_empty() { None } else { json::<T>(text) }
+fn check_json_or_empty<T: DeserializeOwned>(text: &str) -> Option<String> {
+    if text.is_empty() { None } else { check_json::<T>(text) }
 }
 
 /// `task:<ulid>` or `mail:<n>`.
-fn document(doc: &str) -> Option<String> {
+fn check_document_key(doc: &str) -> Option<String> {
     match doc.split_once(':') {
-        Some(("task", id)) => text::<TaskId>(id),
-        Some(("mail", number)) => text::<i64>(number),
+        Some(("task", id)) => check_parses::<TaskId>(id),
+        Some(("mail", number)) => check_parses::<i64>(number),
         _ => Some("neither a task nor a mail".to_owned()),
     }
 }
 
-const AT: Check = text::<Instant>;
-const DAY: Check = text::<NaiveDate>;
-const TASK: Check = text::<TaskId>;
-const RUN: Check = text::<RunId>;
-const ACTION: Check = text::<ActionId>;
-const ITEM: Check = text::<ItemId>;
-const NODE: Check = text::<NodeName>;
-const ANY_JSON: Check = json::<IgnoredAny>;
-const NUMBERS: Check = json::<Vec<i64>>;
+const AT: Check = check_parses::<Instant>;
+const DAY: Check = check_parses::<NaiveDate>;
+const TASK: Check = check_parses::<TaskId>;
+const RUN: Check = check_parses::<RunId>;
+const ACTION: Check = check_parses::<ActionId>;
+const ITEM: Check = check_parses::<ItemId>;
+const NODE: Check = check_parses::<NodeName>;
+const ANY_JSON: Check = check_json::<IgnoredAny>;
+const NUMBERS: Check = check_json::<Vec<i64>>;
 
-const fn table(name: &'static str, key: &'static str, columns: &'static [(&'static str, Check)]) -> Table {
-    Table { name, key, columns }
+const fn checked_table(
+    name: &'static str,
+    key: &'static str,
+    columns: &'static [(&'static str, Check)],
+) -> CheckedTable {
+    CheckedTable { name, key, columns }
 }
 
-const TABLES: &[Table] = &[
-    table("account", "account", &[("mode", text::<AccountMode>), ("created_at", AT), ("polled_at", AT)]),
-    table("account_condition", "account", &[("at", AT)]),
-    table(
+const TABLES: &[CheckedTable] = &[
+    checked_table(
+        "account",
+        "account",
+        &[("mode", check_parses::<AccountMode>), ("created_at", AT), ("polled_at", AT)],
+    ),
+    checked_table("account_condition", "account", &[("at", AT)]),
+    checked_table(
         "ledger",
         "mail_id",
         &[
-            ("direction", text::<Direction>),
+            ("direction", check_parses::<Direction>),
             ("arrived_at", AT),
-            ("state", text::<MailState>),
+            ("state", check_parses::<MailState>),
             ("task_id", TASK),
             ("updated_at", AT),
         ],
     ),
-    table("mail", "mail_id", &[("sent_at", AT), ("direction", text::<Direction>), ("body", json::<Mail>)]),
-    table("mail_facts", "mail_id", FACTS),
-    table("contact", "address", &[("first_sent", AT)]),
-    table("muted", "address", &[("at", AT)]),
-    table("label", "mail_id", &[("at", AT)]),
-    table(
+    checked_table(
+        "mail",
+        "mail_id",
+        &[("sent_at", AT), ("direction", check_parses::<Direction>), ("body", check_json::<Mail>)],
+    ),
+    checked_table("mail_facts", "mail_id", FACTS),
+    checked_table("contact", "address", &[("first_sent", AT)]),
+    checked_table("muted", "address", &[("at", AT)]),
+    checked_table("label", "mail_id", &[("at", AT)]),
+    checked_table(
         "tasks",
         "task_id",
         &[
             ("task_id", TASK),
             ("created_at", AT),
-            ("context", json::<TaskContext>),
-            ("priority", text::<Priority>),
-            ("status", text::<Status>),
-            ("subtasks", json::<Vec<Subtask>>),
+            ("context", check_json::<TaskContext>),
+            ("priority", check_parses::<Priority>),
+            ("status", check_parses::<Status>),
+            ("subtasks", check_json::<Vec<Subtask>>),
             ("last_updated", AT),
-            ("tool_output", json::<Map<String, Value>>),
+            ("tool_output", check_json::<Map<String, Value>>),
         ],
     ),
-    table("task_owner", "task_id", &[("task_id", TASK), ("snooze_until", AT)]),
-    table("task_facts", "task_id", FACTS),
-    table("task_thread", "task_id", &[("task_id", TASK)]),
-    table("task_mark", "task_id", &[("task_id", TASK)]),
-    table("task_history", "entry", &[("task_id", TASK), ("at", AT)]),
-    table("correction", "correction", &[("kind", text::<CorrectionKind>), ("task_id", TASK), ("at", AT)]),
-    table(
+    checked_table("task_owner", "task_id", &[("task_id", TASK), ("snooze_until", AT)]),
+    checked_table("task_facts", "task_id", FACTS),
+    checked_table("task_thread", "task_id", &[("task_id", TASK)]),
+    checked_table("task_mark", "task_id", &[("task_id", TASK)]),
+    checked_table("task_history", "entry", &[("task_id", TASK), ("at", AT)]),
+    checked_table(
+        "correction",
+        "correction",
+        &[("kind", check_parses::<CorrectionKind>), ("task_id", TASK), ("at", AT)],
+    ),
+    checked_table(
         "reminder",
         "action_id",
         &[
@@ -117,75 +133,80 @@ const TABLES: &[Table] = &[
             ("task_id", TASK),
             ("due_at", AT),
             ("shown_at", AT),
-            ("every", text::<Recurrence>),
+            ("every", check_parses::<Recurrence>),
             ("first_at", AT),
             ("told_at", AT),
         ],
     ),
-    table("invoice", "action_id", &[("action_id", ACTION), ("task_id", TASK), ("recorded_at", AT)]),
-    table(
+    checked_table("invoice", "action_id", &[("action_id", ACTION), ("task_id", TASK), ("recorded_at", AT)]),
+    checked_table(
         "run",
         "run_id",
         &[
             ("run_id", RUN),
-            ("kind", text::<RunKind>),
+            ("kind", check_parses::<RunKind>),
             ("task_id", TASK),
             ("parent_run", RUN),
             ("fork_of", RUN),
-            ("status", text::<RunStatus>),
+            ("status", check_parses::<RunStatus>),
             ("node", NODE),
             ("created_at", AT),
             ("updated_at", AT),
             ("wait_until", AT),
         ],
     ),
-    table("run_input", "run_id", &[("run_id", RUN), ("state", json::<RunState>)]),
-    table(
+    checked_table("run_input", "run_id", &[("run_id", RUN), ("state", check_json::<RunState>)]),
+    checked_table(
         "checkpoint",
         "run_id || ' ' || seq",
         &[
             ("run_id", RUN),
             ("node", NODE),
-            ("move", json::<Move>),
+            ("move", check_json::<Move>),
             ("next_node", NODE),
-            ("changes", json::<Vec<Change>>),
+            ("changes", check_json::<Vec<Change>>),
             ("entered_at", AT),
         ],
     ),
-    table("reply", "run_id || ' ' || seq", &[("run_id", RUN), ("node", NODE), ("reply", ANY_JSON)]),
-    table("reflection", "entry", &[("day", DAY), ("run_id", RUN), ("line", ANY_JSON)]),
-    table(
+    checked_table("reply", "run_id || ' ' || seq", &[("run_id", RUN), ("node", NODE), ("reply", ANY_JSON)]),
+    checked_table("reflection", "entry", &[("day", DAY), ("run_id", RUN), ("line", ANY_JSON)]),
+    checked_table(
         "outbox",
         "action_id",
         &[
             ("action_id", ACTION),
             ("task_id", TASK),
             ("run_id", RUN),
-            ("class", text::<RiskClass>),
-            ("action", json::<Action>),
-            ("state", text::<OutboxState>),
+            ("class", check_parses::<RiskClass>),
+            ("action", check_json::<Action>),
+            ("state", check_parses::<OutboxState>),
             ("created_at", AT),
             ("updated_at", AT),
             ("release_at", AT),
             ("doubt_since", AT),
         ],
     ),
-    table(
+    checked_table(
         "fork_effect",
         "run_id || ' ' || seq",
-        &[("run_id", RUN), ("class", text::<RiskClass>), ("action", json::<Action>), ("state", text::<OutboxState>)],
+        &[
+            ("run_id", RUN),
+            ("class", check_parses::<RiskClass>),
+            ("action", check_json::<Action>),
+            ("state", check_parses::<OutboxState>),
+        ],
     ),
-    table(
+    checked_table(
         "item",
         "item_id",
         &[
             ("item_id", ITEM),
-            ("kind", text::<ItemKind>),
+            ("kind", check_parses::<ItemKind>),
             ("task_id", TASK),
             ("run_id", RUN),
             ("action_id", ACTION),
             ("body", ANY_JSON),
-            ("state", text::<ItemState>),
+            ("state", check_parses::<ItemState>),
             ("created_at", AT),
             ("updated_at", AT),
             ("expires_at", AT),
@@ -193,23 +214,23 @@ const TABLES: &[Table] = &[
             ("reminded_at", AT),
         ],
     ),
-    table("request", "request", &[("asked_at", AT)]),
-    table("search_doc", "doc_id", &[("doc", document), ("at", AT)]),
-    table(
+    checked_table("request", "request", &[("asked_at", AT)]),
+    checked_table("search_doc", "doc_id", &[("doc", check_document_key), ("at", AT)]),
+    checked_table(
         "approval",
         "action_id",
         &[
             ("action_id", ACTION),
             ("item_id", ITEM),
-            ("door", text::<Door>),
+            ("door", check_parses::<Door>),
             ("granted_at", AT),
             ("expires_at", AT),
             ("used_at", AT),
         ],
     ),
-    table("consumed", "sha256", &[("at", AT)]),
-    table("journal", "action_id", &[("action_id", ACTION), ("done_at", AT), ("undone_at", AT)]),
-    table(
+    checked_table("consumed", "sha256", &[("at", AT)]),
+    checked_table("journal", "action_id", &[("action_id", ACTION), ("done_at", AT), ("undone_at", AT)]),
+    checked_table(
         "night",
         "date",
         &[
@@ -218,14 +239,22 @@ const TABLES: &[Table] = &[
             ("run_id", RUN),
             ("begun_at", AT),
             ("ended_at", AT),
-            ("report", json_or_empty::<IgnoredAny>),
+            ("report", check_json_or_empty::<IgnoredAny>),
         ],
     ),
-    table("rules_version", "version", &[("at", AT), ("edits", ANY_JSON)]),
-    table("learned_entry", "name", &[("entry", ANY_JSON), ("evidence", NUMBERS), ("made_at", AT), ("last_hit", AT)]),
-    table("unlearned", "reach", &[("at", AT)]),
-    table("proposal", "item_id", &[("item_id", ITEM), ("edit", ANY_JSON), ("evidence", NUMBERS), ("settled_at", AT)]),
-    table(
+    checked_table("rules_version", "version", &[("at", AT), ("edits", ANY_JSON)]),
+    checked_table(
+        "learned_entry",
+        "name",
+        &[("entry", ANY_JSON), ("evidence", NUMBERS), ("made_at", AT), ("last_hit", AT)],
+    ),
+    checked_table("unlearned", "reach", &[("at", AT)]),
+    checked_table(
+        "proposal",
+        "item_id",
+        &[("item_id", ITEM), ("edit", ANY_JSON), ("evidence", NUMBERS), ("settled_at", AT)],
+    ),
+    checked_table(
         "model_call",
         "call_id",
         &[
@@ -233,29 +262,29 @@ const TABLES: &[Table] = &[
             ("reply", ANY_JSON),
             ("day", DAY),
             ("at", AT),
-            ("provider", text::<Provider>),
-            ("outcome", text::<Outcome>),
+            ("provider", check_parses::<Provider>),
+            ("outcome", check_parses::<Outcome>),
         ],
     ),
 ];
 
 const FACTS: &[(&str, Check)] =
-    &[("addressed", text::<Addressed>), ("due_at", AT), ("urgency_origin", text::<UrgencyOrigin>)];
+    &[("addressed", check_parses::<Addressed>), ("due_at", AT), ("urgency_origin", check_parses::<UrgencyOrigin>)];
 
 /// As many as a person reads; the rest is a number.
-const MOST_NAMED: usize = 20;
+const MAX_NAMED_ROWS: usize = 20;
 
 impl Reader<'_> {
     /// Reads every row of every table. Returns how many cannot be read as what they stand for, and names the first.
-    pub fn unreadable_rows(&self) -> Result<Unreadable> {
-        let mut found = Unreadable::default();
+    pub fn unreadable_rows(&self) -> Result<UnreadableRows> {
+        let mut found = UnreadableRows::default();
         for table in TABLES {
-            self.check(table, &mut found)?;
+            self.check_table(table, &mut found)?;
         }
         Ok(found)
     }
 
-    fn check(&self, table: &Table, found: &mut Unreadable) -> Result<()> {
+    fn check_table(&self, table: &CheckedTable, found: &mut UnreadableRows) -> Result<()> {
         let doing = "looking for unreadable rows";
         let columns = table.columns.iter().map(|(column, _)| *column).collect::<Vec<_>>().join(", ");
         let sql = format!("SELECT {columns}, {} FROM {}", table.key, table.name);
@@ -271,7 +300,7 @@ impl Reader<'_> {
             });
             let Some((column, problem)) = problem else { continue };
             found.count += 1;
-            if found.rows.len() < MOST_NAMED {
+            if found.rows.len() < MAX_NAMED_ROWS {
                 let key = match row.get_ref(table.columns.len()).context(doing)? {
                     ValueRef::Integer(number) => number.to_string(),
                     value => value.as_str().unwrap_or_default().to_owned(),
