@@ -13,7 +13,7 @@ use adjutant::{
         Mail,
         audit::{AuditEntry, chain_hash},
     },
-    store::tokens,
+    store::tokenise,
 };
 use anyhow::{Context as _, ensure};
 use kit::{Goal, Table, best, desk, mails::Mix, median};
@@ -228,9 +228,9 @@ fn documents(connection: &Connection) -> anyhow::Result<Vec<String>> {
         documents.push(match (mail, task) {
             (Some(mail), _) => {
                 let mail: Mail = serde_json::from_str(&mail)?;
-                tokens(&format!("{} {} {} {}", mail.subject, mail.from.label(), mail.from.addr, mail.text))
+                tokenise(&format!("{} {} {} {}", mail.subject, mail.from.label(), mail.from.addr, mail.text))
             }
-            (None, task) => tokens(&task.unwrap_or_default()),
+            (None, task) => tokenise(&task.unwrap_or_default()),
         });
     }
     Ok(documents)

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::recall::Question;
 use crate::{
     model::{Instant, text_enum::words},
-    store::value::{Document, Hit},
+    store::value::{Document, FullTextHit},
 };
 
 words! {
@@ -72,7 +72,7 @@ impl std::fmt::Display for Reason {
 /// What each way of looking found, best first.
 #[derive(Debug, Default)]
 pub(super) struct Finds {
-    pub(super) words: Vec<Hit>,
+    pub(super) words: Vec<FullTextHit>,
     pub(super) near: Vec<(Document, f32)>,
     /// The same invoice.
     pub(super) invoice: Vec<Document>,
@@ -168,8 +168,8 @@ mod tests {
         Document { doc: doc.into(), title: String::new(), at, person: String::new(), thread: String::new() }
     }
 
-    fn hit(document: Document, share: f64) -> Hit {
-        Hit { document, score: 1.0, share, words: vec!["lease".into()] }
+    fn hit(document: Document, share: f64) -> FullTextHit {
+        FullTextHit { document, score: 1.0, share, words: vec!["lease".into()] }
     }
 
     fn order(finds: Finds) -> Vec<String> {

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     model::{AccountId, Instant},
-    store::{Depth, Reader, Result, SkipUnreadable as _},
+    store::{Reader, Result, SearchDepth, SkipUnreadable as _},
 };
 
 /// Mails of the conversation and of the person that are handed on whatever they say.
@@ -34,7 +34,7 @@ pub struct Question<'a> {
 /// How far to look, and what is worth showing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scope {
-    pub depth: Depth,
+    pub depth: SearchDepth,
     /// Of each half.
     pub candidates: usize,
     pub limit: usize,
@@ -51,7 +51,7 @@ impl Scope {
     /// questions was right.
     pub const fn person(limit: usize) -> Self {
         Self {
-            depth: Depth::PERSON,
+            depth: SearchDepth::PERSON,
             candidates: 100,
             limit,
             least_cosine: 0.2,
@@ -62,7 +62,7 @@ impl Scope {
 
     /// Handed to a task unseen. The best of five hundred texts about anything has 0.42, half of the time.
     pub const RUN: Self = Self {
-        depth: Depth::RUN,
+        depth: SearchDepth::RUN,
         candidates: 16,
         limit: 8,
         least_cosine: 0.45,
@@ -101,7 +101,8 @@ impl Memory {
 
 fn gather(reader: &Reader<'_>, question: &Question<'_>, near: Vec<Near>) -> Result<Finds> {
     let Question { account, text, thread, person, invoice, scope, .. } = question;
-    let (words, any) = reader.find_sharing(text, account, scope.depth, scope.candidates, scope.least_share)?;
+    let (words, any) =
+        reader.search_documents_with_share(text, account, scope.depth, scope.candidates, scope.least_share)?;
     let mut finds = Finds { words, ..Finds::default() };
     let least = if any { scope.least_cosine } else { scope.least_cosine_alone };
     for Near { doc, score, document, .. } in near.into_iter().filter(|near| near.score >= least) {

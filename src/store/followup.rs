@@ -19,7 +19,7 @@ pub struct Document {
 
 /// What is found by words.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Hit {
+pub struct FullTextHit {
     pub document: Document,
     /// BM25: higher is better.
     pub score: f64,

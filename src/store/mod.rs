@@ -13,7 +13,7 @@ pub mod night;
 mod prepare;
 mod session;
 mod table;
-mod text;
+mod tokeniser;
 pub mod value;
 mod write;
 mod writer;
@@ -35,8 +35,8 @@ use error::StoreContext as _;
 
 pub use commit_outcome::PendingWrite;
 pub use error::{Result, SkipUnreadable, StoreError};
-pub use table::{approval::JournalRow, facts::Rankable, find::Depth, vector::MEMORY_TROUBLE};
-pub use text::{query_words, tokens};
+pub use table::{approval::JournalRow, document_search::SearchDepth, facts::Rankable, vector::MEMORY_TROUBLE};
+pub use tokeniser::{query_words, tokenise};
 pub use write::{Receipt, Write};
 
 /// Connections that read at once: more would only wait for the same cores, and each keeps a cache.

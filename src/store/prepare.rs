@@ -4,7 +4,7 @@ use super::{
     MAKING,
     error::{Result, StoreContext as _},
     lesson::Embed,
-    text::tokens_of,
+    tokeniser::tokenise_texts,
     value::{Arrival, ArrivalContent, Checkpoint},
     write::Write,
 };
@@ -129,10 +129,19 @@ fn vectors(pieces: &[String], embed: Option<&Embed>) -> Vectors {
 /// The words a task is found by.
 pub(super) fn task_tokens(task: &Task) -> String {
     let TaskContext { person, description, .. } = &task.context;
-    tokens_of(&[&task.objective, person.as_deref().unwrap_or_default(), description.as_deref().unwrap_or_default()])
+    tokenise_texts(&[
+        &task.objective,
+        person.as_deref().unwrap_or_default(),
+        description.as_deref().unwrap_or_default(),
+    ])
 }
 
 /// The words a mail is found by.
 pub(super) fn mail_tokens(mail: &Mail) -> String {
-    tokens_of(&[&mail.subject, mail.from.label(), &mail.from.addr, snippet::truncate_chars(&mail.text, INDEXED_CHARS)])
+    tokenise_texts(&[
+        &mail.subject,
+        mail.from.label(),
+        &mail.from.addr,
+        snippet::truncate_chars(&mail.text, INDEXED_CHARS),
+    ])
 }

@@ -13,7 +13,7 @@ pub use item::{ItemRow, NewItem, QueueLimits};
 pub use model_call::{CostRow, ModelCallRow, NewModelCall};
 use serde::Serialize;
 
-pub use super::followup::{Acquaintance, Document, FollowUp, Hit, Kinship, RelatedTask};
+pub use super::followup::{Acquaintance, Document, FollowUp, FullTextHit, Kinship, RelatedTask};
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Change, Direction, Door, Facts, Instant, ItemId, Mail, MailId, MailState,
     Move, NodeName, OutboxState, Priority, Recurrence, Reflection, ReplyJson, RiskClass, RunId, RunKind, RunState,

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{execute, find, json, many, one, setting};
+use super::{document_search, execute, json, many, one, setting};
 use crate::{
     model::{AccountId, Mail, TaskId, snippet},
     store::{
@@ -170,7 +170,7 @@ impl Reader<'_> {
         let sql = "SELECT d.doc, d.title, d.at, d.person, d.thread, v.number
                    FROM search_vector v JOIN search_doc d USING (doc_id) WHERE v.vector_id = ?1";
         one(self.0, sql, [vector_id], "reading a vector", |row| {
-            Ok(VectorDoc { document: find::document(row)?, number: row.get(5)? })
+            Ok(VectorDoc { document: document_search::document(row)?, number: row.get(5)? })
         })
     }
 

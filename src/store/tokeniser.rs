@@ -10,29 +10,29 @@ const WORDS_PER_DOCUMENT: usize = 400;
 /// Longer runs of letters are not words.
 const LONGEST_WORD: usize = 40;
 /// Words of a question that are weighed at all.
-const LONGEST_QUESTION: usize = 400;
+const MAX_QUERY_WORDS: usize = 400;
 /// The word, and it without one and two prefixes.
-const MOST_FORMS: usize = 3;
+const MAX_FORMS: usize = 3;
 /// Letters of a piece of a Hebrew word: four, and pieces with the word's ends, found less.
-const PIECE: usize = 3;
+const TRIGRAM_LETTERS: usize = 3;
 /// Of a document, beside its words.
-const PIECES_PER_DOCUMENT: usize = 400;
+const TRIGRAMS_PER_DOCUMENT: usize = 400;
 /// Sets pieces apart from words. The index takes every character beyond ASCII for a letter.
-const PIECE_MARK: char = '·';
+const TRIGRAM_MARK: char = '·';
 /// Hebrew prefixes that are written together with the word: and, the, in, to, from, as, that.
 const HEBREW_PREFIXES: &[char] = &['ו', 'ה', 'ב', 'ל', 'מ', 'כ', 'ש'];
 
 /// The distinct words of `text`, in order, with a space between.
-pub fn tokens(text: &str) -> String {
-    tokens_of(&[text])
+pub fn tokenise(text: &str) -> String {
+    tokenise_texts(&[text])
 }
 
 /// The same of several texts.
-pub(super) fn tokens_of(texts: &[&str]) -> String {
-    let mut seen = Distinct::default();
+pub(super) fn tokenise_texts(texts: &[&str]) -> String {
+    let mut seen = DistinctWords::default();
     let mut cut = Vec::new();
     for text in texts {
-        let full = each_word(text, |word| {
+        let full = visit_words(text, |word| {
             if word.is_ascii() {
                 let room = seen.count < WORDS_PER_DOCUMENT;
                 if room {
@@ -40,10 +40,10 @@ pub(super) fn tokens_of(texts: &[&str]) -> String {
                 }
                 return room;
             }
-            if is_hebrew(word) && !seen.has(word) && cut.len() < PIECES_PER_DOCUMENT {
-                cut.extend(pieces(word));
+            if is_hebrew(word) && !seen.contains(word) && cut.len() < TRIGRAMS_PER_DOCUMENT {
+                cut.extend(trigrams(word));
             }
-            for form in forms(word) {
+            for form in prefix_stripped_forms(word) {
                 if seen.count >= WORDS_PER_DOCUMENT {
                     return false;
                 }
@@ -55,33 +55,33 @@ pub(super) fn tokens_of(texts: &[&str]) -> String {
             break;
         }
     }
-    cut.into_iter().take(PIECES_PER_DOCUMENT).for_each(|piece| seen.add(&piece));
+    cut.into_iter().take(TRIGRAMS_PER_DOCUMENT).for_each(|piece| seen.add(&piece));
     seen.text
 }
 
 /// The words of a document, each once, with a space between. They are known again by where they stand, so that a word
 /// costs no memory of its own; a general set took twice the time.
-struct Distinct {
+struct DistinctWords {
     text: String,
     count: usize,
     /// Where a word stands, at the place its hash names or after it; nowhere while it is free.
-    places: [(u32, u32); PLACES],
+    slots: [(u32, u32); SLOTS],
 }
 
 /// More than a document has words and pieces; a power of two.
-const PLACES: usize = 1024;
+const SLOTS: usize = 1024;
 /// Room for most documents, so that it need not grow.
-const USUAL_BYTES: usize = 2048;
+const INITIAL_CAPACITY: usize = 2048;
 
-impl Default for Distinct {
+impl Default for DistinctWords {
     fn default() -> Self {
-        Self { text: String::with_capacity(USUAL_BYTES), count: 0, places: [(0, 0); PLACES] }
+        Self { text: String::with_capacity(INITIAL_CAPACITY), count: 0, slots: [(0, 0); SLOTS] }
     }
 }
 
-impl Distinct {
+impl DistinctWords {
     fn add(&mut self, word: &str) {
-        let Some(place) = self.place(word).and_then(|place| self.places.get_mut(place)) else { return };
+        let Some(place) = self.find_slot(word).and_then(|place| self.slots.get_mut(place)) else { return };
         if *place == (0, 0) {
             if !self.text.is_empty() {
                 self.text.push(' ');
@@ -92,16 +92,17 @@ impl Distinct {
         }
     }
 
-    fn has(&self, word: &str) -> bool {
-        self.place(word).and_then(|place| self.places.get(place)).is_some_and(|place| *place != (0, 0))
+    fn contains(&self, word: &str) -> bool {
+        self.find_slot(word).and_then(|place| self.slots.get(place)).is_some_and(|place| *place != (0, 0))
     }
 
     /// Where the word is, or would be.
-    fn place(&self, word: &str) -> Option<usize> {
-        let hash = word.bytes().fold(0_u64, |hash, byte| hash.rotate_left(7) ^ u64::from(byte)).wrapping_mul(SPREAD);
-        let first = (hash >> (u64::BITS - PLACES.trailing_zeros())) as usize;
-        let mut places = (0..PLACES).map(|step| (first + step) % PLACES);
-        places.find(|place| match self.places.get(*place) {
+    fn find_slot(&self, word: &str) -> Option<usize> {
+        let hash =
+            word.bytes().fold(0_u64, |hash, byte| hash.rotate_left(7) ^ u64::from(byte)).wrapping_mul(HASH_MULTIPLIER);
+        let first = (hash >> (u64::BITS - SLOTS.trailing_zeros())) as usize;
+        let mut places = (0..SLOTS).map(|step| (first + step) % SLOTS);
+        places.find(|place| match self.slots.get(*place) {
             Some((start, end)) if (*start, *end) != (0, 0) => {
                 self.text.as_bytes().get(*start as usize..*end as usize) == Some(word.as_bytes())
             }
@@ -110,30 +111,30 @@ impl Distinct {
     }
 }
 
-const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+const HASH_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What a question is looked up by.
-pub(super) struct Terms {
+pub(super) struct QueryTerms {
     /// As a person knows them, most telling first.
     pub(super) words: Vec<String>,
     /// What the index holds of each, with the place of the word it stands for.
-    pub(super) asked: Vec<(usize, String)>,
+    pub(super) index_terms: Vec<(usize, String)>,
 }
 
-impl Terms {
-    pub(super) fn of(question: &str) -> Self {
+impl QueryTerms {
+    pub(super) fn parse(question: &str) -> Self {
         let words = query_words(question);
-        let mut asked: Vec<(usize, String)> = Vec::new();
+        let mut index_terms: Vec<(usize, String)> = Vec::new();
         for (nth, word) in words.iter().enumerate() {
-            let whole = forms(word).map(str::to_owned);
-            let cut = is_hebrew(word).then(|| pieces(word)).into_iter().flatten();
+            let whole = prefix_stripped_forms(word).map(str::to_owned);
+            let cut = is_hebrew(word).then(|| trigrams(word)).into_iter().flatten();
             for term in whole.chain(cut) {
-                if !asked.iter().any(|(_, known)| *known == term) {
-                    asked.push((nth, term));
+                if !index_terms.iter().any(|(_, known)| *known == term) {
+                    index_terms.push((nth, term));
                 }
             }
         }
-        Self { words, asked }
+        Self { words, index_terms }
     }
 }
 
@@ -141,11 +142,11 @@ impl Terms {
 pub fn query_words(text: &str) -> Vec<String> {
     const MOST: usize = 16;
     let mut found: Vec<String> = Vec::new();
-    each_word(text, |word| {
+    visit_words(text, |word| {
         if !is_stop_word(word) && !found.iter().any(|known| known == word) {
             found.push(word.to_owned());
         }
-        found.len() < LONGEST_QUESTION
+        found.len() < MAX_QUERY_WORDS
     });
     found.sort_by_key(|word| std::cmp::Reverse(word.chars().count().min(8)));
     found.truncate(MOST);
@@ -153,15 +154,15 @@ pub fn query_words(text: &str) -> Vec<String> {
 }
 
 /// Shows every word, folded, until told to stop; true when it was told.
-fn each_word(text: &str, mut show: impl FnMut(&str) -> bool) -> bool {
+fn visit_words(text: &str, mut show: impl FnMut(&str) -> bool) -> bool {
     if text.is_ascii() {
         let lower = text.to_ascii_lowercase();
         let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
         return words.map(stem).any(|word| word.len() <= LONGEST_WORD && !show(word));
     }
     let mut word = String::new();
-    for raw in text.split(|c: char| !c.is_alphanumeric() && !is_mark(c)).filter(|raw| !raw.is_empty()) {
-        fold(raw, &mut word);
+    for raw in text.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c)).filter(|raw| !raw.is_empty()) {
+        fold_word(raw, &mut word);
         let word = stem(&word);
         if (1..=LONGEST_WORD).contains(&word.chars().count()) && !show(word) {
             return true;
@@ -170,13 +171,13 @@ fn each_word(text: &str, mut show: impl FnMut(&str) -> bool) -> bool {
     false
 }
 
-fn fold(raw: &str, word: &mut String) {
+fn fold_word(raw: &str, word: &mut String) {
     word.clear();
     if raw.is_ascii() {
         word.push_str(raw);
         word.make_ascii_lowercase();
     } else {
-        word.extend(raw.nfkd().filter(|c| !is_mark(*c)).flat_map(char::to_lowercase).map(unfinal));
+        word.extend(raw.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase).map(fold_final_letter));
     }
 }
 
@@ -187,11 +188,11 @@ fn stem(word: &str) -> &str {
 }
 
 /// Combining marks, Hebrew points and accents among them.
-fn is_mark(c: char) -> bool {
+fn is_combining_mark(c: char) -> bool {
     matches!(c, '\u{0300}'..='\u{036F}' | '\u{0591}'..='\u{05BD}' | '\u{05BF}' | '\u{05C1}'..='\u{05C2}' | '\u{05C4}'..='\u{05C5}' | '\u{05C7}')
 }
 
-fn unfinal(c: char) -> char {
+fn fold_final_letter(c: char) -> char {
     match c {
         'ך' => 'כ',
         'ם' => 'מ',
@@ -203,7 +204,7 @@ fn unfinal(c: char) -> char {
 }
 
 /// A Hebrew word is found with and without its prefix.
-fn forms(word: &str) -> impl Iterator<Item = &str> {
+fn prefix_stripped_forms(word: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(word), |longer| {
         let mut chars = longer.chars();
         let prefixed = chars.next().is_some_and(|first| HEBREW_PREFIXES.contains(&first));
@@ -211,11 +212,11 @@ fn forms(word: &str) -> impl Iterator<Item = &str> {
         let is_word = || rest.chars().count() >= 3 && is_hebrew(rest);
         (prefixed && is_word()).then_some(rest)
     })
-    .take(MOST_FORMS)
+    .take(MAX_FORMS)
 }
 
-pub(super) fn is_piece(term: &str) -> bool {
-    term.starts_with(PIECE_MARK)
+pub(super) fn is_trigram(term: &str) -> bool {
+    term.starts_with(TRIGRAM_MARK)
 }
 
 fn is_hebrew(word: &str) -> bool {
@@ -223,10 +224,10 @@ fn is_hebrew(word: &str) -> bool {
 }
 
 /// Every three letters of a word in a row.
-fn pieces(word: &str) -> impl Iterator<Item = String> {
+fn trigrams(word: &str) -> impl Iterator<Item = String> {
     let letters: Vec<char> = word.chars().collect();
     let pieces: Vec<String> =
-        letters.windows(PIECE).map(|piece| [&[PIECE_MARK], piece].concat().iter().collect()).collect();
+        letters.windows(TRIGRAM_LETTERS).map(|piece| [&[TRIGRAM_MARK], piece].concat().iter().collect()).collect();
     pieces.into_iter()
 }
 
@@ -244,7 +245,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &str) {
-        assert_eq!(tokens(text), expected, "{text}");
+        assert_eq!(tokenise(text), expected, "{text}");
     }
 
     #[test]
@@ -270,25 +271,25 @@ mod tests {
 
     #[test]
     fn an_inflected_hebrew_word_shares_pieces_with_another_form_of_it() {
-        let stored = tokens("לחשבונות הספקים");
+        let stored = tokenise("לחשבונות הספקים");
         let shared = |question: &str| {
-            let terms = Terms::of(question);
-            terms.asked.iter().filter(|(_, term)| stored.split(' ').any(|token| token == term)).count()
+            let terms = QueryTerms::parse(question);
+            terms.index_terms.iter().filter(|(_, term)| stored.split(' ').any(|token| token == term)).count()
         };
         assert!(shared("חשבונית") >= 3, "{stored}");
         assert_eq!(shared("מזלג"), 0);
-        assert_eq!(Terms::of("invoice 2041 invoice").asked, [(0, "invoice".into()), (1, "2041".into())]);
+        assert_eq!(QueryTerms::parse("invoice 2041 invoice").index_terms, [(0, "invoice".into()), (1, "2041".into())]);
     }
 
     #[test]
     fn a_huge_text_has_a_bounded_share() {
         let text: String = (0..5000).map(|n| format!("word{n} ")).collect();
-        assert_eq!(tokens(&text).split(' ').count(), WORDS_PER_DOCUMENT);
+        assert_eq!(tokenise(&text).split(' ').count(), WORDS_PER_DOCUMENT);
         // A Hebrew word at the border has its pieces, and no word comes after it.
         for (english, expected) in [(WORDS_PER_DOCUMENT - 1, "קוד ·קוד"), (WORDS_PER_DOCUMENT, "·קוד")] {
             let text: String = (0..english).map(|n| format!("word{n} ")).collect();
             let last = format!("word{} {expected}", english - 1);
-            assert!(tokens(&format!("{text}קוד more")).ends_with(&last), "{english}");
+            assert!(tokenise(&format!("{text}קוד more")).ends_with(&last), "{english}");
         }
     }
 }
