@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     model::{ActionId, Mail, MailId, Move, NodeName, ReplyJson, RunState, TaskId, run::STATE_SCHEMA},
-    store::value::{Acquaintance, ActionMove, NewAction, NewRun, RecordedReply, RunRecord},
+    store::value::{ActionMove, MailContext, NewAction, NewRun, RecordedReply, RunRecord},
 };
 
 pub struct ActiveRun {
@@ -127,7 +127,7 @@ impl ActiveRun {
 
     /// The run of a mail that just arrived. What the store knew when it took the mail in need not be asked again, unless
     /// the mail belongs to a conversation, whose tasks may have been opened since.
-    pub fn for_arrived_mail(head: RunIdentity, mail_id: MailId, mail: Arc<Mail>, known: &Acquaintance) -> Self {
+    pub fn for_arrived_mail(head: RunIdentity, mail_id: MailId, mail: Arc<Mail>, known: &MailContext) -> Self {
         let state = RunState { mail_id: Some(mail_id), ..RunState::default() };
         let mut ticket = Self::new(head, NodeName::PlanStep, state, Some(mail));
         if known.alone

@@ -162,7 +162,7 @@ impl LiveCallHandler {
         match call {
             Call::Acquaintance { mail_id } => {
                 let mail = asker.mail.context("the mail of this run is not in the store")?;
-                let known = self.store.read_now(|reader| reader.acquaintance(*mail_id, mail))?;
+                let known = self.store.read_now(|reader| reader.mail_context(*mail_id, mail))?;
                 encode_reply(&known.context("the mail is not in the ledger")?)
             }
             Call::Kin { marks } => {

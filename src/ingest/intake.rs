@@ -23,7 +23,7 @@ use crate::{
     source::{Confirmed, FETCH_BYTES, FileNote, Found, Poll, Source, SourceError},
     store::{
         Receipt, SkipUnreadable as _, Store, Write,
-        value::{Acquaintance, Arrival, ArrivalContent, ArrivalFile, Arrivals, Arrived, KeptFile, LedgerRow},
+        value::{Arrival, ArrivalContent, ArrivalFile, Arrivals, Arrived, KeptFile, LedgerRow, MailContext},
     },
 };
 
@@ -61,7 +61,7 @@ pub struct Intake {
 pub struct Fresh {
     pub mail_id: MailId,
     pub run_id: RunId,
-    pub known: Acquaintance,
+    pub known: MailContext,
     pub mail: Arc<Mail>,
 }
 

@@ -31,7 +31,7 @@ pub struct FullTextHit {
 
 /// What is known about a mail beside its text: how it came, its people and its conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Acquaintance {
+pub struct MailContext {
     pub source_key: String,
     /// Of its account.
     #[serde(default)]

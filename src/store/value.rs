@@ -13,7 +13,7 @@ pub use item::{ItemRow, NewItem, QueueLimits};
 pub use model_call::{CostRow, ModelCallRow, NewModelCall};
 use serde::Serialize;
 
-pub use super::followup::{Acquaintance, Document, FollowUp, FullTextHit, Kinship, RelatedTask};
+pub use super::followup::{Document, FollowUp, FullTextHit, Kinship, MailContext, RelatedTask};
 use crate::model::{
     AccountId, AccountMode, Action, ActionId, Change, Direction, Door, Facts, Instant, ItemId, Mail, MailId, MailState,
     Move, NodeName, OutboxState, Priority, Recurrence, Reflection, ReplyJson, RiskClass, RunId, RunKind, RunState,
@@ -78,7 +78,7 @@ pub struct Arrived {
     pub mail_id: MailId,
     pub state: MailState,
     /// The run that was opened for it, and what is known about the mail's people.
-    pub run: Option<(RunId, Acquaintance)>,
+    pub run: Option<(RunId, MailContext)>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

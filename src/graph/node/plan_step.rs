@@ -18,7 +18,7 @@ use crate::{
     },
     planner::{self, ReadContext, Relation},
     rules::Taught,
-    store::value::{Acquaintance, NewRun, RelatedTask},
+    store::value::{MailContext, NewRun, RelatedTask},
     tool::Registry,
 };
 
@@ -31,8 +31,7 @@ impl Node for PlanStep {
     fn evaluate(&self, entry: &NodeInput<'_>) -> anyhow::Result<NodeOutput> {
         let mail = entry.mail.context("the mail of this run is not in the store")?;
         let mail_id = entry.state.mail_id.context("the run has no mail")?;
-        let Some(mut known) = entry.find_reply::<Acquaintance>(|call| matches!(call, Call::Acquaintance { .. }))?
-        else {
+        let Some(mut known) = entry.find_reply::<MailContext>(|call| matches!(call, Call::Acquaintance { .. }))? else {
             return Ok(NodeOutput::from_call(Call::Acquaintance { mail_id }));
         };
         let context = ReadContext {
@@ -90,7 +89,7 @@ fn apply_learned_reading(reading: &mut Reading, taught: Option<Taught>, mail: &M
 }
 
 impl PlanStep {
-    fn mail_facts(&self, entry: &NodeInput<'_>, mail: &Mail, known: &Acquaintance, reading: &Reading) -> Facts {
+    fn mail_facts(&self, entry: &NodeInput<'_>, mail: &Mail, known: &MailContext, reading: &Reading) -> Facts {
         let relation = Relation {
             known_contact: known.known_contact,
             thread_mine: known.thread_mine,
@@ -103,7 +102,7 @@ impl PlanStep {
         &self,
         entry: &NodeInput<'_>,
         mail: &Mail,
-        known: &Acquaintance,
+        known: &MailContext,
         reading: &Reading,
     ) -> NodeOutput {
         let about = self.mail_facts(entry, mail, known, reading);
@@ -141,7 +140,7 @@ impl PlanStep {
         &self,
         entry: &NodeInput<'_>,
         mail: &Mail,
-        known: &Acquaintance,
+        known: &MailContext,
         reading: &Reading,
         about: &Facts,
         planned: &[&ExtractedTask],
@@ -168,7 +167,7 @@ impl PlanStep {
         &self,
         entry: &NodeInput<'_>,
         mail: &Mail,
-        known: &Acquaintance,
+        known: &MailContext,
         reading: &Reading,
         plan: &ExtractedTask,
         ordinal: usize,
@@ -199,7 +198,7 @@ impl PlanStep {
 }
 
 /// Gmail's own id, else the mail's, else what it says.
-fn source(mail: &Mail, known: &Acquaintance) -> String {
+fn source(mail: &Mail, known: &MailContext) -> String {
     if known.kind == "gmail" {
         return format!("email:{}", known.source_key);
     }
@@ -235,7 +234,7 @@ fn context(mail: &Mail, reading: &Reading, plan: &ExtractedTask) -> TaskContext 
 }
 
 /// A run of its own for the task; where it starts is for the graph to say.
-fn task_run(entry: &NodeInput<'_>, known: &Acquaintance, task: &Task, facts: &Facts) -> NewRun {
+fn task_run(entry: &NodeInput<'_>, known: &MailContext, task: &Task, facts: &Facts) -> NewRun {
     NewRun {
         run_id: RunId::derive(entry.now, &[&entry.run.run_id.to_string(), &task.task_id.to_string()]),
         account: entry.run.account.clone(),
@@ -292,7 +291,7 @@ fn rank_run(entry: &NodeInput<'_>, task: &RelatedTask) -> NewRun {
     }
 }
 
-fn addressed(mail: &Mail, known: &Acquaintance, me: &Me) -> Addressed {
+fn addressed(mail: &Mail, known: &MailContext, me: &Me) -> Addressed {
     if known.direction == Direction::Out || mail.to.iter().any(|address| me.is_me(address)) {
         Addressed::To
     } else if mail.list_id.is_some() {

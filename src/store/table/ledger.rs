@@ -18,7 +18,7 @@ use crate::{
         prepare::{self, MailText},
         session::Session,
         value::{
-            Acquaintance, Arrival, ArrivalContent, ArrivalFile, Arrivals, Arrived, KeptFile, MailEdit, MailWish, NewRun,
+            Arrival, ArrivalContent, ArrivalFile, Arrivals, Arrived, KeptFile, MailContext, MailEdit, MailWish, NewRun,
         },
     },
 };
@@ -89,7 +89,7 @@ fn enter(session: &Session, batch: &Arrivals, arrival: &Arrival, text: Option<&M
 struct Answer {
     state: MailState,
     reason: String,
-    run: Option<(RunId, Acquaintance)>,
+    run: Option<(RunId, MailContext)>,
 }
 
 impl Answer {
@@ -135,7 +135,7 @@ fn account_for(
     };
     let run = mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
     run::open(session, &run, &prepare::state(&run.state)?, batch.at)?;
-    let known = mail::acquaintance(session, mail_id, mail, text.fingerprint.as_deref())?;
+    let known = mail::load_mail_context(session, mail_id, mail, text.fingerprint.as_deref())?;
     Ok(Answer { state: MailState::Pending, reason: flag, run: known.map(|known| (run.run_id, known)) })
 }
 

@@ -10,7 +10,7 @@ use crate::{
         error::{Result, StoreContext},
         prepare::MailText,
         session::Session,
-        value::{Acquaintance, Arrival},
+        value::{Arrival, MailContext},
     },
 };
 
@@ -91,12 +91,12 @@ pub(in crate::store) fn twin(connection: &Connection, account: &AccountId, own: 
 }
 
 /// What is known about a mail beside its text.
-pub(in crate::store) fn acquaintance(
+pub(in crate::store) fn load_mail_context(
     connection: &Connection,
     mail_id: MailId,
     mail: &Mail,
     text: Option<&str>,
-) -> Result<Option<Acquaintance>> {
+) -> Result<Option<MailContext>> {
     let sql = "SELECT l.source_key, l.direction, l.arrived_at, l.account, m.thread,
                       EXISTS (SELECT 1 FROM contact c WHERE c.account = l.account AND c.address = m.sender),
                       EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.direction = 'out'),
@@ -106,7 +106,7 @@ pub(in crate::store) fn acquaintance(
                       (SELECT a.kind FROM account a WHERE a.account = l.account)
                FROM ledger l JOIN mail m USING (mail_id) WHERE l.mail_id = ?1";
     let found = one(connection, sql, (mail_id.0, mail.authentication.verified), "asking who wrote", |row| {
-        let known = Acquaintance {
+        let known = MailContext {
             source_key: row.get(0)?,
             direction: parsed(row, 1)?,
             arrived_at: parsed(row, 2)?,
@@ -145,8 +145,8 @@ impl Reader<'_> {
         Ok(one(self.0, sql, (account.as_str(), address), "looking for a contact", |_| Ok(()))?.is_some())
     }
 
-    pub fn acquaintance(&self, mail_id: MailId, mail: &Mail) -> Result<Option<Acquaintance>> {
-        acquaintance(self.0, mail_id, mail, fingerprint::of_mail(mail).as_deref())
+    pub fn mail_context(&self, mail_id: MailId, mail: &Mail) -> Result<Option<MailContext>> {
+        load_mail_context(self.0, mail_id, mail, fingerprint::of_mail(mail).as_deref())
     }
 
     /// The mails of a conversation that came last, newest first. However many there are, no more than these are looked
