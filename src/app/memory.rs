@@ -43,7 +43,7 @@ impl App {
     }
 
     async fn learn_all(&self, tell: &mut impl FnMut(Progress)) -> anyhow::Result<()> {
-        let total = self.store.read(|reader| reader.due_count()).await?;
+        let total = self.store.read(|reader| reader.due_document_count()).await?;
         let mut done = 0;
         tell(Progress { done, total });
         loop {
@@ -63,7 +63,8 @@ impl App {
     async fn watch_learning(&self, tell: &mut impl FnMut(Progress)) -> anyhow::Result<()> {
         let (mut total, mut last, mut moved) = (0, u64::MAX, Instant::now());
         loop {
-            let (due, trouble) = self.store.read(|reader| Ok((reader.due_count()?, reader.memory_trouble()?))).await?;
+            let (due, trouble) =
+                self.store.read(|reader| Ok((reader.due_document_count()?, reader.memory_trouble()?))).await?;
             total = total.max(due);
             tell(Progress { done: total - due, total });
             if due == 0 {

@@ -10,7 +10,7 @@ use crate::{
     model::vector::{decode, encode},
     store::{
         Reader, SkipUnreadable as _, Store, StoreError, Write,
-        lesson::{Learned, VectorDoc, VectorRow},
+        embedding::{EmbeddedDocument, VectorDocument, VectorRow},
     },
 };
 
@@ -55,7 +55,7 @@ impl Embedded {
         let docs = self.store.read_now(|reader| {
             broken
                 .iter()
-                .map(|id| Ok(reader.vector_doc(*id).skip_unreadable()?.map(|found| found.document.doc)))
+                .map(|id| Ok(reader.document_of_vector(*id).skip_unreadable()?.map(|found| found.document.doc)))
                 .collect::<Result<Vec<_>, _>>()
         })?;
         Ok(docs.into_iter().flatten().collect())
@@ -64,11 +64,11 @@ impl Embedded {
     /// Loads what this reader sees and is not loaded yet. The newest it sees: others may see more.
     fn catch_up(&self, reader: &Reader<'_>) -> Result<i64, crate::store::StoreError> {
         let last = self.loaded.read().unwrap_or_else(PoisonError::into_inner).last;
-        let newest = reader.newest_vector()?;
+        let newest = reader.newest_vector_id()?;
         if newest > last {
             let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
             let last = loaded.last;
-            reader.vectors_after(last, |row| loaded.take(self.shape.dimension, row))?;
+            reader.visit_vectors_after(last, |row| loaded.take(self.shape.dimension, row))?;
         }
         Ok(newest)
     }
@@ -77,7 +77,7 @@ impl Embedded {
     fn reload(&self, reader: &Reader<'_>) -> Result<(), crate::store::StoreError> {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         *loaded = Loaded::nothing(self.shape);
-        reader.vectors_after(0, |row| loaded.take(self.shape.dimension, row))
+        reader.visit_vectors_after(0, |row| loaded.take(self.shape.dimension, row))
     }
 
     fn look(&self, query: &[f32], filter: &Filter, k: usize) -> Result<Vec<Near>> {
@@ -107,13 +107,13 @@ impl Embedded {
                 if found.len() == k {
                     break;
                 }
-                let document = reader.vector_doc(vector_id);
+                let document = reader.document_of_vector(vector_id);
                 if document.as_ref().is_err_and(StoreError::is_unreadable) {
                     continue;
                 }
                 match document? {
                     Some(row) if found.iter().any(|near| near.doc == row.document.doc) => {}
-                    Some(VectorDoc { document, number }) => {
+                    Some(VectorDocument { document, number }) => {
                         let (doc, score) = (document.doc.clone(), score.clamp(-1.0, 1.0));
                         found.push(Near { doc, number, score, document: Some(document) });
                     }
@@ -131,15 +131,15 @@ impl Embedded {
     }
 
     /// Each document's pieces, by the numbers the store knows the documents by.
-    fn learned(&self, snippets: &[Snippet]) -> Result<Vec<Learned>> {
+    fn learned(&self, snippets: &[Snippet]) -> Result<Vec<EmbeddedDocument>> {
         let learned = self.store.read_now(|reader| {
-            let mut learned: Vec<Learned> = Vec::new();
+            let mut learned: Vec<EmbeddedDocument> = Vec::new();
             for Snippet { doc, number, vector, .. } in snippets {
                 let Some(doc_id) = reader.doc_id(doc)? else { continue };
                 let piece = (*number, encode(vector));
                 match learned.iter_mut().rev().find(|known| known.doc_id == doc_id) {
-                    Some(known) => known.pieces.get_or_insert_default().push(piece),
-                    None => learned.push(Learned { doc_id, stamp: 0, pieces: Some(vec![piece]) }),
+                    Some(known) => known.vectors.get_or_insert_default().push(piece),
+                    None => learned.push(EmbeddedDocument { doc_id, stamp: 0, vectors: Some(vec![piece]) }),
                 }
             }
             Ok(learned)
@@ -169,14 +169,14 @@ impl Vectors for Embedded {
 
     fn upsert<'a>(&'a self, snippets: &'a [Snippet]) -> Reply<'a, ()> {
         Box::pin(async move {
-            self.store.write(Write::Remember(self.learned(snippets)?)).await?;
+            self.store.write(Write::RecordEmbeddings(self.learned(snippets)?)).await?;
             Ok(())
         })
     }
 
     fn delete<'a>(&'a self, docs: &'a [String]) -> Reply<'a, ()> {
         Box::pin(async move {
-            self.store.write(Write::Forget { docs: docs.to_vec(), again: false }).await?;
+            self.store.write(Write::DeleteVectors { docs: docs.to_vec(), reembed: false }).await?;
             Ok(())
         })
     }
@@ -204,7 +204,7 @@ impl Vectors for Embedded {
             let docs = self.take_broken()?;
             if !docs.is_empty() {
                 tracing::warn!(documents = docs.len(), "stored vectors could not be read; they are made anew");
-                self.store.write(Write::Forget { docs, again: true }).await?;
+                self.store.write(Write::DeleteVectors { docs, reembed: true }).await?;
             }
             Ok(true)
         })
@@ -212,7 +212,7 @@ impl Vectors for Embedded {
 
     fn clear(&self) -> Reply<'_, ()> {
         Box::pin(async move {
-            self.store.write(Write::ForgetAll).await?;
+            self.store.write(Write::DeleteAllVectors).await?;
             self.forget_loaded();
             Ok(())
         })

@@ -13,7 +13,7 @@ use crate::{
     model::Instant,
     store::{
         MEMORY_TROUBLE, Write,
-        lesson::{DueDoc, Learned},
+        embedding::{DueDocument, EmbeddedDocument},
     },
 };
 
@@ -122,7 +122,7 @@ impl Memory {
     /// All of it is made anew, here and now or by whoever tends it.
     pub async fn rebuild(&self) -> Result<()> {
         let elsewhere = self.here.1.is_none();
-        self.store.write(Write::BeginMemory { place: self.name(), elsewhere }).await?;
+        self.store.write(Write::ResetMemory { place: self.name(), elsewhere }).await?;
         Ok(())
     }
 
@@ -149,13 +149,13 @@ impl Memory {
 
     /// Learns the next part of what is due; how many documents that were.
     pub async fn learn_part(&self) -> Result<usize> {
-        if self.store.read(|reader| reader.memory_to_clear()).await? {
+        if self.store.read(|reader| reader.must_clear_memory()).await? {
             self.vectors.clear().await?;
-            self.store.write(Write::MemoryCleared).await?;
+            self.store.write(Write::MarkMemoryCleared).await?;
         } else {
             self.must_be_whole().await?;
         }
-        let due = self.store.read(|reader| reader.due_docs(PART)).await?;
+        let due = self.store.read(|reader| reader.due_documents(PART)).await?;
         if due.is_empty() {
             return Ok(0);
         }
@@ -166,8 +166,8 @@ impl Memory {
         if !silent.is_empty() {
             self.vectors.delete(&silent).await?;
         }
-        let learned = due.iter().map(|due| Learned { doc_id: due.doc_id, stamp: due.stamp, pieces: None });
-        self.store.write(Write::Remember(learned.collect())).await?;
+        let learned = due.iter().map(|due| EmbeddedDocument { doc_id: due.doc_id, stamp: due.stamp, vectors: None });
+        self.store.write(Write::RecordEmbeddings(learned.collect())).await?;
         Ok(due.len())
     }
 
@@ -183,17 +183,17 @@ impl Memory {
             tracing::warn!(place = self.vectors.place(), "the memory is not there or not ours; it is made anew");
             self.rebuild().await?;
             self.vectors.clear().await?;
-            self.store.write(Write::MemoryCleared).await?;
+            self.store.write(Write::MarkMemoryCleared).await?;
         }
         Ok(())
     }
 
-    async fn snippets(&self, due: &[DueDoc]) -> Result<Vec<Snippet>> {
-        let texts: Vec<&str> = due.iter().flat_map(|due| &due.pieces).map(String::as_str).collect();
+    async fn snippets(&self, due: &[DueDocument]) -> Result<Vec<Snippet>> {
+        let texts: Vec<&str> = due.iter().flat_map(|due| &due.snippets).map(String::as_str).collect();
         let mut vectors = self.embedder.embed(&texts).await?.into_iter();
         let mut snippets = Vec::new();
         for due in due {
-            for number in (0..=u8::MAX).take(due.pieces.len()) {
+            for number in (0..=u8::MAX).take(due.snippets.len()) {
                 if let Some(vector) = vectors.next().flatten() {
                     snippets.push(Snippet { doc: due.doc.clone(), number, account: due.account.clone(), vector });
                 }
@@ -218,7 +218,7 @@ impl Memory {
         if self.store.read(|reader| reader.memory_trouble()).await?.is_some() {
             return Ok(None);
         }
-        let due = self.store.read(|reader| reader.due_count()).await?;
+        let due = self.store.read(|reader| reader.due_document_count()).await?;
         let said = format!("{why}. Work goes on without it; {due} documents wait for it since {now}");
         self.store.write(Write::StoreSetting { name: MEMORY_TROUBLE.into(), value: said.clone() }).await?;
         Ok(Some(said))
@@ -240,7 +240,12 @@ impl Memory {
 
     pub async fn status(&self) -> Result<Status> {
         let read = self.store.read(|reader| {
-            Ok((reader.doc_count()?, reader.due_count()?, reader.memory_trouble()?, reader.memory_place()?))
+            Ok((
+                reader.document_count()?,
+                reader.due_document_count()?,
+                reader.memory_trouble()?,
+                reader.memory_place()?,
+            ))
         });
         let (documents, due, trouble, found) = read.await?;
         let vectors = match self.must_not_wait() {

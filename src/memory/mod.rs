@@ -60,7 +60,7 @@ impl Memory {
             }
         };
         if let (Some(table), Some(_)) = (&table, &embedded) {
-            store.embed_with(table.embed_fn());
+            store.set_embedder(table.embed_fn());
         }
         Ok(Self { store, clock, embedder, vectors, here: (table, embedded), retry: Arc::default() })
     }

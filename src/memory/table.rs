@@ -11,7 +11,7 @@ use super::{
     index::Shape,
     words::{Embedder, MemoryError, Reply, Result},
 };
-use crate::store::lesson::Embed;
+use crate::store::embedding::EmbedFn;
 
 const MODEL: &[u8] = include_bytes!("../../assets/embedder/model.safetensors");
 const TOKENIZER: &[u8] = include_bytes!("../../assets/embedder/tokenizer.json");
@@ -68,7 +68,7 @@ impl Table {
     }
 
     /// For the store, so that documents and their vectors commit together.
-    pub fn embed_fn(&self) -> Embed {
+    pub fn embed_fn(&self) -> EmbedFn {
         let table = self.clone();
         Arc::new(move |text| table.embed_one(text))
     }

@@ -5,9 +5,9 @@
 
 mod commit_outcome;
 mod connection;
+pub mod embedding;
 mod error;
 mod followup;
-pub mod lesson;
 mod migrate;
 pub mod night;
 mod prepare;
@@ -58,7 +58,7 @@ struct Inner {
     idle_readers: Mutex<Vec<Connection>>,
     reading: Semaphore,
     /// Makes vectors of what is written, so that both commit together; without it they are due.
-    embed: OnceLock<lesson::Embed>,
+    embed: OnceLock<embedding::EmbedFn>,
     /// Writes that were under way at the last commit.
     in_flight: Arc<AtomicUsize>,
 }
@@ -90,7 +90,7 @@ impl Store {
     }
 
     /// From now on documents are stored with their vectors. The first call counts.
-    pub fn embed_with(&self, embed: lesson::Embed) {
+    pub fn set_embedder(&self, embed: embedding::EmbedFn) {
         // One that is there already makes the same vectors.
         drop(self.0.embed.set(embed));
     }

@@ -2,8 +2,8 @@
 
 use super::{
     MAKING,
+    embedding::EmbedFn,
     error::{Result, StoreContext as _},
-    lesson::Embed,
     tokeniser::tokenise_texts,
     value::{Arrival, ArrivalContent, Checkpoint},
     write::Write,
@@ -56,7 +56,7 @@ pub(super) enum Vectors {
     Made(Vec<Option<Vec<u8>>>),
 }
 
-pub(super) fn prepare(write: &Write, embed: Option<&Embed>) -> Result<Prepared> {
+pub(super) fn prepare(write: &Write, embed: Option<&EmbedFn>) -> Result<Prepared> {
     Ok(match write {
         Write::Checkpoint(point) => Prepared::Checkpoint(checkpoint(point, embed)?),
         Write::OpenRun(new, _) => Prepared::Run(state(&new.state)?),
@@ -68,7 +68,7 @@ pub(super) fn prepare(write: &Write, embed: Option<&Embed>) -> Result<Prepared> 
     })
 }
 
-fn checkpoint(point: &Checkpoint, embed: Option<&Embed>) -> Result<CheckpointText> {
+fn checkpoint(point: &Checkpoint, embed: Option<&EmbedFn>) -> Result<CheckpointText> {
     let found = point.changes.iter().filter_map(opened).map(|task| task_found(task, embed)).collect();
     let _making = tracing::trace_span!(MAKING).entered();
     Ok(CheckpointText {
@@ -92,14 +92,14 @@ pub(super) fn state(state: &RunState) -> Result<String> {
     serde_json::to_string(state).context("encoding a state")
 }
 
-fn arrival(arrival: &Arrival, embed: Option<&Embed>) -> Result<Option<MailText>> {
+fn arrival(arrival: &Arrival, embed: Option<&EmbedFn>) -> Result<Option<MailText>> {
     match &arrival.content {
         ArrivalContent::Work(mail) | ArrivalContent::Keep { mail, .. } => mail_text(mail, embed).map(Some),
         _ => Ok(None),
     }
 }
 
-fn mail_text(mail: &Mail, embed: Option<&Embed>) -> Result<MailText> {
+fn mail_text(mail: &Mail, embed: Option<&EmbedFn>) -> Result<MailText> {
     let vectors = vectors(&snippet::of_mail(mail), embed);
     let _making = tracing::trace_span!(MAKING).entered();
     let body = serde_json::to_string(mail).context("encoding a mail")?;
@@ -110,7 +110,7 @@ fn mail_text(mail: &Mail, embed: Option<&Embed>) -> Result<MailText> {
     })
 }
 
-fn task_found(task: &Task, embed: Option<&Embed>) -> FoundBy {
+fn task_found(task: &Task, embed: Option<&EmbedFn>) -> FoundBy {
     FoundBy { tokens: task_tokens(task), vectors: vectors(&snippet::of_task(task), embed) }
 }
 
@@ -119,7 +119,7 @@ pub(super) fn task_due(task: &Task) -> FoundBy {
     FoundBy { tokens: task_tokens(task), vectors: Vectors::Due }
 }
 
-fn vectors(pieces: &[String], embed: Option<&Embed>) -> Vectors {
+fn vectors(pieces: &[String], embed: Option<&EmbedFn>) -> Vectors {
     match embed {
         Some(embed) => Vectors::Made(pieces.iter().map(|text| embed(text).map(|made| vector::encode(&made))).collect()),
         None => Vectors::Due,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
+    embedding::EmbeddedDocument,
     error::{Result, StoreError},
-    lesson::Learned,
     night::{BeginNight, EndNight, KeepVersion, NewVersion, Twins},
     prepare::Prepared,
     session::Session,
@@ -130,22 +130,22 @@ pub enum Write {
     /// Builds the search index anew from what is stored.
     Reindex,
     /// Vectors were made of documents that waited for them.
-    Remember(Vec<Learned>),
+    RecordEmbeddings(Vec<EmbeddedDocument>),
     /// The vectors of these documents go; with `again`, they are made anew.
-    Forget {
+    DeleteVectors {
         docs: Vec<String>,
-        again: bool,
+        reembed: bool,
     },
     /// All vectors go.
-    ForgetAll,
+    DeleteAllVectors,
     /// All vectors are made anew, in this place.
-    BeginMemory {
+    ResetMemory {
         place: String,
         /// It is not this database, and has yet to forget what it held.
         elsewhere: bool,
     },
     /// The place has forgotten what it held before.
-    MemoryCleared,
+    MarkMemoryCleared,
 }
 
 impl Write {
@@ -230,11 +230,11 @@ impl Write {
             Self::CancelTwin(..) => "cancel_twin",
             Self::SettleProposal { .. } => "settle_proposal",
             Self::Reindex => "reindex",
-            Self::Remember(..) => "remember",
-            Self::Forget { .. } => "forget",
-            Self::ForgetAll => "forget_all",
-            Self::BeginMemory { .. } => "begin_memory",
-            Self::MemoryCleared => "memory_cleared",
+            Self::RecordEmbeddings(..) => "remember",
+            Self::DeleteVectors { .. } => "forget",
+            Self::DeleteAllVectors => "forget_all",
+            Self::ResetMemory { .. } => "begin_memory",
+            Self::MarkMemoryCleared => "memory_cleared",
         }
     }
 }
@@ -300,11 +300,11 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> 
         (Write::CancelTwin(twins, at), _) => nightly::cancel_twin(session, twins, *at),
         (Write::SettleProposal { item_id, outcome, at }, _) => nightly::settle(session, *item_id, outcome, *at),
         (Write::Reindex, _) => search::rebuild(session),
-        (Write::Remember(learned), _) => vector::remember(session, learned),
-        (Write::Forget { docs, again }, _) => vector::forget(session, docs, *again),
-        (Write::ForgetAll, _) => vector::forget_all(session),
-        (Write::BeginMemory { place, elsewhere }, _) => vector::begin(session, place, *elsewhere),
-        (Write::MemoryCleared, _) => vector::cleared(session),
+        (Write::RecordEmbeddings(learned), _) => vector::record_embeddings(session, learned),
+        (Write::DeleteVectors { docs, reembed: again }, _) => vector::delete_vectors(session, docs, *again),
+        (Write::DeleteAllVectors, _) => vector::delete_all_vectors(session),
+        (Write::ResetMemory { place, elsewhere }, _) => vector::reset_memory(session, place, *elsewhere),
+        (Write::MarkMemoryCleared, _) => vector::mark_memory_cleared(session),
         (Write::Checkpoint(_) | Write::Arrivals(_) | Write::OpenRun(..), _) => {
             Err(StoreError::Refused("it was not prepared".into()))
         }

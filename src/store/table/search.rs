@@ -67,7 +67,7 @@ struct Document<'a> {
 
 fn put(session: &Session, document: &Document<'_>, found: &FoundBy) -> Result<()> {
     let Document { doc, kind, account, title, at, person, thread } = document;
-    let owner = vector::Owner { account: account.as_str(), kind };
+    let owner = vector::VectorOwner { account: account.as_str(), kind };
     let words = i64::try_from(found.tokens.split(' ').count()).unwrap_or(i64::MAX);
     let sql =
         "INSERT INTO search_doc (doc, account, title, at, words, person, thread) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -76,14 +76,14 @@ fn put(session: &Session, document: &Document<'_>, found: &FoundBy) -> Result<()
     if execute(session, sql, values, "adding a document")? == 1 {
         let id = session.last_insert_rowid();
         session.index(id, found.tokens.clone(), false);
-        return vector::put(session, id, &owner, &found.vectors, vector::Before::None);
+        return vector::store_vectors(session, id, &owner, &found.vectors, vector::PreviousVectors::None);
     }
     let sql = "UPDATE search_doc SET title = ?2, words = ?3, person = ?4, thread = ?5 WHERE doc = ?1 RETURNING doc_id";
     let values = (doc, title, words, person, thread);
     let id = one(session, sql, values, "renaming a document", |row| row.get::<_, i64>(0))?;
     let Some(id) = id else { return Ok(()) };
     session.index(id, found.tokens.clone(), true);
-    vector::put(session, id, &owner, &found.vectors, vector::Before::Some)
+    vector::store_vectors(session, id, &owner, &found.vectors, vector::PreviousVectors::Some)
 }
 
 /// For the end of a batch only; see [`Session`].

@@ -7,8 +7,8 @@ use crate::{
     model::{AccountId, Mail, TaskId, snippet},
     store::{
         Reader,
+        embedding::{DueDocument, EmbeddedDocument, VectorDocument, VectorRow},
         error::{Result, SkipUnreadable as _, StoreContext},
-        lesson::{DueDoc, Learned, VectorDoc, VectorRow},
         prepare::Vectors,
     },
 };
@@ -20,47 +20,47 @@ const TO_CLEAR: &str = "memory_to_clear";
 /// Not empty while the memory cannot be reached: since when, and why.
 pub const MEMORY_TROUBLE: &str = "memory_trouble";
 
-pub(in crate::store) struct Owner<'a> {
+pub(in crate::store) struct VectorOwner<'a> {
     pub(in crate::store) account: &'a str,
     pub(in crate::store) kind: &'a str,
 }
 
 /// What a document had before.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::store) enum Before {
+pub(in crate::store) enum PreviousVectors {
     None,
     Some,
 }
 
-pub(in crate::store) fn put(
+pub(in crate::store) fn store_vectors(
     connection: &Connection,
     doc_id: i64,
-    owner: &Owner<'_>,
+    owner: &VectorOwner<'_>,
     vectors: &Vectors,
-    before: Before,
+    before: PreviousVectors,
 ) -> Result<()> {
     match vectors {
-        Vectors::Unchanged if before == Before::Some => Ok(()),
+        Vectors::Unchanged if before == PreviousVectors::Some => Ok(()),
         Vectors::Unchanged | Vectors::Due => mark_due(connection, doc_id),
         Vectors::Made(made) => {
-            if before == Before::Some {
+            if before == PreviousVectors::Some {
                 execute(connection, "DELETE FROM search_due WHERE doc_id = ?1", [doc_id], "settling vectors")?;
             }
             let pieces = made.iter().enumerate().filter_map(|(nth, bytes)| Some((nth, bytes.as_ref()?)));
-            replace(connection, doc_id, owner, pieces, before)
+            replace_vectors(connection, doc_id, owner, pieces, before)
         }
     }
 }
 
 /// Under new ids, so that whoever has read as far as the old ones finds them.
-fn replace<'a>(
+fn replace_vectors<'a>(
     connection: &Connection,
     doc_id: i64,
-    owner: &Owner<'_>,
+    owner: &VectorOwner<'_>,
     pieces: impl Iterator<Item = (usize, &'a Vec<u8>)>,
-    before: Before,
+    before: PreviousVectors,
 ) -> Result<()> {
-    if before == Before::Some {
+    if before == PreviousVectors::Some {
         execute(connection, "DELETE FROM search_vector WHERE doc_id = ?1", [doc_id], "forgetting vectors")?;
     }
     for (number, bytes) in pieces {
@@ -77,8 +77,8 @@ fn mark_due(connection: &Connection, doc_id: i64) -> Result<()> {
 }
 
 /// Vectors were made of documents. What changed meanwhile stays due.
-pub(in crate::store) fn remember(connection: &Connection, learned: &[Learned]) -> Result<()> {
-    for Learned { doc_id, stamp, pieces } in learned {
+pub(in crate::store) fn record_embeddings(connection: &Connection, learned: &[EmbeddedDocument]) -> Result<()> {
+    for EmbeddedDocument { doc_id, stamp, vectors: pieces } in learned {
         if let Some(pieces) = pieces {
             let sql = "SELECT account, substr(doc, 1, instr(doc, ':') - 1) FROM search_doc WHERE doc_id = ?1";
             let owner = one(connection, sql, [doc_id], "looking for a document", |row| {
@@ -86,8 +86,8 @@ pub(in crate::store) fn remember(connection: &Connection, learned: &[Learned]) -
             })?;
             if let Some((account, kind)) = owner {
                 let pieces = pieces.iter().map(|(number, bytes)| (usize::from(*number), bytes));
-                let owner = Owner { account: &account, kind: &kind };
-                replace(connection, *doc_id, &owner, pieces, Before::Some)?;
+                let owner = VectorOwner { account: &account, kind: &kind };
+                replace_vectors(connection, *doc_id, &owner, pieces, PreviousVectors::Some)?;
             }
         }
         let sql = "DELETE FROM search_due WHERE doc_id = ?1 AND stamp = ?2";
@@ -97,7 +97,7 @@ pub(in crate::store) fn remember(connection: &Connection, learned: &[Learned]) -
 }
 
 /// Their vectors go; with `again`, they are made anew.
-pub(in crate::store) fn forget(connection: &Connection, docs: &[String], again: bool) -> Result<()> {
+pub(in crate::store) fn delete_vectors(connection: &Connection, docs: &[String], again: bool) -> Result<()> {
     for doc in docs {
         let sql = "SELECT doc_id FROM search_doc WHERE doc = ?1";
         let Some(doc_id) = one(connection, sql, [doc], "looking for a document", |row| row.get::<_, i64>(0))? else {
@@ -111,13 +111,13 @@ pub(in crate::store) fn forget(connection: &Connection, docs: &[String], again: 
     Ok(())
 }
 
-pub(in crate::store) fn forget_all(connection: &Connection) -> Result<()> {
+pub(in crate::store) fn delete_all_vectors(connection: &Connection) -> Result<()> {
     execute(connection, "DELETE FROM search_vector", [], "forgetting vectors").map(drop)
 }
 
 /// All vectors are made anew, in this place.
-pub(in crate::store) fn begin(connection: &Connection, place: &str, elsewhere: bool) -> Result<()> {
-    forget_all(connection)?;
+pub(in crate::store) fn reset_memory(connection: &Connection, place: &str, elsewhere: bool) -> Result<()> {
+    delete_all_vectors(connection)?;
     let sql = "INSERT INTO search_due (doc_id, stamp) SELECT doc_id, 1 FROM search_doc WHERE true
                ON CONFLICT DO UPDATE SET stamp = stamp + 1";
     execute(connection, sql, [], "starting the memory anew")?;
@@ -126,7 +126,7 @@ pub(in crate::store) fn begin(connection: &Connection, place: &str, elsewhere: b
 }
 
 /// The place has forgotten what it held before.
-pub(in crate::store) fn cleared(connection: &Connection) -> Result<()> {
+pub(in crate::store) fn mark_memory_cleared(connection: &Connection) -> Result<()> {
     setting::set(connection, TO_CLEAR, "")
 }
 
@@ -141,7 +141,7 @@ impl Reader<'_> {
         self.setting(PLACE)
     }
 
-    pub fn memory_to_clear(&self) -> Result<bool> {
+    pub fn must_clear_memory(&self) -> Result<bool> {
         Ok(self.setting(TO_CLEAR)?.is_some_and(|text| !text.is_empty()))
     }
 
@@ -151,7 +151,7 @@ impl Reader<'_> {
     }
 
     /// Shows every vector after this one, in the order they came.
-    pub fn vectors_after(&self, last: i64, mut show: impl FnMut(VectorRow<'_>)) -> Result<()> {
+    pub fn visit_vectors_after(&self, last: i64, mut show: impl FnMut(VectorRow<'_>)) -> Result<()> {
         let doing = "reading vectors";
         let sql = "SELECT vector_id, account, kind, bytes FROM search_vector WHERE vector_id > ?1 ORDER BY vector_id";
         let mut statement = self.0.prepare_cached(sql).context(doing)?;
@@ -166,48 +166,48 @@ impl Reader<'_> {
     }
 
     /// The document behind a vector; none when the vector is gone.
-    pub fn vector_doc(&self, vector_id: i64) -> Result<Option<VectorDoc>> {
+    pub fn document_of_vector(&self, vector_id: i64) -> Result<Option<VectorDocument>> {
         let sql = "SELECT d.doc, d.title, d.at, d.person, d.thread, v.number
                    FROM search_vector v JOIN search_doc d USING (doc_id) WHERE v.vector_id = ?1";
         one(self.0, sql, [vector_id], "reading a vector", |row| {
-            Ok(VectorDoc { document: document_search::document(row)?, number: row.get(5)? })
+            Ok(VectorDocument { document: document_search::document(row)?, number: row.get(5)? })
         })
     }
 
-    pub fn newest_vector(&self) -> Result<i64> {
+    pub fn newest_vector_id(&self) -> Result<i64> {
         let sql = "SELECT coalesce(max(vector_id), 0) FROM search_vector";
         one(self.0, sql, [], "reading vectors", |row| row.get(0)).map(Option::unwrap_or_default)
     }
 
     pub fn vector_count(&self) -> Result<u64> {
-        self.number_of("SELECT count(*) FROM search_vector")
+        self.query_count("SELECT count(*) FROM search_vector")
     }
 
     /// Documents whose vectors are yet to be made.
-    pub fn due_count(&self) -> Result<u64> {
-        self.number_of("SELECT count(*) FROM search_due")
+    pub fn due_document_count(&self) -> Result<u64> {
+        self.query_count("SELECT count(*) FROM search_due")
     }
 
     /// Everything there is to remember.
-    pub fn doc_count(&self) -> Result<u64> {
-        self.number_of("SELECT count(*) FROM search_doc")
+    pub fn document_count(&self) -> Result<u64> {
+        self.query_count("SELECT count(*) FROM search_doc")
     }
 
-    fn number_of(&self, sql: &str) -> Result<u64> {
+    fn query_count(&self, sql: &str) -> Result<u64> {
         one(self.0, sql, [], "counting", |row| row.get::<_, i64>(0)).map(|n| n.unwrap_or_default().unsigned_abs())
     }
 
     /// The first documents whose vectors are yet to be made, with the texts to make them of.
-    pub fn due_docs(&self, limit: usize) -> Result<Vec<DueDoc>> {
+    pub fn due_documents(&self, limit: usize) -> Result<Vec<DueDocument>> {
         let sql = "SELECT u.doc_id, u.stamp, coalesce(d.doc, ''), coalesce(d.account, '') FROM search_due u
                    LEFT JOIN search_doc d USING (doc_id) ORDER BY u.doc_id LIMIT ?1";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut due = many(self.0, sql, [limit], "listing what is due", |row| {
             let (doc_id, stamp, doc, account) = (row.get(0)?, row.get(1)?, row.get(2)?, AccountId(row.get(3)?));
-            Ok(DueDoc { doc_id, stamp, doc, account, pieces: Vec::new() })
+            Ok(DueDocument { doc_id, stamp, doc, account, snippets: Vec::new() })
         })?;
         for due in &mut due {
-            due.pieces = self.pieces(&due.doc)?;
+            due.snippets = self.snippets_of(&due.doc)?;
         }
         Ok(due)
     }
@@ -217,7 +217,7 @@ impl Reader<'_> {
         one(self.0, "SELECT doc_id FROM search_doc WHERE doc = ?1", [doc], "looking for a document", |row| row.get(0))
     }
 
-    fn pieces(&self, doc: &str) -> Result<Vec<String>> {
+    fn snippets_of(&self, doc: &str) -> Result<Vec<String>> {
         match doc.split_once(':') {
             Some(("task", id)) => {
                 let task = id.parse::<TaskId>().ok().map(|id| self.task(id).skip_unreadable()).transpose()?.flatten();

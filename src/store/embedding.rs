@@ -6,11 +6,11 @@ use super::value::Document;
 use crate::model::AccountId;
 
 /// Makes a vector of length 1 of a text; none of one that says nothing.
-pub type Embed = Arc<dyn Fn(&str) -> Option<Vec<f32>> + Send + Sync>;
+pub type EmbedFn = Arc<dyn Fn(&str) -> Option<Vec<f32>> + Send + Sync>;
 
 /// A document whose vectors are yet to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DueDoc {
+pub struct DueDocument {
     pub doc_id: i64,
     /// It is done when this is still its stamp.
     pub stamp: i64,
@@ -18,16 +18,16 @@ pub struct DueDoc {
     pub doc: String,
     pub account: AccountId,
     /// The texts to make them of.
-    pub pieces: Vec<String>,
+    pub snippets: Vec<String>,
 }
 
 /// The vectors of a document were made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Learned {
+pub struct EmbeddedDocument {
     pub doc_id: i64,
     pub stamp: i64,
     /// To be kept here, by their numbers; none when another place has them.
-    pub pieces: Option<Vec<(u8, Vec<u8>)>>,
+    pub vectors: Option<Vec<(u8, Vec<u8>)>>,
 }
 
 /// A vector as it is stored.
@@ -40,7 +40,7 @@ pub struct VectorRow<'a> {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct VectorDoc {
+pub struct VectorDocument {
     pub document: Document,
     pub number: u8,
 }
