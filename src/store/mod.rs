@@ -8,7 +8,7 @@ mod connection;
 pub mod embedding;
 mod error;
 mod followup;
-mod migrate;
+mod migration;
 pub mod night;
 mod prepare;
 mod session;
@@ -68,9 +68,9 @@ impl Store {
     pub fn open(path: &Path, backups: &Path) -> Result<Self> {
         connection::check_version()?;
         let connection = connection::open_writer(path)?;
-        migrate::refuse_newer(&connection, migrate::MIGRATIONS)?;
+        migration::check_schema_version(&connection, migration::MIGRATIONS)?;
         connection::configure_writer(&connection)?;
-        migrate::migrate(&connection, migrate::MIGRATIONS, backups)?;
+        migration::migrate(&connection, migration::MIGRATIONS, backups)?;
         let (orders, queue) = mpsc::channel();
         let in_flight = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&in_flight);

@@ -31,25 +31,25 @@ pub(super) const MIGRATIONS: Migrations<'static> = &[
 /// Brings the file to the newest schema. Before each step on a file with content, a copy goes to `backups`.
 pub(super) fn migrate(connection: &Connection, migrations: Migrations<'_>, backups: &Path) -> Result<()> {
     loop {
-        let found = refuse_newer(connection, migrations)?;
+        let found = check_schema_version(connection, migrations)?;
         let Some((name, sql)) = migrations.get(found as usize) else { return Ok(()) };
         if found > 0 {
-            back_up(connection, &backup_path(backups, found, name))?;
+            back_up_database(connection, &backup_path(backups, found, name))?;
         }
-        step(connection, found, name, sql)?;
+        apply_migration(connection, found, name, sql)?;
     }
 }
 
 /// The file's schema version, when this program knows it.
-pub(super) fn refuse_newer(connection: &Connection, migrations: Migrations<'_>) -> Result<u32> {
+pub(super) fn check_schema_version(connection: &Connection, migrations: Migrations<'_>) -> Result<u32> {
     let known = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
-    match version(connection)? {
+    match read_schema_version(connection)? {
         found if found > known => Err(StoreError::NewerSchema { found, known }),
         found => Ok(found),
     }
 }
 
-fn version(connection: &Connection) -> Result<u32> {
+fn read_schema_version(connection: &Connection) -> Result<u32> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0)).context("reading the schema version")
 }
 
@@ -57,7 +57,7 @@ fn backup_path(backups: &Path, found: u32, name: &str) -> PathBuf {
     backups.join(format!("tasks-schema{found}-before-{name}.db"))
 }
 
-fn back_up(connection: &Connection, target: &Path) -> Result<()> {
+fn back_up_database(connection: &Connection, target: &Path) -> Result<()> {
     let refuse =
         |error: std::io::Error| StoreError::ReadOnly { path: target.display().to_string(), why: error.to_string() };
     if let Some(folder) = target.parent() {
@@ -75,11 +75,11 @@ fn back_up(connection: &Connection, target: &Path) -> Result<()> {
     std::fs::set_permissions(target, std::fs::Permissions::from_mode(0o600)).map_err(refuse)
 }
 
-fn step(connection: &Connection, found: u32, name: &str, sql: &str) -> Result<()> {
+fn apply_migration(connection: &Connection, found: u32, name: &str, sql: &str) -> Result<()> {
     connection.execute_batch("BEGIN EXCLUSIVE").context("starting a migration")?;
     let outcome = (|| {
         // Another process may have been first while this one waited for the lock.
-        if version(connection)? == found {
+        if read_schema_version(connection)? == found {
             connection.execute_batch(sql).context(name)?;
             connection.execute_batch(&format!("PRAGMA user_version = {}", found + 1)).context(name)?;
         }
@@ -138,7 +138,7 @@ mod tests {
         let broken: Migrations<'_> = &[TWO[0], ("0002_b", "CREATE TABLE b (x TEXT) STRICT; CREATE TABLE b (x TEXT);")];
         assert!(migrate(&connection, broken, folder.path()).is_err());
         assert_eq!(tables(&connection), ["a"]);
-        assert_eq!(version(&connection).unwrap(), 1);
+        assert_eq!(read_schema_version(&connection).unwrap(), 1);
         migrate(&connection, TWO, folder.path()).unwrap();
         assert_eq!(tables(&connection), ["a", "b"]);
     }
@@ -160,7 +160,7 @@ mod tests {
                 }
                 let connection = open(folder.path());
                 migrate(&connection, MIGRATIONS, folder.path()).unwrap();
-                assert_eq!(version(&connection).unwrap() as usize, MIGRATIONS.len(), "{name}");
+                assert_eq!(read_schema_version(&connection).unwrap() as usize, MIGRATIONS.len(), "{name}");
             }
         }
     }
