@@ -109,7 +109,7 @@ impl Shelf {
 
     async fn find(&self, query: &str) -> anyhow::Result<[Vec<String>; 3]> {
         let account = &self.account;
-        let words = self.store.read_now(|reader| reader.find(query, account, SearchDepth::PERSON, FIRST))?;
+        let words = self.store.read_blocking(|reader| reader.find(query, account, SearchDepth::PERSON, FIRST))?;
         let near = self.memory.search_dense(account, query, FIRST).await?;
         let question = Question {
             account,

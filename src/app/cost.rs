@@ -59,7 +59,7 @@ impl App {
 
     fn consult(&self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<NodeModelCaller> {
         let today = self.today();
-        let spent = self.store.read_now(|reader| reader.model_usage_on(&today))?;
+        let spent = self.store.read_blocking(|reader| reader.model_usage_on(&today))?;
         let desk = Desk::new(llm, settings, Budget::new(settings.budget, &today, spent));
         Ok(NodeModelCaller::new(desk, self.home.guidelines_file(), self.config.me.time_zone))
     }
@@ -131,7 +131,7 @@ impl App {
         let question =
             Question { inquiry: &inquiry, guidelines: "", about: "doctor", before: ModelUsage::default(), day: &today };
         let (_, call) = consultant.model.ask(&question).await;
-        let gone_since = self.store.read_now(|reader| reader.day_budget_exhausted_at(&today))?;
+        let gone_since = self.store.read_blocking(|reader| reader.day_budget_exhausted_at(&today))?;
         let health = ModelHealth {
             provider: call.provider,
             model: call.model.clone(),
@@ -179,7 +179,7 @@ impl App {
         let today = self.today();
         let (gone, last) = self
             .store
-            .read_now(|reader| Ok((reader.day_budget_exhausted_at(&today)?, reader.last_model_call_outcome()?)))
+            .read_blocking(|reader| Ok((reader.day_budget_exhausted_at(&today)?, reader.last_model_call_outcome()?)))
             .ok()?;
         if let Some(since) = gone {
             return Some(format!(

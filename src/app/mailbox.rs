@@ -48,11 +48,12 @@ struct FilesOfLedger {
 
 impl Recall for FilesOfLedger {
     fn messages(&self) -> io::Result<Vec<(String, String, bool)>> {
-        self.store.read_now(|reader| reader.files(&self.account)).map_err(io::Error::other)
+        self.store.read_blocking(|reader| reader.files(&self.account)).map_err(io::Error::other)
     }
 
     fn of_name(&self, base: &str) -> io::Result<Vec<Remembered>> {
-        let rows = self.store.read_now(|reader| reader.files_named(&self.account, base)).map_err(io::Error::other)?;
+        let rows =
+            self.store.read_blocking(|reader| reader.files_named(&self.account, base)).map_err(io::Error::other)?;
         let remembered = |row: FileRow| {
             let FileRow { source_key: key, stamp, size, sha256, is_read, is_gone } = row;
             Remembered { key, stamp, size, sha256, is_read, is_gone }

@@ -33,7 +33,7 @@ impl App {
     /// Finds the witness of this home, and anchors a chain that never was. Only a home that has just been made, or one from
     /// before there was a witness, has such a chain.
     pub(super) async fn find_witness(&mut self) -> anyhow::Result<()> {
-        let Some(chain) = self.store.read_now(|reader| reader.chain())? else { return Ok(()) };
+        let Some(chain) = self.store.read_blocking(|reader| reader.chain())? else { return Ok(()) };
         self.witness = Witness::of(self.config.state.as_deref(), chain.home_id());
         if !chain.anchored {
             self.note_outside().await;

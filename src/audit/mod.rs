@@ -65,13 +65,13 @@ impl Evidence {
 
     fn note_now(&self, store: &Store, now: Instant) -> anyhow::Result<Vec<Flag>> {
         let mut flags = Vec::new();
-        let Some(chain) = store.read_now(|reader| reader.chain())? else { return Ok(flags) };
+        let Some(chain) = store.read_blocking(|reader| reader.chain())? else { return Ok(flags) };
         if self.witness.has_noted(&record(&chain)) {
             return Ok(flags);
         }
         let _lock = self.lock()?;
         let found = self.find();
-        let Some(chain) = store.read_now(|reader| reader.chain())? else { return Ok(flags) };
+        let Some(chain) = store.read_blocking(|reader| reader.chain())? else { return Ok(flags) };
         if self.doubt(store, &chain, &found)?.is_some() {
             return Ok(flags);
         }
@@ -106,7 +106,7 @@ impl Evidence {
         let looking = tokio::task::spawn_blocking(move || {
             let _lock = evidence.lock()?;
             let found = evidence.find();
-            let Some(chain) = store.read_now(|reader| reader.chain())? else { return Ok(None) };
+            let Some(chain) = store.read_blocking(|reader| reader.chain())? else { return Ok(None) };
             Ok(evidence.doubt(&store, &chain, &found)?.or_else(|| silence_doubt(&chain, &found.witness)))
         });
         looking.await.context("comparing the audit chain with what was noted")?
@@ -127,7 +127,7 @@ impl Evidence {
             return Ok(doubt);
         }
         let has = |seq: i64, hash: &str| -> anyhow::Result<bool> {
-            Ok(store.read_now(|reader| reader.audit_hash(seq))?.as_deref() == Some(hash))
+            Ok(store.read_blocking(|reader| reader.audit_hash(seq))?.as_deref() == Some(hash))
         };
         if let Ok(Some(heads)) = &found.anchors
             && let Some(last) = heads.last()
@@ -163,7 +163,7 @@ impl Evidence {
             let place = heads.partition_point(|head| head.seq <= record.seq);
             heads.insert(place, AuditHead { seq: record.seq, hash: record.hash.clone() });
         }
-        let walked = store.read_now(|reader| Ok((reader.verify_audit(&heads)?, reader.chain()?)))?;
+        let walked = store.read_blocking(|reader| Ok((reader.verify_audit(&heads)?, reader.chain()?)))?;
         let (walk, chain) = walked;
         let around = chain.and_then(|chain| {
             let doubt = anchors_doubt(&chain, &found.anchors).or_else(|| witness_doubt(&chain, found));
@@ -178,7 +178,7 @@ impl Evidence {
         let beginning = tokio::task::spawn_blocking(move || {
             let _lock = evidence.lock()?;
             evidence.anchor.set_aside(now)?;
-            let Some(chain) = reading.read_now(|reader| reader.chain())? else { return Ok(Vec::new()) };
+            let Some(chain) = reading.read_blocking(|reader| reader.chain())? else { return Ok(Vec::new()) };
             evidence.anchor.append(&chain.head, now)?;
             let kept = evidence.tell_witness(&chain).or_else(|| {
                 // What cannot be seen now is not missed at every start: that would be a restore each time.

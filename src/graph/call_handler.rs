@@ -162,11 +162,11 @@ impl LiveCallHandler {
         match call {
             Call::Acquaintance { mail_id } => {
                 let mail = asker.mail.context("the mail of this run is not in the store")?;
-                let known = self.store.read_now(|reader| reader.mail_context(*mail_id, mail))?;
+                let known = self.store.read_blocking(|reader| reader.mail_context(*mail_id, mail))?;
                 encode_reply(&known.context("the mail is not in the ledger")?)
             }
             Call::Kin { marks } => {
-                encode_reply(&self.store.read_now(|reader| reader.tasks_about_invoice(&head.account, marks))?)
+                encode_reply(&self.store.read_blocking(|reader| reader.tasks_about_invoice(&head.account, marks))?)
             }
             Call::Rank { urgency } => self.rank_task(state, *urgency, now),
             Call::Taught { facts } => encode_reply(&self.rules.borrow().rules.taught(facts, now)),
@@ -176,7 +176,7 @@ impl LiveCallHandler {
             Call::Room { .. } => self.check_queue_room(asker),
             Call::Task { task_id } => {
                 let (row, facts) =
-                    self.store.read_now(|reader| Ok((reader.task(*task_id)?, reader.task_facts(*task_id)?)))?;
+                    self.store.read_blocking(|reader| Ok((reader.task(*task_id)?, reader.task_facts(*task_id)?)))?;
                 let row = row.context("the task is not in the store")?;
                 let facts = facts.context("the task has no facts")?;
                 encode_reply(&CurrentTask {
@@ -212,7 +212,7 @@ impl LiveCallHandler {
     }
 
     fn read_thread(&self, head: &RunIdentity, thread: &str) -> anyhow::Result<ReplyJson> {
-        let mails = self.store.read_now(|reader| reader.thread_mails(&head.account, thread, THREAD_MAILS))?;
+        let mails = self.store.read_blocking(|reader| reader.thread_mails(&head.account, thread, THREAD_MAILS))?;
         let mails: Vec<ThreadMail> = mails
             .into_iter()
             .map(|(_, mail)| ThreadMail {
@@ -225,7 +225,7 @@ impl LiveCallHandler {
     }
 
     fn read_writing_samples(&self, head: &RunIdentity, person: &str) -> anyhow::Result<ReplyJson> {
-        let mut mails = self.store.read_now(|reader| reader.sent_mails(&head.account, SENT_MAILS))?;
+        let mut mails = self.store.read_blocking(|reader| reader.sent_mails(&head.account, SENT_MAILS))?;
         mails.retain(|mail| !mail.text.trim().is_empty());
         mails.sort_by_key(|mail| !mail.to.iter().any(|to| to.addr == person));
         let texts =
@@ -237,7 +237,8 @@ impl LiveCallHandler {
     fn check_queue_room(&self, asker: CallContext<'_>) -> anyhow::Result<ReplyJson> {
         let caps = self.outbox.policy().caps;
         let room = QueueLimits { all: caps.pending, per_sender: caps.pending_per_sender };
-        match self.store.read_now(|reader| reader.ensure_queue_room(&asker.run.account, asker.state.mail_id, room)) {
+        match self.store.read_blocking(|reader| reader.ensure_queue_room(&asker.run.account, asker.state.mail_id, room))
+        {
             Err(StoreError::QueueFull(reason)) => {
                 Err(RunDeferred { reason, until: asker.now.plus(QUEUE_ROOM_RETRY) }.into())
             }
@@ -248,7 +249,7 @@ impl LiveCallHandler {
     fn read_account_permissions(&self, head: &RunIdentity) -> anyhow::Result<ReplyJson> {
         let (account, paused) = self
             .store
-            .read_now(|reader| Ok((reader.account(&head.account).skip_unreadable()?, reader.is_paused()?)))?;
+            .read_blocking(|reader| Ok((reader.account(&head.account).skip_unreadable()?, reader.is_paused()?)))?;
         let mode = account.map_or(AccountMode::Observe, |account| account.mode);
         let charter = EffectPolicy::clone(&self.outbox.policy());
         let (epoch, restored_at) = self.outbox.epoch();

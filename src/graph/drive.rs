@@ -359,7 +359,7 @@ impl EngineInner {
     /// A line to learn from is poorer without them, never missing.
     fn add_run_feedback(&self, mut told: Box<(String, Reflection)>, now: Instant) -> Box<(String, Reflection)> {
         let (_, line) = &mut *told;
-        let found = self.store.read_now(|reader| reader.run_feedback(line.task_id, line.run_id, now));
+        let found = self.store.read_blocking(|reader| reader.run_feedback(line.task_id, line.run_id, now));
         line.feedback = found.unwrap_or_default();
         told
     }

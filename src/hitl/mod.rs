@@ -58,7 +58,7 @@ impl Queue {
         let queue = self.clone();
         let open = store.read(view::all).await?;
         let known = store.clone();
-        let is_item = move |id: ItemId| known.read_now(|reader| reader.has_item(id));
+        let is_item = move |id: ItemId| known.read_blocking(|reader| reader.has_item(id));
         let looked = tokio::task::spawn_blocking(move || queue.look(&open, &is_item, now)).await??;
         Ok(looked)
     }

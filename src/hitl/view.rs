@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     model::{ItemId, ids::sha256_hex},
-    store::{Reader, Result, SkipUnreadable as _},
+    store::{Result, SkipUnreadable as _, StoreReader},
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub fn with_named_digests<T: Serialize, S: Serializer>(
 }
 
 /// Every item that waits, with its task, its effect and the run that parked, as the database has them.
-pub(super) fn all(reader: &Reader<'_>) -> Result<Vec<File>> {
+pub(super) fn all(reader: &StoreReader<'_>) -> Result<Vec<File>> {
     let mut files = Vec::new();
     for item in reader.open_items()? {
         let task = item.task_id.map(|id| reader.task(id).skip_unreadable()).transpose()?.flatten();

@@ -125,7 +125,7 @@ impl Intake {
             let mut poll = failpoint::around("source.poll", || source.poll(cursor.as_deref()))?;
             let mut keys: Vec<String> = poll.messages.iter().map(|found| found.key.clone()).collect();
             keys.extend(poll.left_out.iter().cloned());
-            let known = desk.store.read_now(|reader| reader.known_among(&desk.account, keys))?;
+            let known = desk.store.read_blocking(|reader| reader.known_among(&desk.account, keys))?;
             // Reading a mail may cost more than asking the ledger.
             poll.messages.retain(|found| found.file.is_another_try || !known.contains(&found.key));
             poll.left_out.retain(|key| !known.contains(key));

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     model::vector::{decode, encode},
     store::{
-        Reader, SkipUnreadable as _, Store, StoreError, Write,
+        SkipUnreadable as _, Store, StoreError, StoreReader, Write,
         embedding::{EmbeddedDocument, VectorDocument, VectorRow},
     },
 };
@@ -43,7 +43,7 @@ impl Embedded {
 
     /// Reads what is stored, so that nobody waits for it later.
     pub fn load(&self) -> Result<()> {
-        Ok(self.store.read_now(|reader| self.catch_up(reader).map(drop))?)
+        Ok(self.store.read_blocking(|reader| self.catch_up(reader).map(drop))?)
     }
 
     /// Rows that are no vectors, told once. Their documents are to be learned anew.
@@ -52,7 +52,7 @@ impl Embedded {
         let Ok(mut loaded) = self.loaded.try_write() else { return Ok(Vec::new()) };
         let broken = std::mem::take(&mut loaded.broken);
         drop(loaded);
-        let docs = self.store.read_now(|reader| {
+        let docs = self.store.read_blocking(|reader| {
             broken
                 .iter()
                 .map(|id| Ok(reader.document_of_vector(*id).skip_unreadable()?.map(|found| found.document.doc)))
@@ -62,7 +62,7 @@ impl Embedded {
     }
 
     /// Loads what this reader sees and is not loaded yet. The newest it sees: others may see more.
-    fn catch_up(&self, reader: &Reader<'_>) -> Result<i64, crate::store::StoreError> {
+    fn catch_up(&self, reader: &StoreReader<'_>) -> Result<i64, crate::store::StoreError> {
         let last = self.loaded.read().unwrap_or_else(PoisonError::into_inner).last;
         let newest = reader.newest_vector_id()?;
         if newest > last {
@@ -74,20 +74,20 @@ impl Embedded {
     }
 
     /// All of it anew; nobody meets it empty.
-    fn reload(&self, reader: &Reader<'_>) -> Result<(), crate::store::StoreError> {
+    fn reload(&self, reader: &StoreReader<'_>) -> Result<(), crate::store::StoreError> {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         *loaded = Loaded::nothing(self.shape);
         reader.visit_vectors_after(0, |row| loaded.take(self.shape.dimension, row))
     }
 
     fn look(&self, query: &[f32], filter: &Filter, k: usize) -> Result<Vec<Near>> {
-        let newest = self.store.read_now(|reader| self.catch_up(reader))?;
+        let newest = self.store.read_blocking(|reader| self.catch_up(reader))?;
         let (found, gone) = self.nearest(newest, query, filter, k)?;
         if gone == 0 || (found.len() == k && gone <= k) {
             return Ok(found);
         }
         // Too much of what was loaded is not there any more.
-        self.store.read_now(|reader| self.reload(reader))?;
+        self.store.read_blocking(|reader| self.reload(reader))?;
         Ok(self.nearest(newest, query, filter, k)?.0)
     }
 
@@ -101,7 +101,7 @@ impl Embedded {
         if candidates.is_empty() {
             return Ok((Vec::new(), 0));
         }
-        let documents = self.store.read_now(|reader| {
+        let documents = self.store.read_blocking(|reader| {
             let (mut found, mut gone) = (Vec::<Near>::new(), 0);
             for Candidate { vector_id, score } in candidates {
                 if found.len() == k {
@@ -132,7 +132,7 @@ impl Embedded {
 
     /// Each document's pieces, by the numbers the store knows the documents by.
     fn learned(&self, snippets: &[Snippet]) -> Result<Vec<EmbeddedDocument>> {
-        let learned = self.store.read_now(|reader| {
+        let learned = self.store.read_blocking(|reader| {
             let mut learned: Vec<EmbeddedDocument> = Vec::new();
             for Snippet { doc, number, vector, .. } in snippets {
                 let Some(doc_id) = reader.doc_id(doc)? else { continue };

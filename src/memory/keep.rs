@@ -79,7 +79,7 @@ impl Memory {
 
     /// Errs when the vectors were made elsewhere or by another embedder: they say nothing to this one.
     pub(super) fn must_be_ours(&self) -> Result<()> {
-        let (wanted, found) = (self.name(), self.store.read_now(|reader| reader.memory_place())?);
+        let (wanted, found) = (self.name(), self.store.read_blocking(|reader| reader.memory_place())?);
         match found {
             Some(found) if found != wanted => Err(MemoryError::Foreign { found, wanted }),
             _ => Ok(()),

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     model::{AccountId, Instant},
-    store::{Reader, Result, SearchDepth, SkipUnreadable as _},
+    store::{Result, SearchDepth, SkipUnreadable as _, StoreReader},
 };
 
 /// Mails of the conversation and of the person that are handed on whatever they say.
@@ -91,7 +91,7 @@ impl Memory {
             Ok(near) => (near, None),
             Err(error) => (Vec::new(), Some(error.to_string())),
         };
-        let finds = self.store.read_now(|reader| gather(reader, question, near))?;
+        let finds = self.store.read_blocking(|reader| gather(reader, question, near))?;
         let mut found = fusion::fuse(question, finds);
         found.retain(|found| !question.leave_out.contains(&found.doc));
         found.truncate(scope.limit);
@@ -99,7 +99,7 @@ impl Memory {
     }
 }
 
-fn gather(reader: &Reader<'_>, question: &Question<'_>, near: Vec<Near>) -> Result<Finds> {
+fn gather(reader: &StoreReader<'_>, question: &Question<'_>, near: Vec<Near>) -> Result<Finds> {
     let Question { account, text, thread, person, invoice, scope, .. } = question;
     let (words, any) =
         reader.search_documents_with_share(text, account, scope.depth, scope.candidates, scope.least_share)?;

@@ -18,7 +18,7 @@ use crate::{
     model::{Instant, ItemId, TaskId},
     rules::{Edit, Entry, Reach, RuleSet, Unfit, apply},
     store::{
-        Reader, Result as Stored,
+        Result as Stored, StoreReader,
         night::{CorrectionKind, LearnedRow, PastMail, PastTask, ProposalRow, ReplyOutcome},
     },
 };
@@ -89,7 +89,7 @@ pub struct Findings {
 }
 
 impl Material {
-    pub fn gather(reader: &Reader<'_>, now: Instant, zone: Tz, rules: String, guidelines: String) -> Stored<Self> {
+    pub fn gather(reader: &StoreReader<'_>, now: Instant, zone: Tz, rules: String, guidelines: String) -> Stored<Self> {
         let since = now.plus(-Duration::days(MEMORY_DAYS));
         let mut rows = reader.level_lessons(since)?;
         rows.extend(reader.task_lessons(since)?);

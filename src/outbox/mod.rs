@@ -124,7 +124,9 @@ struct AttemptOutcome {
 impl Outbox {
     pub fn new(store: Store, setting: OutboxSettings, now: Instant) -> Result<Self> {
         let mut windows = RateWindows::default();
-        for (_, sender, at, action) in store.read_now(|reader| reader.effects_since(now.plus(-caps::LONGEST_WINDOW)))? {
+        for (_, sender, at, action) in
+            store.read_blocking(|reader| reader.effects_since(now.plus(-caps::LONGEST_WINDOW)))?
+        {
             windows.count_past_effect(&action, sender, at, now);
         }
         Ok(Self {
@@ -399,7 +401,7 @@ impl Outbox {
 
     /// Everything a verdict depends on, as it stands now.
     fn load_pending(&self, action_id: ActionId) -> Result<PendingEffect> {
-        self.store.read_now(|reader| {
+        self.store.read_blocking(|reader| {
             let row = reader.action(action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
             let account = reader.account(&row.action.account).skip_unreadable()?;
             let task = reader.task(row.action.task_id)?;
@@ -434,9 +436,9 @@ impl Outbox {
 
     /// The same for a row whose bytes never left memory. Phishing was ruled out when it became ready.
     fn pending_from_plan(&self, planned: &NewAction) -> Result<PendingEffect> {
-        let (account, paused) = self
-            .store
-            .read_now(|reader| Ok((reader.account(&planned.action.account).skip_unreadable()?, reader.is_paused()?)))?;
+        let (account, paused) = self.store.read_blocking(|reader| {
+            Ok((reader.account(&planned.action.account).skip_unreadable()?, reader.is_paused()?))
+        })?;
         Ok(PendingEffect {
             action: planned.action.clone(),
             class: planned.class,

@@ -40,23 +40,23 @@ pub use tokeniser::{query_words, tokenise};
 pub use write::{Receipt, Write};
 
 /// Connections that read at once: more would only wait for the same cores, and each keeps a cache.
-const MOST_READERS: usize = 4;
+const MAX_READERS: usize = 4;
 
 /// The spans around every reading, and around making the texts of a mail's and a checkpoint's rows, for whoever wants to
 /// know how long they take.
-pub const READING: &str = "store-reader";
+pub const READ_SPAN: &str = "store-reader";
 pub const MAKING: &str = "store-rows";
 
 /// A cheap handle; the last one to go closes the database.
 #[derive(Clone)]
-pub struct Store(Arc<Inner>);
+pub struct Store(Arc<StoreInner>);
 
-struct Inner {
+struct StoreInner {
     path: PathBuf,
     write_queue: Option<mpsc::Sender<commit_outcome::QueuedWrite>>,
     writer_thread: Mutex<Option<JoinHandle<()>>>,
     idle_readers: Mutex<Vec<Connection>>,
-    reading: Semaphore,
+    read_permits: Semaphore,
     /// Makes vectors of what is written, so that both commit together; without it they are due.
     embed: OnceLock<embedding::EmbedFn>,
     /// Writes that were under way at the last commit.
@@ -78,12 +78,12 @@ impl Store {
             .name("store-writer".into())
             .spawn(move || writer::run(session::Session::new(connection), &queue, &counted))
             .map_err(|error| StoreError::Sqlite { context: "starting the writer".into(), source: Box::new(error) })?;
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(StoreInner {
             path: path.to_owned(),
             write_queue: Some(orders),
             writer_thread: Mutex::new(Some(thread)),
             idle_readers: Mutex::default(),
-            reading: Semaphore::new(MOST_READERS),
+            read_permits: Semaphore::new(MAX_READERS),
             embed: OnceLock::new(),
             in_flight,
         })))
@@ -113,22 +113,22 @@ impl Store {
     /// Runs a query on a reader, off the async threads.
     pub async fn read<T: Send + 'static>(
         &self,
-        query: impl FnOnce(&Reader<'_>) -> Result<T> + Send + 'static,
+        query: impl FnOnce(&StoreReader<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let _place = self.0.reading.acquire().await.map_err(|_| StoreError::Stopped)?;
+        let _place = self.0.read_permits.acquire().await.map_err(|_| StoreError::Stopped)?;
         let store = self.clone();
-        tokio::task::spawn_blocking(move || store.read_now(query)).await.map_err(|_| StoreError::Stopped)?
+        tokio::task::spawn_blocking(move || store.read_blocking(query)).await.map_err(|_| StoreError::Stopped)?
     }
 
     /// Runs a short query right here. Readers never wait for the writer in WAL mode, so this costs what the query costs;
     /// for anything that walks many rows use [`Store::read`]. All of its statements see the database of one moment.
-    pub fn read_now<T>(&self, query: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
-        let _reading = tracing::trace_span!(READING).entered();
+    pub fn read_blocking<T>(&self, query: impl FnOnce(&StoreReader<'_>) -> Result<T>) -> Result<T> {
+        let _reading = tracing::trace_span!(READ_SPAN).entered();
         let idle = self.0.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = idle.map_or_else(|| connection::open_reader(&self.0.path), Ok)?;
         let step =
             |sql| connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).context("reading");
-        let outcome = step("BEGIN").and_then(|_| query(&Reader(&connection)));
+        let outcome = step("BEGIN").and_then(|_| query(&StoreReader(&connection)));
         // It has only read, so nothing can be lost with it; one that cannot end is closed.
         if step("COMMIT").is_ok() {
             self.0.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
@@ -138,9 +138,9 @@ impl Store {
 }
 
 /// What a query sees: one connection that cannot write.
-pub struct Reader<'a>(&'a Connection);
+pub struct StoreReader<'a>(&'a Connection);
 
-impl Drop for Inner {
+impl Drop for StoreInner {
     fn drop(&mut self) {
         self.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.write_queue.take();

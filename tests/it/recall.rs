@@ -63,7 +63,7 @@ fn pairs(name: &str) -> Vec<(String, String)> {
 async fn recalls(app: &App, account: &AccountId, asked: &[(String, String)]) -> [f64; 3] {
     let mut found = [0.0; 3];
     for (text, doc) in asked {
-        let words = app.store.read_now(|reader| reader.find(text, account, SearchDepth::PERSON, FIRST)).unwrap();
+        let words = app.store.read_blocking(|reader| reader.find(text, account, SearchDepth::PERSON, FIRST)).unwrap();
         let near = app.memory.search_dense(account, text, FIRST).await.unwrap();
         let both = app.memory.recall(&question(account, text)).await.unwrap().found;
         for (sum, hit) in found.iter_mut().zip([
@@ -191,7 +191,7 @@ async fn an_index_of_an_older_program_is_built_anew_by_the_worker() {
             .app()
             .await
             .store
-            .read_now(|reader| reader.find("furniture", &AccountId::from("samples"), SearchDepth::RUN, 5))
+            .read_blocking(|reader| reader.find("furniture", &AccountId::from("samples"), SearchDepth::RUN, 5))
             .unwrap()
             .is_empty()
     );

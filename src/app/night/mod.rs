@@ -159,8 +159,9 @@ impl App {
     async fn material(&self) -> anyhow::Result<Material> {
         let files = self.files_or_no_rules()?;
         let (now, zone) = (self.clock.now(), self.config.me.time_zone);
-        let gather =
-            move |reader: &crate::store::Reader<'_>| Material::gather(reader, now, zone, files.rules, files.guidelines);
+        let gather = move |reader: &crate::store::StoreReader<'_>| {
+            Material::gather(reader, now, zone, files.rules, files.guidelines)
+        };
         Ok(self.store.read(gather).await?)
     }
 

@@ -6,7 +6,7 @@ use super::{audit, execute, many, one, parsed, parsed_option, task, task_edit};
 use crate::{
     model::{AccountId, AccountMode, Instant, Status, UserId, audit::AuditEntry},
     store::{
-        Reader,
+        StoreReader,
         error::{Result, StoreError},
         value::Account,
     },
@@ -86,7 +86,7 @@ fn account(row: &Row<'_>) -> rusqlite::Result<Account> {
     })
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub fn accounts(&self) -> Result<Vec<Account>> {
         many(self.0, &format!("{COLUMNS} ORDER BY created_at, account"), [], "listing accounts", account)
     }

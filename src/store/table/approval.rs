@@ -6,7 +6,7 @@ use super::{audit, correction, decision, execute, first, item, many, one, outbox
 use crate::{
     model::{Action, ActionId, Approval, Instant, ItemId, ItemKind, OutboxState, Status, audit::AuditEntry},
     store::{
-        Reader,
+        StoreReader,
         error::{Result, SkipUnreadable as _, StoreContext, StoreError},
         night::CorrectionKind,
         value::{ActionEdit, Decision, ItemRow, OutboxRow, Rejudged, Restored, Verdict},
@@ -235,7 +235,7 @@ pub struct JournalRow {
     pub done_at: Instant,
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub fn approval(&self, action_id: ActionId) -> Result<Option<Approval>> {
         let sql = "SELECT sha256, epoch, door, expires_at, used_at IS NOT NULL FROM approval WHERE action_id = ?1";
         one(self.0, sql, [action_id.to_string()], "reading an approval", |row| {

@@ -9,7 +9,7 @@ use crate::{
         audit::{AuditEntry, GENESIS, chain_hash},
     },
     store::{
-        Reader,
+        StoreReader,
         error::{Result, StoreContext},
         value::{AuditHead, AuditWalk, Chain, WitnessKept},
     },
@@ -54,7 +54,7 @@ pub(in crate::store) fn append(connection: &Connection, entry: &AuditEntry) -> R
     .map(drop)
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub fn audit_head(&self) -> Result<Option<AuditHead>> {
         one(self.0, HEAD, [], "reading the head of the audit chain", |row| {
             Ok(AuditHead { seq: row.get(0)?, hash: row.get(1)? })

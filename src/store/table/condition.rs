@@ -5,7 +5,7 @@ use rusqlite::{Connection, Row};
 use super::{execute, many, parsed};
 use crate::{
     model::{AccountCondition, AccountId},
-    store::{Reader, error::Result},
+    store::{StoreReader, error::Result},
 };
 
 pub(in crate::store) fn put(connection: &Connection, condition: &AccountCondition) -> Result<()> {
@@ -42,7 +42,7 @@ fn condition(row: &Row<'_>) -> rusqlite::Result<AccountCondition> {
     })
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub fn conditions(&self) -> Result<Vec<AccountCondition>> {
         let sql = "SELECT account, problem, signed_in, lag_seconds, backlog, missed, quota_used, quota, at
                    FROM account_condition ORDER BY account";

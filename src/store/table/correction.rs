@@ -6,7 +6,7 @@ use super::{execute, facts, mail, many, parsed, parsed_option};
 use crate::{
     model::{AccountId, Instant, MailId, TaskId, UserId},
     store::{
-        Reader,
+        StoreReader,
         error::Result,
         night::{CorrectionKind, CorrectionRow, LessonRow},
     },
@@ -64,7 +64,7 @@ fn correction_row(row: &Row<'_>) -> rusqlite::Result<CorrectionRow> {
 /// The columns [`correction_row`] reads.
 const WIDTH: usize = 9;
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// In the order they were made.
     pub fn corrections(&self, since: Option<Instant>) -> Result<Vec<CorrectionRow>> {
         let sql = format!("SELECT {COLUMNS} FROM correction c WHERE ?1 IS NULL OR c.at >= ?1 ORDER BY c.correction");

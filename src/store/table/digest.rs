@@ -3,10 +3,10 @@
 use super::{extracted, many, parsed, task};
 use crate::{
     model::Instant,
-    store::{Reader, error::Result, value::TaskRow},
+    store::{StoreReader, error::Result, value::TaskRow},
 };
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub fn done_since(&self, since: Instant) -> Result<Vec<TaskRow>> {
         let sql = format!("{} WHERE t.status = 'DONE' AND t.last_updated >= ?1 ORDER BY t.last_updated", task::COLUMNS);
         many(self.0, &sql, [since.to_string()], "listing what was done", task::task_row)

@@ -7,7 +7,7 @@ use super::{many, one, parsed};
 use crate::{
     model::AccountId,
     store::{
-        Reader,
+        StoreReader,
         error::{Result, SkipUnreadable as _},
         tokeniser::{QueryTerms, is_trigram},
         value::{Document, FullTextHit},
@@ -92,7 +92,7 @@ fn bit(word: usize) -> u32 {
     u32::try_from(word).ok().and_then(|word| 1_u32.checked_shl(word)).unwrap_or_default()
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// Documents of `account` that hold any of the words, best first.
     pub fn find(&self, text: &str, account: &AccountId, depth: SearchDepth, limit: usize) -> Result<Vec<FullTextHit>> {
         self.search_documents_with_share(text, account, depth, limit, 0.0).map(|(hits, _)| hits)

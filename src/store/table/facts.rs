@@ -5,7 +5,7 @@ use rusqlite::{Connection, Row, ToSql, params};
 use super::{execute, many, one, parsed, parsed_option};
 use crate::{
     model::{Facts, MailId, TaskId, UrgencyOrigin},
-    store::{Reader, error::Result},
+    store::{StoreReader, error::Result},
 };
 
 const FIELDS: &str = "sender, sender_domain, sender_verified, known_contact, addressed, list_id, subject, objective, kind, language, amount, \
@@ -94,7 +94,7 @@ pub struct Rankable {
     pub facts: Facts,
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub fn task_facts(&self, task_id: TaskId) -> Result<Option<Facts>> {
         of_task(self.0, task_id)
     }

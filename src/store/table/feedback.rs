@@ -6,7 +6,7 @@ use super::{extracted, json, many, one, parsed};
 use crate::{
     model::{Instant, RunFeedback, RunId, TaskId},
     store::{
-        Reader,
+        StoreReader,
         error::{Result, SkipUnreadable as _},
         night::ReplyOutcome,
     },
@@ -15,7 +15,7 @@ use crate::{
 /// Where an action has the text of its message.
 const BODY: &str = "$.effect.message.body";
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// Replies to verified senders since then: how long each was when the agent wrote it and when it left.
     pub fn reply_outcomes(&self, since: Instant) -> Result<Vec<ReplyOutcome>> {
         let (written, left) = (extracted("first.action", BODY), extracted("last.action", BODY));

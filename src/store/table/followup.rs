@@ -7,7 +7,7 @@ use super::{execute, extracted, many, parsed};
 use crate::{
     model::{AccountId, MailId, TaskId},
     store::{
-        Reader,
+        StoreReader,
         error::{Result, StoreError},
         value::{Checkpoint, FollowUp, Kinship, RelatedTask},
     },
@@ -114,7 +114,7 @@ pub(in crate::store) fn record_task_fingerprints(
     Ok(())
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// The mails that were linked to a task, oldest first.
     pub fn follow_ups(&self, task_id: TaskId) -> Result<Vec<FollowUp>> {
         let sql = "SELECT m.mail_id, m.sender, m.subject, h.why, h.at FROM task_history h

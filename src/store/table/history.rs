@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::{execute, many, parsed};
 use crate::{
     model::{Instant, TaskId},
-    store::{Reader, error::Result, value::HistoryRow},
+    store::{StoreReader, error::Result, value::HistoryRow},
 };
 
 /// One change of one field.
@@ -23,7 +23,7 @@ pub(in crate::store) fn record(connection: &Connection, task_id: TaskId, entry: 
     execute(connection, sql, values, "recording history").map(drop)
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub fn task_history(&self, task_id: TaskId) -> Result<Vec<HistoryRow>> {
         let sql =
             "SELECT field, from_value, to_value, who, why, at FROM task_history WHERE task_id = ?1 ORDER BY entry";

@@ -6,7 +6,7 @@ use super::{execute, json, many, one, parsed, parsed_option, queue_limit};
 use crate::{
     model::{AccountId, Instant, ItemId, ItemKind, ItemState, MailId, RunId, TaskId, UserId, ids::sha256_hex},
     store::{
-        Reader,
+        StoreReader,
         error::{Result, StoreContext, StoreError},
         value::{ItemRow, NewItem, QueueLimits},
     },
@@ -149,7 +149,7 @@ pub(in crate::store) fn get(connection: &Connection, item_id: ItemId) -> Result<
     one(connection, &format!("{COLUMNS} WHERE item_id = ?1"), [item_id.to_string()], "reading an item", item_row)
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// Everything that waits for a person, most urgent task first.
     pub fn open_items(&self) -> Result<Vec<ItemRow>> {
         let sql = format!(

@@ -8,7 +8,7 @@ use super::{many, one, parsed, parsed_option};
 use crate::{
     model::{AccountId, Instant, MailId, MailState},
     store::{
-        Reader,
+        StoreReader,
         error::Result,
         value::{FileRow, LedgerRow},
     },
@@ -41,7 +41,7 @@ fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
     })
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// The newest first.
     pub fn ledger(&self, state: Option<MailState>, limit: usize) -> Result<Vec<LedgerRow>> {
         let sql = format!("{COLUMNS} WHERE ?1 IS NULL OR l.state = ?1 ORDER BY l.mail_id DESC LIMIT ?2");

@@ -6,7 +6,7 @@ use super::{execute, extracted, followup, json, many, one, parsed};
 use crate::{
     model::{AccountId, Direction, Instant, Mail, MailId, fingerprint},
     store::{
-        Reader,
+        StoreReader,
         error::{Result, StoreContext},
         prepare::MailText,
         session::Session,
@@ -128,7 +128,7 @@ pub(in crate::store) fn load_mail_context(
     Ok(Some(known))
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub fn mail(&self, mail_id: MailId) -> Result<Option<Mail>> {
         one(self.0, "SELECT body FROM mail WHERE mail_id = ?1", [mail_id.0], "reading a mail", |row| json(row, 0))
     }

@@ -9,7 +9,7 @@ use crate::{
         llm::{ModelCall, ModelUsage, Outcome},
     },
     store::{
-        Reader,
+        StoreReader,
         error::Result,
         value::{CostRow, ModelCallRow, NewModelCall, RecordedReply},
     },
@@ -91,7 +91,7 @@ fn spent(row: &Row<'_>, first: usize) -> rusqlite::Result<ModelUsage> {
     Ok(ModelUsage { tokens_in: number(first)?, tokens_out: number(first + 1)?, micros: number(first + 2)? })
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub fn model_usage_on(&self, day: &str) -> Result<ModelUsage> {
         let sql = format!("SELECT {SUMS} FROM model_call WHERE day = ?1");
         one(self.0, &sql, [day], "adding up a day", |row| spent(row, 0)).map(Option::unwrap_or_default)

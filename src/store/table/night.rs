@@ -11,7 +11,7 @@ use super::{
 use crate::{
     model::{AccountId, Instant, ItemId, MailId, Status, TaskId, audit::AuditEntry},
     store::{
-        Reader,
+        StoreReader,
         error::{Result, StoreContext, StoreError},
         night::{
             BeginNight, EndNight, KeepVersion, LearnedRow, NewVersion, NightRow, PastMail, PastTask, ProposalRow,
@@ -217,7 +217,7 @@ fn version_row(row: &Row<'_>) -> rusqlite::Result<VersionRow> {
     })
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub fn night(&self, date: &str) -> Result<Option<NightRow>> {
         one(self.0, &format!("{NIGHTS} WHERE date = ?1"), [date], "reading a night", night_row)
     }

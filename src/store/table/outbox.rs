@@ -9,7 +9,7 @@ use crate::{
         audit::AuditEntry, ids::sha256_hex,
     },
     store::{
-        Reader,
+        StoreReader,
         error::{Result, StoreContext, StoreError},
         value::{ActionMove, Claim, NewAction, OutboxRow, TaskRow},
     },
@@ -240,7 +240,7 @@ pub(in crate::store) fn get(connection: &Connection, action_id: ActionId) -> Res
     )
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub fn action(&self, action_id: ActionId) -> Result<Option<OutboxRow>> {
         get(self.0, action_id)
     }

@@ -6,7 +6,7 @@ use super::{execute, many, one, parsed, parsed_option, task, task_edit};
 use crate::{
     model::{AccountId, Action, ActionId, Instant, Recurrence, Status, TaskId, UserId, action::InvoiceRecord},
     store::{
-        Reader,
+        StoreReader,
         error::{Result, SkipUnreadable as _},
         value::{InvoiceRow, ReminderRow, ShownReminder},
     },
@@ -162,7 +162,7 @@ fn reminder(row: &Row<'_>) -> rusqlite::Result<ReminderRow> {
     })
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// Reminders that are due and were not shown, earliest first; not of a task that is put off.
     pub fn due_reminders(&self, now: Instant) -> Result<Vec<ReminderRow>> {
         let sql = format!(

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::{execute, many, one, parsed};
 use crate::{
     model::Instant,
-    store::{Reader, error::Result},
+    store::{StoreReader, error::Result},
 };
 
 pub(in crate::store) fn ask(connection: &Connection, kind: &str, at: Instant) -> Result<i64> {
@@ -21,7 +21,7 @@ pub(in crate::store) fn answer(connection: &Connection, request: i64, answer: Op
     execute(connection, sql, (request, state, answer.unwrap_or("")), "answering a request").map(drop)
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// What other commands asked for and nobody has answered.
     pub fn open_requests(&self) -> Result<Vec<(i64, String, Instant)>> {
         let sql = "SELECT request, kind, asked_at FROM request WHERE state IN ('asked', 'working') ORDER BY request";

@@ -17,7 +17,7 @@ use crate::{
         llm::{Outcome, Provider},
     },
     store::{
-        Reader,
+        StoreReader,
         error::{Result, StoreContext as _},
         night::CorrectionKind,
         value::{UnreadableRow, UnreadableRows},
@@ -274,7 +274,7 @@ const FACTS: &[(&str, Check)] =
 /// As many as a person reads; the rest is a number.
 const MAX_NAMED_ROWS: usize = 20;
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// Reads every row of every table. Returns how many cannot be read as what they stand for, and names the first.
     pub fn unreadable_rows(&self) -> Result<UnreadableRows> {
         let mut found = UnreadableRows::default();

@@ -8,7 +8,7 @@ use super::{json, many, model_call, one, parsed, parsed_option, read_reply_colum
 use crate::{
     model::{AccountId, Instant, MailId, RunId, RunState, RunStatus, UserId},
     store::{
-        Reader,
+        StoreReader,
         error::{Result, StoreError},
         value::{CheckpointRow, RecordedReply, RunRecord, RunRow},
     },
@@ -40,7 +40,7 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     })
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// Runs to go on with, in the order of their mails: a follow-up must not overtake what it follows. One that was set
     /// aside later than now is among them: the clock was put back, and what it waits for may be days ahead.
     pub fn resumable_runs(&self, now: Instant) -> Result<Vec<RunId>> {

@@ -4,7 +4,7 @@ use super::{execute, facts, many, one, parsed, setting, vector};
 use crate::{
     model::{AccountId, Instant, Mail, Task},
     store::{
-        Reader,
+        StoreReader,
         error::{Result, SkipUnreadable as _, StoreContext},
         prepare::{FoundBy, Vectors, mail_tokens, task_tokens},
         session::Session,
@@ -116,7 +116,7 @@ pub(in crate::store) fn rebuild(session: &Session) -> Result<()> {
     setting::set(session, EDITION, NEWEST_EDITION)
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     /// The index holds what this program puts into it, not what an older one did.
     pub fn is_index_current(&self) -> Result<bool> {
         Ok(self.setting(EDITION)?.is_some_and(|edition| edition == NEWEST_EDITION))

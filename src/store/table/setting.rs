@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::{audit, execute, one};
 use crate::{
     model::{Instant, audit::AuditEntry},
-    store::{Reader, error::Result},
+    store::{StoreReader, error::Result},
 };
 
 pub(in crate::store) fn set(connection: &Connection, name: &str, value: &str) -> Result<()> {
@@ -29,7 +29,7 @@ pub(in crate::store) fn pause(connection: &Connection, on: bool, at: Instant) ->
     audit::append(connection, &entry)
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub fn setting(&self, name: &str) -> Result<Option<String>> {
         one(self.0, "SELECT value FROM setting WHERE name = ?1", [name], "reading a setting", |row| row.get(0))
     }

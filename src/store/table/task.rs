@@ -6,7 +6,7 @@ use super::{audit, execute, facts, first, history, json, many, one, parsed, pars
 use crate::{
     model::{AccountId, Facts, Instant, MailId, Status, Task, TaskId, UserId, audit::AuditEntry},
     store::{
-        Reader,
+        StoreReader,
         error::{Result, StoreContext, StoreError},
         prepare::FoundBy,
         session::Session,
@@ -190,7 +190,7 @@ pub(in crate::store) fn open_of_account(connection: &Connection, account: &Accou
     many(connection, &sql, [account.as_str()], "finding an account's tasks", task_row)
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub fn task(&self, task_id: TaskId) -> Result<Option<TaskRow>> {
         one(self.0, &format!("{COLUMNS} WHERE t.task_id = ?1"), [task_id.to_string()], "reading a task", task_row)
     }

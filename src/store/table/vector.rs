@@ -6,7 +6,7 @@ use super::{document_search, execute, json, many, one, setting};
 use crate::{
     model::{AccountId, Mail, TaskId, snippet},
     store::{
-        Reader,
+        StoreReader,
         embedding::{DueDocument, EmbeddedDocument, VectorDocument, VectorRow},
         error::{Result, SkipUnreadable as _, StoreContext},
         prepare::Vectors,
@@ -136,7 +136,7 @@ pub(in crate::store) fn drop_orphans(connection: &Connection) -> Result<()> {
     execute(connection, sql, [], "forgetting orphans").map(drop)
 }
 
-impl Reader<'_> {
+impl StoreReader<'_> {
     pub fn memory_place(&self) -> Result<Option<String>> {
         self.setting(PLACE)
     }
