@@ -14,7 +14,7 @@ use adjutant::{
     ingest::{Trust, read_mail},
     model::{MailState, Me},
     planner::{self, ReadContext},
-    store::{MAKING, READ_SPAN},
+    store::{ENCODE_SPAN, READ_SPAN},
 };
 use anyhow::ensure;
 use kit::{
@@ -33,7 +33,7 @@ const ASKING: u64 = 48;
 
 fn main() -> anyhow::Result<()> {
     let mix = Mix { asking: ASKING, now: desk::now()? };
-    Spans::count(&[READ_SPAN, MAKING])?;
+    Spans::count(&[READ_SPAN, ENCODE_SPAN])?;
     let mut table = Table::new("(b) the whole path, 64 in flight")?;
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {

@@ -12,7 +12,7 @@ use tokio::sync::oneshot::{self, error::TryRecvError};
 
 use super::{
     error::{Result, StoreError},
-    prepare::Prepared,
+    prepared::PreparedWrite,
     write::{Receipt, Write},
 };
 
@@ -23,7 +23,7 @@ const SPIN_TIME: Duration = Duration::from_micros(400);
 /// What the writer is asked to do.
 pub(super) struct QueuedWrite {
     pub(super) write: Write,
-    pub(super) prepared: Prepared,
+    pub(super) prepared: PreparedWrite,
     outcome_sender: oneshot::Sender<CommitOutcome>,
     is_awaited: Arc<AtomicBool>,
 }
@@ -39,7 +39,7 @@ pub struct PendingWrite {
 struct CommitOutcome {
     result: Result<Receipt>,
     /// Freed by the asker: the writer's time is everybody's.
-    _done: (Write, Prepared),
+    _done: (Write, PreparedWrite),
     /// Given on as soon as this one is taken.
     _others: BatchOutcomes,
 }
@@ -49,7 +49,7 @@ struct CommitOutcome {
 /// that none is forgotten when that one has gone away.
 pub(super) struct BatchOutcomes(Vec<(QueuedWrite, Result<Receipt>)>);
 
-pub(super) fn create_queued_write(write: Write, prepared: Prepared, alone: bool) -> (QueuedWrite, PendingWrite) {
+pub(super) fn create_queued_write(write: Write, prepared: PreparedWrite, alone: bool) -> (QueuedWrite, PendingWrite) {
     let (asker, answer) = oneshot::channel();
     let awaited = Arc::new(AtomicBool::new(false));
     let pending = PendingWrite { outcome: answer, is_awaited: Arc::clone(&awaited), is_alone: alone };

@@ -10,7 +10,7 @@ mod error;
 mod followup;
 mod migration;
 pub mod night;
-mod prepare;
+mod prepared;
 mod session;
 mod table;
 mod tokeniser;
@@ -45,7 +45,7 @@ const MAX_READERS: usize = 4;
 /// The spans around every reading, and around making the texts of a mail's and a checkpoint's rows, for whoever wants to
 /// know how long they take.
 pub const READ_SPAN: &str = "store-reader";
-pub const MAKING: &str = "store-rows";
+pub const ENCODE_SPAN: &str = "store-rows";
 
 /// A cheap handle; the last one to go closes the database.
 #[derive(Clone)]
@@ -102,7 +102,7 @@ impl Store {
 
     /// Hands a value to the writer, behind all that was handed over before. It is not stored before the answer says so.
     pub fn enqueue(&self, write: Write) -> Result<PendingWrite> {
-        let prepared = prepare::prepare(&write, self.0.embed.get())?;
+        let prepared = prepared::prepare(&write, self.0.embed.get())?;
         let alone = self.0.in_flight.load(Ordering::Relaxed) <= 1;
         let (order, pending) = commit_outcome::create_queued_write(write, prepared, alone);
         let orders = self.0.write_queue.as_ref().ok_or(StoreError::Stopped)?;

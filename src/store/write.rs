@@ -6,7 +6,7 @@ use super::{
     embedding::EmbeddedDocument,
     error::{Result, StoreError},
     night::{BeginNight, EndNight, KeepVersion, NewVersion, Twins},
-    prepare::Prepared,
+    prepared::PreparedWrite,
     session::Session,
     table::{
         account, approval, condition, decision, item, ledger, model_call, night as nightly, outbox, reminder, request,
@@ -261,15 +261,17 @@ impl Write {
     }
 }
 
-pub(super) fn perform(session: &Session, write: &Write, prepared: &Prepared) -> Result<Receipt> {
+pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite) -> Result<Receipt> {
     match (write, prepared) {
         (Write::OpenAccount(account), _) => account::open(session, account),
         (Write::SetMode { account, mode, at }, _) => account::set_mode(session, account, *mode, *at),
-        (Write::Arrivals(arrivals), Prepared::Arrivals(texts)) => {
+        (Write::Arrivals(arrivals), PreparedWrite::Arrivals(texts)) => {
             return ledger::arrive(session, arrivals, texts).map(Receipt::Arrived);
         }
-        (Write::OpenRun(new, at), Prepared::Run(state)) => run::open(session, new, state, *at),
-        (Write::Checkpoint(checkpoint), Prepared::Checkpoint(text)) => run::store_checkpoint(session, checkpoint, text),
+        (Write::OpenRun(new, at), PreparedWrite::Run(state)) => run::open(session, new, state, *at),
+        (Write::Checkpoint(checkpoint), PreparedWrite::Checkpoint(text)) => {
+            run::store_checkpoint(session, checkpoint, text)
+        }
         (Write::EndRun { run_id, status, reason, at }, _) => run::end(session, *run_id, *status, reason, *at),
         (Write::MoveAction(action), _) => outbox::advance(session, action),
         (Write::EditTask(edit), _) => return task_edit::edit(session, edit).map(Receipt::Task),

@@ -14,7 +14,7 @@ use crate::{
     store::{
         error::{Result, SkipUnreadable as _, StoreError},
         night::CorrectionKind,
-        prepare,
+        prepared,
         value::{ActionMove, Claim, Decision, ItemRow, NewRun, TaskRow, Verdict},
     },
 };
@@ -90,7 +90,7 @@ fn approve(connection: &Connection, decision: &Decision, item: &ItemRow) -> Resu
     let mut run = resume(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
     run.state.generation = action.generation;
     run.state.decided = Some(action.action_id);
-    run::open(connection, &run, &prepare::state(&run.state)?, decision.at)?;
+    run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
     Ok(vec![run.run_id])
 }
 
@@ -104,7 +104,7 @@ pub(super) fn refuse(connection: &Connection, item: &ItemRow, who: &str, why: &s
     row.task.subtasks.push(Subtask { step: by_hand(&action.step), done: false });
     store_task(connection, &mut row, at)?;
     let run = resume(connection, item, &row, &action.step, NodeName::ExecuteTool, at)?;
-    run::open(connection, &run, &prepare::state(&run.state)?, at)?;
+    run::open(connection, &run, &prepared::encode_state(&run.state)?, at)?;
     Ok(run.run_id)
 }
 
@@ -128,7 +128,7 @@ fn respond(connection: &Connection, decision: &Decision, item: &ItemRow, task_id
     }
     store_task(connection, &mut row, decision.at)?;
     let run = resume(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
-    run::open(connection, &run, &prepare::state(&run.state)?, decision.at)?;
+    run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
     Ok(vec![run.run_id])
 }
 
@@ -156,7 +156,7 @@ fn happened(connection: &Connection, decision: &Decision, item: &ItemRow, task_i
     row.task.tool_output.get_or_insert_default().insert(action.step.clone(), json!({ "sent": "says a person" }));
     store_task(connection, &mut row, decision.at)?;
     let run = resume(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
-    run::open(connection, &run, &prepare::state(&run.state)?, decision.at)?;
+    run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
     Ok(vec![run.run_id])
 }
 
@@ -251,7 +251,7 @@ fn of_task(connection: &Connection, decision: &Decision, item: &ItemRow, task_id
         _ => forget(connection, &mut row, step, decision)?,
     }
     let run = resume(connection, item, &row, step, NodeName::ExecuteTool, decision.at)?;
-    run::open(connection, &run, &prepare::state(&run.state)?, decision.at)?;
+    run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
     Ok(vec![run.run_id])
 }
 
@@ -262,7 +262,7 @@ fn go_on(connection: &Connection, decision: &Decision, item: &ItemRow, row: &Tas
     }
     let node = text(item, "node").parse().unwrap_or(NodeName::ExecuteTool);
     let run = resume(connection, item, row, "", node, decision.at)?;
-    run::open(connection, &run, &prepare::state(&run.state)?, decision.at)?;
+    run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
     Ok(vec![run.run_id])
 }
 
@@ -293,7 +293,7 @@ fn forget(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Dec
 /// A run that takes a step up again without an item behind it.
 pub(super) fn work_again(connection: &Connection, row: &TaskRow, step: &str, at: Instant) -> Result<RunId> {
     let new = new_run(connection, (&row.task.task_id.to_string(), None), row, step, NodeName::ExecuteTool, at)?;
-    run::open(connection, &new, &prepare::state(&new.state)?, at)?;
+    run::open(connection, &new, &prepared::encode_state(&new.state)?, at)?;
     Ok(new.run_id)
 }
 

@@ -15,7 +15,7 @@ use crate::{
     store::{
         error::{Result, StoreError},
         night::CorrectionKind,
-        prepare::{self, MailText},
+        prepared::{self, EncodedMail},
         session::Session,
         value::{
             Arrival, ArrivalContent, ArrivalFile, Arrivals, Arrived, KeptFile, MailContext, MailEdit, MailWish, NewRun,
@@ -31,7 +31,7 @@ const LEFT: &str = "left the mailbox before it was read";
 pub(in crate::store) fn arrive(
     session: &Session,
     batch: &Arrivals,
-    texts: &[Option<MailText>],
+    texts: &[Option<EncodedMail>],
 ) -> Result<Vec<Arrived>> {
     let mut arrived = Vec::with_capacity(batch.arrivals.len());
     for (arrival, text) in batch.arrivals.iter().zip(texts) {
@@ -52,7 +52,12 @@ pub(in crate::store) fn arrive(
 }
 
 /// None when the ledger has an answer for it already.
-fn enter(session: &Session, batch: &Arrivals, arrival: &Arrival, text: Option<&MailText>) -> Result<Option<Arrived>> {
+fn enter(
+    session: &Session,
+    batch: &Arrivals,
+    arrival: &Arrival,
+    text: Option<&EncodedMail>,
+) -> Result<Option<Arrived>> {
     let sql = "INSERT INTO ledger (account, source_key, folder, direction, arrived_at, size, state, reason, task_id, retries, updated_at, stamp, bytes_sha256)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', '', NULL, 0, ?7, ?8, ?9) ON CONFLICT (account, source_key) DO NOTHING";
     let size = i64::try_from(arrival.size).unwrap_or(i64::MAX);
@@ -102,7 +107,7 @@ fn account_for(
     session: &Session,
     batch: &Arrivals,
     arrival: &Arrival,
-    text: Option<&MailText>,
+    text: Option<&EncodedMail>,
     mail_id: MailId,
     retries: u32,
 ) -> Result<Answer> {
@@ -134,7 +139,7 @@ fn account_for(
         _ => String::new(),
     };
     let run = mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
-    run::open(session, &run, &prepare::state(&run.state)?, batch.at)?;
+    run::open(session, &run, &prepared::encode_state(&run.state)?, batch.at)?;
     let known = mail::load_mail_context(session, mail_id, mail, text.fingerprint.as_deref())?;
     Ok(Answer { state: MailState::Pending, reason: flag, run: known.map(|known| (run.run_id, known)) })
 }
@@ -252,7 +257,7 @@ pub(in crate::store) fn again(connection: &Connection, mail_id: MailId, user: &U
         "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, updated_at = ?2 WHERE mail_id = ?1";
     execute(connection, sql, (mail_id.0, at.to_string()), "working a mail again")?;
     let run = mail_run(&entry.account, user, mail_id, &entry.source_key, entry.arrived_at, entry.retries + 1);
-    run::open(connection, &run, &prepare::state(&run.state)?, at)?;
+    run::open(connection, &run, &prepared::encode_state(&run.state)?, at)?;
     Ok(run.run_id)
 }
 
@@ -266,7 +271,7 @@ pub(in crate::store) fn edit(connection: &Connection, edit: &MailEdit) -> Result
             (CorrectionKind::NotATask, entry.state.as_str(), "no_task")
         }
         MailWish::MakeTask(run) => {
-            run::open(connection, run, &prepare::state(&run.state)?, edit.at)?;
+            run::open(connection, run, &prepared::encode_state(&run.state)?, edit.at)?;
             runs.push(run.run_id);
             (CorrectionKind::MakeTask, entry.state.as_str(), "task")
         }

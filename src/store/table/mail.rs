@@ -8,7 +8,7 @@ use crate::{
     store::{
         StoreReader,
         error::{Result, StoreContext},
-        prepare::MailText,
+        prepared::EncodedMail,
         session::Session,
         value::{Arrival, MailContext},
     },
@@ -26,7 +26,7 @@ pub(in crate::store) fn put(
     mail_id: MailId,
     arrival: &Arrival,
     mail: &Mail,
-    text: &MailText,
+    text: &EncodedMail,
 ) -> Result<()> {
     let sent_at = mail.date.unwrap_or(arrival.arrived_at);
     let message_id = mail.message_id.as_deref().unwrap_or("");

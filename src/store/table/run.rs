@@ -10,7 +10,7 @@ use crate::{
     },
     store::{
         error::{Result, StoreContext, StoreError},
-        prepare::{CheckpointText, FoundBy},
+        prepared::{EncodedCheckpoint, FoundBy},
         session::Session,
         value::{Checkpoint, NewItem, NewRun, RecordedReply},
     },
@@ -53,7 +53,7 @@ pub(in crate::store) fn open(connection: &Connection, new: &NewRun, state: &str,
     .map(drop)
 }
 
-fn record_replies(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
+fn record_replies(connection: &Connection, point: &Checkpoint, text: &EncodedCheckpoint) -> Result<()> {
     for reply in &point.replies {
         match &reply.call {
             Some(call) => {
@@ -77,7 +77,11 @@ pub(super) fn record_reply(connection: &Connection, (run_id, seq): (&str, u32), 
     execute(connection, sql, values, "recording a reply").map(drop)
 }
 
-pub(in crate::store) fn store_checkpoint(session: &Session, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
+pub(in crate::store) fn store_checkpoint(
+    session: &Session,
+    point: &Checkpoint,
+    text: &EncodedCheckpoint,
+) -> Result<()> {
     advance_run(session, point, text)?;
     let sql = "INSERT INTO checkpoint (run_id, seq, node, move, next_node, changes, entered_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let next = point.next.map(|node| node.as_str());
@@ -109,7 +113,7 @@ pub(in crate::store) fn store_checkpoint(session: &Session, point: &Checkpoint, 
 }
 
 /// Moves the run, unless it was ended or advanced by somebody else.
-fn advance_run(connection: &Connection, point: &Checkpoint, text: &CheckpointText) -> Result<()> {
+fn advance_run(connection: &Connection, point: &Checkpoint, text: &EncodedCheckpoint) -> Result<()> {
     let (status, reason) = match &point.end {
         Some((status, reason)) => (*status, reason.as_str()),
         None => (RunStatus::Running, ""),

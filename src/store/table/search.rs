@@ -6,7 +6,7 @@ use crate::{
     store::{
         StoreReader,
         error::{Result, SkipUnreadable as _, StoreContext},
-        prepare::{FoundBy, Vectors, mail_tokens, task_tokens},
+        prepared::{FoundBy, PreparedVectors, mail_tokens, task_tokens},
         session::Session,
     },
 };
@@ -103,12 +103,12 @@ pub(in crate::store) fn rebuild(session: &Session) -> Result<()> {
         Ok((row.get::<_, i64>(0)?, AccountId(row.get(1)?), parsed(row, 2)?, super::json::<Mail>(row, 3)?))
     })?;
     for (mail_id, account, at, mail) in &mails {
-        let found = FoundBy { tokens: mail_tokens(mail), vectors: Vectors::Unchanged };
+        let found = FoundBy { tokens: mail_tokens(mail), vectors: PreparedVectors::Unchanged };
         put_mail(session, account, *mail_id, mail, &found, *at)?;
     }
     let sql = format!("{} ORDER BY t.task_id", super::task::COLUMNS);
     for row in many(session, &sql, [], "reading tasks", super::task::task_row)? {
-        let found = FoundBy { tokens: task_tokens(&row.task), vectors: Vectors::Unchanged };
+        let found = FoundBy { tokens: task_tokens(&row.task), vectors: PreparedVectors::Unchanged };
         let sender =
             facts::of_task(session, row.task.task_id).skip_unreadable()?.map(|facts| facts.sender).unwrap_or_default();
         put_task(session, &row.account, &row.task, &sender, &found)?;

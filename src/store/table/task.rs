@@ -8,7 +8,7 @@ use crate::{
     store::{
         StoreReader,
         error::{Result, StoreContext, StoreError},
-        prepare::FoundBy,
+        prepared::FoundBy,
         session::Session,
         value::TaskRow,
     },

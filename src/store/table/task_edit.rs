@@ -9,7 +9,7 @@ use crate::{
     store::{
         error::{Result, StoreError},
         night::CorrectionKind,
-        prepare::task_due,
+        prepared::task_due,
         session::Session,
         value::{NewReminder, Rerank, TaskEdit, TaskRow, TaskWish},
     },

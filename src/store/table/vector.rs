@@ -9,7 +9,7 @@ use crate::{
         StoreReader,
         embedding::{DueDocument, EmbeddedDocument, VectorDocument, VectorRow},
         error::{Result, SkipUnreadable as _, StoreContext},
-        prepare::Vectors,
+        prepared::PreparedVectors,
     },
 };
 
@@ -36,13 +36,13 @@ pub(in crate::store) fn store_vectors(
     connection: &Connection,
     doc_id: i64,
     owner: &VectorOwner<'_>,
-    vectors: &Vectors,
+    vectors: &PreparedVectors,
     before: PreviousVectors,
 ) -> Result<()> {
     match vectors {
-        Vectors::Unchanged if before == PreviousVectors::Some => Ok(()),
-        Vectors::Unchanged | Vectors::Due => mark_due(connection, doc_id),
-        Vectors::Made(made) => {
+        PreparedVectors::Unchanged if before == PreviousVectors::Some => Ok(()),
+        PreparedVectors::Unchanged | PreparedVectors::Due => mark_due(connection, doc_id),
+        PreparedVectors::Made(made) => {
             if before == PreviousVectors::Some {
                 execute(connection, "DELETE FROM search_due WHERE doc_id = ?1", [doc_id], "settling vectors")?;
             }

@@ -1,7 +1,7 @@
 //! What can be encoded before the writer sees it is encoded by the asker: the writer's time is everybody's.
 
 use super::{
-    MAKING,
+    ENCODE_SPAN,
     embedding::EmbedFn,
     error::{Result, StoreContext as _},
     tokeniser::tokenise_texts,
@@ -14,15 +14,15 @@ use crate::model::{Change, Mail, RunState, Task, TaskContext, fingerprint, snipp
 const INDEXED_CHARS: usize = 8_000;
 
 /// The texts of a write's columns, in the order they are needed.
-pub(super) enum Prepared {
+pub(super) enum PreparedWrite {
     Nothing,
-    Checkpoint(CheckpointText),
+    Checkpoint(EncodedCheckpoint),
     /// The state of a run.
     Run(String),
-    Arrivals(Vec<Option<MailText>>),
+    Arrivals(Vec<Option<EncodedMail>>),
 }
 
-pub(super) struct CheckpointText {
+pub(super) struct EncodedCheckpoint {
     pub(super) run_id: String,
     pub(super) at: String,
     pub(super) changes: String,
@@ -33,7 +33,7 @@ pub(super) struct CheckpointText {
     pub(super) found: Vec<FoundBy>,
 }
 
-pub(super) struct MailText {
+pub(super) struct EncodedMail {
     pub(super) body: String,
     pub(super) found: FoundBy,
     /// The mark of its text (see [`mark`]).
@@ -43,11 +43,11 @@ pub(super) struct MailText {
 /// What a document is found by.
 pub(super) struct FoundBy {
     pub(super) tokens: String,
-    pub(super) vectors: Vectors,
+    pub(super) vectors: PreparedVectors,
 }
 
 /// By its meaning, piece by piece.
-pub(super) enum Vectors {
+pub(super) enum PreparedVectors {
     /// They are what they were.
     Unchanged,
     /// They are made elsewhere, later.
@@ -56,54 +56,54 @@ pub(super) enum Vectors {
     Made(Vec<Option<Vec<u8>>>),
 }
 
-pub(super) fn prepare(write: &Write, embed: Option<&EmbedFn>) -> Result<Prepared> {
+pub(super) fn prepare(write: &Write, embed: Option<&EmbedFn>) -> Result<PreparedWrite> {
     Ok(match write {
-        Write::Checkpoint(point) => Prepared::Checkpoint(checkpoint(point, embed)?),
-        Write::OpenRun(new, _) => Prepared::Run(state(&new.state)?),
+        Write::Checkpoint(point) => PreparedWrite::Checkpoint(encode_checkpoint(point, embed)?),
+        Write::OpenRun(new, _) => PreparedWrite::Run(encode_state(&new.state)?),
         Write::Arrivals(batch) => {
-            let texts = batch.arrivals.iter().map(|new| arrival(new, embed));
-            Prepared::Arrivals(texts.collect::<Result<_>>()?)
+            let texts = batch.arrivals.iter().map(|new| encode_arrival(new, embed));
+            PreparedWrite::Arrivals(texts.collect::<Result<_>>()?)
         }
-        _ => Prepared::Nothing,
+        _ => PreparedWrite::Nothing,
     })
 }
 
-fn checkpoint(point: &Checkpoint, embed: Option<&EmbedFn>) -> Result<CheckpointText> {
-    let found = point.changes.iter().filter_map(opened).map(|task| task_found(task, embed)).collect();
-    let _making = tracing::trace_span!(MAKING).entered();
-    Ok(CheckpointText {
+fn encode_checkpoint(point: &Checkpoint, embed: Option<&EmbedFn>) -> Result<EncodedCheckpoint> {
+    let found = point.changes.iter().filter_map(opened_task).map(|task| task_found(task, embed)).collect();
+    let _making = tracing::trace_span!(ENCODE_SPAN).entered();
+    Ok(EncodedCheckpoint {
         run_id: point.run_id.to_string(),
         at: point.entered_at.to_string(),
         changes: serde_json::to_string(&point.changes).context("encoding changes")?,
         next_move: serde_json::to_string(&point.next_move).context("encoding a move")?,
-        runs: point.runs.iter().map(|run| state(&run.state)).collect::<Result<_>>()?,
+        runs: point.runs.iter().map(|run| encode_state(&run.state)).collect::<Result<_>>()?,
         found,
     })
 }
 
-fn opened(change: &Change) -> Option<&Task> {
+fn opened_task(change: &Change) -> Option<&Task> {
     match change {
         Change::OpenTask { task, .. } => Some(task),
         _ => None,
     }
 }
 
-pub(super) fn state(state: &RunState) -> Result<String> {
+pub(super) fn encode_state(state: &RunState) -> Result<String> {
     serde_json::to_string(state).context("encoding a state")
 }
 
-fn arrival(arrival: &Arrival, embed: Option<&EmbedFn>) -> Result<Option<MailText>> {
+fn encode_arrival(arrival: &Arrival, embed: Option<&EmbedFn>) -> Result<Option<EncodedMail>> {
     match &arrival.content {
-        ArrivalContent::Work(mail) | ArrivalContent::Keep { mail, .. } => mail_text(mail, embed).map(Some),
+        ArrivalContent::Work(mail) | ArrivalContent::Keep { mail, .. } => encode_mail(mail, embed).map(Some),
         _ => Ok(None),
     }
 }
 
-fn mail_text(mail: &Mail, embed: Option<&EmbedFn>) -> Result<MailText> {
-    let vectors = vectors(&snippet::of_mail(mail), embed);
-    let _making = tracing::trace_span!(MAKING).entered();
+fn encode_mail(mail: &Mail, embed: Option<&EmbedFn>) -> Result<EncodedMail> {
+    let vectors = embed_snippets(&snippet::of_mail(mail), embed);
+    let _making = tracing::trace_span!(ENCODE_SPAN).entered();
     let body = serde_json::to_string(mail).context("encoding a mail")?;
-    Ok(MailText {
+    Ok(EncodedMail {
         body,
         found: FoundBy { tokens: mail_tokens(mail), vectors },
         fingerprint: fingerprint::of_mail(mail),
@@ -111,18 +111,20 @@ fn mail_text(mail: &Mail, embed: Option<&EmbedFn>) -> Result<MailText> {
 }
 
 fn task_found(task: &Task, embed: Option<&EmbedFn>) -> FoundBy {
-    FoundBy { tokens: task_tokens(task), vectors: vectors(&snippet::of_task(task), embed) }
+    FoundBy { tokens: task_tokens(task), vectors: embed_snippets(&snippet::of_task(task), embed) }
 }
 
 /// Of a task that is written by the writer itself, whose time is too dear to make vectors.
 pub(super) fn task_due(task: &Task) -> FoundBy {
-    FoundBy { tokens: task_tokens(task), vectors: Vectors::Due }
+    FoundBy { tokens: task_tokens(task), vectors: PreparedVectors::Due }
 }
 
-fn vectors(pieces: &[String], embed: Option<&EmbedFn>) -> Vectors {
+fn embed_snippets(pieces: &[String], embed: Option<&EmbedFn>) -> PreparedVectors {
     match embed {
-        Some(embed) => Vectors::Made(pieces.iter().map(|text| embed(text).map(|made| vector::encode(&made))).collect()),
-        None => Vectors::Due,
+        Some(embed) => {
+            PreparedVectors::Made(pieces.iter().map(|text| embed(text).map(|made| vector::encode(&made))).collect())
+        }
+        None => PreparedVectors::Due,
     }
 }
 
