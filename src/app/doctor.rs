@@ -107,7 +107,7 @@ impl App {
                 rules_version: rules.rules.version().to_owned(),
                 rules_broken: rules.broken.map(|broken| broken.to_string()),
                 next_night,
-                last_night: reader.last_night()?,
+                last_night: reader.last_nightly_date()?,
                 worker,
                 memory,
                 model,

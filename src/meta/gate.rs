@@ -10,7 +10,7 @@ use super::{
 use crate::{
     model::{Facts, Instant, Priority, TaskId},
     rules::{Edit, RuleSet},
-    store::night::PastTask,
+    store::nightly::PastTask,
 };
 
 /// This share of the past may change by one night's edits, or [`MOST_CHANGED`] tasks.
@@ -118,8 +118,8 @@ fn changed(material: &Material, first: &RuleSet, after: &RuleSet) -> usize {
     };
     let mails = material.mails.iter().filter(|mail| !mail.corrected && mail.arrived_at >= material.replay_since());
     let mails = mails.filter(|mail| {
-        let before = opens(first, &mail.facts, mail.arrived_at, mail.opened);
-        before != opens(after, &mail.facts, mail.arrived_at, mail.opened)
+        let before = opens(first, &mail.facts, mail.arrived_at, mail.opened_task);
+        before != opens(after, &mail.facts, mail.arrived_at, mail.opened_task)
     });
     tasks.count() + mails.count()
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     rules::{BEGIN_MARK, END_MARK, Reach},
-    store::night::ReplyOutcome,
+    store::nightly::ReplyOutcome,
 };
 
 /// Fewer replies say nothing.

@@ -199,9 +199,9 @@ impl<'a> Group<'a> {
         };
         let other = |facts: &Facts| self.reach.covers(facts) && !senders.contains(facts.sender.as_str());
         // One that was thrown away is nobody's any more: else a few strangers with a word would keep it from being learned.
-        let tasks = material.tasks.iter().filter(|task| task.is_left() && other(&task.facts));
+        let tasks = material.tasks.iter().filter(|task| task.is_uncorrected() && other(&task.facts));
         let mails = material.mails.iter().filter(|mail| other(&mail.facts) && !mail.corrected);
-        let opened = mails.filter(|mail| matches!(entry.act, Act::Task(opens) if opens != mail.opened));
+        let opened = mails.filter(|mail| matches!(entry.act, Act::Task(opens) if opens != mail.opened_task));
         tasks.filter(|task| touched(&task.facts, task.created_at)).count() + opened.count()
     }
 

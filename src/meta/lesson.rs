@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 use crate::{
     model::{Facts, Instant, MailId, Priority, TaskId},
     rules::RuleSet,
-    store::night::{CorrectionKind, LessonRow},
+    store::nightly::{CorrectionKind, LessonRow},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,7 +52,7 @@ pub fn lessons(rows: Vec<LessonRow>, zone: Tz) -> Vec<Lesson> {
 }
 
 fn lesson(row: LessonRow, from: &str, zone: Tz) -> Option<Lesson> {
-    let LessonRow { correction, facts, born_at, bulk } = row;
+    let LessonRow { correction, facts, created_at: born_at, bulk } = row;
     correction.mail_id?;
     let (wish, up) = match correction.kind {
         CorrectionKind::Priority => {

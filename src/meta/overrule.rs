@@ -11,7 +11,7 @@ use super::{
 use crate::{
     model::{Instant, Priority},
     rules::{Act, Edit, Entry, RuleSet, apply},
-    store::night::PastTask,
+    store::nightly::PastTask,
 };
 
 /// Of the words against an entry, so many in five must agree on another level for it to be changed and not retired.
@@ -115,7 +115,7 @@ fn faded(material: &Material, kept: &Kept) -> Option<Candidate> {
 impl Material {
     /// Tasks an entry decided since then and the person left so: whoever leaves most of them wants it.
     fn left_to(&self, kept: &Kept, rules: &RuleSet, since: Instant) -> usize {
-        let since = |task: &&PastTask| task.created_at >= since && task.is_left();
+        let since = |task: &&PastTask| task.created_at >= since && task.is_uncorrected();
         let tasks = self.tasks.iter().filter(since).filter(|task| kept.entry.reach.covers(&task.facts));
         tasks.filter(|task| rules.judge(&task.facts, task.created_at).rule == kept.name).count()
     }

@@ -19,7 +19,7 @@ use crate::{
     rules::{Edit, Entry, Reach, RuleSet, Unfit, apply},
     store::{
         Result as Stored, StoreReader,
-        night::{CorrectionKind, LearnedRow, PastMail, PastTask, ProposalRow, ReplyOutcome},
+        nightly::{CorrectionKind, LearnedRow, PastMail, PastTask, ProposalRow, ReplyOutcome},
     },
 };
 
@@ -95,7 +95,7 @@ impl Material {
         rows.extend(reader.task_lessons(since)?);
         let said = rows.iter().filter(|row| row.correction.kind == CorrectionKind::Priority);
         let said_at = said.filter_map(|row| Some((row.correction.task_id?, row.correction.at))).collect();
-        let mut unlearned: Unlearned = reader.unlearned()?.into_iter().collect();
+        let mut unlearned: Unlearned = reader.unlearned_reaches()?.into_iter().collect();
         let kept: Vec<Kept> = reader.learned_entries()?.into_iter().filter_map(kept).collect();
         // Taking an entry out of the file is a word like a rollback, and counts from now on.
         let gone = taken_out(&kept, &rules);

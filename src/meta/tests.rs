@@ -8,7 +8,7 @@ use super::{Kept, Lesson, Material, Wish, study};
 use crate::{
     model::{Addressed, Facts, Instant, MailId, Priority, Status, TaskId, UrgencyOrigin},
     rules::{Act, BUILT_IN, Edit, Entry, Reach, apply},
-    store::night::{PastMail, PastTask},
+    store::nightly::{PastMail, PastTask},
 };
 
 fn now() -> Instant {
@@ -68,7 +68,7 @@ impl Past {
         self.0.mails.push(PastMail {
             mail_id,
             arrived_at: days_ago(days),
-            opened: true,
+            opened_task: true,
             corrected: false,
             bulk,
             facts,

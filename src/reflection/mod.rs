@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::{
     failpoint,
     model::Reflection,
-    store::{Result, Store, night::CorrectionRow},
+    store::{Result, Store, nightly::CorrectionRow},
 };
 
 /// The files, open as long as their day lasts.

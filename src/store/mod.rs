@@ -9,7 +9,7 @@ pub mod embedding;
 mod error;
 mod followup;
 mod migration;
-pub mod night;
+pub mod nightly;
 mod prepared;
 mod session;
 mod table;

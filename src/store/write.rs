@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::{
     embedding::EmbeddedDocument,
     error::{Result, StoreError},
-    night::{BeginNight, EndNight, KeepVersion, NewVersion, Twins},
+    nightly::{BeginNightly, EndNightly, KeepVersion, NewVersion, Twins},
     prepared::PreparedWrite,
     session::Session,
     table::{
-        account, approval, condition, decision, item, ledger, model_call, night as nightly, outbox, reminder, request,
-        run, search, setting, task_edit, vector,
+        account, approval, condition, decision, item, ledger, model_call, nightly, outbox, reminder, request, run,
+        search, setting, task_edit, vector,
     },
     value::{
         Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewModelCall, NewRun,
@@ -109,8 +109,8 @@ pub enum Write {
     },
     Condition(AccountCondition),
     /// Claims a date for the nightly job.
-    BeginNight(Box<BeginNight>),
-    EndNight(Box<EndNight>),
+    BeginNightly(Box<BeginNightly>),
+    EndNightly(Box<EndNightly>),
     /// The rules are about to be replaced by exactly this.
     IntendRules(Box<NewVersion>),
     /// They were.
@@ -222,8 +222,8 @@ impl Write {
             Self::RemindersShown { .. } => "reminders_shown",
             Self::StoreSetting { .. } => "setting",
             Self::Condition(..) => "condition",
-            Self::BeginNight(..) => "begin_night",
-            Self::EndNight(..) => "end_night",
+            Self::BeginNightly(..) => "begin_night",
+            Self::EndNightly(..) => "end_night",
             Self::IntendRules(..) => "intend_rules",
             Self::KeepRules(..) => "keep_rules",
             Self::DropIntent { .. } => "drop_intent",
@@ -294,8 +294,8 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::RemindersShown { shown, at }, _) => reminder::mark_shown(session, shown, *at),
         (Write::StoreSetting { name, value }, _) => setting::set(session, name, value),
         (Write::Condition(condition), _) => condition::put(session, condition),
-        (Write::BeginNight(night), _) => nightly::begin(session, night),
-        (Write::EndNight(night), _) => nightly::end(session, night),
+        (Write::BeginNightly(night), _) => nightly::begin_nightly(session, night),
+        (Write::EndNightly(night), _) => nightly::end_nightly(session, night),
         (Write::IntendRules(new), _) => return nightly::intend(session, new).map(Receipt::Number),
         (Write::KeepRules(kept, at), _) => nightly::keep(session, kept, *at),
         (Write::DropIntent { version }, _) => nightly::drop_intent(session, *version),

@@ -11,7 +11,7 @@ use crate::{
     rules::{RuleSet, apply},
     store::{
         Write,
-        night::{CorrectionKind, CorrectionRow, Question},
+        nightly::{CorrectionKind, CorrectionRow, Question},
         value::NewItem,
     },
 };

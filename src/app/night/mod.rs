@@ -21,7 +21,7 @@ use crate::{
     model::{AccountId, Instant, RunId},
     store::{
         StoreError, Write,
-        night::{BeginNight, EndNight, NightRow, Twins},
+        nightly::{BeginNightly, EndNightly, NightlyRow, Twins},
     },
 };
 
@@ -49,7 +49,7 @@ pub struct NightReport {
 #[serde(untagged)]
 pub enum Reflected {
     Now(Box<NightReport>),
-    Before(Box<NightRow>),
+    Before(Box<NightlyRow>),
 }
 
 /// Which date, and because of when.
@@ -66,8 +66,8 @@ impl Night {
         Self { date, scheduled_at, run_id, missed }
     }
 
-    fn again(row: NightRow) -> Self {
-        let NightRow { date, scheduled_at, run_id, .. } = row;
+    fn again(row: NightlyRow) -> Self {
+        let NightlyRow { date, scheduled_at, run_id, .. } = row;
         Self { date, scheduled_at, run_id, missed: Vec::new() }
     }
 }
@@ -88,7 +88,7 @@ impl App {
         let now = self.clock.now();
         let date = self.schedule()?.date(now);
         let known = date.clone();
-        let night = match self.store.read(move |reader| reader.night(&known)).await? {
+        let night = match self.store.read(move |reader| reader.nightly_run(&known)).await? {
             None => Night::of(date, now, Vec::new()),
             // Cut off: it is taken up, not begun anew.
             Some(row) if row.state == "running" => Night::again(row),
@@ -103,7 +103,7 @@ impl App {
         let now = self.clock.now();
         let schedule = self.schedule()?;
         let (seen, unfinished) =
-            self.store.read(|reader| Ok((reader.setting(SEEN)?, reader.unfinished_night()?))).await?;
+            self.store.read(|reader| Ok((reader.setting(SEEN)?, reader.unfinished_nightly_run()?))).await?;
         let Some(last) = seen.and_then(|text| text.parse::<Instant>().ok()) else {
             // The first start: there is no night to make up for.
             self.seen(now).await?;
@@ -167,14 +167,14 @@ impl App {
 
     async fn hold(&self, night: Night) -> anyhow::Result<NightReport> {
         let Night { date, scheduled_at, run_id, missed } = night;
-        let begin = BeginNight { date: date.clone(), scheduled_at, run_id, missed, at: self.clock.now() };
-        self.store.write(Write::BeginNight(Box::new(begin))).await?;
+        let begin = BeginNightly { date: date.clone(), scheduled_at, run_id, missed, at: self.clock.now() };
+        self.store.write(Write::BeginNightly(Box::new(begin))).await?;
         self.reflections().mend(&self.store).await?;
         let (findings, version) = self.learn(run_id).await?;
         let duplicates = self.cancel_twins().await?;
-        let account = self.store.read(|reader| reader.any_account()).await?;
+        let account = self.store.read(|reader| reader.first_unretired_account()).await?;
         let questions = findings.questions.iter().map(|asked| self.question(asked, run_id)).collect();
-        let end = EndNight {
+        let end = EndNightly {
             date: date.clone(),
             run_id,
             report: json!({ "findings": findings, "duplicates": duplicates, "version": version }),
@@ -184,7 +184,7 @@ impl App {
             user: self.user.clone(),
             at: self.clock.now(),
         };
-        self.store.write(Write::EndNight(Box::new(end))).await?;
+        self.store.write(Write::EndNightly(Box::new(end))).await?;
         let reranked = self.rerank_by_the_file().await?;
         Ok(NightReport { date, run_id, findings, duplicates, version, reranked })
     }

@@ -13,7 +13,7 @@ use crate::{
     rules::{Edit, Replaced, read_file, replace},
     store::{
         Receipt, Write,
-        night::{KeepVersion, LearnedRow, NewVersion, VersionRow},
+        nightly::{KeepVersion, LearnedRow, NewVersion, VersionRow},
     },
 };
 

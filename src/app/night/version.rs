@@ -14,7 +14,7 @@ use crate::{
     meta::guide,
     model::Instant,
     rules::{RuleSet, learned_range, with_learned},
-    store::night::{KeepVersion, LearnedRow, VersionRow},
+    store::nightly::{KeepVersion, LearnedRow, VersionRow},
 };
 
 /// A version with what it changed, line by line, against the one before.

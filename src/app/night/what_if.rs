@@ -9,7 +9,7 @@ use crate::{
     app::App,
     model::{Instant, Priority, TaskId},
     rules::RuleSet,
-    store::night::PastTask,
+    store::nightly::PastTask,
 };
 
 #[derive(Debug, Clone, Default, Serialize)]

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     app::{App, Held, NightReport, Reflected, VersionDetail, WhatIf, WhatIfChange},
     meta::{Findings, Tested},
-    store::{night::LearnedRow, value::TaskRow},
+    store::{nightly::LearnedRow, value::TaskRow},
 };
 
 /// Rows of a table; the JSON has all.

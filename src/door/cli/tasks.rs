@@ -13,7 +13,7 @@ use crate::{
     app::{App, NewTask, TaskDetail, next_step},
     model::Instant,
     store::{
-        night::CorrectionKind,
+        nightly::CorrectionKind,
         value::{FollowUp, TaskRow, TaskWish},
     },
 };

@@ -8,7 +8,7 @@ use crate::{
     store::{
         StoreReader,
         error::{Result, SkipUnreadable as _, StoreContext, StoreError},
-        night::CorrectionKind,
+        nightly::CorrectionKind,
         value::{ActionEdit, Decision, ItemRow, OutboxRow, Rejudged, Restored, Verdict},
     },
 };

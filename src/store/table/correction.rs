@@ -8,7 +8,7 @@ use crate::{
     store::{
         StoreReader,
         error::Result,
-        night::{CorrectionKind, CorrectionRow, LessonRow},
+        nightly::{CorrectionKind, CorrectionRow, LessonRow},
     },
 };
 
@@ -101,7 +101,7 @@ impl StoreReader<'_> {
         many(self.0, &sql, [since.to_string()], "reading lessons", |row| {
             Ok(LessonRow {
                 correction: correction_row(row)?,
-                born_at: parsed(row, WIDTH)?,
+                created_at: parsed(row, WIDTH)?,
                 bulk: row.get(WIDTH + 1)?,
                 facts: facts::facts(row, WIDTH + 2)?,
             })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::{approval, audit, execute, item, ledger, night, outbox, run, task, task_edit};
+use super::{approval, audit, execute, item, ledger, nightly, outbox, run, task, task_edit};
 use crate::{
     model::{
         Instant, ItemKind, ItemState, MailState, NodeName, OutboxState, RunId, RunKind, RunState, Status, Subtask,
@@ -13,7 +13,7 @@ use crate::{
     },
     store::{
         error::{Result, SkipUnreadable as _, StoreError},
-        night::CorrectionKind,
+        nightly::CorrectionKind,
         prepared,
         value::{ActionMove, Claim, Decision, ItemRow, NewRun, TaskRow, Verdict},
     },
@@ -42,7 +42,7 @@ pub(in crate::store) fn decide(connection: &Connection, decision: &Decision) -> 
                 return Err(StoreError::Refused(format!("item {} was not approved: {why}", row.item_id)));
             }
             if decision.verdict == Verdict::Reject {
-                night::turned_down(connection, row.item_id, &decision.reason, decision.at)?;
+                nightly::turned_down(connection, row.item_id, &decision.reason, decision.at)?;
             }
             Ok(Vec::new())
         }

@@ -8,7 +8,7 @@ use crate::{
     store::{
         StoreReader,
         error::{Result, SkipUnreadable as _},
-        night::ReplyOutcome,
+        nightly::ReplyOutcome,
     },
 };
 

@@ -14,7 +14,7 @@ use crate::{
     },
     store::{
         error::{Result, StoreError},
-        night::CorrectionKind,
+        nightly::CorrectionKind,
         prepared::{self, EncodedMail},
         session::Session,
         value::{

@@ -17,7 +17,7 @@ pub(super) mod ledger;
 pub(super) mod ledger_read;
 pub(super) mod mail;
 pub(super) mod model_call;
-pub(super) mod night;
+pub(super) mod nightly;
 pub(super) mod outbox;
 pub(super) mod queue_limit;
 pub(super) mod reminder;

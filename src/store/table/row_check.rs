@@ -19,7 +19,7 @@ use crate::{
     store::{
         StoreReader,
         error::{Result, StoreContext as _},
-        night::CorrectionKind,
+        nightly::CorrectionKind,
         value::{UnreadableRow, UnreadableRows},
     },
 };

@@ -8,7 +8,7 @@ use crate::{
     model::{ActionId, Instant, Status, Subtask, Task, TaskId, task::INSTRUCTION},
     store::{
         error::{Result, StoreError},
-        night::CorrectionKind,
+        nightly::CorrectionKind,
         prepared::task_due,
         session::Session,
         value::{NewReminder, Rerank, TaskEdit, TaskRow, TaskWish},

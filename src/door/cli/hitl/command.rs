@@ -18,7 +18,7 @@ use crate::{
     app::{App, ItemDetail},
     model::{ActionId, ItemId, OutboxState},
     store::{
-        night::{CorrectionKind, CorrectionRow},
+        nightly::{CorrectionKind, CorrectionRow},
         value::Verdict,
     },
 };

@@ -13,8 +13,8 @@ use crate::{
     store::{
         StoreReader,
         error::{Result, StoreContext, StoreError},
-        night::{
-            BeginNight, EndNight, KeepVersion, LearnedRow, NewVersion, NightRow, PastMail, PastTask, ProposalRow,
+        nightly::{
+            BeginNightly, EndNightly, KeepVersion, LearnedRow, NewVersion, NightlyRow, PastMail, PastTask, ProposalRow,
             Question, Twins, VersionRow,
         },
     },
@@ -23,14 +23,14 @@ use crate::{
 /// How many versions are kept.
 pub(in crate::store) const VERSIONS: i64 = 30;
 /// Who acts at night.
-const NIGHT: &str = "night";
+const NIGHTLY_ACTOR: &str = "night";
 
 fn line(at: Instant, who: &str, act: &str, subject: String, detail: String) -> AuditEntry {
     AuditEntry { at, account: String::new(), who: who.to_owned(), act: act.to_owned(), subject, detail }
 }
 
 /// Claims the date. Refused when it was done; a run that was cut off is taken up by its own id.
-pub(in crate::store) fn begin(connection: &Connection, night: &BeginNight) -> Result<()> {
+pub(in crate::store) fn begin_nightly(connection: &Connection, night: &BeginNightly) -> Result<()> {
     let sql = "INSERT INTO night (date, scheduled_at, run_id, state, begun_at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
     let (run, at) = (night.run_id.to_string(), night.at.to_string());
     for (date, due) in &night.missed {
@@ -42,10 +42,10 @@ pub(in crate::store) fn begin(connection: &Connection, night: &BeginNight) -> Re
         let mine = one(connection, known, (&night.date, &run), "looking for the night", |_| Ok(()))?;
         return mine.ok_or_else(|| StoreError::Refused(format!("the night of {} was done already", night.date)));
     }
-    audit::append(connection, &line(night.at, NIGHT, "night_begun", format!("night:{}", night.date), run))
+    audit::append(connection, &line(night.at, NIGHTLY_ACTOR, "night_begun", format!("night:{}", night.date), run))
 }
 
-pub(in crate::store) fn end(connection: &Connection, night: &EndNight) -> Result<()> {
+pub(in crate::store) fn end_nightly(connection: &Connection, night: &EndNightly) -> Result<()> {
     let sql = "UPDATE night SET state = 'done', ended_at = ?3, report = ?4 WHERE date = ?1 AND run_id = ?2 AND state = 'running'";
     let report = serde_json::to_string(&night.report).context("encoding a report")?;
     let values = (&night.date, night.run_id.to_string(), night.at.to_string(), report);
@@ -60,10 +60,13 @@ pub(in crate::store) fn end(connection: &Connection, night: &EndNight) -> Result
     for question in &night.questions {
         ask(connection, question, night)?;
     }
-    audit::append(connection, &line(night.at, NIGHT, "night_ended", format!("night:{}", night.date), String::new()))
+    audit::append(
+        connection,
+        &line(night.at, NIGHTLY_ACTOR, "night_ended", format!("night:{}", night.date), String::new()),
+    )
 }
 
-fn ask(connection: &Connection, question: &Question, night: &EndNight) -> Result<()> {
+fn ask(connection: &Connection, question: &Question, night: &EndNightly) -> Result<()> {
     item::open(connection, &question.item, &night.account, &night.user, None, night.at)?;
     let sql = "INSERT INTO proposal (item_id, edit, run_id, evidence) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
     let edit = serde_json::to_string(&question.edit).context("encoding an edit")?;
@@ -145,7 +148,7 @@ pub(in crate::store) fn cancel_twin(connection: &Connection, twins: &Twins, at: 
     }
     let row = task::get(connection, twins.newer)?;
     let why = format!("duplicate of {}: {}", twins.older, twins.why);
-    task_edit::transition_task(connection, &row, Status::Cancelled, NIGHT, &why, at)
+    task_edit::transition_task(connection, &row, Status::Cancelled, NIGHTLY_ACTOR, &why, at)
 }
 
 /// Open, untouched by a person, with no other mail linked, of one verified sender, and the same in content or invoice.
@@ -188,9 +191,9 @@ fn found_twins(connection: &Connection) -> Result<Vec<Twins>> {
     Ok(twins)
 }
 
-fn night_row(row: &Row<'_>) -> rusqlite::Result<NightRow> {
+fn nightly_row(row: &Row<'_>) -> rusqlite::Result<NightlyRow> {
     let text: String = row.get(6)?;
-    Ok(NightRow {
+    Ok(NightlyRow {
         date: row.get(0)?,
         scheduled_at: parsed(row, 1)?,
         run_id: parsed(row, 2)?,
@@ -201,7 +204,7 @@ fn night_row(row: &Row<'_>) -> rusqlite::Result<NightRow> {
     })
 }
 
-const NIGHTS: &str = "SELECT date, scheduled_at, run_id, state, begun_at, ended_at, report FROM night";
+const NIGHTLY_COLUMNS: &str = "SELECT date, scheduled_at, run_id, state, begun_at, ended_at, report FROM night";
 const VERSION_COLUMNS: &str = "SELECT version, at, who, run_id, why, rules, guidelines, edits FROM rules_version";
 
 fn version_row(row: &Row<'_>) -> rusqlite::Result<VersionRow> {
@@ -218,20 +221,20 @@ fn version_row(row: &Row<'_>) -> rusqlite::Result<VersionRow> {
 }
 
 impl StoreReader<'_> {
-    pub fn night(&self, date: &str) -> Result<Option<NightRow>> {
-        one(self.0, &format!("{NIGHTS} WHERE date = ?1"), [date], "reading a night", night_row)
+    pub fn nightly_run(&self, date: &str) -> Result<Option<NightlyRow>> {
+        one(self.0, &format!("{NIGHTLY_COLUMNS} WHERE date = ?1"), [date], "reading a night", nightly_row)
     }
 
     /// The newest date that was seen to.
-    pub fn last_night(&self) -> Result<Option<String>> {
+    pub fn last_nightly_date(&self) -> Result<Option<String>> {
         let sql = "SELECT max(date) FROM night WHERE state <> 'running'";
         one(self.0, sql, [], "reading the last night", |row| row.get(0)).map(Option::flatten)
     }
 
     /// A night that was cut off.
-    pub fn unfinished_night(&self) -> Result<Option<NightRow>> {
-        let sql = format!("{NIGHTS} WHERE state = 'running' ORDER BY date");
-        first(self.0, &sql, [], "looking for a night", night_row)
+    pub fn unfinished_nightly_run(&self) -> Result<Option<NightlyRow>> {
+        let sql = format!("{NIGHTLY_COLUMNS} WHERE state = 'running' ORDER BY date");
+        first(self.0, &sql, [], "looking for a night", nightly_row)
     }
 
     /// The newest first.
@@ -261,7 +264,7 @@ impl StoreReader<'_> {
         })
     }
 
-    pub fn unlearned(&self) -> Result<Vec<(String, Instant)>> {
+    pub fn unlearned_reaches(&self) -> Result<Vec<(String, Instant)>> {
         many(self.0, "SELECT reach, at FROM unlearned", [], "reading what was unlearned", |row| {
             Ok((row.get(0)?, parsed(row, 1)?))
         })
@@ -325,7 +328,7 @@ impl StoreReader<'_> {
             Ok(PastMail {
                 mail_id: MailId(row.get(0)?),
                 arrived_at: parsed(row, 1)?,
-                opened: row.get(2)?,
+                opened_task: row.get(2)?,
                 corrected: row.get(3)?,
                 bulk: row.get(4)?,
                 facts: facts::facts(row, 5)?,
@@ -334,7 +337,7 @@ impl StoreReader<'_> {
     }
 
     /// Whose questions the night's are: the first account that is not retired.
-    pub fn any_account(&self) -> Result<Option<AccountId>> {
+    pub fn first_unretired_account(&self) -> Result<Option<AccountId>> {
         let sql = "SELECT account FROM account WHERE mode <> 'retired' ORDER BY kind = 'local', account LIMIT 1";
         one(self.0, sql, [], "finding an account", |row| row.get(0).map(AccountId))
     }

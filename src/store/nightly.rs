@@ -44,7 +44,7 @@ pub struct LessonRow {
     pub correction: CorrectionRow,
     pub facts: Facts,
     /// When the task was opened or the mail arrived: the moment rules judge it at.
-    pub born_at: Instant,
+    pub created_at: Instant,
     /// Sent to many or by a machine, by its headers.
     pub bulk: bool,
 }
@@ -63,7 +63,7 @@ pub struct PastTask {
 
 impl PastTask {
     /// The person neither set its level nor threw it away.
-    pub fn is_left(&self) -> bool {
+    pub fn is_uncorrected(&self) -> bool {
         !self.hand_ranked && self.status != Status::Cancelled
     }
 }
@@ -73,7 +73,7 @@ impl PastTask {
 pub struct PastMail {
     pub mail_id: MailId,
     pub arrived_at: Instant,
-    pub opened: bool,
+    pub opened_task: bool,
     /// A person said something about it.
     pub corrected: bool,
     /// Sent to many or by a machine, by its headers.
@@ -82,7 +82,7 @@ pub struct PastMail {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct BeginNight {
+pub struct BeginNightly {
     pub date: String,
     pub scheduled_at: Instant,
     pub run_id: RunId,
@@ -92,7 +92,7 @@ pub struct BeginNight {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct EndNight {
+pub struct EndNightly {
     pub date: String,
     pub run_id: RunId,
     pub report: Value,
@@ -113,7 +113,7 @@ pub struct Question {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct NightRow {
+pub struct NightlyRow {
     pub date: String,
     pub scheduled_at: Instant,
     pub run_id: RunId,
