@@ -138,9 +138,9 @@ impl Material {
         let newest = newest.max();
         self.asked.iter().any(|asked| {
             let same = asked.edit.get("key").and_then(|key| key.as_str()) == Some(&candidate.reach.key());
-            same && (asked.open
+            same && (asked.is_open
                 || (asked.decision.is_empty() && newest.is_some_and(|at| at <= asked.asked_at))
-                || (asked.decision == "approve" && !asked.settled))
+                || (asked.decision == "approve" && !asked.is_closed))
         })
     }
 }
@@ -243,7 +243,7 @@ pub(crate) struct Approved {
 }
 
 pub(crate) fn approved(rows: &[ProposalRow]) -> Vec<Approved> {
-    let yes = rows.iter().filter(|row| row.decision == "approve" && !row.settled);
+    let yes = rows.iter().filter(|row| row.decision == "approve" && !row.is_closed);
     let read = |row: &ProposalRow| {
         let tested = serde_json::from_value(row.edit.clone()).ok()?;
         Some(Approved { item_id: row.item_id, tested, run_id: row.run_id.clone() })

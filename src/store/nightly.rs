@@ -98,7 +98,7 @@ pub struct EndNightly {
     pub report: Value,
     /// How often each learned entry has matched, and when last.
     pub hits: Vec<(String, u64, Option<Instant>)>,
-    pub questions: Vec<Question>,
+    pub proposals: Vec<NewProposal>,
     pub account: AccountId,
     pub user: UserId,
     pub at: Instant,
@@ -106,7 +106,7 @@ pub struct EndNightly {
 
 /// An edit a person must allow.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct NewProposal {
     pub item: NewItem,
     pub edit: Value,
     pub evidence: Vec<i64>,
@@ -144,7 +144,7 @@ pub struct KeepVersion {
     /// Reaches a person took back, and why.
     pub unlearned: Vec<(String, String)>,
     /// The proposal this settles.
-    pub settles: Option<ItemId>,
+    pub closes_proposal: Option<ItemId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -183,8 +183,8 @@ pub struct ProposalRow {
     pub evidence: Vec<i64>,
     pub decision: String,
     pub asked_at: Instant,
-    pub open: bool,
-    pub settled: bool,
+    pub is_open: bool,
+    pub is_closed: bool,
 }
 
 /// Two tasks that are one: the newer can go.

@@ -122,7 +122,7 @@ pub enum Write {
     /// The newer of two tasks that are one.
     CancelTwin(Twins, Instant),
     /// A proposal a person answered cannot be carried out any more.
-    SettleProposal {
+    CloseProposal {
         item_id: ItemId,
         outcome: String,
         at: Instant,
@@ -228,7 +228,7 @@ impl Write {
             Self::KeepRules(..) => "keep_rules",
             Self::DropIntent { .. } => "drop_intent",
             Self::CancelTwin(..) => "cancel_twin",
-            Self::SettleProposal { .. } => "settle_proposal",
+            Self::CloseProposal { .. } => "settle_proposal",
             Self::Reindex => "reindex",
             Self::RecordEmbeddings(..) => "remember",
             Self::DeleteVectors { .. } => "forget",
@@ -300,7 +300,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::KeepRules(kept, at), _) => nightly::keep(session, kept, *at),
         (Write::DropIntent { version }, _) => nightly::drop_intent(session, *version),
         (Write::CancelTwin(twins, at), _) => nightly::cancel_twin(session, twins, *at),
-        (Write::SettleProposal { item_id, outcome, at }, _) => nightly::settle(session, *item_id, outcome, *at),
+        (Write::CloseProposal { item_id, outcome, at }, _) => nightly::close_proposal(session, *item_id, outcome, *at),
         (Write::Reindex, _) => search::rebuild(session),
         (Write::RecordEmbeddings(learned), _) => vector::record_embeddings(session, learned),
         (Write::DeleteVectors { docs, reembed: again }, _) => vector::delete_vectors(session, docs, *again),

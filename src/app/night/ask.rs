@@ -11,7 +11,7 @@ use crate::{
     rules::{RuleSet, apply},
     store::{
         Write,
-        nightly::{CorrectionKind, CorrectionRow, Question},
+        nightly::{CorrectionKind, CorrectionRow, NewProposal},
         value::NewItem,
     },
 };
@@ -20,7 +20,7 @@ use crate::{
 const ASKED_FOR: Duration = Duration::days(14);
 
 impl App {
-    pub(super) fn question(&self, tested: &Tested, run_id: RunId) -> Question {
+    pub(super) fn question(&self, tested: &Tested, run_id: RunId) -> NewProposal {
         let now = self.clock.now();
         let edit = serde_json::to_value(tested).unwrap_or_default();
         let item = NewItem {
@@ -41,7 +41,7 @@ impl App {
             sender: String::new(),
             queue_limits: None,
         };
-        Question { item, edit, evidence: tested.evidence.clone() }
+        NewProposal { item, edit, evidence: tested.evidence.clone() }
     }
 
     /// Writes into the rules what was said yes to; how many. Whoever is told of a yes does it, or the next to come by.
@@ -69,7 +69,7 @@ impl App {
             Ok(text) => files.rules = text,
             Err(error) => {
                 let outcome = format!("not adopted: {error}");
-                self.store.write(Write::SettleProposal { item_id, outcome, at: self.clock.now() }).await?;
+                self.store.write(Write::CloseProposal { item_id, outcome, at: self.clock.now() }).await?;
                 return Ok(false);
             }
         }

@@ -179,7 +179,7 @@ impl App {
             run_id,
             report: json!({ "findings": findings, "duplicates": duplicates, "version": version }),
             hits: findings.hits.clone(),
-            questions,
+            proposals: questions,
             account: account.unwrap_or_else(|| AccountId::from(super::LOCAL)),
             user: self.user.clone(),
             at: self.clock.now(),

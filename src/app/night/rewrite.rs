@@ -55,7 +55,7 @@ impl Draft {
 
     pub(super) fn of_approval(files: Files, item_id: ItemId, tested: Tested, run_id: &str, at: Instant) -> Self {
         let edits = vec![tested];
-        let keep = KeepVersion { settles: Some(item_id), ..remembered(&edits, run_id, at) };
+        let keep = KeepVersion { closes_proposal: Some(item_id), ..remembered(&edits, run_id, at) };
         let why = format!("you approved: {}", summary(&edits, &[]));
         Self { files, who: "approval", run_id: run_id.to_owned(), why, edits, back_to: None, keep }
     }
@@ -102,7 +102,7 @@ impl App {
     /// The caller has the turn. `was` is what the draft was made from.
     pub(super) async fn rewrite(&self, was: &Files, draft: Draft) -> anyhow::Result<Rewritten> {
         let Draft { files, who, run_id, why, edits, back_to, keep } = draft;
-        let remembers = !keep.retired.is_empty() || keep.settles.is_some();
+        let remembers = !keep.retired.is_empty() || keep.closes_proposal.is_some();
         if files == *was && !remembers {
             return Ok(Rewritten::Nothing);
         }
@@ -193,7 +193,7 @@ fn same(path: &Path, bytes: &str) -> std::io::Result<Replaced> {
 }
 
 fn kept_value(keep: &KeepVersion) -> Value {
-    json!({ "learned": keep.learned, "retired": keep.retired, "unlearned": keep.unlearned, "settles": keep.settles })
+    json!({ "learned": keep.learned, "retired": keep.retired, "unlearned": keep.unlearned, "settles": keep.closes_proposal })
 }
 
 fn kept_again(version: &VersionRow) -> KeepVersion {
@@ -203,7 +203,7 @@ fn kept_again(version: &VersionRow) -> KeepVersion {
         learned: serde_json::from_value(part("learned")).unwrap_or_default(),
         retired: serde_json::from_value(part("retired")).unwrap_or_default(),
         unlearned: serde_json::from_value(part("unlearned")).unwrap_or_default(),
-        settles: serde_json::from_value(part("settles")).unwrap_or_default(),
+        closes_proposal: serde_json::from_value(part("settles")).unwrap_or_default(),
     }
 }
 

@@ -42,7 +42,7 @@ pub(in crate::store) fn decide(connection: &Connection, decision: &Decision) -> 
                 return Err(StoreError::Refused(format!("item {} was not approved: {why}", row.item_id)));
             }
             if decision.verdict == Verdict::Reject {
-                nightly::turned_down(connection, row.item_id, &decision.reason, decision.at)?;
+                nightly::reject_proposal(connection, row.item_id, &decision.reason, decision.at)?;
             }
             Ok(Vec::new())
         }

@@ -14,8 +14,8 @@ use crate::{
         StoreReader,
         error::{Result, StoreContext, StoreError},
         nightly::{
-            BeginNightly, EndNightly, KeepVersion, LearnedRow, NewVersion, NightlyRow, PastMail, PastTask, ProposalRow,
-            Question, Twins, VersionRow,
+            BeginNightly, EndNightly, KeepVersion, LearnedRow, NewProposal, NewVersion, NightlyRow, PastMail, PastTask,
+            ProposalRow, Twins, VersionRow,
         },
     },
 };
@@ -57,8 +57,8 @@ pub(in crate::store) fn end_nightly(connection: &Connection, night: &EndNightly)
         let hits = i64::try_from(*hits).unwrap_or(i64::MAX);
         execute(connection, sql, (name, hits, last.map(|at| at.to_string())), "counting hits")?;
     }
-    for question in &night.questions {
-        ask(connection, question, night)?;
+    for question in &night.proposals {
+        open_proposal(connection, question, night)?;
     }
     audit::append(
         connection,
@@ -66,7 +66,7 @@ pub(in crate::store) fn end_nightly(connection: &Connection, night: &EndNightly)
     )
 }
 
-fn ask(connection: &Connection, question: &Question, night: &EndNightly) -> Result<()> {
+fn open_proposal(connection: &Connection, question: &NewProposal, night: &EndNightly) -> Result<()> {
     item::open(connection, &question.item, &night.account, &night.user, None, night.at)?;
     let sql = "INSERT INTO proposal (item_id, edit, run_id, evidence) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
     let edit = serde_json::to_string(&question.edit).context("encoding an edit")?;
@@ -110,8 +110,8 @@ pub(in crate::store) fn keep(connection: &Connection, kept: &KeepVersion, at: In
         let sql = "INSERT OR REPLACE INTO unlearned (reach, at, why) VALUES (?1, ?2, ?3)";
         execute(connection, sql, (reach, at.to_string(), why), "unlearning")?;
     }
-    if let Some(item_id) = kept.settles {
-        settle(connection, item_id, "adopted", at)?;
+    if let Some(item_id) = kept.closes_proposal {
+        close_proposal(connection, item_id, "adopted", at)?;
     }
     let sql = "DELETE FROM rules_version WHERE live = 1 AND version NOT IN
                (SELECT version FROM rules_version WHERE live = 1 ORDER BY version DESC LIMIT ?1)";
@@ -125,20 +125,25 @@ pub(in crate::store) fn drop_intent(connection: &Connection, version: i64) -> Re
 }
 
 /// A question that was answered has been acted on.
-pub(in crate::store) fn settle(connection: &Connection, item_id: ItemId, outcome: &str, at: Instant) -> Result<()> {
+pub(in crate::store) fn close_proposal(
+    connection: &Connection,
+    item_id: ItemId,
+    outcome: &str,
+    at: Instant,
+) -> Result<()> {
     let sql = "UPDATE proposal SET settled_at = ?2, outcome = ?3 WHERE item_id = ?1 AND settled_at IS NULL";
     execute(connection, sql, (item_id.to_string(), at.to_string(), outcome), "settling a proposal").map(drop)
 }
 
 /// A person's no: the same is asked again only after newer corrections.
-pub(super) fn turned_down(connection: &Connection, item_id: ItemId, why: &str, at: Instant) -> Result<()> {
+pub(super) fn reject_proposal(connection: &Connection, item_id: ItemId, why: &str, at: Instant) -> Result<()> {
     let key = extracted("edit", "$.key");
     let sql = format!(
         "INSERT OR REPLACE INTO unlearned (reach, at, why)
          SELECT {key}, ?2, ?3 FROM proposal WHERE item_id = ?1 AND {key} IS NOT NULL"
     );
     execute(connection, &sql, (item_id.to_string(), at.to_string(), why), "turning a proposal down")?;
-    settle(connection, item_id, "turned down", at)
+    close_proposal(connection, item_id, "turned down", at)
 }
 
 /// Refused when a person has touched one of them meanwhile.
@@ -282,8 +287,8 @@ impl StoreReader<'_> {
                 evidence: json(row, 3)?,
                 decision: row.get(4)?,
                 asked_at: parsed(row, 5)?,
-                open: row.get(6)?,
-                settled: row.get(7)?,
+                is_open: row.get(6)?,
+                is_closed: row.get(7)?,
             })
         })
     }
