@@ -19,7 +19,7 @@ use crate::{
     rules::{Edit, Entry, Reach, RuleSet, Unfit, apply},
     store::{
         Result as Stored, StoreReader,
-        nightly::{CorrectionKind, LearnedRow, PastMail, PastTask, ProposalRow, ReplyOutcome},
+        nightly::{CorrectionKind, LearnedEntryRow, PastMail, PastTask, ProposalRow, ReplyOutcome},
     },
 };
 
@@ -151,7 +151,7 @@ fn taken_out<'k>(kept: &'k [Kept], rules: &str) -> Vec<&'k Kept> {
     kept.iter().filter(|kept| !rules.learned().contains(&kept.name.as_str())).collect()
 }
 
-fn kept(row: LearnedRow) -> Option<Kept> {
+fn kept(row: LearnedEntryRow) -> Option<Kept> {
     let entry = serde_json::from_value(row.entry).ok()?;
     Some(Kept { name: row.name, entry, made_at: row.made_at, last_hit: row.last_hit })
 }

@@ -125,7 +125,7 @@ pub struct NightlyRow {
 
 /// Both files as they are to be.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NewVersion {
+pub struct NewRulesVersion {
     pub who: String,
     pub run_id: String,
     pub why: String,
@@ -137,9 +137,9 @@ pub struct NewVersion {
 
 /// The file is as it was intended.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct KeepVersion {
+pub struct LiveRulesVersion {
     pub version: i64,
-    pub learned: Vec<LearnedRow>,
+    pub learned: Vec<LearnedEntryRow>,
     pub retired: Vec<String>,
     /// Reaches a person took back, and why.
     pub unlearned: Vec<(String, String)>,
@@ -148,7 +148,7 @@ pub struct KeepVersion {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LearnedRow {
+pub struct LearnedEntryRow {
     pub name: String,
     pub entry: Value,
     pub run_id: String,
@@ -161,7 +161,7 @@ pub struct LearnedRow {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct VersionRow {
+pub struct RulesVersionRow {
     pub version: i64,
     pub at: Instant,
     pub who: String,

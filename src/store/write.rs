@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     embedding::EmbeddedDocument,
     error::{Result, StoreError},
-    nightly::{BeginNightly, EndNightly, KeepVersion, NewVersion, Twins},
+    nightly::{BeginNightly, EndNightly, LiveRulesVersion, NewRulesVersion, Twins},
     prepared::PreparedWrite,
     session::Session,
     table::{
@@ -112,11 +112,11 @@ pub enum Write {
     BeginNightly(Box<BeginNightly>),
     EndNightly(Box<EndNightly>),
     /// The rules are about to be replaced by exactly this.
-    IntendRules(Box<NewVersion>),
+    IntendRulesVersion(Box<NewRulesVersion>),
     /// They were.
-    KeepRules(Box<KeepVersion>, Instant),
+    MarkRulesVersionLive(Box<LiveRulesVersion>, Instant),
     /// They were not.
-    DropIntent {
+    DiscardIntendedRulesVersion {
         version: i64,
     },
     /// The newer of two tasks that are one.
@@ -224,9 +224,9 @@ impl Write {
             Self::Condition(..) => "condition",
             Self::BeginNightly(..) => "begin_night",
             Self::EndNightly(..) => "end_night",
-            Self::IntendRules(..) => "intend_rules",
-            Self::KeepRules(..) => "keep_rules",
-            Self::DropIntent { .. } => "drop_intent",
+            Self::IntendRulesVersion(..) => "intend_rules",
+            Self::MarkRulesVersionLive(..) => "keep_rules",
+            Self::DiscardIntendedRulesVersion { .. } => "drop_intent",
             Self::CancelTwin(..) => "cancel_twin",
             Self::CloseProposal { .. } => "settle_proposal",
             Self::Reindex => "reindex",
@@ -296,9 +296,11 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::Condition(condition), _) => condition::put(session, condition),
         (Write::BeginNightly(night), _) => nightly::begin_nightly(session, night),
         (Write::EndNightly(night), _) => nightly::end_nightly(session, night),
-        (Write::IntendRules(new), _) => return nightly::intend(session, new).map(Receipt::Number),
-        (Write::KeepRules(kept, at), _) => nightly::keep(session, kept, *at),
-        (Write::DropIntent { version }, _) => nightly::drop_intent(session, *version),
+        (Write::IntendRulesVersion(new), _) => {
+            return nightly::record_intended_version(session, new).map(Receipt::Number);
+        }
+        (Write::MarkRulesVersionLive(kept, at), _) => nightly::mark_version_live(session, kept, *at),
+        (Write::DiscardIntendedRulesVersion { version }, _) => nightly::discard_intended_version(session, *version),
         (Write::CancelTwin(twins, at), _) => nightly::cancel_twin(session, twins, *at),
         (Write::CloseProposal { item_id, outcome, at }, _) => nightly::close_proposal(session, *item_id, outcome, *at),
         (Write::Reindex, _) => search::rebuild(session),

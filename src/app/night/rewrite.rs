@@ -13,7 +13,7 @@ use crate::{
     rules::{Edit, Replaced, read_file, replace},
     store::{
         Receipt, Write,
-        nightly::{KeepVersion, LearnedRow, NewVersion, VersionRow},
+        nightly::{LearnedEntryRow, LiveRulesVersion, NewRulesVersion, RulesVersionRow},
     },
 };
 
@@ -26,7 +26,7 @@ pub(super) struct Draft {
     pub(super) edits: Vec<Tested>,
     /// A rollback's goal.
     pub(super) back_to: Option<i64>,
-    pub(super) keep: KeepVersion,
+    pub(super) keep: LiveRulesVersion,
 }
 
 pub(super) enum Rewritten {
@@ -55,7 +55,7 @@ impl Draft {
 
     pub(super) fn of_approval(files: Files, item_id: ItemId, tested: Tested, run_id: &str, at: Instant) -> Self {
         let edits = vec![tested];
-        let keep = KeepVersion { closes_proposal: Some(item_id), ..remembered(&edits, run_id, at) };
+        let keep = LiveRulesVersion { closes_proposal: Some(item_id), ..remembered(&edits, run_id, at) };
         let why = format!("you approved: {}", summary(&edits, &[]));
         Self { files, who: "approval", run_id: run_id.to_owned(), why, edits, back_to: None, keep }
     }
@@ -72,8 +72,8 @@ fn summary(edits: &[Tested], taken_out: &[String]) -> String {
 }
 
 /// What is known about entries after these edits.
-fn remembered(edits: &[Tested], run_id: &str, at: Instant) -> KeepVersion {
-    let mut keep = KeepVersion::default();
+fn remembered(edits: &[Tested], run_id: &str, at: Instant) -> LiveRulesVersion {
+    let mut keep = LiveRulesVersion::default();
     for tested in edits {
         let name = tested.edit.name();
         match &tested.edit {
@@ -84,7 +84,7 @@ fn remembered(edits: &[Tested], run_id: &str, at: Instant) -> KeepVersion {
                     keep.unlearned.push((tested.key.clone(), "overruled".to_owned()));
                 }
             }
-            Edit::Add { entry, .. } | Edit::Change { entry, .. } => keep.learned.push(LearnedRow {
+            Edit::Add { entry, .. } | Edit::Change { entry, .. } => keep.learned.push(LearnedEntryRow {
                 name,
                 entry: serde_json::to_value(entry).unwrap_or_default(),
                 run_id: run_id.to_owned(),
@@ -108,7 +108,7 @@ impl App {
         }
         self.keep_what_is(was).await?;
         let now = self.clock.now();
-        let new = NewVersion {
+        let new = NewRulesVersion {
             who: who.to_owned(),
             run_id,
             why,
@@ -117,7 +117,7 @@ impl App {
             edits: json!({ "edits": edits, "keep": kept_value(&keep), "back_to": back_to }),
             at: now,
         };
-        let Receipt::Number(version) = self.store.write(Write::IntendRules(Box::new(new))).await? else {
+        let Receipt::Number(version) = self.store.write(Write::IntendRulesVersion(Box::new(new))).await? else {
             anyhow::bail!("the version was not numbered")
         };
         // The rules last: once they are replaced, the version counts.
@@ -132,11 +132,11 @@ impl App {
                 for (path, old, new) in changes.iter().take(nth).filter(|(_, old, new)| old != new) {
                     replace(path, new, old)?;
                 }
-                self.store.write(Write::DropIntent { version }).await?;
+                self.store.write(Write::DiscardIntendedRulesVersion { version }).await?;
                 return Ok(Rewritten::ChangedMeanwhile);
             }
         }
-        self.store.write(Write::KeepRules(Box::new(KeepVersion { version, ..keep }), now)).await?;
+        self.store.write(Write::MarkRulesVersionLive(Box::new(LiveRulesVersion { version, ..keep }), now)).await?;
         Ok(Rewritten::Version(version))
     }
 
@@ -147,7 +147,7 @@ impl App {
             return Ok(());
         }
         let now = self.clock.now();
-        let new = NewVersion {
+        let new = NewRulesVersion {
             who: "person".into(),
             run_id: String::new(),
             why: "as it was".into(),
@@ -156,9 +156,9 @@ impl App {
             edits: json!({}),
             at: now,
         };
-        if let Receipt::Number(version) = self.store.write(Write::IntendRules(Box::new(new))).await? {
-            let keep = KeepVersion { version, ..KeepVersion::default() };
-            self.store.write(Write::KeepRules(Box::new(keep), now)).await?;
+        if let Receipt::Number(version) = self.store.write(Write::IntendRulesVersion(Box::new(new))).await? {
+            let keep = LiveRulesVersion { version, ..LiveRulesVersion::default() };
+            self.store.write(Write::MarkRulesVersionLive(Box::new(keep), now)).await?;
         }
         Ok(())
     }
@@ -178,9 +178,9 @@ impl App {
             let rules_done = files.rules == version.rules;
             let moved = last.as_ref().is_none_or(|last| last.rules != version.rules);
             let write = if rules_done && (moved || files.guidelines == version.guidelines) {
-                Write::KeepRules(Box::new(kept_again(&version)), self.clock.now())
+                Write::MarkRulesVersionLive(Box::new(kept_again(&version)), self.clock.now())
             } else {
-                Write::DropIntent { version: version.version }
+                Write::DiscardIntendedRulesVersion { version: version.version }
             };
             self.store.write(write).await?;
         }
@@ -192,13 +192,13 @@ fn same(path: &Path, bytes: &str) -> std::io::Result<Replaced> {
     Ok(if read_file(path)? == bytes { Replaced::Yes } else { Replaced::ChangedMeanwhile })
 }
 
-fn kept_value(keep: &KeepVersion) -> Value {
+fn kept_value(keep: &LiveRulesVersion) -> Value {
     json!({ "learned": keep.learned, "retired": keep.retired, "unlearned": keep.unlearned, "settles": keep.closes_proposal })
 }
 
-fn kept_again(version: &VersionRow) -> KeepVersion {
+fn kept_again(version: &RulesVersionRow) -> LiveRulesVersion {
     let part = |name: &str| version.edits.pointer(&format!("/keep/{name}")).cloned().unwrap_or_default();
-    KeepVersion {
+    LiveRulesVersion {
         version: version.version,
         learned: serde_json::from_value(part("learned")).unwrap_or_default(),
         retired: serde_json::from_value(part("retired")).unwrap_or_default(),
@@ -208,6 +208,6 @@ fn kept_again(version: &VersionRow) -> KeepVersion {
 }
 
 /// What a version remembers about its entries.
-pub(super) fn learned_in(version: &VersionRow) -> Vec<LearnedRow> {
+pub(super) fn learned_in(version: &RulesVersionRow) -> Vec<LearnedEntryRow> {
     kept_again(version).learned
 }

@@ -14,14 +14,14 @@ use crate::{
     meta::guide,
     model::Instant,
     rules::{RuleSet, learned_range, with_learned},
-    store::nightly::{KeepVersion, LearnedRow, VersionRow},
+    store::nightly::{LearnedEntryRow, LiveRulesVersion, RulesVersionRow},
 };
 
 /// A version with what it changed, line by line, against the one before.
 #[derive(Debug, Clone, Serialize)]
 pub struct VersionDetail {
     #[serde(flatten)]
-    pub row: VersionRow,
+    pub row: RulesVersionRow,
     /// It is what the files say now.
     pub current: bool,
 }
@@ -44,7 +44,7 @@ impl App {
     }
 
     /// Where each learned entry comes from.
-    pub async fn learned_entries(&self) -> anyhow::Result<Vec<LearnedRow>> {
+    pub async fn learned_entries(&self) -> anyhow::Result<Vec<LearnedEntryRow>> {
         Ok(self.store.read(|reader| reader.learned_entries()).await?)
     }
 
@@ -92,7 +92,7 @@ impl App {
 }
 
 /// The version before what counts now. After a rollback that is the one before its goal: each further one goes further back.
-fn before<'r>(rows: &'r [VersionRow], was: &Files) -> Option<&'r VersionRow> {
+fn before<'r>(rows: &'r [RulesVersionRow], was: &Files) -> Option<&'r RulesVersionRow> {
     let now = rows.iter().find(|row| composed(was, row) == *was);
     let now = now.map(|row| row.edits.get("back_to").and_then(serde_json::Value::as_i64).unwrap_or(row.version));
     let older = rows.iter().filter(|row| now.is_none_or(|now| row.version < now));
@@ -100,23 +100,23 @@ fn before<'r>(rows: &'r [VersionRow], was: &Files) -> Option<&'r VersionRow> {
 }
 
 /// The files with what a version had learned. What a person wrote outside the marks stays.
-fn composed(was: &Files, target: &VersionRow) -> Files {
+fn composed(was: &Files, target: &RulesVersionRow) -> Files {
     Files {
         rules: with_learned_part(&was.rules, &target.rules),
         guidelines: with_guidelines(&was.guidelines, &target.guidelines),
     }
 }
 
-fn find(rows: &[VersionRow], number: i64) -> anyhow::Result<&VersionRow> {
+fn find(rows: &[RulesVersionRow], number: i64) -> anyhow::Result<&RulesVersionRow> {
     let found = rows.iter().find(|row| row.version == number);
     Ok(found.ok_or_else(|| NotFound(format!("there is no version {number}; `adjutant rules history` shows them")))?)
 }
 
 /// Entries that go are a person's word against them; entries that come back come with where they came from.
-fn forgotten(rows: &[VersionRow], known: &[LearnedRow], after: &RuleSet, now: Instant) -> KeepVersion {
+fn forgotten(rows: &[RulesVersionRow], known: &[LearnedEntryRow], after: &RuleSet, now: Instant) -> LiveRulesVersion {
     let names: BTreeSet<&str> = after.learned().into_iter().collect();
     let gone = known.iter().filter(|row| !names.contains(row.name.as_str()));
-    let mut keep = KeepVersion::default();
+    let mut keep = LiveRulesVersion::default();
     for row in gone {
         keep.retired.push(row.name.clone());
         if let Ok(entry) = serde_json::from_value::<crate::rules::Entry>(row.entry.clone()) {
@@ -127,7 +127,7 @@ fn forgotten(rows: &[VersionRow], known: &[LearnedRow], after: &RuleSet, now: In
     for name in names.iter().filter(missing) {
         let source = rows.iter().flat_map(learned_in).find(|row| row.name == **name);
         // Wanted from now on, whatever spoke against it before.
-        keep.learned.extend(source.map(|row| LearnedRow { made_at: now, ..row }));
+        keep.learned.extend(source.map(|row| LearnedEntryRow { made_at: now, ..row }));
     }
     keep
 }

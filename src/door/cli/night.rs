@@ -14,7 +14,7 @@ use super::{
 use crate::{
     app::{App, Held, NightReport, Reflected, VersionDetail, WhatIf, WhatIfChange},
     meta::{Findings, Tested},
-    store::{nightly::LearnedRow, value::TaskRow},
+    store::{nightly::LearnedEntryRow, value::TaskRow},
 };
 
 /// Rows of a table; the JSON has all.
@@ -90,7 +90,7 @@ async fn history(app: &App, screen: Screen, limit: usize) -> anyhow::Result<()> 
             print_version(screen, version, &moment(version.row.at, zone))?;
         }
         if !entries.is_empty() {
-            let line = |row: &LearnedRow| {
+            let line = |row: &LearnedEntryRow| {
                 let ids: Vec<String> = row.evidence.iter().map(ToString::to_string).collect();
                 let last = row.last_hit.map_or_else(|| "never".to_owned(), |at| moment(at, zone));
                 vec![cell(&row.name, 60), cell(&ids.join(", "), 40), Cell::new(row.hits), Cell::new(last)]

@@ -14,14 +14,14 @@ use crate::{
         StoreReader,
         error::{Result, StoreContext, StoreError},
         nightly::{
-            BeginNightly, EndNightly, KeepVersion, LearnedRow, NewProposal, NewVersion, NightlyRow, PastMail, PastTask,
-            ProposalRow, Twins, VersionRow,
+            BeginNightly, EndNightly, LearnedEntryRow, LiveRulesVersion, NewProposal, NewRulesVersion, NightlyRow,
+            PastMail, PastTask, ProposalRow, RulesVersionRow, Twins,
         },
     },
 };
 
 /// How many versions are kept.
-pub(in crate::store) const VERSIONS: i64 = 30;
+pub(in crate::store) const MAX_KEPT_VERSIONS: i64 = 30;
 /// Who acts at night.
 const NIGHTLY_ACTOR: &str = "night";
 
@@ -76,7 +76,7 @@ fn open_proposal(connection: &Connection, question: &NewProposal, night: &EndNig
 }
 
 /// The line before the file is replaced.
-pub(in crate::store) fn intend(connection: &Connection, new: &NewVersion) -> Result<i64> {
+pub(in crate::store) fn record_intended_version(connection: &Connection, new: &NewRulesVersion) -> Result<i64> {
     let sql = "INSERT INTO rules_version (at, who, run_id, why, rules, guidelines, edits) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let edits = serde_json::to_string(&new.edits).context("encoding edits")?;
     let values = (new.at.to_string(), &new.who, &new.run_id, &new.why, &new.rules, &new.guidelines, &edits);
@@ -88,7 +88,7 @@ pub(in crate::store) fn intend(connection: &Connection, new: &NewVersion) -> Res
 }
 
 /// It is the file now.
-pub(in crate::store) fn keep(connection: &Connection, kept: &KeepVersion, at: Instant) -> Result<()> {
+pub(in crate::store) fn mark_version_live(connection: &Connection, kept: &LiveRulesVersion, at: Instant) -> Result<()> {
     let sql = "UPDATE rules_version SET live = 1 WHERE version = ?1";
     if execute(connection, sql, [kept.version], "keeping a version")? == 0 {
         return Err(StoreError::NotFound(format!("version {}", kept.version)));
@@ -115,11 +115,11 @@ pub(in crate::store) fn keep(connection: &Connection, kept: &KeepVersion, at: In
     }
     let sql = "DELETE FROM rules_version WHERE live = 1 AND version NOT IN
                (SELECT version FROM rules_version WHERE live = 1 ORDER BY version DESC LIMIT ?1)";
-    execute(connection, sql, [VERSIONS], "forgetting old versions").map(drop)
+    execute(connection, sql, [MAX_KEPT_VERSIONS], "forgetting old versions").map(drop)
 }
 
 /// The file was never replaced.
-pub(in crate::store) fn drop_intent(connection: &Connection, version: i64) -> Result<()> {
+pub(in crate::store) fn discard_intended_version(connection: &Connection, version: i64) -> Result<()> {
     let sql = "DELETE FROM rules_version WHERE version = ?1 AND live = 0";
     execute(connection, sql, [version], "dropping an intent").map(drop)
 }
@@ -212,8 +212,8 @@ fn nightly_row(row: &Row<'_>) -> rusqlite::Result<NightlyRow> {
 const NIGHTLY_COLUMNS: &str = "SELECT date, scheduled_at, run_id, state, begun_at, ended_at, report FROM night";
 const VERSION_COLUMNS: &str = "SELECT version, at, who, run_id, why, rules, guidelines, edits FROM rules_version";
 
-fn version_row(row: &Row<'_>) -> rusqlite::Result<VersionRow> {
-    Ok(VersionRow {
+fn version_row(row: &Row<'_>) -> rusqlite::Result<RulesVersionRow> {
+    Ok(RulesVersionRow {
         version: row.get(0)?,
         at: parsed(row, 1)?,
         who: row.get(2)?,
@@ -243,21 +243,21 @@ impl StoreReader<'_> {
     }
 
     /// The newest first.
-    pub fn rules_versions(&self) -> Result<Vec<VersionRow>> {
+    pub fn rules_versions(&self) -> Result<Vec<RulesVersionRow>> {
         let sql = format!("{VERSION_COLUMNS} WHERE live = 1 ORDER BY version DESC");
         many(self.0, &sql, [], "listing versions of the rules", version_row)
     }
 
     /// A version whose file may or may not have been replaced before a crash.
-    pub fn intended_versions(&self) -> Result<Vec<VersionRow>> {
+    pub fn intended_versions(&self) -> Result<Vec<RulesVersionRow>> {
         let sql = format!("{VERSION_COLUMNS} WHERE live = 0 ORDER BY version");
         many(self.0, &sql, [], "looking for intended versions", version_row)
     }
 
-    pub fn learned_entries(&self) -> Result<Vec<LearnedRow>> {
+    pub fn learned_entries(&self) -> Result<Vec<LearnedEntryRow>> {
         let sql = "SELECT name, entry, run_id, evidence, made_at, hits, last_hit FROM learned_entry ORDER BY name";
         many(self.0, sql, [], "reading learned entries", |row| {
-            Ok(LearnedRow {
+            Ok(LearnedEntryRow {
                 name: row.get(0)?,
                 entry: json(row, 1)?,
                 run_id: row.get(2)?,
