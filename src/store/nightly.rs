@@ -189,7 +189,7 @@ pub struct ProposalRow {
 
 /// Two tasks that are one: the newer can go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Twins {
+pub struct DuplicateTasks {
     pub newer: TaskId,
     pub older: TaskId,
     pub why: String,

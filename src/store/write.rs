@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     embedding::EmbeddedDocument,
     error::{Result, StoreError},
-    nightly::{BeginNightly, EndNightly, LiveRulesVersion, NewRulesVersion, Twins},
+    nightly::{BeginNightly, DuplicateTasks, EndNightly, LiveRulesVersion, NewRulesVersion},
     prepared::PreparedWrite,
     session::Session,
     table::{
@@ -120,7 +120,7 @@ pub enum Write {
         version: i64,
     },
     /// The newer of two tasks that are one.
-    CancelTwin(Twins, Instant),
+    CancelDuplicateTask(DuplicateTasks, Instant),
     /// A proposal a person answered cannot be carried out any more.
     CloseProposal {
         item_id: ItemId,
@@ -227,7 +227,7 @@ impl Write {
             Self::IntendRulesVersion(..) => "intend_rules",
             Self::MarkRulesVersionLive(..) => "keep_rules",
             Self::DiscardIntendedRulesVersion { .. } => "drop_intent",
-            Self::CancelTwin(..) => "cancel_twin",
+            Self::CancelDuplicateTask(..) => "cancel_twin",
             Self::CloseProposal { .. } => "settle_proposal",
             Self::Reindex => "reindex",
             Self::RecordEmbeddings(..) => "remember",
@@ -301,7 +301,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         }
         (Write::MarkRulesVersionLive(kept, at), _) => nightly::mark_version_live(session, kept, *at),
         (Write::DiscardIntendedRulesVersion { version }, _) => nightly::discard_intended_version(session, *version),
-        (Write::CancelTwin(twins, at), _) => nightly::cancel_twin(session, twins, *at),
+        (Write::CancelDuplicateTask(twins, at), _) => nightly::cancel_duplicate_task(session, twins, *at),
         (Write::CloseProposal { item_id, outcome, at }, _) => nightly::close_proposal(session, *item_id, outcome, *at),
         (Write::Reindex, _) => search::rebuild(session),
         (Write::RecordEmbeddings(learned), _) => vector::record_embeddings(session, learned),

@@ -21,7 +21,7 @@ use crate::{
     model::{AccountId, Instant, RunId},
     store::{
         StoreError, Write,
-        nightly::{BeginNightly, EndNightly, NightlyRow, Twins},
+        nightly::{BeginNightly, DuplicateTasks, EndNightly, NightlyRow},
     },
 };
 
@@ -38,7 +38,7 @@ pub struct NightReport {
     #[serde(flatten)]
     pub findings: Findings,
     /// Tasks that were cancelled because an older one is the same.
-    pub duplicates: Vec<Twins>,
+    pub duplicates: Vec<DuplicateTasks>,
     /// The version of the rules it made; none when nothing changed.
     pub version: Option<i64>,
     pub reranked: usize,
@@ -240,10 +240,10 @@ impl App {
         Ok((Findings { rules: files.rules, guidelines: files.guidelines, ..Findings::default() }, None))
     }
 
-    async fn cancel_twins(&self) -> anyhow::Result<Vec<Twins>> {
+    async fn cancel_twins(&self) -> anyhow::Result<Vec<DuplicateTasks>> {
         let mut cancelled = Vec::new();
-        for twins in self.store.read(|reader| reader.twins()).await? {
-            match self.store.write(Write::CancelTwin(twins.clone(), self.clock.now())).await {
+        for twins in self.store.read(|reader| reader.duplicate_tasks()).await? {
+            match self.store.write(Write::CancelDuplicateTask(twins.clone(), self.clock.now())).await {
                 Ok(_) => cancelled.push(twins),
                 // One of three was cancelled already, or a person came by.
                 Err(StoreError::Conflict(_)) => {}

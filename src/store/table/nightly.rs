@@ -14,8 +14,8 @@ use crate::{
         StoreReader,
         error::{Result, StoreContext, StoreError},
         nightly::{
-            BeginNightly, EndNightly, LearnedEntryRow, LiveRulesVersion, NewProposal, NewRulesVersion, NightlyRow,
-            PastMail, PastTask, ProposalRow, RulesVersionRow, Twins,
+            BeginNightly, DuplicateTasks, EndNightly, LearnedEntryRow, LiveRulesVersion, NewProposal, NewRulesVersion,
+            NightlyRow, PastMail, PastTask, ProposalRow, RulesVersionRow,
         },
     },
 };
@@ -147,8 +147,12 @@ pub(super) fn reject_proposal(connection: &Connection, item_id: ItemId, why: &st
 }
 
 /// Refused when a person has touched one of them meanwhile.
-pub(in crate::store) fn cancel_twin(connection: &Connection, twins: &Twins, at: Instant) -> Result<()> {
-    if !found_twins(connection)?.contains(twins) {
+pub(in crate::store) fn cancel_duplicate_task(
+    connection: &Connection,
+    twins: &DuplicateTasks,
+    at: Instant,
+) -> Result<()> {
+    if !find_duplicate_tasks(connection)?.contains(twins) {
         return Err(StoreError::Conflict(format!("task {} is no untouched duplicate any more", twins.newer)));
     }
     let row = task::get(connection, twins.newer)?;
@@ -158,7 +162,7 @@ pub(in crate::store) fn cancel_twin(connection: &Connection, twins: &Twins, at: 
 
 /// Open, untouched by a person, with no other mail linked, of one verified sender, and the same in content or invoice.
 /// Each is paired with the oldest of its kind.
-fn found_twins(connection: &Connection) -> Result<Vec<Twins>> {
+fn find_duplicate_tasks(connection: &Connection) -> Result<Vec<DuplicateTasks>> {
     let invoice = extracted("t.context", "$.invoice_number");
     let sql = format!(
         "SELECT t.task_id, m.mail_id, m.account, m.sender, m.content_sha256, t.objective, {invoice}
@@ -170,7 +174,7 @@ fn found_twins(connection: &Connection) -> Result<Vec<Twins>> {
                  AND NOT EXISTS (SELECT 1 FROM ledger k WHERE k.task_id = t.task_id AND k.state = 'linked')
                ORDER BY m.mail_id, t.task_id"
     );
-    type Known = (TaskId, i64);
+    type TaskAndMail = (TaskId, i64);
     let rows = many(connection, &sql, [], "looking for duplicates", |row| {
         let sender = format!("{}\u{1}{}", row.get::<_, String>(2)?, row.get::<_, String>(3)?);
         let content = format!("{}\u{1}{}", row.get::<_, String>(4)?, row.get::<_, String>(5)?);
@@ -178,7 +182,7 @@ fn found_twins(connection: &Connection) -> Result<Vec<Twins>> {
         let keys = [Some((sender.clone(), 'm', content)), invoice.map(|number| (sender, 'i', number))];
         Ok(((parsed(row, 0)?, row.get(1)?), keys))
     })?;
-    let mut first: HashMap<(String, char, String), Known> = HashMap::new();
+    let mut first: HashMap<(String, char, String), TaskAndMail> = HashMap::new();
     let mut twins = Vec::new();
     for ((newer, mail), keys) in rows {
         let keys: Vec<_> = keys.into_iter().flatten().collect();
@@ -186,7 +190,7 @@ fn found_twins(connection: &Connection) -> Result<Vec<Twins>> {
         let known = keys.iter().find_map(|key| Some((key.1, first.get(key).filter(|(_, other)| *other != mail)?.0)));
         if let Some((how, older)) = known {
             let why = if how == 'm' { "the same mail again" } else { "the same invoice number" };
-            twins.push(Twins { newer, older, why: why.to_owned() });
+            twins.push(DuplicateTasks { newer, older, why: why.to_owned() });
             continue;
         }
         for key in keys {
@@ -293,8 +297,8 @@ impl StoreReader<'_> {
         })
     }
 
-    pub fn twins(&self) -> Result<Vec<Twins>> {
-        found_twins(self.0)
+    pub fn duplicate_tasks(&self) -> Result<Vec<DuplicateTasks>> {
+        find_duplicate_tasks(self.0)
     }
 
     /// Tasks of accounts that are not retired, oldest first.
