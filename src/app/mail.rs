@@ -122,7 +122,7 @@ impl App {
 
     /// The index is a cache of what is stored.
     pub async fn rebuild_search(&self) -> anyhow::Result<()> {
-        self.store.write(Write::Reindex).await?;
+        self.store.write(Write::RebuildSearchIndex).await?;
         Ok(())
     }
 

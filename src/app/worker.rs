@@ -187,7 +187,7 @@ impl App {
             Err(held) => return Ok(Err(held)),
         };
         if !self.store.read(|reader| reader.is_index_current()).await? {
-            self.store.write(Write::Reindex).await?;
+            self.store.write(Write::RebuildSearchIndex).await?;
         }
         self.memory.settle().await?;
         let stop = CancellationToken::new();

@@ -30,18 +30,18 @@ pub(super) struct EncodedCheckpoint {
     /// The states of the runs it opens.
     pub(super) runs: Vec<String>,
     /// What the tasks it opens are found by.
-    pub(super) found: Vec<FoundBy>,
+    pub(super) search_entries: Vec<SearchEntry>,
 }
 
 pub(super) struct EncodedMail {
     pub(super) body: String,
-    pub(super) found: FoundBy,
+    pub(super) search_entry: SearchEntry,
     /// The mark of its text (see [`mark`]).
     pub(super) fingerprint: Option<String>,
 }
 
 /// What a document is found by.
-pub(super) struct FoundBy {
+pub(super) struct SearchEntry {
     pub(super) tokens: String,
     pub(super) vectors: PreparedVectors,
 }
@@ -69,7 +69,7 @@ pub(super) fn prepare(write: &Write, embed: Option<&EmbedFn>) -> Result<Prepared
 }
 
 fn encode_checkpoint(point: &Checkpoint, embed: Option<&EmbedFn>) -> Result<EncodedCheckpoint> {
-    let found = point.changes.iter().filter_map(opened_task).map(|task| task_found(task, embed)).collect();
+    let found = point.changes.iter().filter_map(opened_task).map(|task| build_task_entry(task, embed)).collect();
     let _making = tracing::trace_span!(ENCODE_SPAN).entered();
     Ok(EncodedCheckpoint {
         run_id: point.run_id.to_string(),
@@ -77,7 +77,7 @@ fn encode_checkpoint(point: &Checkpoint, embed: Option<&EmbedFn>) -> Result<Enco
         changes: serde_json::to_string(&point.changes).context("encoding changes")?,
         next_move: serde_json::to_string(&point.next_move).context("encoding a move")?,
         runs: point.runs.iter().map(|run| encode_state(&run.state)).collect::<Result<_>>()?,
-        found,
+        search_entries: found,
     })
 }
 
@@ -105,18 +105,18 @@ fn encode_mail(mail: &Mail, embed: Option<&EmbedFn>) -> Result<EncodedMail> {
     let body = serde_json::to_string(mail).context("encoding a mail")?;
     Ok(EncodedMail {
         body,
-        found: FoundBy { tokens: mail_tokens(mail), vectors },
+        search_entry: SearchEntry { tokens: tokenise_mail(mail), vectors },
         fingerprint: fingerprint::of_mail(mail),
     })
 }
 
-fn task_found(task: &Task, embed: Option<&EmbedFn>) -> FoundBy {
-    FoundBy { tokens: task_tokens(task), vectors: embed_snippets(&snippet::of_task(task), embed) }
+fn build_task_entry(task: &Task, embed: Option<&EmbedFn>) -> SearchEntry {
+    SearchEntry { tokens: tokenise_task(task), vectors: embed_snippets(&snippet::of_task(task), embed) }
 }
 
 /// Of a task that is written by the writer itself, whose time is too dear to make vectors.
-pub(super) fn task_due(task: &Task) -> FoundBy {
-    FoundBy { tokens: task_tokens(task), vectors: PreparedVectors::Due }
+pub(super) fn build_task_entry_with_due_vectors(task: &Task) -> SearchEntry {
+    SearchEntry { tokens: tokenise_task(task), vectors: PreparedVectors::Due }
 }
 
 fn embed_snippets(pieces: &[String], embed: Option<&EmbedFn>) -> PreparedVectors {
@@ -129,7 +129,7 @@ fn embed_snippets(pieces: &[String], embed: Option<&EmbedFn>) -> PreparedVectors
 }
 
 /// The words a task is found by.
-pub(super) fn task_tokens(task: &Task) -> String {
+pub(super) fn tokenise_task(task: &Task) -> String {
     let TaskContext { person, description, .. } = &task.context;
     tokenise_texts(&[
         &task.objective,
@@ -139,7 +139,7 @@ pub(super) fn task_tokens(task: &Task) -> String {
 }
 
 /// The words a mail is found by.
-pub(super) fn mail_tokens(mail: &Mail) -> String {
+pub(super) fn tokenise_mail(mail: &Mail) -> String {
     tokenise_texts(&[
         &mail.subject,
         mail.from.label(),

@@ -7,14 +7,14 @@ use std::{cell::RefCell, collections::BTreeMap, ops::Deref};
 
 use rusqlite::Connection;
 
-use super::{error::Result, table::search};
+use super::{error::Result, table::search_index};
 
 pub(super) struct Session {
     connection: Connection,
-    waiting: RefCell<BTreeMap<i64, Words>>,
+    pending_tokens: RefCell<BTreeMap<i64, PendingTokens>>,
 }
 
-struct Words {
+struct PendingTokens {
     tokens: String,
     /// The document was indexed under other words before this batch.
     replaces: bool,
@@ -22,25 +22,25 @@ struct Words {
 
 impl Session {
     pub(super) fn new(connection: Connection) -> Self {
-        Self { connection, waiting: RefCell::default() }
+        Self { connection, pending_tokens: RefCell::default() }
     }
 
     /// Has a document found by these words from the next commit on.
-    pub(super) fn index(&self, doc_id: i64, tokens: String, known: bool) {
-        let mut waiting = self.waiting.borrow_mut();
+    pub(super) fn queue_tokens(&self, doc_id: i64, tokens: String, known: bool) {
+        let mut waiting = self.pending_tokens.borrow_mut();
         let replaces = waiting.get(&doc_id).map_or(known, |words| words.replaces);
-        waiting.insert(doc_id, Words { tokens, replaces });
+        waiting.insert(doc_id, PendingTokens { tokens, replaces });
     }
 
     /// Indexes what waits. Belongs before every commit, and before a savepoint is released.
-    pub(super) fn settle(&self) -> Result<()> {
-        let waiting = self.waiting.take();
-        waiting.iter().try_for_each(|(id, words)| search::put_words(self, *id, &words.tokens, words.replaces))
+    pub(super) fn flush_pending_tokens(&self) -> Result<()> {
+        let waiting = self.pending_tokens.take();
+        waiting.iter().try_for_each(|(id, words)| search_index::write_tokens(self, *id, &words.tokens, words.replaces))
     }
 
     /// What waits belongs to writes that were taken back.
-    pub(super) fn forget(&self) {
-        self.waiting.take();
+    pub(super) fn discard_pending_tokens(&self) {
+        self.pending_tokens.take();
     }
 
     pub(super) fn close(self) {
@@ -76,25 +76,25 @@ mod tests {
     #[test]
     fn words_are_found_once_settled_and_the_last_ones_count() {
         let session = session();
-        session.index(1, "draft lease".into(), false);
-        session.index(2, "lease".into(), false);
-        session.index(1, "final lease".into(), true);
+        session.queue_tokens(1, "draft lease".into(), false);
+        session.queue_tokens(2, "lease".into(), false);
+        session.queue_tokens(1, "final lease".into(), true);
         assert!(found(&session, "lease").is_empty());
-        session.settle().unwrap();
+        session.flush_pending_tokens().unwrap();
         assert_eq!(found(&session, "lease"), [1, 2]);
         assert_eq!((found(&session, "draft"), found(&session, "final")), (vec![], vec![1]));
-        session.index(1, "signed lease".into(), true);
-        session.index(1, "signed contract".into(), true);
-        session.settle().unwrap();
+        session.queue_tokens(1, "signed lease".into(), true);
+        session.queue_tokens(1, "signed contract".into(), true);
+        session.flush_pending_tokens().unwrap();
         assert_eq!((found(&session, "lease"), found(&session, "signed")), (vec![2], vec![1]));
     }
 
     #[test]
     fn what_was_taken_back_is_not_indexed_later() {
         let session = session();
-        session.index(1, "lease".into(), false);
-        session.forget();
-        session.settle().unwrap();
+        session.queue_tokens(1, "lease".into(), false);
+        session.discard_pending_tokens();
+        session.flush_pending_tokens().unwrap();
         assert!(found(&session, "lease").is_empty());
     }
 }

@@ -10,7 +10,7 @@ use super::{
     session::Session,
     table::{
         account, approval, condition, decision, item, ledger, model_call, nightly, outbox, reminder, request, run,
-        search, setting, task_edit, vector,
+        search_index, setting, task_edit, vector,
     },
     value::{
         Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewModelCall, NewRun,
@@ -128,7 +128,7 @@ pub enum Write {
         at: Instant,
     },
     /// Builds the search index anew from what is stored.
-    Reindex,
+    RebuildSearchIndex,
     /// Vectors were made of documents that waited for them.
     RecordEmbeddings(Vec<EmbeddedDocument>),
     /// The vectors of these documents go; with `again`, they are made anew.
@@ -229,7 +229,7 @@ impl Write {
             Self::DiscardIntendedRulesVersion { .. } => "drop_intent",
             Self::CancelDuplicateTask(..) => "cancel_twin",
             Self::CloseProposal { .. } => "settle_proposal",
-            Self::Reindex => "reindex",
+            Self::RebuildSearchIndex => "reindex",
             Self::RecordEmbeddings(..) => "remember",
             Self::DeleteVectors { .. } => "forget",
             Self::DeleteAllVectors => "forget_all",
@@ -303,7 +303,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::DiscardIntendedRulesVersion { version }, _) => nightly::discard_intended_version(session, *version),
         (Write::CancelDuplicateTask(twins, at), _) => nightly::cancel_duplicate_task(session, twins, *at),
         (Write::CloseProposal { item_id, outcome, at }, _) => nightly::close_proposal(session, *item_id, outcome, *at),
-        (Write::Reindex, _) => search::rebuild(session),
+        (Write::RebuildSearchIndex, _) => search_index::rebuild(session),
         (Write::RecordEmbeddings(learned), _) => vector::record_embeddings(session, learned),
         (Write::DeleteVectors { docs, reembed: again }, _) => vector::delete_vectors(session, docs, *again),
         (Write::DeleteAllVectors, _) => vector::delete_all_vectors(session),

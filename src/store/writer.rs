@@ -105,7 +105,7 @@ impl Batch {
 /// One outcome for each order; when the commit itself fails, the same for all.
 fn commit(session: &Session, batch: &mut Batch, orders: &Receiver<QueuedWrite>, habit: Habit) -> Vec<Result<Receipt>> {
     transact(session, batch, orders, habit).unwrap_or_else(|error| {
-        session.forget();
+        session.discard_pending_tokens();
         if !session.is_autocommit() {
             drop(session.execute_batch("ROLLBACK"));
         }
@@ -124,12 +124,12 @@ fn transact(
 ) -> Result<Vec<Result<Receipt>>> {
     execute(session, "BEGIN IMMEDIATE")?;
     if let Some(receipts) = perform_all(session, batch, orders, habit)
-        && session.settle().is_ok()
+        && session.flush_pending_tokens().is_ok()
     {
         commit_all(session, &batch.orders)?;
         return Ok(receipts.into_iter().map(Ok).collect());
     }
-    session.forget();
+    session.discard_pending_tokens();
     if !session.is_autocommit() {
         execute(session, "ROLLBACK")?;
     }
@@ -171,12 +171,12 @@ fn commit_all(session: &Session, batch: &[QueuedWrite]) -> Result<()> {
 /// The outer error is the batch's, the inner one the request's.
 fn attempt(session: &Session, order: &QueuedWrite) -> Result<Result<Receipt>> {
     execute(session, "SAVEPOINT one")?;
-    match guarded(session, order).and_then(|receipt| session.settle().map(|()| receipt)) {
+    match guarded(session, order).and_then(|receipt| session.flush_pending_tokens().map(|()| receipt)) {
         // The disk is full or the database locked: SQLite may have rolled all of it back, and none of it is stored.
         Err(error) if error.is_transient() || session.is_autocommit() => Err(error),
         outcome => {
             if outcome.is_err() {
-                session.forget();
+                session.discard_pending_tokens();
                 execute(session, "ROLLBACK TO one")?;
             }
             execute(session, "RELEASE one")?;

@@ -39,7 +39,7 @@ async fn the_index_can_be_built_anew() {
     for words in questions {
         before.push(found(&house, words).await);
     }
-    house.app().await.store.write(Write::Reindex).await.unwrap();
+    house.app().await.store.write(Write::RebuildSearchIndex).await.unwrap();
     for (words, before) in questions.iter().zip(before) {
         assert!(!before.is_empty(), "{words}");
         assert_eq!(found(&house, words).await, before, "{words}");

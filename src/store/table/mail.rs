@@ -49,7 +49,7 @@ pub(in crate::store) fn put(
     if arrival.direction == Direction::Out {
         written_to(session, account, mail, sent_at)?;
     }
-    super::search::put_mail(session, account, mail_id.0, mail, &text.found, sent_at)
+    super::search_index::index_mail(session, account, mail_id.0, mail, &text.search_entry, sent_at)
 }
 
 fn written_to(connection: &Connection, account: &AccountId, mail: &Mail, at: Instant) -> Result<()> {

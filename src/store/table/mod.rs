@@ -25,7 +25,7 @@ pub(super) mod request;
 pub(super) mod row_check;
 pub(super) mod run;
 pub(super) mod run_read;
-pub(super) mod search;
+pub(super) mod search_index;
 pub(super) mod setting;
 pub(super) mod task;
 pub(super) mod task_edit;

@@ -10,7 +10,7 @@ use crate::{
     },
     store::{
         error::{Result, StoreContext, StoreError},
-        prepared::{EncodedCheckpoint, FoundBy},
+        prepared::{EncodedCheckpoint, SearchEntry},
         session::Session,
         value::{Checkpoint, NewItem, NewRun, RecordedReply},
     },
@@ -94,7 +94,7 @@ pub(in crate::store) fn store_checkpoint(
     if let Some(mv) = &point.moved {
         outbox::advance(session, mv)?;
     }
-    project_changes(session, point, &text.found)?;
+    project_changes(session, point, &text.search_entries)?;
     if let Some(action) = &point.action {
         outbox::plan(session, action, point.run_id, point.node.as_str(), point.entered_at)?;
     }
@@ -227,7 +227,7 @@ fn record_fork_effect(connection: &Connection, point: &Checkpoint) -> Result<()>
 }
 
 /// Lets the changes reach the tables they are about.
-fn project_changes(session: &Session, point: &Checkpoint, found: &[FoundBy]) -> Result<()> {
+fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry]) -> Result<()> {
     let touched = point.changes.iter().any(|change| change.written_field().starts_with("task."));
     if let Some((after, revision)) = point.task.as_ref().filter(|_| touched) {
         // Before any change: what no longer fits a task that somebody else moved is no fault of the run.

@@ -2,13 +2,13 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{audit, execute, facts, first, history, json, many, one, parsed, parsed_option, search};
+use super::{audit, execute, facts, first, history, json, many, one, parsed, parsed_option, search_index};
 use crate::{
     model::{AccountId, Facts, Instant, MailId, Status, Task, TaskId, UserId, audit::AuditEntry},
     store::{
         StoreReader,
         error::{Result, StoreContext, StoreError},
-        prepared::FoundBy,
+        prepared::SearchEntry,
         session::Session,
         value::TaskRow,
     },
@@ -58,7 +58,7 @@ pub(in crate::store) struct Owner<'a> {
 pub(in crate::store) fn open(
     session: &Session,
     task: &Task,
-    found: &FoundBy,
+    found: &SearchEntry,
     of: &Facts,
     owner: &Owner<'_>,
     at: Instant,
@@ -94,7 +94,7 @@ pub(in crate::store) fn open(
         execute(session, sql, (owner.account.as_str(), thread, &id), "threading a task")?;
     }
     facts::put_task(session, task.task_id, of)?;
-    search::put_task(session, owner.account, task, &of.sender, found)?;
+    search_index::index_task(session, owner.account, task, &of.sender, found)?;
     let born =
         StatusTransition { account: owner.account, from: "", to: Status::New, who: owner.who, why: &task.source, at };
     record_status_transition(session, task.task_id, &born)

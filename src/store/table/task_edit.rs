@@ -3,13 +3,13 @@
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::{correction, decision, execute, facts, history, item, outbox, reminder, search, task};
+use super::{correction, decision, execute, facts, history, item, outbox, reminder, search_index, task};
 use crate::{
     model::{ActionId, Instant, Status, Subtask, Task, TaskId, task::INSTRUCTION},
     store::{
         error::{Result, StoreError},
         nightly::CorrectionKind,
-        prepared::task_due,
+        prepared::build_task_entry_with_due_vectors,
         session::Session,
         value::{NewReminder, Rerank, TaskEdit, TaskRow, TaskWish},
     },
@@ -18,7 +18,7 @@ use crate::{
 pub(in crate::store) fn edit(session: &Session, edit: &TaskEdit) -> Result<TaskId> {
     if let TaskWish::Add { task: new, facts, remind } = &edit.wish {
         let owner = task::Owner { account: &edit.account, user: &edit.user, mail_id: None, who: "person" };
-        task::open(session, new, &task_due(new), facts, &owner, edit.at)?;
+        task::open(session, new, &build_task_entry_with_due_vectors(new), facts, &owner, edit.at)?;
         let ready = task::StatusTransition {
             account: &edit.account,
             from: Status::New.as_str(),
@@ -228,7 +228,13 @@ fn follow_up(session: &Session, row: &TaskRow, changed: &Task, edit: &TaskEdit) 
             execute(session, sql, (id, &changed.objective), "updating facts")?;
             reminder::rename(session, changed.task_id, &changed.objective)?;
             let sender = facts::of_task(session, changed.task_id)?.map(|facts| facts.sender).unwrap_or_default();
-            search::put_task(session, &row.account, changed, &sender, &task_due(changed))
+            search_index::index_task(
+                session,
+                &row.account,
+                changed,
+                &sender,
+                &build_task_entry_with_due_vectors(changed),
+            )
         }
         TaskWish::Deadline(_, due) => {
             let sql = "UPDATE task_facts SET due_at = ?2 WHERE task_id = ?1";
@@ -298,7 +304,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     let known =
         facts::of_task(session, row.task.task_id)?.ok_or_else(|| StoreError::NotFound("facts of the task".into()))?;
     let owner = task::Owner { account: &row.account, user: &row.user, mail_id: row.mail_id, who: "person" };
-    task::open(session, &successor, &task_due(&successor), &known, &owner, edit.at)?;
+    task::open(session, &successor, &build_task_entry_with_due_vectors(&successor), &known, &owner, edit.at)?;
     let sql = "UPDATE task_owner SET number = ?2, rule = ?3, hand_ranked = ?4 WHERE task_id = ?1";
     let values = (successor.task_id.to_string(), row.number, &row.rule, row.hand_ranked);
     execute(session, sql, values, "taking a number over")?;

@@ -6,7 +6,7 @@ use crate::{
     store::{
         StoreReader,
         error::{Result, SkipUnreadable as _, StoreContext},
-        prepared::{FoundBy, PreparedVectors, mail_tokens, task_tokens},
+        prepared::{PreparedVectors, SearchEntry, tokenise_mail, tokenise_task},
         session::Session,
     },
 };
@@ -15,15 +15,15 @@ use crate::{
 const EDITION: &str = "search_edition";
 const NEWEST_EDITION: &str = "2";
 
-pub(in crate::store) fn put_mail(
+pub(in crate::store) fn index_mail(
     session: &Session,
     account: &AccountId,
     mail_id: i64,
     mail: &Mail,
-    found: &FoundBy,
+    found: &SearchEntry,
     at: Instant,
 ) -> Result<()> {
-    let document = Document {
+    let document = IndexedDocument {
         doc: &format!("mail:{mail_id}"),
         kind: "mail",
         account,
@@ -32,18 +32,18 @@ pub(in crate::store) fn put_mail(
         person: &mail.from.addr,
         thread: &mail.thread,
     };
-    put(session, &document, found)
+    index_document(session, &document, found)
 }
 
 /// `sender` is who wrote the mail it came from.
-pub(in crate::store) fn put_task(
+pub(in crate::store) fn index_task(
     session: &Session,
     account: &AccountId,
     task: &Task,
     sender: &str,
-    found: &FoundBy,
+    found: &SearchEntry,
 ) -> Result<()> {
-    let document = Document {
+    let document = IndexedDocument {
         doc: &format!("task:{}", task.task_id),
         kind: "task",
         account,
@@ -52,10 +52,10 @@ pub(in crate::store) fn put_task(
         person: sender,
         thread: task.context.threads.first().map_or("", String::as_str),
     };
-    put(session, &document, found)
+    index_document(session, &document, found)
 }
 
-struct Document<'a> {
+struct IndexedDocument<'a> {
     doc: &'a str,
     kind: &'a str,
     account: &'a AccountId,
@@ -65,8 +65,8 @@ struct Document<'a> {
     thread: &'a str,
 }
 
-fn put(session: &Session, document: &Document<'_>, found: &FoundBy) -> Result<()> {
-    let Document { doc, kind, account, title, at, person, thread } = document;
+fn index_document(session: &Session, document: &IndexedDocument<'_>, found: &SearchEntry) -> Result<()> {
+    let IndexedDocument { doc, kind, account, title, at, person, thread } = document;
     let owner = vector::VectorOwner { account: account.as_str(), kind };
     let words = i64::try_from(found.tokens.split(' ').count()).unwrap_or(i64::MAX);
     let sql =
@@ -75,19 +75,19 @@ fn put(session: &Session, document: &Document<'_>, found: &FoundBy) -> Result<()
     let values = (doc, account.as_str(), title, at.to_string(), words, person, thread);
     if execute(session, sql, values, "adding a document")? == 1 {
         let id = session.last_insert_rowid();
-        session.index(id, found.tokens.clone(), false);
+        session.queue_tokens(id, found.tokens.clone(), false);
         return vector::store_vectors(session, id, &owner, &found.vectors, vector::PreviousVectors::None);
     }
     let sql = "UPDATE search_doc SET title = ?2, words = ?3, person = ?4, thread = ?5 WHERE doc = ?1 RETURNING doc_id";
     let values = (doc, title, words, person, thread);
     let id = one(session, sql, values, "renaming a document", |row| row.get::<_, i64>(0))?;
     let Some(id) = id else { return Ok(()) };
-    session.index(id, found.tokens.clone(), true);
+    session.queue_tokens(id, found.tokens.clone(), true);
     vector::store_vectors(session, id, &owner, &found.vectors, vector::PreviousVectors::Some)
 }
 
 /// For the end of a batch only; see [`Session`].
-pub(in crate::store) fn put_words(session: &Session, doc_id: i64, tokens: &str, replaces: bool) -> Result<()> {
+pub(in crate::store) fn write_tokens(session: &Session, doc_id: i64, tokens: &str, replaces: bool) -> Result<()> {
     if replaces {
         execute(session, "DELETE FROM search WHERE rowid = ?1", [doc_id], "unindexing")?;
     }
@@ -95,7 +95,7 @@ pub(in crate::store) fn put_words(session: &Session, doc_id: i64, tokens: &str, 
 }
 
 pub(in crate::store) fn rebuild(session: &Session) -> Result<()> {
-    session.forget();
+    session.discard_pending_tokens();
     // The documents keep their numbers, by which their vectors are found.
     session.execute_batch("DELETE FROM search;").context("emptying the index")?;
     vector::drop_orphans(session)?;
@@ -103,15 +103,15 @@ pub(in crate::store) fn rebuild(session: &Session) -> Result<()> {
         Ok((row.get::<_, i64>(0)?, AccountId(row.get(1)?), parsed(row, 2)?, super::json::<Mail>(row, 3)?))
     })?;
     for (mail_id, account, at, mail) in &mails {
-        let found = FoundBy { tokens: mail_tokens(mail), vectors: PreparedVectors::Unchanged };
-        put_mail(session, account, *mail_id, mail, &found, *at)?;
+        let found = SearchEntry { tokens: tokenise_mail(mail), vectors: PreparedVectors::Unchanged };
+        index_mail(session, account, *mail_id, mail, &found, *at)?;
     }
     let sql = format!("{} ORDER BY t.task_id", super::task::COLUMNS);
     for row in many(session, &sql, [], "reading tasks", super::task::task_row)? {
-        let found = FoundBy { tokens: task_tokens(&row.task), vectors: PreparedVectors::Unchanged };
+        let found = SearchEntry { tokens: tokenise_task(&row.task), vectors: PreparedVectors::Unchanged };
         let sender =
             facts::of_task(session, row.task.task_id).skip_unreadable()?.map(|facts| facts.sender).unwrap_or_default();
-        put_task(session, &row.account, &row.task, &sender, &found)?;
+        index_task(session, &row.account, &row.task, &sender, &found)?;
     }
     setting::set(session, EDITION, NEWEST_EDITION)
 }
