@@ -90,14 +90,15 @@ impl Shelf {
                 direction: Direction::In,
                 arrived_at: at,
                 size: 1,
-                content: ArrivalContent::Keep { mail: Arc::new(mail), reason: "kept".into() },
+                content: ArrivalContent::StoreOnly { mail: Arc::new(mail), reason: "kept".into() },
                 file: ArrivalFile::default(),
             }
         };
         let arrivals = texts.iter().map(arrival).collect();
         let (account, user) = (self.account.clone(), self.user.clone());
-        let batch = Arrivals { account, user, cursor: None, arrivals, gone: Vec::new(), kept: Vec::new(), at };
-        let Receipt::Arrived(arrived) = self.store.write(Write::Arrivals(Box::new(batch))).await? else {
+        let batch =
+            Arrivals { account, user, cursor: None, arrivals, gone_keys: Vec::new(), unchanged_files: Vec::new(), at };
+        let Receipt::Arrived(arrived) = self.store.write(Write::RecordArrivals(Box::new(batch))).await? else {
             anyhow::bail!("nothing arrived")
         };
         for entry in arrived {

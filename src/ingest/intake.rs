@@ -23,7 +23,9 @@ use crate::{
     source::{Confirmed, FETCH_BYTES, FileNote, Found, Poll, Source, SourceError},
     store::{
         Receipt, SkipUnreadable as _, Store, Write,
-        value::{Arrival, ArrivalContent, ArrivalFile, Arrivals, Arrived, KeptFile, LedgerRow, MailContext},
+        value::{
+            Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, LedgerRow, MailContext, UnchangedFile,
+        },
     },
 };
 
@@ -71,7 +73,7 @@ pub struct Left {
     /// Keys of those that are in the mailbox no more.
     pub gone: Vec<String>,
     /// Those whose file looks otherwise and says the same.
-    pub kept: Vec<KeptFile>,
+    pub kept: Vec<UnchangedFile>,
 }
 
 /// What one pass has done so far.
@@ -96,7 +98,7 @@ pub struct Pass {
     intake: Intake,
     found: std::vec::IntoIter<Found>,
     gone: Vec<String>,
-    kept: Vec<KeptFile>,
+    kept: Vec<UnchangedFile>,
     /// Committed with the last part; none afterwards.
     cursor: Option<String>,
     /// How often those that could not be read were tried.
@@ -249,11 +251,11 @@ impl Desk {
         // Also where nobody vouches for the sender: leaving a mail alone is the careful thing, whoever wrote it.
         if is_left_alone(&mail.from, &self.never_touch) {
             let doubt = if mail.authentication.verified { "" } else { "; nobody vouches that they wrote it" };
-            return ArrivalContent::Keep { reason: format!("{LEFT_ALONE}{doubt}"), mail };
+            return ArrivalContent::StoreOnly { reason: format!("{LEFT_ALONE}{doubt}"), mail };
         }
         match self.old_since(&mail, raw, arrived_at) {
-            Some(at) => ArrivalContent::Keep { mail, reason: format!("old: written {}", at.day()) },
-            None => ArrivalContent::Work(mail),
+            Some(at) => ArrivalContent::StoreOnly { mail, reason: format!("old: written {}", at.day()) },
+            None => ArrivalContent::Process(mail),
         }
     }
 
@@ -279,7 +281,7 @@ impl Desk {
         tally: &mut Tally,
     ) -> anyhow::Result<Vec<Fresh>> {
         let work = |arrival: &Arrival| match &arrival.content {
-            ArrivalContent::Work(mail) => Some((arrival.source_key.clone(), Arc::clone(mail))),
+            ArrivalContent::Process(mail) => Some((arrival.source_key.clone(), Arc::clone(mail))),
             _ => None,
         };
         let mut mails: HashMap<String, Arc<Mail>> = arrivals.iter().filter_map(work).collect();
@@ -289,13 +291,14 @@ impl Desk {
         tally.unreadable += arrivals.iter().filter(lost).count();
         let Desk { account, user, store, clock, .. } = self;
         let (account, user, Left { gone, kept }) = (account.clone(), user.clone(), left);
-        let batch = Arrivals { account, user, cursor, arrivals, gone, kept, at: clock.now() };
-        let Receipt::Arrived(arrived) = store.write(Write::Arrivals(Box::new(batch))).await? else {
+        let batch =
+            Arrivals { account, user, cursor, arrivals, gone_keys: gone, unchanged_files: kept, at: clock.now() };
+        let Receipt::Arrived(arrived) = store.write(Write::RecordArrivals(Box::new(batch))).await? else {
             anyhow::bail!("the store answered something else than arrivals");
         };
         tally.entered += arrived.len();
         tally.duplicates += arrived.iter().filter(|entry| entry.state == MailState::Duplicate).count();
-        let fresh = |entry: Arrived| {
+        let fresh = |entry: ArrivalReceipt| {
             let (run_id, known) = entry.run?;
             Some(Fresh { mail_id: entry.mail_id, run_id, known, mail: mails.remove(&entry.source_key)? })
         };
@@ -323,8 +326,8 @@ fn again(row: LedgerRow) -> Found {
     Found { key, folder, direction, arrived_at, size, file }
 }
 
-fn kept(Confirmed { key, stamp, sha256 }: Confirmed) -> KeptFile {
-    KeptFile { source_key: key, stamp, sha256 }
+fn kept(Confirmed { key, stamp, sha256 }: Confirmed) -> UnchangedFile {
+    UnchangedFile { source_key: key, stamp, sha256 }
 }
 
 fn unreadable(error: &SourceError, tried: u32) -> ArrivalContent {

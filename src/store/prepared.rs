@@ -60,7 +60,7 @@ pub(super) fn prepare(write: &Write, embed: Option<&EmbedFn>) -> Result<Prepared
     Ok(match write {
         Write::Checkpoint(point) => PreparedWrite::Checkpoint(encode_checkpoint(point, embed)?),
         Write::OpenRun(new, _) => PreparedWrite::Run(encode_state(&new.state)?),
-        Write::Arrivals(batch) => {
+        Write::RecordArrivals(batch) => {
             let texts = batch.arrivals.iter().map(|new| encode_arrival(new, embed));
             PreparedWrite::Arrivals(texts.collect::<Result<_>>()?)
         }
@@ -94,7 +94,7 @@ pub(super) fn encode_state(state: &RunState) -> Result<String> {
 
 fn encode_arrival(arrival: &Arrival, embed: Option<&EmbedFn>) -> Result<Option<EncodedMail>> {
     match &arrival.content {
-        ArrivalContent::Work(mail) | ArrivalContent::Keep { mail, .. } => encode_mail(mail, embed).map(Some),
+        ArrivalContent::Process(mail) | ArrivalContent::StoreOnly { mail, .. } => encode_mail(mail, embed).map(Some),
         _ => Ok(None),
     }
 }

@@ -8,7 +8,7 @@ mod model_call;
 use std::{collections::BTreeSet, sync::Arc};
 
 pub use chain::{Chain, Restored, WitnessKept};
-pub use file::{ArrivalFile, FileRow, KeptFile};
+pub use file::{ArrivalFile, FileRow, UnchangedFile};
 pub use item::{ItemRow, NewItem, QueueLimits};
 pub use model_call::{CostRow, ModelCallRow, NewModelCall};
 use serde::Serialize;
@@ -47,9 +47,9 @@ pub struct Arrival {
 #[derive(Debug, Clone)]
 pub enum ArrivalContent {
     /// To be worked by the graph.
-    Work(Arc<Mail>),
+    Process(Arc<Mail>),
     /// Kept and searchable, but it opens no run.
-    Keep { mail: Arc<Mail>, reason: String },
+    StoreOnly { mail: Arc<Mail>, reason: String },
     /// Could not be read now; tried again.
     Failed { reason: String },
     /// Cannot be read; a person may look.
@@ -66,14 +66,14 @@ pub struct Arrivals {
     /// Only with the last part of a poll.
     pub cursor: Option<String>,
     pub arrivals: Vec<Arrival>,
-    pub gone: Vec<String>,
-    pub kept: Vec<KeptFile>,
+    pub gone_keys: Vec<String>,
+    pub unchanged_files: Vec<UnchangedFile>,
     pub at: Instant,
 }
 
 /// What became of one arrival.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Arrived {
+pub struct ArrivalReceipt {
     pub source_key: String,
     pub mail_id: MailId,
     pub state: MailState,

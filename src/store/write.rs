@@ -13,8 +13,8 @@ use super::{
         search_index, setting, task_edit, vector,
     },
     value::{
-        Account, ActionEdit, ActionMove, Arrivals, Arrived, Checkpoint, Decision, MailEdit, NewModelCall, NewRun,
-        Rejudged, Rerank, ShownReminder, TaskEdit,
+        Account, ActionEdit, ActionMove, ArrivalReceipt, Arrivals, Checkpoint, Decision, MailEdit, NewModelCall,
+        NewRun, Rejudged, Rerank, ShownReminder, TaskEdit,
     },
 };
 use crate::model::{
@@ -29,7 +29,7 @@ pub enum Write {
         mode: AccountMode,
         at: Instant,
     },
-    Arrivals(Box<Arrivals>),
+    RecordArrivals(Box<Arrivals>),
     OpenRun(Box<NewRun>, Instant),
     Checkpoint(Arc<Checkpoint>),
     EndRun {
@@ -197,7 +197,7 @@ impl Write {
         match self {
             Self::OpenAccount(..) => "open_account",
             Self::SetMode { .. } => "set_mode",
-            Self::Arrivals(..) => "arrivals",
+            Self::RecordArrivals(..) => "arrivals",
             Self::OpenRun(..) => "open_run",
             Self::Checkpoint(..) => "checkpoint",
             Self::EndRun { .. } => "end_run",
@@ -243,7 +243,7 @@ impl Write {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Receipt {
     Done,
-    Arrived(Vec<Arrived>),
+    Arrived(Vec<ArrivalReceipt>),
     Number(i64),
     Task(TaskId),
     /// The runs the write opened.
@@ -265,8 +265,8 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
     match (write, prepared) {
         (Write::OpenAccount(account), _) => account::open(session, account),
         (Write::SetMode { account, mode, at }, _) => account::set_mode(session, account, *mode, *at),
-        (Write::Arrivals(arrivals), PreparedWrite::Arrivals(texts)) => {
-            return ledger::arrive(session, arrivals, texts).map(Receipt::Arrived);
+        (Write::RecordArrivals(arrivals), PreparedWrite::Arrivals(texts)) => {
+            return ledger::record_arrivals(session, arrivals, texts).map(Receipt::Arrived);
         }
         (Write::OpenRun(new, at), PreparedWrite::Run(state)) => run::open(session, new, state, *at),
         (Write::Checkpoint(checkpoint), PreparedWrite::Checkpoint(text)) => {
@@ -309,7 +309,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::DeleteAllVectors, _) => vector::delete_all_vectors(session),
         (Write::ResetMemory { place, elsewhere }, _) => vector::reset_memory(session, place, *elsewhere),
         (Write::MarkMemoryCleared, _) => vector::mark_memory_cleared(session),
-        (Write::Checkpoint(_) | Write::Arrivals(_) | Write::OpenRun(..), _) => {
+        (Write::Checkpoint(_) | Write::RecordArrivals(_) | Write::OpenRun(..), _) => {
             Err(StoreError::Refused("it was not prepared".into()))
         }
     }

@@ -29,15 +29,22 @@ async fn keep(app: &App, account: &str, texts: &[String]) -> Vec<String> {
             direction: Direction::In,
             arrived_at: at,
             size: 1,
-            content: ArrivalContent::Keep { mail: Arc::new(mail), reason: "kept".into() },
+            content: ArrivalContent::StoreOnly { mail: Arc::new(mail), reason: "kept".into() },
             file: ArrivalFile::default(),
         }
     };
     let arrivals = texts.iter().enumerate().map(arrival).collect();
     let (account, user) = (AccountId::from(account), app.user.clone());
-    let batch =
-        Arrivals { account: account.clone(), user, cursor: None, arrivals, gone: Vec::new(), kept: Vec::new(), at };
-    app.store.write(Write::Arrivals(Box::new(batch))).await.unwrap();
+    let batch = Arrivals {
+        account: account.clone(),
+        user,
+        cursor: None,
+        arrivals,
+        gone_keys: Vec::new(),
+        unchanged_files: Vec::new(),
+        at,
+    };
+    app.store.write(Write::RecordArrivals(Box::new(batch))).await.unwrap();
     let keys = app.store.read(|reader| reader.ledger(None, 100_000)).await.unwrap();
     let docs: HashMap<String, String> = keys
         .into_iter()

@@ -18,7 +18,8 @@ use crate::{
         prepared::{self, EncodedMail},
         session::Session,
         value::{
-            Arrival, ArrivalContent, ArrivalFile, Arrivals, Arrived, KeptFile, MailContext, MailEdit, MailWish, NewRun,
+            Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, MailContext, MailEdit, MailWish, NewRun,
+            UnchangedFile,
         },
     },
 };
@@ -28,22 +29,22 @@ const INTAKE: &str = "intake";
 /// Why there is no more to know about a mail.
 const LEFT: &str = "left the mailbox before it was read";
 
-pub(in crate::store) fn arrive(
+pub(in crate::store) fn record_arrivals(
     session: &Session,
     batch: &Arrivals,
     texts: &[Option<EncodedMail>],
-) -> Result<Vec<Arrived>> {
+) -> Result<Vec<ArrivalReceipt>> {
     let mut arrived = Vec::with_capacity(batch.arrivals.len());
     for (arrival, text) in batch.arrivals.iter().zip(texts) {
-        if let Some(entry) = enter(session, batch, arrival, text.as_ref())? {
+        if let Some(entry) = enter_arrival(session, batch, arrival, text.as_ref())? {
             arrived.push(entry);
         }
     }
-    for key in &batch.gone {
-        gone(session, &batch.account, key, batch.at)?;
+    for key in &batch.gone_keys {
+        mark_gone(session, &batch.account, key, batch.at)?;
     }
-    for file in &batch.kept {
-        keep_file(session, &batch.account, file)?;
+    for file in &batch.unchanged_files {
+        update_file_stamp(session, &batch.account, file)?;
     }
     if let Some(cursor) = &batch.cursor {
         super::account::polled(session, &batch.account, cursor, batch.at)?;
@@ -52,12 +53,12 @@ pub(in crate::store) fn arrive(
 }
 
 /// None when the ledger has an answer for it already.
-fn enter(
+fn enter_arrival(
     session: &Session,
     batch: &Arrivals,
     arrival: &Arrival,
     text: Option<&EncodedMail>,
-) -> Result<Option<Arrived>> {
+) -> Result<Option<ArrivalReceipt>> {
     let sql = "INSERT INTO ledger (account, source_key, folder, direction, arrived_at, size, state, reason, task_id, retries, updated_at, stamp, bytes_sha256)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', '', NULL, 0, ?7, ?8, ?9) ON CONFLICT (account, source_key) DO NOTHING";
     let size = i64::try_from(arrival.size).unwrap_or(i64::MAX);
@@ -83,52 +84,52 @@ fn enter(
         let Some(row) = row else { return Ok(None) };
         row
     };
-    let Answer { state, reason, run } = account_for(session, batch, arrival, text, mail_id, retries)?;
+    let ArrivalOutcome { state, reason, run } = store_arrival_content(session, batch, arrival, text, mail_id, retries)?;
     if state != MailState::Pending || !reason.is_empty() {
         record_outcome(session, mail_id, state, &reason, None, batch.at)?;
     }
-    Ok(Some(Arrived { source_key: arrival.source_key.clone(), mail_id, state, run }))
+    Ok(Some(ArrivalReceipt { source_key: arrival.source_key.clone(), mail_id, state, run }))
 }
 
 /// What the ledger says about an arrival, and the run it opened.
-struct Answer {
+struct ArrivalOutcome {
     state: MailState,
     reason: String,
     run: Option<(RunId, MailContext)>,
 }
 
-impl Answer {
-    fn settled(state: MailState, reason: &str) -> Self {
+impl ArrivalOutcome {
+    fn without_run(state: MailState, reason: &str) -> Self {
         Self { state, reason: reason.to_owned(), run: None }
     }
 }
 
-fn account_for(
+fn store_arrival_content(
     session: &Session,
     batch: &Arrivals,
     arrival: &Arrival,
     text: Option<&EncodedMail>,
     mail_id: MailId,
     retries: u32,
-) -> Result<Answer> {
+) -> Result<ArrivalOutcome> {
     let mail = match &arrival.content {
-        ArrivalContent::Failed { reason } => return Ok(Answer::settled(MailState::Failed, reason)),
-        ArrivalContent::Parked { reason } => return Ok(Answer::settled(MailState::Parked, reason)),
-        ArrivalContent::Gone => return Ok(Answer::settled(MailState::Gone, LEFT)),
-        ArrivalContent::Work(mail) | ArrivalContent::Keep { mail, .. } => mail,
+        ArrivalContent::Failed { reason } => return Ok(ArrivalOutcome::without_run(MailState::Failed, reason)),
+        ArrivalContent::Parked { reason } => return Ok(ArrivalOutcome::without_run(MailState::Parked, reason)),
+        ArrivalContent::Gone => return Ok(ArrivalOutcome::without_run(MailState::Gone, LEFT)),
+        ArrivalContent::Process(mail) | ArrivalContent::StoreOnly { mail, .. } => mail,
     };
     let twin = mail::twin(session, &batch.account, mail_id, mail)?;
     let text = text.ok_or_else(|| StoreError::Refused("the mail was not prepared".into()))?;
     mail::put(session, &batch.account, mail_id, arrival, mail, text)?;
     if let Twin::Same(first) = twin {
-        follow_rewritten(session, first, arrival)?;
-        return Ok(Answer::settled(MailState::Duplicate, &format!("the same mail as {first}")));
+        update_rewritten_file(session, first, arrival)?;
+        return Ok(ArrivalOutcome::without_run(MailState::Duplicate, &format!("the same mail as {first}")));
     }
-    if let ArrivalContent::Keep { reason, .. } = &arrival.content {
-        return Ok(Answer::settled(MailState::NoTask, reason));
+    if let ArrivalContent::StoreOnly { reason, .. } = &arrival.content {
+        return Ok(ArrivalOutcome::without_run(MailState::NoTask, reason));
     }
     let begun =
-        arrival.file.completes.as_deref().map(|key| replace_beginning(session, batch, key, mail_id)).transpose()?;
+        arrival.file.completes.as_deref().map(|key| replace_partial_mail(session, batch, key, mail_id)).transpose()?;
     let flag = match (begun.flatten(), twin) {
         (Some(first), _) => {
             format!("flagged: the whole of mail {first}, which was read while it was still being written")
@@ -138,13 +139,13 @@ fn account_for(
         }
         _ => String::new(),
     };
-    let run = mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
+    let run = build_mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
     run::open(session, &run, &prepared::encode_state(&run.state)?, batch.at)?;
     let known = mail::load_mail_context(session, mail_id, mail, text.fingerprint.as_deref())?;
-    Ok(Answer { state: MailState::Pending, reason: flag, run: known.map(|known| (run.run_id, known)) })
+    Ok(ArrivalOutcome { state: MailState::Pending, reason: flag, run: known.map(|known| (run.run_id, known)) })
 }
 
-fn mail_run(
+fn build_mail_run(
     account: &AccountId,
     user: &UserId,
     mail_id: MailId,
@@ -166,7 +167,7 @@ fn mail_run(
 }
 
 /// A program that adds header fields to a file leaves the same mail under the same name: effects on it find these bytes.
-fn follow_rewritten(connection: &Connection, first: MailId, arrival: &Arrival) -> Result<()> {
+fn update_rewritten_file(connection: &Connection, first: MailId, arrival: &Arrival) -> Result<()> {
     let ArrivalFile { stamp, sha256, .. } = &arrival.file;
     let sql = "UPDATE ledger SET stamp = ?3, bytes_sha256 = ?4, size = ?5
                WHERE mail_id = ?1 AND bytes_sha256 <> '' AND substr(?2, 1, length(source_key) + 1) = source_key || '/'";
@@ -177,7 +178,7 @@ fn follow_rewritten(connection: &Connection, first: MailId, arrival: &Arrival) -
 
 /// Takes the tasks back that were opened by the beginning of a mail, when nobody has touched them and nothing has left:
 /// the whole of it opens them anew. Otherwise they stay, and the whole is a follow-up. Returns the mail of the beginning.
-fn replace_beginning(session: &Session, batch: &Arrivals, key: &str, whole: MailId) -> Result<Option<MailId>> {
+fn replace_partial_mail(session: &Session, batch: &Arrivals, key: &str, whole: MailId) -> Result<Option<MailId>> {
     let sql = "SELECT mail_id, state FROM ledger WHERE account = ?1 AND source_key = ?2";
     let values = (batch.account.as_str(), key);
     let read = |row: &Row<'_>| Ok((MailId(row.get(0)?), parsed::<MailState>(row, 1)?));
@@ -196,14 +197,14 @@ fn replace_beginning(session: &Session, batch: &Arrivals, key: &str, whole: Mail
 }
 
 /// Notes how a file looks now whose content is what it was.
-fn keep_file(connection: &Connection, account: &AccountId, file: &KeptFile) -> Result<()> {
+fn update_file_stamp(connection: &Connection, account: &AccountId, file: &UnchangedFile) -> Result<()> {
     let sql = "UPDATE ledger SET stamp = ?3, bytes_sha256 = coalesce(?4, bytes_sha256) WHERE account = ?1 AND source_key = ?2";
     let values = (account.as_str(), &file.source_key, &file.stamp, &file.sha256);
     execute(connection, sql, values, "noting how a file looks").map(drop)
 }
 
 /// Only what was still owed an answer is accounted for as gone; the rest has one.
-fn gone(connection: &Connection, account: &AccountId, key: &str, at: Instant) -> Result<()> {
+fn mark_gone(connection: &Connection, account: &AccountId, key: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE ledger SET state = 'gone', reason = ?4, updated_at = ?3
                WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked')";
     execute(connection, sql, (account.as_str(), key, at.to_string(), LEFT), "accounting for a mail that is gone")
@@ -256,7 +257,7 @@ pub(in crate::store) fn again(connection: &Connection, mail_id: MailId, user: &U
     let sql =
         "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, updated_at = ?2 WHERE mail_id = ?1";
     execute(connection, sql, (mail_id.0, at.to_string()), "working a mail again")?;
-    let run = mail_run(&entry.account, user, mail_id, &entry.source_key, entry.arrived_at, entry.retries + 1);
+    let run = build_mail_run(&entry.account, user, mail_id, &entry.source_key, entry.arrived_at, entry.retries + 1);
     run::open(connection, &run, &prepared::encode_state(&run.state)?, at)?;
     Ok(run.run_id)
 }

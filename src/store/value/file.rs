@@ -12,7 +12,7 @@ pub struct ArrivalFile {
 
 /// What to note of a message that is there and whose content is what it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptFile {
+pub struct UnchangedFile {
     pub source_key: String,
     pub stamp: String,
     /// None when it was not read again.
