@@ -47,7 +47,7 @@ impl App {
 
     /// Holds every effect at once, or lets them go.
     pub async fn pause(&self, on: bool) -> anyhow::Result<()> {
-        self.store.write(Write::Pause { on, at: self.clock.now() }).await?;
+        self.store.write(Write::SetPaused { on, at: self.clock.now() }).await?;
         Ok(())
     }
 

@@ -343,7 +343,7 @@ impl EngineInner {
             replies: std::mem::take(&mut ticket.unsaved_replies),
             task,
             action: step.action,
-            moved: ticket.action_move.take().filter(|_| !ticket.identity.is_fork),
+            action_move: ticket.action_move.take().filter(|_| !ticket.identity.is_fork),
             item: step.item,
             runs: if ticket.identity.is_fork { Vec::new() } else { runs },
             reflection: step

@@ -125,7 +125,7 @@ impl Outbox {
     pub fn new(store: Store, setting: OutboxSettings, now: Instant) -> Result<Self> {
         let mut windows = RateWindows::default();
         for (_, sender, at, action) in
-            store.read_blocking(|reader| reader.effects_since(now.plus(-caps::LONGEST_WINDOW)))?
+            store.read_blocking(|reader| reader.finished_effects_since(now.plus(-caps::LONGEST_WINDOW)))?
         {
             windows.count_past_effect(&action, sender, at, now);
         }
@@ -369,7 +369,7 @@ impl Outbox {
     fn final_move(row: &PendingEffect, end: AttemptOutcome, now: Instant) -> ActionMove {
         ActionMove {
             handle: end.handle,
-            here: end.is_database_row,
+            is_database_row: end.is_database_row,
             undoable: row.class == RiskClass::R1,
             ..Self::new_move(row, end.state, &end.result, now)
         }
@@ -384,7 +384,7 @@ impl Outbox {
             handle: String::new(),
             who: "outbox".into(),
             at,
-            here: false,
+            is_database_row: false,
             approval: Claim::None,
             undoable: false,
             untried: false,

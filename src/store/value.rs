@@ -135,7 +135,7 @@ pub struct Checkpoint {
     pub task: Option<(Arc<Task>, i64)>,
     pub action: Option<Arc<NewAction>>,
     /// The end of the effect the run waited for.
-    pub moved: Option<Box<ActionMove>>,
+    pub action_move: Option<Box<ActionMove>>,
     pub item: Option<NewItem>,
     pub runs: Vec<NewRun>,
     pub reflection: Option<Box<(String, Reflection)>>,
@@ -155,7 +155,7 @@ pub struct ActionMove {
     pub who: String,
     pub at: Instant,
     /// The effect is a row of ours (label, reminder, invoice): written in the same transaction.
-    pub here: bool,
+    pub is_database_row: bool,
     pub approval: Claim,
     /// It can be taken back.
     pub undoable: bool,

@@ -74,7 +74,7 @@ pub enum Write {
         at: Instant,
     },
     /// Holds every effect, or lets them go.
-    Pause {
+    SetPaused {
         on: bool,
         at: Instant,
     },
@@ -214,7 +214,7 @@ impl Write {
             Self::ItemsReminded { .. } => "items_reminded",
             Self::RecordModelCall(..) => "hear_model",
             Self::SetAside { .. } => "set_aside",
-            Self::Pause { .. } => "pause",
+            Self::SetPaused { .. } => "pause",
             Self::Epoch { .. } => "epoch",
             Self::Undo { .. } => "undo",
             Self::Ask { .. } => "ask",
@@ -286,7 +286,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::ItemsReminded { items, at }, _) => item::reminded(session, items, *at),
         (Write::RecordModelCall(call), _) => model_call::record_model_call(session, call),
         (Write::SetAside { run_id, reason, until, at }, _) => run::set_aside(session, *run_id, reason, *until, *at),
-        (Write::Pause { on, at }, _) => setting::pause(session, *on, *at),
+        (Write::SetPaused { on, at }, _) => setting::set_paused(session, *on, *at),
         (Write::Epoch { epoch, reason, at }, _) => approval::epoch(session, *epoch, reason, *at),
         (Write::Undo { action_id, done, at }, _) => approval::undo(session, *action_id, *done, *at),
         (Write::Ask { kind, at }, _) => return request::ask(session, kind, *at).map(Receipt::Number),

@@ -288,7 +288,7 @@ impl Yard {
             replies: Vec::new(),
             task: None,
             action: Some(Arc::new(planned)),
-            moved: None,
+            action_move: None,
             item,
             runs: Vec::new(),
             reflection: None,

@@ -196,7 +196,7 @@ pub(in crate::store) fn undo(connection: &Connection, action_id: ActionId, done:
     }
     let sql = "UPDATE journal SET undone_at = ?2 WHERE action_id = ?1";
     execute(connection, sql, (action_id.to_string(), at.to_string()), "closing the journal")?;
-    outbox::take_away(connection, &row.action)?;
+    outbox::revert_database_effect(connection, &row.action)?;
     overruled(connection, &row.action, CorrectionKind::Undo, (row.state.as_str(), "void"), "", at)?;
     outbox::void(connection, &row.action, "taken back", "person", at)
 }

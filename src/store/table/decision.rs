@@ -143,7 +143,7 @@ fn happened(connection: &Connection, decision: &Decision, item: &ItemRow, task_i
         handle: String::new(),
         who: decision.who.clone(),
         at: decision.at,
-        here: false,
+        is_database_row: false,
         approval: Claim::None,
         undoable: false,
         untried: false,

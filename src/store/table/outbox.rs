@@ -56,7 +56,7 @@ pub(in crate::store) fn plan(
     // It is done in the same breath, and each act has its line before it.
     let ready = OutboxState::Ready;
     note(connection, action, &format!("{} {class} → {ready} ({sha})", action.tool), who, "effect_planned", at)?;
-    take_effect(connection, action, at)?;
+    apply_database_effect(connection, action, at)?;
     note(connection, action, &format!("{ready} → {state}: {reason}"), who, "effect_moved", at)
 }
 
@@ -64,7 +64,7 @@ pub(in crate::store) fn plan(
 pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Result<()> {
     let row = get(connection, mv.action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {}", mv.action_id)))?;
     if mv.to == OutboxState::Sending {
-        must_still_leave(connection, &row)?;
+        ensure_may_still_leave(connection, &row)?;
     }
     let sql =
         "UPDATE outbox SET state = ?3, result = ?4, handle = CASE WHEN ?5 = '' THEN handle ELSE ?5 END, updated_at = ?6,
@@ -89,8 +89,8 @@ pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Res
         Claim::Use => approval::spend(connection, &row, mv.at)?,
         Claim::Return => approval::give_back(connection, mv.action_id)?,
     }
-    if mv.here {
-        take_effect(connection, &row.action, mv.at)?;
+    if mv.is_database_row {
+        apply_database_effect(connection, &row.action, mv.at)?;
     }
     if mv.undoable && mv.to == OutboxState::Applied {
         let sql = "INSERT INTO journal (action_id, handle, done_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
@@ -100,7 +100,7 @@ pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Res
 }
 
 /// Asked in the transaction that lets a message go: what a person said before counts, however late it was said.
-fn must_still_leave(connection: &Connection, row: &OutboxRow) -> Result<()> {
+fn ensure_may_still_leave(connection: &Connection, row: &OutboxRow) -> Result<()> {
     let sql = "SELECT EXISTS (SELECT 1 FROM setting WHERE name = ?1 AND value <> ''),
                       (SELECT mode FROM account WHERE account = ?2), (SELECT status FROM tasks WHERE task_id = ?3),
                       EXISTS (SELECT 1 FROM approval WHERE action_id = ?4 AND sha256 <> ?5)";
@@ -122,7 +122,7 @@ fn must_still_leave(connection: &Connection, row: &OutboxRow) -> Result<()> {
 }
 
 /// The effects that are rows of ours.
-fn take_effect(connection: &Connection, action: &Action, at: Instant) -> Result<()> {
+fn apply_database_effect(connection: &Connection, action: &Action, at: Instant) -> Result<()> {
     match &action.effect {
         Effect::Label { label } => {
             let Some(mail) = action.mail_id else { return Err(StoreError::Refused("a label needs a mail".into())) };
@@ -143,7 +143,7 @@ fn take_effect(connection: &Connection, action: &Action, at: Instant) -> Result<
 }
 
 /// The other way round, for what can be taken back.
-pub(super) fn take_away(connection: &Connection, action: &Action) -> Result<()> {
+pub(super) fn revert_database_effect(connection: &Connection, action: &Action) -> Result<()> {
     if let (Effect::Label { label }, Some(mail)) = (&action.effect, action.mail_id) {
         let sql = "DELETE FROM label WHERE mail_id = ?1 AND label = ?2";
         execute(connection, sql, (mail.0, label), "taking a label off")?;
@@ -251,7 +251,7 @@ impl StoreReader<'_> {
     }
 
     /// When effects of these kinds ended lately, and on whose account of mail: what the caps count.
-    pub fn effects_since(&self, since: Instant) -> Result<Vec<(RiskClass, String, Instant, Action)>> {
+    pub fn finished_effects_since(&self, since: Instant) -> Result<Vec<(RiskClass, String, Instant, Action)>> {
         let sql = "SELECT class, sender, updated_at, action FROM outbox
                    WHERE state IN ('applied', 'sent', 'saved') AND updated_at >= ?1 ORDER BY updated_at";
         many(self.0, sql, [since.to_string()], "counting recent effects", |row| {

@@ -91,7 +91,7 @@ pub(in crate::store) fn store_checkpoint(
     if point.fork {
         return record_fork_effect(session, point);
     }
-    if let Some(mv) = &point.moved {
+    if let Some(mv) = &point.action_move {
         outbox::advance(session, mv)?;
     }
     project_changes(session, point, &text.search_entries)?;

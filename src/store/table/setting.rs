@@ -16,7 +16,7 @@ pub(in crate::store) fn set(connection: &Connection, name: &str, value: &str) ->
 /// Every effect is held while it is not empty.
 pub(super) const PAUSED: &str = "paused";
 
-pub(in crate::store) fn pause(connection: &Connection, on: bool, at: Instant) -> Result<()> {
+pub(in crate::store) fn set_paused(connection: &Connection, on: bool, at: Instant) -> Result<()> {
     set(connection, PAUSED, if on { "1" } else { "" })?;
     let entry = AuditEntry {
         at,
