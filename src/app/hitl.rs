@@ -326,7 +326,7 @@ impl App {
 
     /// Takes an approval back while its grace runs.
     pub async fn take_back(&self, item_id: ItemId) -> anyhow::Result<()> {
-        self.store.write(Write::TakeBack { item_id, who: "person".into(), at: self.clock.now() }).await?;
+        self.store.write(Write::RevokeApproval { item_id, who: "person".into(), at: self.clock.now() }).await?;
         Ok(())
     }
 

@@ -25,7 +25,7 @@ use crate::{
     source::{Busy, KnownEvent, Mailbox, SourceError},
     store::{
         Result, SkipUnreadable as _, Store, StoreError, Write,
-        value::{ActionMove, Claim, NewAction},
+        value::{ActionMove, ApprovalUse, NewAction},
     },
     witness::Witness,
 };
@@ -226,7 +226,7 @@ impl Outbox {
             // Nothing has left: a draft is stored under the action's own name, so storing it again is storing it once.
             OutboxState::Drafting => {
                 let mv = Self::new_move(row, OutboxState::Ready, "interrupted while drafting", now);
-                self.store_move(ActionMove { approval: Claim::Return, ..mv }).await.map(|()| None)
+                self.store_move(ActionMove { approval: ApprovalUse::Return, ..mv }).await.map(|()| None)
             }
             OutboxState::Sending => {
                 self.move_to(row, OutboxState::Unknown, "interrupted while sending", now).await.map(|()| None)
@@ -385,7 +385,7 @@ impl Outbox {
             who: "outbox".into(),
             at,
             is_database_row: false,
-            approval: Claim::None,
+            approval: ApprovalUse::None,
             undoable: false,
             untried: false,
         }

@@ -15,7 +15,7 @@ use crate::{
     source::{Applied, Departure, Mailbox, SendError, Trace},
     store::{
         self, StoreError,
-        value::{ActionMove, Claim},
+        value::{ActionMove, ApprovalUse},
     },
 };
 
@@ -47,7 +47,7 @@ impl Outbox {
         if row.state == OutboxState::Drafted {
             return self.send_draft(row, &row.handle.clone(), mailbox, approved, now).await;
         }
-        let approval = if row.approval.is_some() { Claim::Use } else { Claim::None };
+        let approval = if row.approval.is_some() { ApprovalUse::Use } else { ApprovalUse::None };
         let claim = ActionMove { approval, ..Self::new_move(row, OutboxState::Drafting, "drafting", now) };
         match self.store_move(claim).await {
             Err(StoreError::Refused(why)) => {
@@ -129,7 +129,7 @@ impl Outbox {
                     self.rate_windows.lock().unwrap_or_else(PoisonError::into_inner).release(&row.action, &row.sender);
                     let untried = row.is_untried && !drafted;
                     let mv = Self::new_move(row, OutboxState::Ready, &why, now);
-                    ActionMove { approval: Claim::Return, untried, ..mv }
+                    ActionMove { approval: ApprovalUse::Return, untried, ..mv }
                 } else {
                     Self::new_move(row, OutboxState::Drafted, &why, now)
                 };
@@ -194,7 +194,7 @@ impl Outbox {
             }
             Ok(Trace::Absent) => {
                 let mv = Self::new_move(row, OutboxState::Ready, "it was certainly not sent", now);
-                self.store_move(ActionMove { approval: Claim::Return, ..mv }).await.map(|()| None)
+                self.store_move(ActionMove { approval: ApprovalUse::Return, ..mv }).await.map(|()| None)
             }
             Ok(Trace::Unsure(why)) => self.retry_probe_or_escalate(row, &why, now).await,
             Ok(Trace::Unknowable) => {

@@ -156,7 +156,7 @@ pub struct ActionMove {
     pub at: Instant,
     /// The effect is a row of ours (label, reminder, invoice): written in the same transaction.
     pub is_database_row: bool,
-    pub approval: Claim,
+    pub approval: ApprovalUse,
     /// It can be taken back.
     pub undoable: bool,
     /// No try has put anything of it into the mailbox, for certain.
@@ -165,7 +165,7 @@ pub struct ActionMove {
 
 /// What a move does to the approval behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claim {
+pub enum ApprovalUse {
     None,
     /// Uses it, or the move is refused.
     Use,

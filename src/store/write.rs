@@ -51,7 +51,7 @@ pub enum Write {
         at: Instant,
     },
     /// Takes an approval back while its grace runs.
-    TakeBack {
+    RevokeApproval {
         item_id: ItemId,
         who: String,
         at: Instant,
@@ -209,7 +209,7 @@ impl Write {
             Self::EditAction(..) => "edit_action",
             Self::Rejudge(..) => "rejudge",
             Self::SnoozeItem { .. } => "snooze_item",
-            Self::TakeBack { .. } => "take_back",
+            Self::RevokeApproval { .. } => "take_back",
             Self::Expire { .. } => "expire",
             Self::ItemsReminded { .. } => "items_reminded",
             Self::RecordModelCall(..) => "hear_model",
@@ -278,10 +278,10 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::Rerank(rerank), _) => task_edit::rerank(session, rerank),
         (Write::EditMail(edit), _) => return ledger::edit(session, edit).map(Receipt::Runs),
         (Write::Decide(decision), _) => return decision::decide(session, decision).map(Receipt::Runs),
-        (Write::EditAction(edit), _) => approval::edit(session, edit),
+        (Write::EditAction(edit), _) => approval::edit_action(session, edit),
         (Write::Rejudge(judged), _) => approval::rejudge(session, judged),
         (Write::SnoozeItem { item_id, until, at }, _) => item::snooze(session, *item_id, *until, *at),
-        (Write::TakeBack { item_id, who, at }, _) => approval::take_back(session, *item_id, who, *at),
+        (Write::RevokeApproval { item_id, who, at }, _) => approval::revoke(session, *item_id, who, *at),
         (Write::Expire { at }, _) => return decision::expire(session, *at).map(Receipt::Runs),
         (Write::ItemsReminded { items, at }, _) => item::reminded(session, items, *at),
         (Write::RecordModelCall(call), _) => model_call::record_model_call(session, call),

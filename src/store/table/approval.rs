@@ -18,7 +18,7 @@ const RESTORED_BECAUSE: &str = "restored_because";
 
 /// Lets the action go, after its grace. What the person saw must be what is stored.
 pub(in crate::store) fn grant(connection: &Connection, decision: &Decision, item: &ItemRow) -> Result<OutboxRow> {
-    let row = action_of(connection, item)?;
+    let row = action_of_item(connection, item)?;
     let refused = |why: &str| Err(StoreError::Refused(format!("item {} was not approved: {why}", item.item_id)));
     let Some(terms) = row.action.terms.as_ref() else { return refused("it was never asked about") };
     if !decision.channel.may_approve() {
@@ -64,14 +64,14 @@ pub(in crate::store) fn grant(connection: &Connection, decision: &Decision, item
     Ok(row)
 }
 
-pub(in crate::store) fn action_of(connection: &Connection, item: &ItemRow) -> Result<OutboxRow> {
+pub(in crate::store) fn action_of_item(connection: &Connection, item: &ItemRow) -> Result<OutboxRow> {
     let action_id =
         item.action_id.ok_or_else(|| StoreError::Refused(format!("item {} is about no effect", item.item_id)))?;
     outbox::get(connection, action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))
 }
 
 /// Uses the approval of an effect, in the transaction that runs it. One conditional update: never twice.
-pub(super) fn spend(connection: &Connection, row: &OutboxRow, at: Instant) -> Result<()> {
+pub(super) fn use_approval(connection: &Connection, row: &OutboxRow, at: Instant) -> Result<()> {
     let sql =
         "UPDATE approval SET used_at = ?2 WHERE action_id = ?1 AND used_at IS NULL AND expires_at > ?2 AND sha256 = ?3";
     let values = (row.action.action_id.to_string(), at.to_string(), &row.sha256);
@@ -82,15 +82,15 @@ pub(super) fn spend(connection: &Connection, row: &OutboxRow, at: Instant) -> Re
 }
 
 /// What it was used for certainly did not happen.
-pub(super) fn give_back(connection: &Connection, action_id: ActionId) -> Result<()> {
+pub(super) fn return_approval(connection: &Connection, action_id: ActionId) -> Result<()> {
     let sql = "UPDATE approval SET used_at = NULL WHERE action_id = ?1";
     execute(connection, sql, [action_id.to_string()], "returning an approval").map(drop)
 }
 
 /// Within the grace: the item is open again, and the run that would have done it is over.
-pub(in crate::store) fn take_back(connection: &Connection, item_id: ItemId, who: &str, at: Instant) -> Result<()> {
+pub(in crate::store) fn revoke(connection: &Connection, item_id: ItemId, who: &str, at: Instant) -> Result<()> {
     let row = item::get(connection, item_id)?.ok_or_else(|| StoreError::NotFound(format!("item {item_id}")))?;
-    let action = action_of(connection, &row)?;
+    let action = action_of_item(connection, &row)?;
     let id = action.action.action_id.to_string();
     let sql = "UPDATE outbox SET state = 'parked', release_at = NULL, result = 'taken back', updated_at = ?2 WHERE action_id = ?1 AND state = 'held'";
     if execute(connection, sql, (&id, at.to_string()), "taking an approval back")? == 0 {
@@ -125,14 +125,14 @@ pub(in crate::store) fn take_back(connection: &Connection, item_id: ItemId, who:
 }
 
 /// Another wording is another action: the old one is void, the new one is asked about.
-pub(in crate::store) fn edit(connection: &Connection, edit: &ActionEdit) -> Result<()> {
+pub(in crate::store) fn edit_action(connection: &Connection, edit: &ActionEdit) -> Result<()> {
     let old =
         item::get(connection, edit.item_id)?.ok_or_else(|| StoreError::NotFound(format!("item {}", edit.item_id)))?;
     let sql = "UPDATE item SET state = 'void', reason = 'edited', updated_at = ?2 WHERE item_id = ?1 AND state = 'open' AND kind = 'action'";
     if execute(connection, sql, (edit.item_id.to_string(), edit.at.to_string()), "replacing an item")? == 0 {
         return Err(StoreError::Refused(format!("item {} is {} and cannot be edited", edit.item_id, old.state)));
     }
-    let row = action_of(connection, &old)?;
+    let row = action_of_item(connection, &old)?;
     outbox::void(connection, &row.action, "edited", &edit.who, edit.at)?;
     overruled(connection, &row.action, CorrectionKind::Edit, ("", ""), "", edit.at)?;
     let run = old.run_id.unwrap_or(row.run_id);

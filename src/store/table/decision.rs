@@ -15,7 +15,7 @@ use crate::{
         error::{Result, SkipUnreadable as _, StoreError},
         nightly::CorrectionKind,
         prepared,
-        value::{ActionMove, Claim, Decision, ItemRow, NewRun, TaskRow, Verdict},
+        value::{ActionMove, ApprovalUse, Decision, ItemRow, NewRun, TaskRow, Verdict},
     },
 };
 
@@ -79,7 +79,7 @@ fn of_action(connection: &Connection, decision: &Decision, item: &ItemRow, task_
 }
 
 fn overruled(connection: &Connection, decision: &Decision, item: &ItemRow, kind: CorrectionKind) -> Result<()> {
-    let action = approval::action_of(connection, item)?.action;
+    let action = approval::action_of_item(connection, item)?.action;
     approval::overruled(connection, &action, kind, ("", ""), &decision.reason, decision.at)
 }
 
@@ -96,7 +96,7 @@ fn approve(connection: &Connection, decision: &Decision, item: &ItemRow) -> Resu
 
 /// The action is void and its step becomes the person's; whatever else the agent has to do goes on.
 pub(super) fn refuse(connection: &Connection, item: &ItemRow, who: &str, why: &str, at: Instant) -> Result<RunId> {
-    let action = approval::action_of(connection, item)?.action;
+    let action = approval::action_of_item(connection, item)?.action;
     item::close(connection, item.item_id, ItemState::Void, why, at)?;
     outbox::void(connection, &action, why, who, at)?;
     let mut row = proceed(connection, action.task_id, who, why, at)?;
@@ -119,7 +119,7 @@ fn respond(connection: &Connection, decision: &Decision, item: &ItemRow, task_id
         return Err(StoreError::Refused("say what to do instead".into()));
     }
     overruled(connection, decision, item, CorrectionKind::Respond)?;
-    let action = approval::action_of(connection, item)?.action;
+    let action = approval::action_of_item(connection, item)?.action;
     outbox::void(connection, &action, "another answer was asked for", &decision.who, decision.at)?;
     let mut row = proceed(connection, task_id, &decision.who, "another answer was asked for", decision.at)?;
     row.task.context.more.insert(INSTRUCTION.to_owned(), json!(decision.reason));
@@ -134,7 +134,7 @@ fn respond(connection: &Connection, decision: &Decision, item: &ItemRow, task_id
 
 /// A person knows that it did happen.
 fn happened(connection: &Connection, decision: &Decision, item: &ItemRow, task_id: TaskId) -> Result<Vec<RunId>> {
-    let action = approval::action_of(connection, item)?.action;
+    let action = approval::action_of_item(connection, item)?.action;
     let mv = ActionMove {
         action_id: action.action_id,
         from: OutboxState::NeedsHuman,
@@ -144,7 +144,7 @@ fn happened(connection: &Connection, decision: &Decision, item: &ItemRow, task_i
         who: decision.who.clone(),
         at: decision.at,
         is_database_row: false,
-        approval: Claim::None,
+        approval: ApprovalUse::None,
         undoable: false,
         untried: false,
     };

@@ -11,7 +11,7 @@ use crate::{
     store::{
         StoreReader,
         error::{Result, StoreContext, StoreError},
-        value::{ActionMove, Claim, NewAction, OutboxRow, TaskRow},
+        value::{ActionMove, ApprovalUse, NewAction, OutboxRow, TaskRow},
     },
 };
 
@@ -85,9 +85,9 @@ pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Res
         return Err(StoreError::Conflict(format!("action {} is {}, no longer {}", mv.action_id, row.state, mv.from)));
     }
     match mv.approval {
-        Claim::None => {}
-        Claim::Use => approval::spend(connection, &row, mv.at)?,
-        Claim::Return => approval::give_back(connection, mv.action_id)?,
+        ApprovalUse::None => {}
+        ApprovalUse::Use => approval::use_approval(connection, &row, mv.at)?,
+        ApprovalUse::Return => approval::return_approval(connection, mv.action_id)?,
     }
     if mv.is_database_row {
         apply_database_effect(connection, &row.action, mv.at)?;
