@@ -13,7 +13,7 @@ use crate::{
         Receipt, SkipUnreadable as _, Write,
         value::{
             FollowUp, HistoryRow, InvoiceRow, LedgerRow, NewReminder, OutboxRow, ReminderRow, RunRow, ShownReminder,
-            TaskEdit, TaskRow, TaskWish,
+            TaskEdit, TaskEditKind, TaskRow,
         },
     },
     tool::remind::{ReminderRequest, is_reminder, reminder_time},
@@ -72,7 +72,7 @@ impl App {
     }
 
     /// Does what the person wishes; the task after it.
-    pub async fn edit_task(&self, reference: &str, wish: TaskWish, why: &str) -> anyhow::Result<TaskRow> {
+    pub async fn edit_task(&self, reference: &str, wish: TaskEditKind, why: &str) -> anyhow::Result<TaskRow> {
         let row = self.task_named(reference).await?;
         self.apply_edit(row.task.task_id, row.account, wish, why).await
     }
@@ -81,20 +81,20 @@ impl App {
         &self,
         task_id: TaskId,
         account: AccountId,
-        wish: TaskWish,
+        wish: TaskEditKind,
         why: &str,
     ) -> anyhow::Result<TaskRow> {
         let remind_at = self.moved_reminder(task_id, &wish).await?;
         let (user, why, at) = (self.user.clone(), why.to_owned(), self.clock.now());
-        let edit = TaskEdit { task_id, account, user, wish, why, at, remind_at };
+        let edit = TaskEdit { task_id, account, user, kind: wish, why, at, remind_at };
         let receipt = self.store.write(Write::EditTask(Box::new(edit))).await?;
         let changed = if let Receipt::Task(changed) = receipt { changed } else { task_id };
         self.task_named(&changed.to_string()).await
     }
 
     /// When the reminder of a task comes after its deadline was changed.
-    async fn moved_reminder(&self, task_id: TaskId, wish: &TaskWish) -> anyhow::Result<Option<Instant>> {
-        let TaskWish::Deadline(deadline, due) = wish else { return Ok(None) };
+    async fn moved_reminder(&self, task_id: TaskId, wish: &TaskEditKind) -> anyhow::Result<Option<Instant>> {
+        let TaskEditKind::Deadline(deadline, due) = wish else { return Ok(None) };
         let facts = self.store.read(move |reader| reader.task_facts(task_id)).await?;
         let kind = facts.map(|facts| facts.kind).unwrap_or_default();
         let (me, now) = (&self.config.me, self.clock.now());
@@ -142,10 +142,10 @@ impl App {
             tool_output: remind.as_ref().map(reminder_output),
             result_summary: None,
         };
-        let wish = TaskWish::Add { task: Box::new(task), facts: Box::new(facts), remind };
+        let wish = TaskEditKind::Add { task: Box::new(task), facts: Box::new(facts), remind };
         let row = self.apply_edit(task_id, AccountId::from(LOCAL), wish, "added by hand").await?;
         match new.priority {
-            Some(level) => self.apply_edit(task_id, row.account, TaskWish::Priority(level), "set when added").await,
+            Some(level) => self.apply_edit(task_id, row.account, TaskEditKind::Priority(level), "set when added").await,
             None => Ok(row),
         }
     }

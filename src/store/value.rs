@@ -204,7 +204,7 @@ pub struct OutboxRow {
 
 /// What a person asks of a task.
 #[derive(Debug, Clone, PartialEq)]
-pub enum TaskWish {
+pub enum TaskEditKind {
     Add {
         task: Box<Task>,
         facts: Box<Facts>,
@@ -218,7 +218,7 @@ pub enum TaskWish {
     Deadline(Option<String>, Option<Instant>),
     StepDone(String),
     /// What to say: the step is done anew with these words, and shown before it leaves.
-    Say {
+    InstructStep {
         step: String,
         words: String,
     },
@@ -232,7 +232,7 @@ pub struct TaskEdit {
     pub task_id: TaskId,
     pub account: AccountId,
     pub user: UserId,
-    pub wish: TaskWish,
+    pub kind: TaskEditKind,
     pub why: String,
     pub at: Instant,
     /// With a new deadline: when its reminder comes now. None: not at all.

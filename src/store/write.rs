@@ -274,7 +274,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         }
         (Write::EndRun { run_id, status, reason, at }, _) => run::end(session, *run_id, *status, reason, *at),
         (Write::MoveAction(action), _) => outbox::advance(session, action),
-        (Write::EditTask(edit), _) => return task_edit::edit(session, edit).map(Receipt::Task),
+        (Write::EditTask(edit), _) => return task_edit::edit_task(session, edit).map(Receipt::Task),
         (Write::Rerank(rerank), _) => task_edit::rerank(session, rerank),
         (Write::EditMail(edit), _) => return ledger::edit(session, edit).map(Receipt::Runs),
         (Write::Decide(decision), _) => return decision::decide(session, decision).map(Receipt::Runs),

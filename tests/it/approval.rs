@@ -193,7 +193,8 @@ async fn another_answer_is_written_and_shown() {
     house.once().await;
     assert_eq!(house.count("item"), 0, "a draft with a gap asks nobody");
     assert_eq!(house.sql("SELECT status FROM tasks"), [["IN_PROGRESS"]]);
-    let wish = adjutant::store::value::TaskWish::Say { step: "send_reply".into(), words: "On Friday.".into() };
+    let wish =
+        adjutant::store::value::TaskEditKind::InstructStep { step: "send_reply".into(), words: "On Friday.".into() };
     let app = house.app().await;
     app.edit_task("1", wish, "").await.unwrap();
     works(&house).await;
@@ -301,7 +302,10 @@ async fn the_allow_list_lets_verified_replies_go() {
     house.once().await;
     let app = house.app().await;
     for task in ["1", "2"] {
-        let wish = adjutant::store::value::TaskWish::Say { step: "send_reply".into(), words: "On Friday.".into() };
+        let wish = adjutant::store::value::TaskEditKind::InstructStep {
+            step: "send_reply".into(),
+            words: "On Friday.".into(),
+        };
         app.edit_task(task, wish, "").await.unwrap();
     }
     drop(app);

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt as _, path::Pa
 use adjutant::{
     app::App,
     model::Priority,
-    store::value::{ItemRow, TaskWish, Verdict},
+    store::value::{ItemRow, TaskEditKind, Verdict},
 };
 use serde_json::Value;
 
@@ -129,7 +129,7 @@ impl Person {
                 let level = [Priority::Critical, Priority::Low][self.below(2)];
                 let tasks = self.house.sql("SELECT number FROM task_owner");
                 let task = tasks[self.below(tasks.len())][0].clone();
-                drop(app.edit_task(&task, TaskWish::Priority(level), "").await);
+                drop(app.edit_task(&task, TaskEditKind::Priority(level), "").await);
                 self.note("ranked again");
             }
             _ => {

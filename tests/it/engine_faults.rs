@@ -14,7 +14,7 @@ use adjutant::{
         entry::{Call, Node, NodeInput, NodeOutput},
     },
     model::{Move, Priority, RunState},
-    store::value::TaskWish,
+    store::value::TaskEditKind,
 };
 
 use crate::house::{House, answer_first, once};
@@ -257,7 +257,7 @@ async fn a_task_that_changes_while_its_run_is_ahead_of_the_disk() {
                 let asked = about(entry, "bad") && !entry.replies.is_empty();
                 if asked && edited.fetch_add(1, Ordering::SeqCst) == 0 {
                     let task_id = entry.state.task.as_ref().unwrap().task_id.to_string();
-                    let wish = TaskWish::Priority(Priority::Critical);
+                    let wish = TaskEditKind::Priority(Priority::Critical);
                     let edit = editor.edit_task(&task_id, wish, "at once");
                     tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(edit)).unwrap();
                 }

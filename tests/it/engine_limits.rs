@@ -12,7 +12,7 @@ use adjutant::{
     app::NewTask,
     graph::{CallContext, ReplyFuture, entry::Call},
     model::{Priority, RunState},
-    store::value::TaskWish,
+    store::value::TaskEditKind,
 };
 
 use crate::{
@@ -89,7 +89,7 @@ fn gate(
     (seen, open)
 }
 
-async fn overtaken_at(at: fn(&Call) -> bool, wish: TaskWish) -> House {
+async fn overtaken_at(at: fn(&Call) -> bool, wish: TaskEditKind) -> House {
     let house = House::active();
     house.post(&house.letter("one").question());
     let mut held = None;
@@ -114,7 +114,7 @@ async fn a_task_cancelled_under_its_run_stays_cancelled() {
         |call| *call == Call::Standing,
         |call| matches!(call, Call::Effect { .. }),
     ] {
-        let house = overtaken_at(at, TaskWish::Cancel).await;
+        let house = overtaken_at(at, TaskEditKind::Cancel).await;
         assert_eq!(house.sql("SELECT status FROM tasks"), [["CANCELLED"]]);
         let run = house.sql("SELECT status, reason FROM run WHERE kind = 'task'");
         assert_eq!(run, [["overtaken", "the task has ended"]]);
@@ -127,7 +127,7 @@ async fn a_task_cancelled_under_its_run_stays_cancelled() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_reworded_under_its_run_is_worked_as_it_is_now() {
     let house =
-        overtaken_at(|call| *call == Call::Standing, TaskWish::Objective("Tell Tom to keep the keys".into())).await;
+        overtaken_at(|call| *call == Call::Standing, TaskEditKind::Objective("Tell Tom to keep the keys".into())).await;
     assert_eq!(
         house.sql("SELECT objective, status, result_summary FROM tasks"),
         [["Tell Tom to keep the keys", "IN_PROGRESS", "Done: draft reply. Waits for you: send reply."]]
@@ -140,7 +140,7 @@ async fn a_task_reworded_under_its_run_is_worked_as_it_is_now() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_ranked_by_hand_while_its_effect_happens_still_has_the_step_done() {
-    let house = overtaken_at(|call| matches!(call, Call::Effect { .. }), TaskWish::Priority(Priority::High)).await;
+    let house = overtaken_at(|call| matches!(call, Call::Effect { .. }), TaskEditKind::Priority(Priority::High)).await;
     assert_eq!(
         house.sql("SELECT priority, status, result_summary FROM tasks"),
         [["high", "IN_PROGRESS", "Done: draft reply. Waits for you: send reply."]]

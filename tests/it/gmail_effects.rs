@@ -17,7 +17,7 @@ use adjutant::{
     },
     outbox::EffectProgress,
     source::{Mailbox as _, SourceError},
-    store::value::{TaskWish, Verdict},
+    store::value::{TaskEditKind, Verdict},
 };
 
 use crate::{
@@ -342,7 +342,7 @@ async fn an_edited_task_stops_what_waits_as_a_draft() {
     let carried = office.yard.carry(asked.action.action_id).await;
     assert!(matches!(carried, EffectProgress::Deferred { .. }), "{carried:?}");
     assert_eq!(office.you().drafts().len(), 1);
-    office.yard.app.edit_task("1", TaskWish::Objective("Say Monday".into()), "").await.unwrap();
+    office.yard.app.edit_task("1", TaskEditKind::Objective("Say Monday".into()), "").await.unwrap();
     office.yard.house.clock.advance(61);
     assert_eq!(office.yard.carry_to_the_end(asked.action.action_id).await, OutboxState::Void);
     assert!(office.you().sent().is_empty() && office.you().drafts().is_empty(), "neither sent nor left behind");

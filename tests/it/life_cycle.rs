@@ -7,7 +7,7 @@ use std::time::Duration;
 use adjutant::{
     app::{App, NewTask},
     model::{AccountMode, MailId, Priority, Status},
-    store::value::{TaskWish, Verdict},
+    store::value::{TaskEditKind, Verdict},
 };
 use proptest::{
     collection::vec,
@@ -162,14 +162,14 @@ async fn decide(app: &App, verdict: Verdict) -> anyhow::Result<()> {
 
 async fn edit(app: &App, task: &str, wish: &Wish) -> anyhow::Result<()> {
     let wish = match wish {
-        Wish::Done => TaskWish::Done,
-        Wish::Cancel => TaskWish::Cancel,
-        Wish::Level(level) => TaskWish::Priority(*level),
-        Wish::Objective => TaskWish::Objective("Something else".into()),
-        Wish::Deadline => TaskWish::Deadline(Some("2026-12-01".into()), Some("2026-12-01T12:00:00Z".parse()?)),
-        Wish::Step(step) => TaskWish::StepDone((*step).into()),
-        Wish::Snooze => TaskWish::Snooze(Some("2026-12-01T12:00:00Z".parse()?)),
-        Wish::Undo => TaskWish::Reopen,
+        Wish::Done => TaskEditKind::Done,
+        Wish::Cancel => TaskEditKind::Cancel,
+        Wish::Level(level) => TaskEditKind::Priority(*level),
+        Wish::Objective => TaskEditKind::Objective("Something else".into()),
+        Wish::Deadline => TaskEditKind::Deadline(Some("2026-12-01".into()), Some("2026-12-01T12:00:00Z".parse()?)),
+        Wish::Step(step) => TaskEditKind::StepDone((*step).into()),
+        Wish::Snooze => TaskEditKind::Snooze(Some("2026-12-01T12:00:00Z".parse()?)),
+        Wish::Undo => TaskEditKind::Reopen,
     };
     app.edit_task(task, wish, "story").await.map(drop)
 }

@@ -6,7 +6,7 @@ use std::fs;
 use adjutant::{
     model::{MailId, Priority},
     rules::BUILT_IN,
-    store::value::TaskWish,
+    store::value::TaskEditKind,
 };
 use serde_json::Value;
 
@@ -92,12 +92,12 @@ async fn reflections_of_both_kinds_are_written_again_when_they_are_lost() {
     );
     house.once().await;
     let app = house.app().await;
-    app.edit_task("1", TaskWish::Priority(Priority::High), "it matters").await.unwrap();
+    app.edit_task("1", TaskEditKind::Priority(Priority::High), "it matters").await.unwrap();
     app.make_task(MailId(2), "").await.unwrap();
     app.let_runs_finish().await.unwrap();
-    app.edit_task("1", TaskWish::Cancel, "").await.unwrap();
+    app.edit_task("1", TaskEditKind::Cancel, "").await.unwrap();
     house.clock.advance(60);
-    app.edit_task("1", TaskWish::Reopen, "").await.unwrap();
+    app.edit_task("1", TaskEditKind::Reopen, "").await.unwrap();
     app.taught_by(|_| true).await.unwrap();
     house.once().await;
     let before = lines(&house);

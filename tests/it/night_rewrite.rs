@@ -7,7 +7,7 @@ use adjutant::{
     app::App,
     model::{ItemKind, Priority},
     rules::{Act, BUILT_IN, Edit, Entry, Reach, RuleSet, apply, learned_range},
-    store::value::{TaskWish, Verdict},
+    store::value::{TaskEditKind, Verdict},
 };
 
 use crate::{
@@ -36,7 +36,7 @@ async fn taught(house: &House, from: &str, level: Priority, headers: &[&str]) ->
         house.once().await;
         let app = house.app().await;
         let task = house.sql_one(&format!("SELECT task_id FROM tasks WHERE source = 'email:<{id}@it.example>'"));
-        app.edit_task(&task, TaskWish::Priority(level), "").await.unwrap();
+        app.edit_task(&task, TaskEditKind::Priority(level), "").await.unwrap();
         house.clock.advance(24 * 3600);
     }
     house.app().await
@@ -220,7 +220,7 @@ async fn duplicates_are_cancelled_only_where_nobody_has_touched_them() {
     let app = house.app().await;
     assert_eq!(house.count("tasks"), 4);
     let fourth = house.sql_one("SELECT task_id FROM tasks WHERE source = 'email:<four@it.example>'");
-    app.edit_task(&fourth, TaskWish::Priority(Priority::High), "").await.unwrap();
+    app.edit_task(&fourth, TaskEditKind::Priority(Priority::High), "").await.unwrap();
     house.clock.advance(24 * 3600);
     app.reflect().await.unwrap();
     let cancelled = house.sql("SELECT source FROM tasks WHERE status = 'CANCELLED'");

@@ -3,7 +3,7 @@
 use adjutant::{
     app::NewTask,
     model::{MailId, Priority, Status},
-    store::value::TaskWish,
+    store::value::TaskEditKind,
 };
 
 use crate::house::{House, Kind};
@@ -87,7 +87,7 @@ async fn a_task_by_hand_is_walked_to_done_and_back_under_its_number() {
     }
     let first = app.task_named("1").await.unwrap();
     assert_eq!((first.task.status, first.task.source.as_str()), (Status::Ready, "chat:local"));
-    app.edit_task("2", TaskWish::Done, "said done").await.unwrap();
+    app.edit_task("2", TaskEditKind::Done, "said done").await.unwrap();
     let history = app.task_detail("2").await.unwrap().history;
     let walked: Vec<String> = history
         .iter()
@@ -97,7 +97,7 @@ async fn a_task_by_hand_is_walked_to_done_and_back_under_its_number() {
     assert_eq!(walked, ["NEW person", "READY person", "IN_PROGRESS person", "DONE person"]);
     let ended = app.task_named("2").await.unwrap();
     house.clock.advance(60);
-    let again = app.edit_task("2", TaskWish::Reopen, "").await.unwrap();
+    let again = app.edit_task("2", TaskEditKind::Reopen, "").await.unwrap();
     assert_ne!(again.task.task_id, ended.task.task_id);
     assert_eq!((again.number, again.task.objective.as_str()), (Some(2), "Call Anna"));
     assert_eq!(again.task.context.more["reopened_from"], ended.task.task_id.to_string());
@@ -109,9 +109,9 @@ async fn a_task_by_hand_is_walked_to_done_and_back_under_its_number() {
         Some(4)
     );
     house.clock.advance(60);
-    let twice = app.edit_task(&ended.task.task_id.to_string(), TaskWish::Reopen, "").await;
+    let twice = app.edit_task(&ended.task.task_id.to_string(), TaskEditKind::Reopen, "").await;
     assert!(twice.is_err(), "{:?}", house.sql("SELECT task_id, number FROM task_owner"));
-    assert!(app.edit_task("2", TaskWish::Reopen, "").await.is_err(), "it is open");
+    assert!(app.edit_task("2", TaskEditKind::Reopen, "").await.is_err(), "it is open");
     assert_eq!(app.tasks(false, 10).await.unwrap().len(), 4);
     house.must_be_sound().await;
 }
@@ -123,11 +123,11 @@ async fn undo_goes_back_to_where_the_task_stood() {
     house.once().await;
     let app = house.app().await;
     assert_eq!(app.task_named("1").await.unwrap().task.status, Status::InProgress);
-    for wish in [TaskWish::Cancel, TaskWish::Done] {
+    for wish in [TaskEditKind::Cancel, TaskEditKind::Done] {
         let before = app.task_named("1").await.unwrap();
         app.edit_task("1", wish.clone(), "").await.unwrap();
         house.clock.advance(60);
-        let after = app.edit_task("1", TaskWish::Reopen, "").await.unwrap();
+        let after = app.edit_task("1", TaskEditKind::Reopen, "").await.unwrap();
         assert_eq!(
             (after.task.status, &after.task.subtasks, &after.task.tool_output),
             (before.task.status, &before.task.subtasks, &before.task.tool_output),
@@ -144,7 +144,7 @@ async fn a_level_set_by_hand_stands_against_rules_and_follow_ups() {
     house.post(&house.letter("one").question());
     house.once().await;
     let app = house.app().await;
-    app.edit_task("1", TaskWish::Priority(Priority::Low), "not so urgent").await.unwrap();
+    app.edit_task("1", TaskEditKind::Priority(Priority::Low), "not so urgent").await.unwrap();
     assert_eq!(house.sql("SELECT kind, to_value FROM correction"), [["priority", "low"]]);
     house.write("rules/priority.yml", "lists: {}\nrules:\n  - name: all\n    when: { kind: { exists: true } }\n    set: high\n    why: everything\ndefault: low\n");
     house.clock.advance(60);
@@ -163,10 +163,14 @@ async fn an_ended_task_is_not_edited() {
     let house = House::active();
     let app = house.app().await;
     app.add_task(NewTask { objective: "Buy milk".into(), ..NewTask::default() }).await.unwrap();
-    app.edit_task("1", TaskWish::Cancel, "").await.unwrap();
+    app.edit_task("1", TaskEditKind::Cancel, "").await.unwrap();
     let before = house.dump();
-    for wish in [TaskWish::Done, TaskWish::Cancel, TaskWish::Priority(Priority::High), TaskWish::Objective("x".into())]
-    {
+    for wish in [
+        TaskEditKind::Done,
+        TaskEditKind::Cancel,
+        TaskEditKind::Priority(Priority::High),
+        TaskEditKind::Objective("x".into()),
+    ] {
         let error = app.edit_task("1", wish, "").await.unwrap_err();
         assert!(format!("{error:#}").contains("tasks undo"), "{error:#}");
     }
@@ -178,7 +182,7 @@ async fn a_snoozed_task_is_hidden_until_then() {
     let house = House::active();
     let app = house.app().await;
     app.add_task(NewTask { objective: "Buy milk".into(), ..NewTask::default() }).await.unwrap();
-    app.edit_task("1", TaskWish::Snooze(Some("2026-11-17T08:00:00Z".parse().unwrap())), "").await.unwrap();
+    app.edit_task("1", TaskEditKind::Snooze(Some("2026-11-17T08:00:00Z".parse().unwrap())), "").await.unwrap();
     assert!(app.tasks(false, 10).await.unwrap().is_empty());
     assert_eq!(app.tasks(true, 10).await.unwrap().len(), 1);
     house.clock.advance(86_400);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use adjutant::{
     app::{App, NewTask},
     model::{Instant, Recurrence, TaskId},
-    store::value::TaskWish,
+    store::value::TaskEditKind,
 };
 use chrono::Duration;
 
@@ -93,7 +93,7 @@ async fn typed_reminders_have_their_time_and_come_back() {
         "it comes again"
     );
     assert!(at(&row(plants)[0][0]) > app.clock.now());
-    app.edit_task(&plants.to_string(), TaskWish::Cancel, "").await.unwrap();
+    app.edit_task(&plants.to_string(), TaskEditKind::Cancel, "").await.unwrap();
     let before = printed.len();
     house.clock.advance(30 * 24 * 3600);
     show(&app, &mut printed, false).await;
@@ -142,7 +142,7 @@ async fn whatever_happens_each_is_shown_at_its_time_and_none_is_lost() {
             2 => {
                 let Some(task) = pick(&mut dice, &ids).filter(|task| asked[task].open) else { continue };
                 let due = later(&mut dice);
-                let wish = TaskWish::Deadline(Some(due.to_string()), Some(due));
+                let wish = TaskEditKind::Deadline(Some(due.to_string()), Some(due));
                 app.edit_task(&task.to_string(), wish, "").await.unwrap();
                 let known = asked.get_mut(&task).unwrap();
                 (known.due, known.first) = (due, due);
@@ -150,12 +150,12 @@ async fn whatever_happens_each_is_shown_at_its_time_and_none_is_lost() {
             3 => {
                 let Some(task) = pick(&mut dice, &ids).filter(|task| asked[task].open) else { continue };
                 let until = if dice.below(4) == 0 { None } else { Some(later(&mut dice)) };
-                app.edit_task(&task.to_string(), TaskWish::Snooze(until), "").await.unwrap();
+                app.edit_task(&task.to_string(), TaskEditKind::Snooze(until), "").await.unwrap();
                 asked.get_mut(&task).unwrap().snoozed = until;
             }
             4 => {
                 let Some(task) = pick(&mut dice, &ids).filter(|task| asked[task].open) else { continue };
-                let wish = if dice.below(2) == 0 { TaskWish::Cancel } else { TaskWish::Done };
+                let wish = if dice.below(2) == 0 { TaskEditKind::Cancel } else { TaskEditKind::Done };
                 app.edit_task(&task.to_string(), wish, "").await.unwrap();
                 asked.get_mut(&task).unwrap().open = false;
             }

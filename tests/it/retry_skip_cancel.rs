@@ -150,7 +150,7 @@ async fn a_decision_counts_once() {
 async fn completing_a_waiting_task_voids_what_it_waited_for() {
     let house = failed_in("execute_tool").await;
     let app = house.app().await;
-    app.edit_task("1", adjutant::store::value::TaskWish::Done, "did it myself").await.unwrap();
+    app.edit_task("1", adjutant::store::value::TaskEditKind::Done, "did it myself").await.unwrap();
     assert_eq!(house.sql("SELECT state FROM item"), [["void"]]);
     let steps = house.sql("SELECT to_value FROM task_history WHERE field = 'status' ORDER BY entry");
     assert_eq!(steps, [["NEW"], ["READY"], ["IN_PROGRESS"], ["WAITING_HITL"], ["IN_PROGRESS"], ["DONE"]]);
@@ -161,7 +161,7 @@ async fn completing_a_waiting_task_voids_what_it_waited_for() {
 async fn rewording_a_waiting_task_leaves_its_question_open() {
     let house = failed_in("execute_tool").await;
     let app = house.app().await;
-    app.edit_task("1", adjutant::store::value::TaskWish::Objective("Tell Tom".into()), "").await.unwrap();
+    app.edit_task("1", adjutant::store::value::TaskEditKind::Objective("Tell Tom".into()), "").await.unwrap();
     assert_eq!(house.sql("SELECT state FROM item"), [["open"]]);
     assert_eq!(house.sql("SELECT status FROM tasks"), [["WAITING_HITL"]]);
     drop(app);

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt::Display, os::unix::fs::PermissionsExt as _
 
 use adjutant::{
     model::{AccountMode, ItemKind, ItemState, MailState, OutboxState, Priority, RunStatus, Status},
-    store::value::TaskWish,
+    store::value::TaskEditKind,
 };
 
 use crate::house::{House, Kind, finish};
@@ -145,7 +145,7 @@ fn a_newer_database_is_refused_and_left_as_it_is() {
 async fn illegal_transitions_by_hand_are_refused_by_the_database() {
     let house = House::samples();
     house.once().await;
-    assert!(house.app().await.edit_task("1", TaskWish::Done, "").await.is_ok());
+    assert!(house.app().await.edit_task("1", TaskEditKind::Done, "").await.is_ok());
     let connection = house.database();
     let task = |status: &str| house.sql_one(&format!("SELECT task_id FROM tasks WHERE status = '{status}' LIMIT 1"));
     for sql in [

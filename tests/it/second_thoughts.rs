@@ -14,7 +14,7 @@ use adjutant::{
     outbox::{EffectProgress, Outbox},
     policy::ApprovedAction,
     source::{Applied, Busy, Departure, Mailbox, Maildir, SendError, Sendmail, SourceError, Trace},
-    store::value::{TaskWish, Verdict},
+    store::value::{TaskEditKind, Verdict},
 };
 
 use crate::{
@@ -157,10 +157,10 @@ impl Desk {
     async fn says(&self, word: Word, task: TaskId) {
         let app = &self.yard.app;
         let wish = match word {
-            Word::Cancel => TaskWish::Cancel,
-            Word::Done => TaskWish::Done,
-            Word::Reword => TaskWish::Objective("Something else entirely".into()),
-            Word::Redate => TaskWish::Deadline(None, None),
+            Word::Cancel => TaskEditKind::Cancel,
+            Word::Done => TaskEditKind::Done,
+            Word::Reword => TaskEditKind::Objective("Something else entirely".into()),
+            Word::Redate => TaskEditKind::Deadline(None, None),
             Word::Pause => return app.pause(true).await.unwrap(),
             Word::Observe => return set_mode(app, AccountMode::Observe).await,
         };

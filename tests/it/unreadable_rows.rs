@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use adjutant::{app::NewTask, store::value::TaskWish};
+use adjutant::{app::NewTask, store::value::TaskEditKind};
 use serde_json::Value;
 
 use crate::house::{Dice, House, Kind, WORK};
@@ -39,9 +39,9 @@ async fn furnished() -> House {
         app.add_task(new(objective)).await.unwrap();
     }
     let tasks = app.tasks(false, 100).await.unwrap();
-    let by_hand = TaskWish::Priority(adjutant::model::Priority::High);
+    let by_hand = TaskEditKind::Priority(adjutant::model::Priority::High);
     app.edit_task(&tasks[0].task.task_id.to_string(), by_hand, "").await.unwrap();
-    let snooze = TaskWish::Snooze(Some(app.until("2h").unwrap()));
+    let snooze = TaskEditKind::Snooze(Some(app.until("2h").unwrap()));
     app.edit_task(&tasks[1].task.task_id.to_string(), snooze, "").await.unwrap();
     let items = app.items().await.unwrap();
     let approved = app.item_detail(&items[0].item_id.to_string()).await.unwrap();

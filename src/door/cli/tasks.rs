@@ -14,7 +14,7 @@ use crate::{
     model::Instant,
     store::{
         nightly::CorrectionKind,
-        value::{FollowUp, TaskRow, TaskWish},
+        value::{FollowUp, TaskEditKind, TaskRow},
     },
 };
 
@@ -29,18 +29,18 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
             changed(screen, &row, "added")
         }
         TasksCommand::Done { task, step: None } => {
-            changed(screen, &app.edit_task(&task, TaskWish::Done, "said done").await?, "done")
+            changed(screen, &app.edit_task(&task, TaskEditKind::Done, "said done").await?, "done")
         }
         TasksCommand::Done { task, step: Some(step) } => {
-            changed(screen, &app.edit_task(&task, TaskWish::StepDone(step), "said done").await?, "step done")
+            changed(screen, &app.edit_task(&task, TaskEditKind::StepDone(step), "said done").await?, "step done")
         }
         TasksCommand::Cancel { task, reason } => {
-            changed(screen, &app.edit_task(&task, TaskWish::Cancel, &reason).await?, "cancelled")
+            changed(screen, &app.edit_task(&task, TaskEditKind::Cancel, &reason).await?, "cancelled")
         }
         TasksCommand::Set { task, priority, objective, due, reason } => {
             let mut wishes = Vec::new();
-            wishes.extend(priority.map(TaskWish::Priority));
-            wishes.extend(objective.map(TaskWish::Objective));
+            wishes.extend(priority.map(TaskEditKind::Priority));
+            wishes.extend(objective.map(TaskEditKind::Objective));
             if let Some(text) = due {
                 wishes.push(deadline_wish(app, &text)?);
             }
@@ -53,17 +53,17 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
             changed_and_taught(screen, &row, "changed", teaches)
         }
         TasksCommand::Reply { task, text } => {
-            let wish = TaskWish::Say { step: "send_reply".into(), words: text.join(" ") };
+            let wish = TaskEditKind::InstructStep { step: "send_reply".into(), words: text.join(" ") };
             let id = app.edit_task(&task, wish, "answered").await?.task.task_id;
             app.let_runs_finish().await?;
             changed(screen, &app.task_named(&id.to_string()).await?, "is written; `adjutant hitl` shows it")
         }
         TasksCommand::Snooze { task, until } => {
             let until = if until == "none" { None } else { Some(app.until(&until)?) };
-            changed(screen, &app.edit_task(&task, TaskWish::Snooze(until), "").await?, "snoozed")
+            changed(screen, &app.edit_task(&task, TaskEditKind::Snooze(until), "").await?, "snoozed")
         }
         TasksCommand::Undo { task } => {
-            let row = app.edit_task(&task, TaskWish::Reopen, "taken back").await?;
+            let row = app.edit_task(&task, TaskEditKind::Reopen, "taken back").await?;
             let teaches = app.taught_by(|correction| correction.kind == CorrectionKind::Undo).await?;
             changed_and_taught(screen, &row, "open again", teaches)
         }
@@ -71,12 +71,12 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
     }
 }
 
-fn deadline_wish(app: &App, text: &str) -> anyhow::Result<TaskWish> {
+fn deadline_wish(app: &App, text: &str) -> anyhow::Result<TaskEditKind> {
     if text == "none" {
-        return Ok(TaskWish::Deadline(None, None));
+        return Ok(TaskEditKind::Deadline(None, None));
     }
     let (text, at): (String, Instant) = app.deadline(text)?;
-    Ok(TaskWish::Deadline(Some(text), Some(at)))
+    Ok(TaskEditKind::Deadline(Some(text), Some(at)))
 }
 
 async fn list(app: &App, screen: Screen, all: bool, limit: usize) -> anyhow::Result<()> {

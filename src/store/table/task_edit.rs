@@ -11,12 +11,12 @@ use crate::{
         nightly::CorrectionKind,
         prepared::build_task_entry_with_due_vectors,
         session::Session,
-        value::{NewReminder, Rerank, TaskEdit, TaskRow, TaskWish},
+        value::{NewReminder, Rerank, TaskEdit, TaskEditKind, TaskRow},
     },
 };
 
-pub(in crate::store) fn edit(session: &Session, edit: &TaskEdit) -> Result<TaskId> {
-    if let TaskWish::Add { task: new, facts, remind } = &edit.wish {
+pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<TaskId> {
+    if let TaskEditKind::Add { task: new, facts, remind } = &edit.kind {
         let owner = task::Owner { account: &edit.account, user: &edit.user, mail_id: None, who: "person" };
         task::open(session, new, &build_task_entry_with_due_vectors(new), facts, &owner, edit.at)?;
         let ready = task::StatusTransition {
@@ -43,24 +43,24 @@ pub(in crate::store) fn edit(session: &Session, edit: &TaskEdit) -> Result<TaskI
         return Ok(new.task_id);
     }
     let row = task::get(session, edit.task_id)?;
-    if edit.wish == TaskWish::Reopen {
+    if edit.kind == TaskEditKind::Reopen {
         return reopen(session, &row, edit);
     }
     if row.task.status.is_terminal() {
         let advice = "reopen it first with `adjutant tasks undo`";
-        return Err(StoreError::Refused(format!("task {} is {}: {advice}", label(&row), row.task.status)));
+        return Err(StoreError::Refused(format!("task {} is {}: {advice}", task_label(&row), row.task.status)));
     }
-    match &edit.wish {
-        TaskWish::Done => transition_task(session, &row, Status::Done, "person", &edit.why, edit.at)?,
-        TaskWish::Cancel => transition_task(session, &row, Status::Cancelled, "person", &edit.why, edit.at)?,
-        TaskWish::Snooze(until) => snooze(session, &row, *until, edit)?,
-        TaskWish::Say { step, words } => say(session, &row, step, words, edit)?,
-        _ => change(session, &row, edit)?,
+    match &edit.kind {
+        TaskEditKind::Done => transition_task(session, &row, Status::Done, "person", &edit.why, edit.at)?,
+        TaskEditKind::Cancel => transition_task(session, &row, Status::Cancelled, "person", &edit.why, edit.at)?,
+        TaskEditKind::Snooze(until) => snooze(session, &row, *until, edit)?,
+        TaskEditKind::InstructStep { step, words } => instruct_step(session, &row, step, words, edit)?,
+        _ => change_field(session, &row, edit)?,
     }
     Ok(edit.task_id)
 }
 
-fn label(row: &TaskRow) -> String {
+fn task_label(row: &TaskRow) -> String {
     row.number.map_or_else(|| row.task.task_id.to_string(), |number| number.to_string())
 }
 
@@ -125,7 +125,7 @@ fn void_actions(connection: &Connection, row: &TaskRow, edit: &TaskEdit) -> Resu
     outbox::void_of_task(connection, row, why, edit.at)?;
     item::void_actions_of_task(connection, row.task.task_id, why, edit.at)?;
     if row.task.status == Status::WaitingHitl && !item::is_asked(connection, row.task.task_id)? {
-        return wait_no_more(connection, row, edit.at);
+        return end_waiting(connection, row, edit.at);
     }
     Ok(())
 }
@@ -137,13 +137,13 @@ fn snooze(connection: &Connection, row: &TaskRow, until: Option<Instant>, edit: 
     if let Some(until) = until {
         reminder::bring_up_again(connection, row.task.task_id, until)?;
     }
-    note(connection, row, "snooze", "", &text.unwrap_or_default(), edit)
+    record_edit(connection, row, "snooze", "", &text.unwrap_or_default(), edit)
 }
 
 /// The agent takes its step up again, with the person's words.
-fn say(connection: &Connection, row: &TaskRow, step: &str, words: &str, edit: &TaskEdit) -> Result<()> {
+fn instruct_step(connection: &Connection, row: &TaskRow, step: &str, words: &str, edit: &TaskEdit) -> Result<()> {
     if !row.task.subtasks.iter().any(|subtask| subtask.step == step && !subtask.done) {
-        return Err(StoreError::Refused(format!("task {} has no open step '{step}'", label(row))));
+        return Err(StoreError::Refused(format!("task {} has no open step '{step}'", task_label(row))));
     }
     void_actions(connection, row, edit)?;
     let mut row = task::get(connection, row.task.task_id)?;
@@ -153,18 +153,18 @@ fn say(connection: &Connection, row: &TaskRow, step: &str, words: &str, edit: &T
     }
     row.task.last_updated = edit.at;
     task::update(connection, &row.task, row.revision, None)?;
-    note(connection, &row, "instruction", "", words, edit)?;
+    record_edit(connection, &row, "instruction", "", words, edit)?;
     decision::work_again(connection, &row, step, edit.at).map(drop)
 }
 
 /// Priority, wording, deadline or a step.
-fn change(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<()> {
+fn change_field(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<()> {
     let mut changed = row.task.clone();
     changed.last_updated = edit.at;
-    let (field, from, to) = apply(&mut changed, edit)?;
+    let (field, from, to) = apply_field_edit(&mut changed, edit)?;
     task::update(session, &changed, row.revision, None)?;
-    note(session, row, field, &from, &to, edit)?;
-    follow_up(session, row, &changed, edit)?;
+    record_edit(session, row, field, &from, &to, edit)?;
+    update_dependents(session, row, &changed, edit)?;
     match field {
         "priority" => correct(session, row, CorrectionKind::Priority, (&from, &to), edit),
         "objective" => {
@@ -180,7 +180,7 @@ fn change(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<()> {
 }
 
 /// What it waited for is void: the open step is the person's now.
-fn wait_no_more(connection: &Connection, row: &TaskRow, at: Instant) -> Result<()> {
+fn end_waiting(connection: &Connection, row: &TaskRow, at: Instant) -> Result<()> {
     let mv = task::StatusTransition {
         account: &row.account,
         from: row.task.status.as_str(),
@@ -193,20 +193,20 @@ fn wait_no_more(connection: &Connection, row: &TaskRow, at: Instant) -> Result<(
 }
 
 /// Changes the task; the field with its old and new value.
-fn apply(task: &mut Task, edit: &TaskEdit) -> Result<(&'static str, String, String)> {
-    match &edit.wish {
-        TaskWish::Priority(level) => {
+fn apply_field_edit(task: &mut Task, edit: &TaskEdit) -> Result<(&'static str, String, String)> {
+    match &edit.kind {
+        TaskEditKind::Priority(level) => {
             let old = std::mem::replace(&mut task.priority, *level);
             Ok(("priority", old.to_string(), level.to_string()))
         }
-        TaskWish::Objective(text) => {
+        TaskEditKind::Objective(text) => {
             Ok(("objective", std::mem::replace(&mut task.objective, text.clone()), text.clone()))
         }
-        TaskWish::Deadline(text, _) => {
+        TaskEditKind::Deadline(text, _) => {
             let old = std::mem::replace(&mut task.context.deadline, text.clone());
             Ok(("deadline", old.unwrap_or_default(), text.clone().unwrap_or_default()))
         }
-        TaskWish::StepDone(step) => {
+        TaskEditKind::StepDone(step) => {
             let found = task.subtasks.iter_mut().find(|subtask: &&mut Subtask| &subtask.step == step && !subtask.done);
             found.ok_or_else(|| StoreError::NotFound(format!("open step '{step}'")))?.done = true;
             Ok(("step", format!("{step}: open"), format!("{step}: done")))
@@ -216,14 +216,14 @@ fn apply(task: &mut Task, edit: &TaskEdit) -> Result<(&'static str, String, Stri
 }
 
 /// What else depends on the changed field.
-fn follow_up(session: &Session, row: &TaskRow, changed: &Task, edit: &TaskEdit) -> Result<()> {
+fn update_dependents(session: &Session, row: &TaskRow, changed: &Task, edit: &TaskEdit) -> Result<()> {
     let id = row.task.task_id.to_string();
-    match &edit.wish {
-        TaskWish::Priority(_) => {
+    match &edit.kind {
+        TaskEditKind::Priority(_) => {
             let sql = "UPDATE task_owner SET hand_ranked = 1, rule = 'set by hand' WHERE task_id = ?1";
             execute(session, sql, [id], "keeping a person's priority").map(drop)
         }
-        TaskWish::Objective(_) => {
+        TaskEditKind::Objective(_) => {
             let sql = "UPDATE task_facts SET objective = ?2 WHERE task_id = ?1";
             execute(session, sql, (id, &changed.objective), "updating facts")?;
             reminder::rename(session, changed.task_id, &changed.objective)?;
@@ -236,7 +236,7 @@ fn follow_up(session: &Session, row: &TaskRow, changed: &Task, edit: &TaskEdit) 
                 &build_task_entry_with_due_vectors(changed),
             )
         }
-        TaskWish::Deadline(_, due) => {
+        TaskEditKind::Deadline(_, due) => {
             let sql = "UPDATE task_facts SET due_at = ?2 WHERE task_id = ?1";
             execute(session, sql, (id, due.map(|at| at.to_string())), "updating facts")?;
             reminder::reschedule(session, changed.task_id, edit.remind_at)
@@ -245,7 +245,14 @@ fn follow_up(session: &Session, row: &TaskRow, changed: &Task, edit: &TaskEdit) 
     }
 }
 
-fn note(connection: &Connection, row: &TaskRow, field: &str, from: &str, to: &str, edit: &TaskEdit) -> Result<()> {
+fn record_edit(
+    connection: &Connection,
+    row: &TaskRow,
+    field: &str,
+    from: &str,
+    to: &str,
+    edit: &TaskEdit,
+) -> Result<()> {
     let entry = history::Entry { field, from, to, who: "person", why: &edit.why };
     history::record(connection, row.task.task_id, &entry, edit.at)?;
     super::audit::append(
@@ -284,14 +291,17 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     if !row.task.status.is_terminal() {
         return Err(StoreError::Refused(format!(
             "task {} is {}: there is nothing to take back",
-            label(row),
+            task_label(row),
             row.task.status
         )));
     }
     if row.number.is_none() {
-        return Err(StoreError::Refused(format!("task {} was reopened already; its successor carries on", label(row))));
+        return Err(StoreError::Refused(format!(
+            "task {} was reopened already; its successor carries on",
+            task_label(row)
+        )));
     }
-    let before = status_before(session, row)?;
+    let before = status_before_end(session, row)?;
     let mut successor = row.task.clone();
     successor.task_id = TaskId::derive(edit.at, &["reopen", &row.task.task_id.to_string()]);
     successor.created_at = edit.at;
@@ -317,7 +327,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
 }
 
 /// Where it stood before it ended; a wait for a person becomes work in progress, because what it waited for is void.
-fn status_before(connection: &Connection, row: &TaskRow) -> Result<Status> {
+fn status_before_end(connection: &Connection, row: &TaskRow) -> Result<Status> {
     let sql = "SELECT from_value FROM task_history WHERE task_id = ?1 AND field = 'status' AND to_value = ?2 ORDER BY entry DESC";
     let ended = row.task.status.as_str();
     let before = super::first(connection, sql, (row.task.task_id.to_string(), ended), "reading history", |found| {

@@ -7,7 +7,7 @@ use adjutant::{
     app::App,
     model::{Facts, Instant, ItemKind, Priority},
     rules::{BUILT_IN, RuleSet},
-    store::value::TaskWish,
+    store::value::TaskEditKind,
 };
 
 use super::{DAYS, Habit, NOTICES, Posting, TURN, WHIMS, Wish, day, habits};
@@ -148,13 +148,13 @@ impl Life {
     async fn correct(&mut self, app: &App, nth: u32, id: &str, posting: &Posting, wish: Wish, seen: &Seen) {
         if wish == Wish::AsRanked {
             if let Some(task) = seen.task.as_ref().filter(|_| self.coin(id, 3) < WHIMS) {
-                app.edit_task(task, TaskWish::Priority(Priority::High), "a whim").await.unwrap();
+                app.edit_task(task, TaskEditKind::Priority(Priority::High), "a whim").await.unwrap();
             } else if let Some(task) = &seen.task
                 && !self.is_right(app, wish, seen).await
                 && self.coin(id, 5) < NOTICES
             {
                 let level = self.as_shipped(app, task).await;
-                app.edit_task(task, TaskWish::Priority(level), "").await.unwrap();
+                app.edit_task(task, TaskEditKind::Priority(level), "").await.unwrap();
             }
             return;
         }
@@ -164,7 +164,7 @@ impl Life {
         let mail = App::mail_named(&seen.mail).unwrap();
         let facts = match (wish, &seen.task) {
             (Wish::Level(level), Some(task)) => {
-                app.edit_task(task, TaskWish::Priority(level), "").await.unwrap();
+                app.edit_task(task, TaskEditKind::Priority(level), "").await.unwrap();
                 app.task_detail(task).await.unwrap().facts
             }
             (Wish::Never, Some(_)) => {
@@ -193,7 +193,7 @@ impl Life {
         if self.coin(id, 7) < 50 {
             app.not_a_task(App::mail_named(&seen.mail).unwrap(), "").await.unwrap();
         } else if seen.level != "low" {
-            app.edit_task(task, TaskWish::Priority(Priority::Low), "").await.unwrap();
+            app.edit_task(task, TaskEditKind::Priority(Priority::Low), "").await.unwrap();
         }
     }
 
