@@ -9,7 +9,7 @@ use crate::{
     model::{AccountId, AccountMode, Mail, MailId, MailState, NodeName, RunId, RunKind, RunState},
     store::{
         Receipt, SkipUnreadable as _, Write,
-        value::{Account, LedgerRow, MailEdit, MailWish, NewRun, TaskRow},
+        value::{Account, LedgerRow, MailEdit, MailEditKind, NewRun, TaskRow},
     },
 };
 
@@ -48,12 +48,12 @@ impl App {
     }
 
     pub async fn not_a_task(&self, mail_id: MailId, why: &str) -> anyhow::Result<()> {
-        self.edit_mail(mail_id, MailWish::NotATask, why).await.map(drop)
+        self.edit_mail(mail_id, MailEditKind::NotATask, why).await.map(drop)
     }
 
     /// Mutes the sender of a mail, or no longer. Returns what that means, in words.
     pub async fn mute(&self, mail_id: MailId, muted: bool) -> anyhow::Result<String> {
-        let wish = if muted { MailWish::Mute } else { MailWish::Unmute };
+        let wish = if muted { MailEditKind::Mute } else { MailEditKind::Unmute };
         self.edit_mail(mail_id, wish, "").await?;
         let row = self.mail_detail(mail_id).await?.row;
         let (account, sender) = (row.account, row.sender.clone());
@@ -89,11 +89,11 @@ impl App {
             task_id: None,
             state: RunState { mail_id: Some(mail_id), forced: true, ..RunState::default() },
         };
-        self.edit_mail(mail_id, MailWish::MakeTask(Box::new(run)), why).await
+        self.edit_mail(mail_id, MailEditKind::MakeTask(Box::new(run)), why).await
     }
 
-    async fn edit_mail(&self, mail_id: MailId, wish: MailWish, why: &str) -> anyhow::Result<Vec<RunId>> {
-        let edit = MailEdit { mail_id, user: self.user.clone(), wish, why: why.to_owned(), at: self.clock.now() };
+    async fn edit_mail(&self, mail_id: MailId, wish: MailEditKind, why: &str) -> anyhow::Result<Vec<RunId>> {
+        let edit = MailEdit { mail_id, user: self.user.clone(), kind: wish, why: why.to_owned(), at: self.clock.now() };
         match self.store.write(Write::EditMail(Box::new(edit))).await? {
             Receipt::Runs(runs) => Ok(runs),
             _ => Ok(Vec::new()),

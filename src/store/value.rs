@@ -259,7 +259,7 @@ pub struct Rerank {
 
 /// What a person says about a mail.
 #[derive(Debug, Clone, PartialEq)]
-pub enum MailWish {
+pub enum MailEditKind {
     NotATask,
     /// The run that opens the task after all is made by the caller.
     MakeTask(Box<NewRun>),
@@ -271,7 +271,7 @@ pub enum MailWish {
 pub struct MailEdit {
     pub mail_id: MailId,
     pub user: UserId,
-    pub wish: MailWish,
+    pub kind: MailEditKind,
     pub why: String,
     pub at: Instant,
 }

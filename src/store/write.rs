@@ -276,7 +276,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::MoveAction(action), _) => outbox::advance(session, action),
         (Write::EditTask(edit), _) => return task_edit::edit_task(session, edit).map(Receipt::Task),
         (Write::Rerank(rerank), _) => task_edit::rerank(session, rerank),
-        (Write::EditMail(edit), _) => return ledger::edit(session, edit).map(Receipt::Runs),
+        (Write::EditMail(edit), _) => return ledger::edit_mail(session, edit).map(Receipt::Runs),
         (Write::Decide(decision), _) => return decision::decide(session, decision).map(Receipt::Runs),
         (Write::EditAction(edit), _) => approval::edit_action(session, edit),
         (Write::Rejudge(judged), _) => approval::rejudge(session, judged),

@@ -18,8 +18,8 @@ use crate::{
         prepared::{self, EncodedMail},
         session::Session,
         value::{
-            Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, MailContext, MailEdit, MailWish, NewRun,
-            UnchangedFile,
+            Arrival, ArrivalContent, ArrivalFile, ArrivalReceipt, Arrivals, MailContext, MailEdit, MailEditKind,
+            NewRun, UnchangedFile,
         },
     },
 };
@@ -263,20 +263,20 @@ pub(in crate::store) fn again(connection: &Connection, mail_id: MailId, user: &U
 }
 
 /// A person overrules what was made of a mail.
-pub(in crate::store) fn edit(connection: &Connection, edit: &MailEdit) -> Result<Vec<RunId>> {
+pub(in crate::store) fn edit_mail(connection: &Connection, edit: &MailEdit) -> Result<Vec<RunId>> {
     let entry = entry(connection, edit.mail_id)?;
     let mut runs = Vec::new();
-    let (kind, from, to) = match &edit.wish {
-        MailWish::NotATask => {
-            not_a_task(connection, edit, &entry)?;
+    let (kind, from, to) = match &edit.kind {
+        MailEditKind::NotATask => {
+            mark_not_a_task(connection, edit, &entry)?;
             (CorrectionKind::NotATask, entry.state.as_str(), "no_task")
         }
-        MailWish::MakeTask(run) => {
+        MailEditKind::MakeTask(run) => {
             run::open(connection, run, &prepared::encode_state(&run.state)?, edit.at)?;
             runs.push(run.run_id);
             (CorrectionKind::MakeTask, entry.state.as_str(), "task")
         }
-        MailWish::Mute => {
+        MailEditKind::Mute => {
             // Whoever forged the address is muted, not whose address it is.
             let verified = extracted("body", "$.authentication.verified");
             let sql = format!(
@@ -287,7 +287,7 @@ pub(in crate::store) fn edit(connection: &Connection, edit: &MailEdit) -> Result
             execute(connection, &sql, (edit.mail_id.0, edit.at.to_string()), "muting a sender")?;
             (CorrectionKind::Mute, "", "muted")
         }
-        MailWish::Unmute => {
+        MailEditKind::Unmute => {
             let sql =
                 "DELETE FROM muted WHERE (account, address) IN (SELECT account, sender FROM mail WHERE mail_id = ?1)";
             execute(connection, sql, [edit.mail_id.0], "unmuting a sender")?;
@@ -298,7 +298,7 @@ pub(in crate::store) fn edit(connection: &Connection, edit: &MailEdit) -> Result
     Ok(runs)
 }
 
-fn not_a_task(connection: &Connection, edit: &MailEdit, entry: &Entry) -> Result<()> {
+fn mark_not_a_task(connection: &Connection, edit: &MailEdit, entry: &Entry) -> Result<()> {
     if !matches!(entry.state, MailState::Task | MailState::Linked | MailState::Parked) {
         return Err(StoreError::Refused(format!(
             "mail {} is {}: there is no task to take back",
