@@ -198,7 +198,7 @@ impl App {
         let grace = charter.approvals.grace_seconds;
         let decision = Decision {
             item_id,
-            verdict: said.verdict,
+            kind: said.verdict,
             who: "person".into(),
             reason: said.reason,
             at: now,
@@ -206,9 +206,9 @@ impl App {
             sha256: said.sha256,
             release_at: (grace > 0).then(|| now.plus(Duration::seconds(i64::from(grace)))),
             epoch,
-            file: said.file,
+            file_sha256: said.file,
         };
-        match self.store.write(Write::Decide(Box::new(decision))).await? {
+        match self.store.write(Write::DecideItem(Box::new(decision))).await? {
             Receipt::Runs(runs) => Ok((item.kind, runs)),
             _ => Ok((item.kind, Vec::new())),
         }

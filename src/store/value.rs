@@ -296,7 +296,7 @@ words! {
 #[derive(Debug, Clone)]
 pub struct Decision {
     pub item_id: ItemId,
-    pub verdict: Verdict,
+    pub kind: Verdict,
     pub who: String,
     pub reason: String,
     pub at: Instant,
@@ -307,7 +307,7 @@ pub struct Decision {
     pub release_at: Option<Instant>,
     pub epoch: i64,
     /// The decision file it came in, by its digest: used once.
-    pub file: Option<String>,
+    pub file_sha256: Option<String>,
 }
 
 /// An action in another wording: the old one is void, the new one is asked about.

@@ -147,7 +147,7 @@ pub(in crate::store) fn rejudge(connection: &Connection, judged: &Rejudged) -> R
     let open = first(connection, sql, [&id], "finding an item", |row| parsed::<ItemId>(row, 0))?;
     let Some(open) = open.map(|open| item::get(connection, open)).transpose()?.flatten() else { return Ok(()) };
     if let Some(denied) = &judged.denied {
-        return decision::refuse(connection, &open, "policy", denied, judged.at).map(drop);
+        return decision::reject_action(connection, &open, "policy", denied, judged.at).map(drop);
     }
     let sql = "UPDATE outbox SET action = ?2, sha256 = ?3, class = ?4, result = ?5, updated_at = ?6 WHERE action_id = ?1 AND state = 'parked'";
     let (text, sha) = (serde_json::to_string(&judged.action).context("encoding an action")?, judged.action.sha256());
@@ -220,7 +220,7 @@ pub(super) fn overruled(
     correction::note(connection, &about, kind, values, why)
 }
 
-pub(super) fn consume(connection: &Connection, sha256: &str, at: Instant) -> Result<()> {
+pub(super) fn consume_decision_file(connection: &Connection, sha256: &str, at: Instant) -> Result<()> {
     let sql = "INSERT INTO consumed (sha256, at) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     if execute(connection, sql, (sha256, at.to_string()), "using a decision file")? == 0 {
         return Err(StoreError::Refused("this decision file was used already".into()));

@@ -20,61 +20,61 @@ use crate::{
 };
 
 /// The runs that go on because of it.
-pub(in crate::store) fn decide(connection: &Connection, decision: &Decision) -> Result<Vec<RunId>> {
+pub(in crate::store) fn decide_item(connection: &Connection, decision: &Decision) -> Result<Vec<RunId>> {
     let row = item::get(connection, decision.item_id)?
         .ok_or_else(|| StoreError::NotFound(format!("item {}", decision.item_id)))?;
-    if let Some(file) = &decision.file {
-        approval::consume(connection, file, decision.at)?;
+    if let Some(file) = &decision.file_sha256 {
+        approval::consume_decision_file(connection, file, decision.at)?;
     }
-    claim(connection, decision, &row)?;
+    claim_item(connection, decision, &row)?;
     note(connection, decision, &row)?;
     match (row.kind, row.task_id) {
-        (ItemKind::Action, Some(task_id)) if approval::decides_action(decision.verdict) => {
-            of_action(connection, decision, &row, task_id)
+        (ItemKind::Action, Some(task_id)) if approval::decides_action(decision.kind) => {
+            decide_action(connection, decision, &row, task_id)
         }
-        (ItemKind::RuleProposal, _) if matches!(decision.verdict, Verdict::Approve | Verdict::Reject) => {
-            if decision.verdict == Verdict::Approve && !decision.channel.may_approve() {
+        (ItemKind::RuleProposal, _) if matches!(decision.kind, Verdict::Approve | Verdict::Reject) => {
+            if decision.kind == Verdict::Approve && !decision.channel.may_approve() {
                 let why = format!("{} can show it, not approve it", decision.channel);
                 return Err(StoreError::Refused(format!("item {} was not approved: {why}", row.item_id)));
             }
-            if decision.verdict == Verdict::Approve && row.action_sha256.as_deref() != Some(decision.sha256.as_str()) {
+            if decision.kind == Verdict::Approve && row.action_sha256.as_deref() != Some(decision.sha256.as_str()) {
                 let why = "it is not what you were shown; look at it again";
                 return Err(StoreError::Refused(format!("item {} was not approved: {why}", row.item_id)));
             }
-            if decision.verdict == Verdict::Reject {
+            if decision.kind == Verdict::Reject {
                 nightly::reject_proposal(connection, row.item_id, &decision.reason, decision.at)?;
             }
             Ok(Vec::new())
         }
-        (ItemKind::FailedStep, Some(task_id)) if decision.verdict == Verdict::Sent => {
-            happened(connection, decision, &row, task_id)
+        (ItemKind::FailedStep, Some(task_id)) if decision.kind == Verdict::Sent => {
+            confirm_sent(connection, decision, &row, task_id)
         }
-        (ItemKind::FailedStep, Some(task_id)) if is_for_a_step(decision.verdict) => {
-            of_task(connection, decision, &row, task_id)
+        (ItemKind::FailedStep, Some(task_id)) if answers_failed_step(decision.kind) => {
+            decide_task_step(connection, decision, &row, task_id)
         }
-        (ItemKind::FailedStep, None) if is_for_a_step(decision.verdict) => of_mail(connection, decision, &row),
+        (ItemKind::FailedStep, None) if answers_failed_step(decision.kind) => decide_mail(connection, decision, &row),
         _ => Err(StoreError::Refused(format!(
             "{} cannot be answered with {}",
             row.kind.as_str().replace('_', " "),
-            decision.verdict
+            decision.kind
         ))),
     }
 }
 
-const fn is_for_a_step(verdict: Verdict) -> bool {
+const fn answers_failed_step(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Retry | Verdict::Skip | Verdict::Cancel)
 }
 
-fn of_action(connection: &Connection, decision: &Decision, item: &ItemRow, task_id: TaskId) -> Result<Vec<RunId>> {
-    match decision.verdict {
-        Verdict::Approve => approve(connection, decision, item),
+fn decide_action(connection: &Connection, decision: &Decision, item: &ItemRow, task_id: TaskId) -> Result<Vec<RunId>> {
+    match decision.kind {
+        Verdict::Approve => approve_action(connection, decision, item),
         Verdict::Reject => {
-            let why = format!("rejected: {}", reason(decision, "no reason given"));
+            let why = format!("rejected: {}", reason_or_default(decision, "no reason given"));
             overruled(connection, decision, item, CorrectionKind::Reject)?;
-            refuse(connection, item, &decision.who, &why, decision.at).map(|run| vec![run])
+            reject_action(connection, item, &decision.who, &why, decision.at).map(|run| vec![run])
         }
-        Verdict::Respond => respond(connection, decision, item, task_id),
-        _ => of_task(connection, decision, item, task_id),
+        Verdict::Respond => redo_with_instruction(connection, decision, item, task_id),
+        _ => decide_task_step(connection, decision, item, task_id),
     }
 }
 
@@ -84,10 +84,10 @@ fn overruled(connection: &Connection, decision: &Decision, item: &ItemRow, kind:
 }
 
 /// The task goes on, with a short run that waits for exactly this effect.
-fn approve(connection: &Connection, decision: &Decision, item: &ItemRow) -> Result<Vec<RunId>> {
+fn approve_action(connection: &Connection, decision: &Decision, item: &ItemRow) -> Result<Vec<RunId>> {
     let action = approval::grant(connection, decision, item)?.action;
-    let row = proceed(connection, action.task_id, &decision.who, "approved", decision.at)?;
-    let mut run = resume(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
+    let row = resume_waiting_task(connection, action.task_id, &decision.who, "approved", decision.at)?;
+    let mut run = build_run_for_item(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
     run.state.generation = action.generation;
     run.state.decided = Some(action.action_id);
     run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
@@ -95,45 +95,56 @@ fn approve(connection: &Connection, decision: &Decision, item: &ItemRow) -> Resu
 }
 
 /// The action is void and its step becomes the person's; whatever else the agent has to do goes on.
-pub(super) fn refuse(connection: &Connection, item: &ItemRow, who: &str, why: &str, at: Instant) -> Result<RunId> {
+pub(super) fn reject_action(
+    connection: &Connection,
+    item: &ItemRow,
+    who: &str,
+    why: &str,
+    at: Instant,
+) -> Result<RunId> {
     let action = approval::action_of_item(connection, item)?.action;
     item::close(connection, item.item_id, ItemState::Void, why, at)?;
     outbox::void(connection, &action, why, who, at)?;
-    let mut row = proceed(connection, action.task_id, who, why, at)?;
+    let mut row = resume_waiting_task(connection, action.task_id, who, why, at)?;
     row.task.tool_output.get_or_insert_default().insert(action.step.clone(), json!({ "void": why }));
-    row.task.subtasks.push(Subtask { step: by_hand(&action.step), done: false });
+    row.task.subtasks.push(Subtask { step: manual_step_name(&action.step), done: false });
     store_task(connection, &mut row, at)?;
-    let run = resume(connection, item, &row, &action.step, NodeName::ExecuteTool, at)?;
+    let run = build_run_for_item(connection, item, &row, &action.step, NodeName::ExecuteTool, at)?;
     run::open(connection, &run, &prepared::encode_state(&run.state)?, at)?;
     Ok(run.run_id)
 }
 
 /// What the agent did not do in the end is for the person.
-fn by_hand(step: &str) -> String {
+fn manual_step_name(step: &str) -> String {
     format!("{step}_by_hand")
 }
 
 /// Something else instead: the step is done anew with the person's words, and shown again.
-fn respond(connection: &Connection, decision: &Decision, item: &ItemRow, task_id: TaskId) -> Result<Vec<RunId>> {
+fn redo_with_instruction(
+    connection: &Connection,
+    decision: &Decision,
+    item: &ItemRow,
+    task_id: TaskId,
+) -> Result<Vec<RunId>> {
     if decision.reason.trim().is_empty() {
         return Err(StoreError::Refused("say what to do instead".into()));
     }
     overruled(connection, decision, item, CorrectionKind::Respond)?;
     let action = approval::action_of_item(connection, item)?.action;
     outbox::void(connection, &action, "another answer was asked for", &decision.who, decision.at)?;
-    let mut row = proceed(connection, task_id, &decision.who, "another answer was asked for", decision.at)?;
+    let mut row = resume_waiting_task(connection, task_id, &decision.who, "another answer was asked for", decision.at)?;
     row.task.context.more.insert(INSTRUCTION.to_owned(), json!(decision.reason));
     if let Some(output) = row.task.tool_output.as_mut() {
         output.remove(&action.step);
     }
     store_task(connection, &mut row, decision.at)?;
-    let run = resume(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
+    let run = build_run_for_item(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
     run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
     Ok(vec![run.run_id])
 }
 
 /// A person knows that it did happen.
-fn happened(connection: &Connection, decision: &Decision, item: &ItemRow, task_id: TaskId) -> Result<Vec<RunId>> {
+fn confirm_sent(connection: &Connection, decision: &Decision, item: &ItemRow, task_id: TaskId) -> Result<Vec<RunId>> {
     let action = approval::action_of_item(connection, item)?.action;
     let mv = ActionMove {
         action_id: action.action_id,
@@ -149,13 +160,14 @@ fn happened(connection: &Connection, decision: &Decision, item: &ItemRow, task_i
         untried: false,
     };
     outbox::advance(connection, &mv)?;
-    let mut row = proceed(connection, task_id, &decision.who, "a person knows that it was sent", decision.at)?;
+    let mut row =
+        resume_waiting_task(connection, task_id, &decision.who, "a person knows that it was sent", decision.at)?;
     if let Some(subtask) = row.task.subtasks.iter_mut().find(|subtask| subtask.step == action.step && !subtask.done) {
         subtask.done = true;
     }
     row.task.tool_output.get_or_insert_default().insert(action.step.clone(), json!({ "sent": "says a person" }));
     store_task(connection, &mut row, decision.at)?;
-    let run = resume(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
+    let run = build_run_for_item(connection, item, &row, &action.step, NodeName::ExecuteTool, decision.at)?;
     run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
     Ok(vec![run.run_id])
 }
@@ -167,14 +179,16 @@ pub(in crate::store) fn expire(connection: &Connection, at: Instant) -> Result<V
         item::close(connection, row.item_id, ItemState::Expired, "nobody answered in time", at)?;
         if row.action_id.is_some() {
             // What is behind it may be unreadable: then nothing goes on, and the others expire all the same.
-            runs.extend(refuse(connection, &row, "clock", "nobody answered in time", at).map(Some).skip_unreadable()?);
+            runs.extend(
+                reject_action(connection, &row, "clock", "nobody answered in time", at).map(Some).skip_unreadable()?,
+            );
         }
     }
     Ok(runs)
 }
 
 /// Out of waiting.
-fn proceed(connection: &Connection, task_id: TaskId, who: &str, why: &str, at: Instant) -> Result<TaskRow> {
+fn resume_waiting_task(connection: &Connection, task_id: TaskId, who: &str, why: &str, at: Instant) -> Result<TaskRow> {
     let row = task::get(connection, task_id)?;
     if row.task.status != Status::WaitingHitl {
         return Ok(row);
@@ -198,12 +212,12 @@ fn store_task(connection: &Connection, row: &mut TaskRow, at: Instant) -> Result
     Ok(())
 }
 
-fn claim(connection: &Connection, decision: &Decision, row: &ItemRow) -> Result<()> {
+fn claim_item(connection: &Connection, decision: &Decision, row: &ItemRow) -> Result<()> {
     let sql = "UPDATE item SET state = 'decided', decision = ?2, decided_by = ?3, reason = ?4, updated_at = ?5
                WHERE item_id = ?1 AND state = 'open'";
     let values = (
         decision.item_id.to_string(),
-        decision.verdict.as_str(),
+        decision.kind.as_str(),
         &decision.who,
         &decision.reason,
         decision.at.to_string(),
@@ -219,59 +233,69 @@ fn note(connection: &Connection, decision: &Decision, row: &ItemRow) -> Result<(
         at: decision.at,
         account: row.account.to_string(),
         who: decision.who.clone(),
-        act: format!("decided_{}", decision.verdict),
+        act: format!("decided_{}", decision.kind),
         subject: format!("item:{}", decision.item_id),
         detail: decision.reason.clone(),
     };
     audit::append(connection, &entry)
 }
 
-fn of_task(connection: &Connection, decision: &Decision, item: &ItemRow, task_id: TaskId) -> Result<Vec<RunId>> {
+fn decide_task_step(
+    connection: &Connection,
+    decision: &Decision,
+    item: &ItemRow,
+    task_id: TaskId,
+) -> Result<Vec<RunId>> {
     let row = task::get(connection, task_id)?;
-    if decision.verdict == Verdict::Cancel {
+    if decision.kind == Verdict::Cancel {
         task_edit::transition_task(
             connection,
             &row,
             Status::Cancelled,
             &decision.who,
-            &reason(decision, "cancelled"),
+            &reason_or_default(decision, "cancelled"),
             decision.at,
         )?;
         return Ok(Vec::new());
     }
     if row.task.status != Status::WaitingHitl {
-        return go_on(connection, decision, item, &row);
+        return resume_parked_node(connection, decision, item, &row);
     }
-    let why = reason(decision, "a person decided");
+    let why = reason_or_default(decision, "a person decided");
     outbox::void_of_task(connection, &row, &why, decision.at)?;
-    let mut row = proceed(connection, task_id, &decision.who, &why, decision.at)?;
-    let step = text(item, "step");
-    match decision.verdict {
-        Verdict::Skip => skip(connection, &mut row, step, decision)?,
-        _ => forget(connection, &mut row, step, decision)?,
+    let mut row = resume_waiting_task(connection, task_id, &decision.who, &why, decision.at)?;
+    let step = body_text(item, "step");
+    match decision.kind {
+        Verdict::Skip => skip_step(connection, &mut row, step, decision)?,
+        _ => discard_step_output(connection, &mut row, step, decision)?,
     }
-    let run = resume(connection, item, &row, step, NodeName::ExecuteTool, decision.at)?;
+    let run = build_run_for_item(connection, item, &row, step, NodeName::ExecuteTool, decision.at)?;
     run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
     Ok(vec![run.run_id])
 }
 
 /// A run that parked before any tool: the task kept its state, and goes on where the run stopped, or not at all.
-fn go_on(connection: &Connection, decision: &Decision, item: &ItemRow, row: &TaskRow) -> Result<Vec<RunId>> {
-    if decision.verdict == Verdict::Skip {
+fn resume_parked_node(
+    connection: &Connection,
+    decision: &Decision,
+    item: &ItemRow,
+    row: &TaskRow,
+) -> Result<Vec<RunId>> {
+    if decision.kind == Verdict::Skip {
         return Ok(Vec::new());
     }
-    let node = text(item, "node").parse().unwrap_or(NodeName::ExecuteTool);
-    let run = resume(connection, item, row, "", node, decision.at)?;
+    let node = body_text(item, "node").parse().unwrap_or(NodeName::ExecuteTool);
+    let run = build_run_for_item(connection, item, row, "", node, decision.at)?;
     run::open(connection, &run, &prepared::encode_state(&run.state)?, decision.at)?;
     Ok(vec![run.run_id])
 }
 
-fn text<'a>(item: &'a ItemRow, key: &str) -> &'a str {
+fn body_text<'a>(item: &'a ItemRow, key: &str) -> &'a str {
     item.body.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// A skipped step counts as dealt with; its output says that it was skipped and by whom.
-fn skip(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Decision) -> Result<()> {
+fn skip_step(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Decision) -> Result<()> {
     let who = decision.who.as_str();
     if let Some(subtask) = row.task.subtasks.iter_mut().find(|subtask| subtask.step == step && !subtask.done) {
         subtask.done = true;
@@ -282,7 +306,7 @@ fn skip(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Decis
 }
 
 /// What was planned in the failed attempt counts no more: a step with an output is one that was dealt with.
-fn forget(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Decision) -> Result<()> {
+fn discard_step_output(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Decision) -> Result<()> {
     let planned = row.task.tool_output.as_mut().and_then(|output| output.remove(step));
     if planned.is_none() {
         return Ok(());
@@ -291,13 +315,14 @@ fn forget(connection: &Connection, row: &mut TaskRow, step: &str, decision: &Dec
 }
 
 /// A run that takes a step up again without an item behind it.
-pub(super) fn work_again(connection: &Connection, row: &TaskRow, step: &str, at: Instant) -> Result<RunId> {
-    let new = new_run(connection, (&row.task.task_id.to_string(), None), row, step, NodeName::ExecuteTool, at)?;
+pub(super) fn open_step_run(connection: &Connection, row: &TaskRow, step: &str, at: Instant) -> Result<RunId> {
+    let new =
+        build_decision_run(connection, (&row.task.task_id.to_string(), None), row, step, NodeName::ExecuteTool, at)?;
     run::open(connection, &new, &prepared::encode_state(&new.state)?, at)?;
     Ok(new.run_id)
 }
 
-fn resume(
+fn build_run_for_item(
     connection: &Connection,
     item: &ItemRow,
     row: &TaskRow,
@@ -305,10 +330,10 @@ fn resume(
     node: NodeName,
     at: Instant,
 ) -> Result<NewRun> {
-    new_run(connection, (&item.item_id.to_string(), item.run_id), row, step, node, at)
+    build_decision_run(connection, (&item.item_id.to_string(), item.run_id), row, step, node, at)
 }
 
-fn new_run(
+fn build_decision_run(
     connection: &Connection,
     (because, parent_run): (&str, Option<RunId>),
     row: &TaskRow,
@@ -344,23 +369,23 @@ fn new_run(
     })
 }
 
-fn of_mail(connection: &Connection, decision: &Decision, item: &ItemRow) -> Result<Vec<RunId>> {
+fn decide_mail(connection: &Connection, decision: &Decision, item: &ItemRow) -> Result<Vec<RunId>> {
     let mail_id =
         item.mail_id.ok_or_else(|| StoreError::Refused("the item concerns neither a task nor a mail".into()))?;
-    if decision.verdict == Verdict::Retry {
+    if decision.kind == Verdict::Retry {
         return ledger::again(connection, mail_id, &item.user, decision.at).map(|run| vec![run]);
     }
     ledger::record_outcome(
         connection,
         mail_id,
         MailState::NoTask,
-        &reason(decision, "skipped by a person"),
+        &reason_or_default(decision, "skipped by a person"),
         None,
         decision.at,
     )?;
     Ok(Vec::new())
 }
 
-fn reason(decision: &Decision, otherwise: &str) -> String {
+fn reason_or_default(decision: &Decision, otherwise: &str) -> String {
     if decision.reason.is_empty() { otherwise.to_owned() } else { decision.reason.clone() }
 }

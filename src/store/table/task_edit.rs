@@ -154,7 +154,7 @@ fn instruct_step(connection: &Connection, row: &TaskRow, step: &str, words: &str
     row.task.last_updated = edit.at;
     task::update(connection, &row.task, row.revision, None)?;
     record_edit(connection, &row, "instruction", "", words, edit)?;
-    decision::work_again(connection, &row, step, edit.at).map(drop)
+    decision::open_step_run(connection, &row, step, edit.at).map(drop)
 }
 
 /// Priority, wording, deadline or a step.
