@@ -19,7 +19,9 @@ use crate::{
     },
     store::{
         JournalRow, Receipt, SkipUnreadable as _, StoreError, Write,
-        value::{ActionEdit, Decision, ItemRow, LedgerRow, NewAction, OutboxRow, Rejudged, RunRow, TaskRow, Verdict},
+        value::{
+            ActionEdit, Decision, ItemRow, LedgerRow, NewAction, OutboxRow, ReevaluatedAction, RunRow, TaskRow, Verdict,
+        },
     },
     tool::rewrite_message,
 };
@@ -290,8 +292,10 @@ impl App {
         let mail_id = row.action.mail_id;
         let mail = self.store.read(move |reader| mail_id.map(|id| reader.mail(id)).transpose()).await?.flatten();
         let judged = match self.propose(row.action.clone(), mail.as_ref(), now) {
-            Ok((action, class, reason)) => Rejudged { action: Box::new(action), class, denied: None, reason, at: now },
-            Err(error) => Rejudged {
+            Ok((action, class, reason)) => {
+                ReevaluatedAction { action: Box::new(action), class, denied: None, reason, at: now }
+            }
+            Err(error) => ReevaluatedAction {
                 action: Box::new(row.action.clone()),
                 class: row.class,
                 denied: Some(error.to_string()),
@@ -299,7 +303,7 @@ impl App {
                 at: now,
             },
         };
-        self.store.write(Write::Rejudge(Box::new(judged))).await?;
+        self.store.write(Write::ReevaluateAction(Box::new(judged))).await?;
         Ok(())
     }
 

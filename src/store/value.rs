@@ -322,7 +322,7 @@ pub struct ActionEdit {
 
 /// An action that waits for a person, judged again under another policy.
 #[derive(Debug, Clone)]
-pub struct Rejudged {
+pub struct ReevaluatedAction {
     pub action: Box<Action>,
     pub class: RiskClass,
     /// Nothing any more that a person could allow.

@@ -14,7 +14,7 @@ use super::{
     },
     value::{
         Account, ActionEdit, ActionMove, ArrivalReceipt, Arrivals, Checkpoint, Decision, MailEdit, NewModelCall,
-        NewRun, Rejudged, Rerank, ShownReminder, TaskEdit,
+        NewRun, ReevaluatedAction, Rerank, ShownReminder, TaskEdit,
     },
 };
 use crate::model::{
@@ -44,7 +44,7 @@ pub enum Write {
     EditMail(Box<MailEdit>),
     DecideItem(Box<Decision>),
     EditAction(Box<ActionEdit>),
-    Rejudge(Box<Rejudged>),
+    ReevaluateAction(Box<ReevaluatedAction>),
     SnoozeItem {
         item_id: ItemId,
         until: Option<Instant>,
@@ -207,7 +207,7 @@ impl Write {
             Self::EditMail(..) => "edit_mail",
             Self::DecideItem(..) => "decide",
             Self::EditAction(..) => "edit_action",
-            Self::Rejudge(..) => "rejudge",
+            Self::ReevaluateAction(..) => "rejudge",
             Self::SnoozeItem { .. } => "snooze_item",
             Self::RevokeApproval { .. } => "take_back",
             Self::Expire { .. } => "expire",
@@ -279,7 +279,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::EditMail(edit), _) => return ledger::edit_mail(session, edit).map(Receipt::Runs),
         (Write::DecideItem(decision), _) => return decision::decide_item(session, decision).map(Receipt::Runs),
         (Write::EditAction(edit), _) => approval::edit_action(session, edit),
-        (Write::Rejudge(judged), _) => approval::rejudge(session, judged),
+        (Write::ReevaluateAction(judged), _) => approval::reevaluate_action(session, judged),
         (Write::SnoozeItem { item_id, until, at }, _) => item::snooze(session, *item_id, *until, *at),
         (Write::RevokeApproval { item_id, who, at }, _) => approval::revoke(session, *item_id, who, *at),
         (Write::Expire { at }, _) => return decision::expire(session, *at).map(Receipt::Runs),

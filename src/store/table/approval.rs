@@ -9,7 +9,7 @@ use crate::{
         StoreReader,
         error::{Result, SkipUnreadable as _, StoreContext, StoreError},
         nightly::CorrectionKind,
-        value::{ActionEdit, Decision, ItemRow, OutboxRow, Rejudged, Restored, Verdict},
+        value::{ActionEdit, Decision, ItemRow, OutboxRow, ReevaluatedAction, Restored, Verdict},
     },
 };
 
@@ -141,7 +141,7 @@ pub(in crate::store) fn edit_action(connection: &Connection, edit: &ActionEdit) 
 }
 
 /// A new policy asks about it anew, or not at all.
-pub(in crate::store) fn rejudge(connection: &Connection, judged: &Rejudged) -> Result<()> {
+pub(in crate::store) fn reevaluate_action(connection: &Connection, judged: &ReevaluatedAction) -> Result<()> {
     let id = judged.action.action_id.to_string();
     let sql = "SELECT item_id FROM item WHERE action_id = ?1 AND state = 'open'";
     let open = first(connection, sql, [&id], "finding an item", |row| parsed::<ItemId>(row, 0))?;
