@@ -14,7 +14,7 @@ use super::App;
 use crate::{
     audit::{Anchor, Evidence, Verified},
     failpoint,
-    store::{Write, value::Restored},
+    store::{Write, value::DetectedRestore},
     witness::Witness,
 };
 
@@ -26,14 +26,14 @@ pub struct WitnessHealth {
     /// Why nothing can be noted there.
     pub problem: Option<String>,
     /// The last restore that was noticed.
-    pub restored: Option<Restored>,
+    pub restored: Option<DetectedRestore>,
 }
 
 impl App {
     /// Finds the witness of this home, and anchors a chain that never was. Only a home that has just been made, or one from
     /// before there was a witness, has such a chain.
     pub(super) async fn find_witness(&mut self) -> anyhow::Result<()> {
-        let Some(chain) = self.store.read_blocking(|reader| reader.chain())? else { return Ok(()) };
+        let Some(chain) = self.store.read_blocking(|reader| reader.audit_chain())? else { return Ok(()) };
         self.witness = Witness::of(self.config.state.as_deref(), chain.home_id());
         if !chain.anchored {
             self.note_outside().await;

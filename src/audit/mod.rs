@@ -16,7 +16,7 @@ use crate::{
     model::Instant,
     store::{
         Store, Write,
-        value::{AuditHead, Chain, WitnessKept},
+        value::{AuditChain, AuditHead, WitnessKept},
     },
     witness::{Record, Testimony, Witness},
 };
@@ -65,13 +65,13 @@ impl Evidence {
 
     fn note_now(&self, store: &Store, now: Instant) -> anyhow::Result<Vec<Flag>> {
         let mut flags = Vec::new();
-        let Some(chain) = store.read_blocking(|reader| reader.chain())? else { return Ok(flags) };
+        let Some(chain) = store.read_blocking(|reader| reader.audit_chain())? else { return Ok(flags) };
         if self.witness.has_noted(&record(&chain)) {
             return Ok(flags);
         }
         let _lock = self.lock()?;
         let found = self.find();
-        let Some(chain) = store.read_blocking(|reader| reader.chain())? else { return Ok(flags) };
+        let Some(chain) = store.read_blocking(|reader| reader.audit_chain())? else { return Ok(flags) };
         if self.doubt(store, &chain, &found)?.is_some() {
             return Ok(flags);
         }
@@ -87,7 +87,7 @@ impl Evidence {
     }
 
     /// A state folder that cannot be written is no reason to stop: `doctor` says so.
-    fn tell_witness(&self, chain: &Chain) -> Option<Flag> {
+    fn tell_witness(&self, chain: &AuditChain) -> Option<Flag> {
         let record = record(chain);
         match self.witness.note(&record) {
             Ok(()) => (chain.witness != WitnessKept::Kept).then_some(Flag::Witness(WitnessKept::Kept)),
@@ -106,7 +106,7 @@ impl Evidence {
         let looking = tokio::task::spawn_blocking(move || {
             let _lock = evidence.lock()?;
             let found = evidence.find();
-            let Some(chain) = store.read_blocking(|reader| reader.chain())? else { return Ok(None) };
+            let Some(chain) = store.read_blocking(|reader| reader.audit_chain())? else { return Ok(None) };
             Ok(evidence.doubt(&store, &chain, &found)?.or_else(|| silence_doubt(&chain, &found.witness)))
         });
         looking.await.context("comparing the audit chain with what was noted")?
@@ -121,7 +121,7 @@ impl Evidence {
     }
 
     /// What contradicts the chain.
-    fn doubt(&self, store: &Store, chain: &Chain, found: &Found) -> anyhow::Result<Option<String>> {
+    fn doubt(&self, store: &Store, chain: &AuditChain, found: &Found) -> anyhow::Result<Option<String>> {
         let doubt = anchors_doubt(chain, &found.anchors).or_else(|| witness_doubt(chain, found));
         if doubt.is_some() {
             return Ok(doubt);
@@ -163,7 +163,7 @@ impl Evidence {
             let place = heads.partition_point(|head| head.seq <= record.seq);
             heads.insert(place, AuditHead { seq: record.seq, hash: record.hash.clone() });
         }
-        let walked = store.read_blocking(|reader| Ok((reader.verify_audit(&heads)?, reader.chain()?)))?;
+        let walked = store.read_blocking(|reader| Ok((reader.verify_audit(&heads)?, reader.audit_chain()?)))?;
         let (walk, chain) = walked;
         let around = chain.and_then(|chain| {
             let doubt = anchors_doubt(&chain, &found.anchors).or_else(|| witness_doubt(&chain, found));
@@ -178,7 +178,7 @@ impl Evidence {
         let beginning = tokio::task::spawn_blocking(move || {
             let _lock = evidence.lock()?;
             evidence.anchor.set_aside(now)?;
-            let Some(chain) = reading.read_blocking(|reader| reader.chain())? else { return Ok(Vec::new()) };
+            let Some(chain) = reading.read_blocking(|reader| reader.audit_chain())? else { return Ok(Vec::new()) };
             evidence.anchor.append(&chain.head, now)?;
             let kept = evidence.tell_witness(&chain).or_else(|| {
                 // What cannot be seen now is not missed at every start: that would be a restore each time.
@@ -210,19 +210,19 @@ enum Flag {
 async fn remember(store: &Store, flags: Vec<Flag>) -> anyhow::Result<()> {
     for flag in flags {
         let (name, value) = match flag {
-            Flag::Anchored => (Chain::ANCHORED, "1"),
-            Flag::Witness(kept) => (Chain::WITNESS, kept.as_str()),
+            Flag::Anchored => (AuditChain::ANCHORED, "1"),
+            Flag::Witness(kept) => (AuditChain::WITNESS, kept.as_str()),
         };
         store.write(Write::StoreSetting { name: name.into(), value: value.into() }).await?;
     }
     Ok(())
 }
 
-fn record(chain: &Chain) -> Record {
+fn record(chain: &AuditChain) -> Record {
     Record { epoch: chain.epoch, seq: chain.head.seq, hash: chain.head.hash.clone() }
 }
 
-fn anchors_doubt(chain: &Chain, anchors: &Result<Option<Vec<AuditHead>>, String>) -> Option<String> {
+fn anchors_doubt(chain: &AuditChain, anchors: &Result<Option<Vec<AuditHead>>, String>) -> Option<String> {
     match anchors {
         Err(problem) => Some(format!("the anchor file cannot be read: {problem}")),
         Ok(None) if chain.anchored => Some("the anchor file is missing".into()),
@@ -232,7 +232,7 @@ fn anchors_doubt(chain: &Chain, anchors: &Result<Option<Vec<AuditHead>>, String>
 }
 
 /// The anchor is written first: one that is behind the witness was put back.
-fn witness_doubt(chain: &Chain, found: &Found) -> Option<String> {
+fn witness_doubt(chain: &AuditChain, found: &Found) -> Option<String> {
     let last = found.anchors.as_ref().ok().and_then(|heads| heads.as_ref()?.last());
     match &found.witness {
         Testimony::Known(record) if record.epoch > chain.epoch => {
@@ -251,7 +251,7 @@ fn witness_doubt(chain: &Chain, found: &Found) -> Option<String> {
 }
 
 /// A witness that was kept and cannot be asked contradicts nothing, and bears nothing out.
-fn silence_doubt(chain: &Chain, witness: &Testimony) -> Option<String> {
+fn silence_doubt(chain: &AuditChain, witness: &Testimony) -> Option<String> {
     match witness {
         Testimony::Away(problem) if chain.witness == WitnessKept::Kept => Some(problem.clone()),
         _ => None,

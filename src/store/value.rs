@@ -1,13 +1,13 @@
 //! The plain values the store takes and gives. No transaction, no closure, no rusqlite type among them.
 
-mod chain;
+mod audit_chain;
 mod file;
 mod item;
 mod model_call;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-pub use chain::{Chain, Restored, WitnessKept};
+pub use audit_chain::{AuditChain, DetectedRestore, WitnessKept};
 pub use file::{ArrivalFile, FileRow, UnchangedFile};
 pub use item::{ItemRow, NewItem, QueueLimits};
 pub use model_call::{CostRow, ModelCallRow, NewModelCall};
@@ -464,7 +464,7 @@ pub struct AuditHead {
 
 /// What a walk along the audit chain found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AuditWalk {
+pub struct AuditVerification {
     pub lines: i64,
     /// The first thing that does not fit.
     pub problem: Option<String>,

@@ -11,7 +11,7 @@ use crate::{
     audit::Verified,
     ingest::escape_for_people,
     model::{AccountCondition, Instant, llm::Outcome},
-    store::value::{Restored, UnreadableRow},
+    store::value::{DetectedRestore, UnreadableRow},
 };
 
 pub(super) fn print_health(screen: Screen, health: &Health, zone: Tz) -> io::Result<()> {
@@ -136,7 +136,7 @@ fn print_witness(screen: Screen, witness: &WitnessHealth) -> io::Result<()> {
         ))?;
     }
     match &witness.restored {
-        Some(Restored { at, because }) => screen.line(&format!(
+        Some(DetectedRestore { at, because }) => screen.line(&format!(
             "restore  noticed {at}: {because}. Approvals from before are void; accounts observe until you turn them on"
         )),
         None => Ok(()),

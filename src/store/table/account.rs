@@ -14,7 +14,7 @@ use crate::{
 
 /// Opens an account, or finds it open already: then nothing changes.
 pub(in crate::store) fn open(connection: &Connection, account: &Account) -> Result<()> {
-    audit::open(connection, account.created_at)?;
+    audit::start_chain(connection, account.created_at)?;
     let at = account.created_at.to_string();
     let sql = "INSERT INTO user (user_id, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     execute(connection, sql, (account.user.as_str(), &at), "adding a user")?;

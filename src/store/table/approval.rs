@@ -9,7 +9,7 @@ use crate::{
         StoreReader,
         error::{Result, SkipUnreadable as _, StoreContext, StoreError},
         nightly::CorrectionKind,
-        value::{ActionEdit, Decision, ItemRow, OutboxRow, ReevaluatedAction, Restored, Verdict},
+        value::{ActionEdit, Decision, DetectedRestore, ItemRow, OutboxRow, ReevaluatedAction, Verdict},
     },
 };
 
@@ -278,10 +278,10 @@ impl StoreReader<'_> {
     }
 
     /// When a restore was noticed last, and what gave it away.
-    pub fn restored(&self) -> Result<Option<Restored>> {
+    pub fn restored(&self) -> Result<Option<DetectedRestore>> {
         let at = self.setting(RESTORED_AT)?.and_then(|text| text.parse().ok());
         let because = self.setting(RESTORED_BECAUSE)?.unwrap_or_default();
-        Ok(at.map(|at| Restored { at, because }))
+        Ok(at.map(|at| DetectedRestore { at, because }))
     }
 
     pub fn is_paused(&self) -> Result<bool> {

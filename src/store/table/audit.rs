@@ -11,14 +11,14 @@ use crate::{
     store::{
         StoreReader,
         error::{Result, StoreContext},
-        value::{AuditHead, AuditWalk, Chain, WitnessKept},
+        value::{AuditChain, AuditHead, AuditVerification, WitnessKept},
     },
 };
 
 const HEAD: &str = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1";
 
 /// Opens the chain of a new home with a line that no other home has, so that its hash can name the home.
-pub(super) fn open(connection: &Connection, at: Instant) -> Result<()> {
+pub(super) fn start_chain(connection: &Connection, at: Instant) -> Result<()> {
     if one(connection, HEAD, [], "reading the head of the audit chain", |_| Ok(()))?.is_some() {
         return Ok(());
     }
@@ -62,16 +62,16 @@ impl StoreReader<'_> {
     }
 
     /// None while the chain is empty.
-    pub fn chain(&self) -> Result<Option<Chain>> {
+    pub fn audit_chain(&self) -> Result<Option<AuditChain>> {
         let first = "SELECT hash FROM audit ORDER BY seq LIMIT 1";
         let first = one(self.0, first, [], "reading the start of the audit chain", |row| row.get(0))?;
         let (Some(first), Some(head)) = (first, self.audit_head()?) else { return Ok(None) };
-        let witness = self.setting(Chain::WITNESS)?.and_then(|kept| kept.parse().ok());
-        Ok(Some(Chain {
+        let witness = self.setting(AuditChain::WITNESS)?.and_then(|kept| kept.parse().ok());
+        Ok(Some(AuditChain {
             first,
             head,
             epoch: self.epoch()?,
-            anchored: self.setting(Chain::ANCHORED)?.is_some(),
+            anchored: self.setting(AuditChain::ANCHORED)?.is_some(),
             witness: witness.unwrap_or(WitnessKept::Never),
         }))
     }
@@ -81,9 +81,9 @@ impl StoreReader<'_> {
     }
 
     /// Walks the whole chain and holds the anchored heads, oldest first, against it.
-    pub fn verify_audit(&self, anchors: &[AuditHead]) -> Result<AuditWalk> {
+    pub fn verify_audit(&self, anchors: &[AuditHead]) -> Result<AuditVerification> {
         let sql = "SELECT seq, at, account, who, act, subject, detail, hash FROM audit ORDER BY seq";
-        let mut walk = AuditWalk { lines: 0, problem: None };
+        let mut walk = AuditVerification { lines: 0, problem: None };
         let mut previous = GENESIS.to_owned();
         let mut anchors = anchors.iter().peekable();
         let doing = "walking the audit chain";
@@ -95,17 +95,17 @@ impl StoreReader<'_> {
             let fits =
                 line(row).is_ok_and(|(seq, entry)| seq == walk.lines && chain_hash(&previous, seq, &entry) == hash);
             if !fits {
-                walk.find(format!("line {} was changed, or one before it is missing", walk.lines));
+                walk.note_problem(format!("line {} was changed, or one before it is missing", walk.lines));
             }
             while let Some(anchor) = anchors.next_if(|anchor| anchor.seq <= walk.lines) {
                 if anchor.seq == walk.lines && anchor.hash != hash {
-                    walk.find(format!("line {} is not the one that was anchored", anchor.seq));
+                    walk.note_problem(format!("line {} is not the one that was anchored", anchor.seq));
                 }
             }
             previous = hash;
         }
         if let Some(anchor) = anchors.next() {
-            walk.find(format!("the chain ends at line {}, line {} was anchored", walk.lines, anchor.seq));
+            walk.note_problem(format!("the chain ends at line {}, line {} was anchored", walk.lines, anchor.seq));
         }
         Ok(walk)
     }
@@ -123,8 +123,8 @@ fn line(row: &Row<'_>) -> rusqlite::Result<(i64, AuditEntry)> {
     Ok((row.get(0)?, entry))
 }
 
-impl AuditWalk {
-    fn find(&mut self, problem: String) {
+impl AuditVerification {
+    fn note_problem(&mut self, problem: String) {
         self.problem.get_or_insert(problem);
     }
 }

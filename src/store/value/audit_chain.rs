@@ -17,13 +17,13 @@ words! {
 
 /// A restore that was noticed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Restored {
+pub struct DetectedRestore {
     pub at: Instant,
     pub because: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chain {
+pub struct AuditChain {
     /// The hash of the first line: it names the home, wherever it lies and whatever copy of it is looked at.
     pub first: String,
     pub head: AuditHead,
@@ -33,15 +33,15 @@ pub struct Chain {
     pub witness: WitnessKept,
 }
 
-impl Chain {
+impl AuditChain {
     /// The settings that hold the last two.
     pub const ANCHORED: &'static str = "anchored";
     pub const WITNESS: &'static str = "witness";
     /// Enough of the hash to tell homes apart.
-    const ID: usize = 32;
+    const HOME_ID_LENGTH: usize = 32;
 
     /// The name of the home among those of the same user.
     pub fn home_id(&self) -> &str {
-        self.first.get(..Self::ID).unwrap_or(&self.first)
+        self.first.get(..Self::HOME_ID_LENGTH).unwrap_or(&self.first)
     }
 }
