@@ -109,7 +109,7 @@ impl Side {
                     Ok((
                         reader.verify_audit(&[])?,
                         reader.count_illegal_transitions()?,
-                        reader.unaccounted()?,
+                        reader.count_unaccounted_mails()?,
                         reader.task_counts()?,
                     ))
                 })

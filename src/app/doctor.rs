@@ -122,7 +122,12 @@ impl App {
         let (accounts, counts, unaccounted, conditions) = self
             .store
             .read(|reader| {
-                Ok((reader.accounts()?, reader.ledger_counts()?, reader.unaccounted()?, reader.conditions()?))
+                Ok((
+                    reader.accounts()?,
+                    reader.ledger_counts()?,
+                    reader.count_unaccounted_mails()?,
+                    reader.conditions()?,
+                ))
             })
             .await?;
         let condition_of = |account: &Account| conditions.iter().find(|known| known.account == account.account);

@@ -75,7 +75,7 @@ impl App {
             reader: Reader::default(),
         };
         let account_name = desk.account.clone();
-        let unread = Arc::new(self.store.read(move |reader| reader.unread_keys(&account_name)).await?);
+        let unread = Arc::new(self.store.read(move |reader| reader.unreadable_keys(&account_name)).await?);
         let mut report = ImportReport { account: account.to_owned(), ..ImportReport::default() };
         let mut tally = Tally::default();
         let archive = Arc::new(Mutex::new(archive));

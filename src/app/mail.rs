@@ -30,7 +30,7 @@ pub struct Search {
 
 impl App {
     pub async fn mails(&self, state: Option<MailState>, limit: usize) -> anyhow::Result<Vec<LedgerRow>> {
-        Ok(self.store.read(move |reader| reader.ledger(state, limit)).await?)
+        Ok(self.store.read(move |reader| reader.ledger_rows(state, limit)).await?)
     }
 
     pub async fn mail_detail(&self, mail_id: MailId) -> anyhow::Result<MailDetail> {

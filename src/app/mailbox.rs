@@ -12,7 +12,7 @@ use crate::{
     },
     store::{
         Store,
-        value::{Account, FileRow},
+        value::{Account, LedgerFileRow},
     },
 };
 
@@ -48,14 +48,16 @@ struct FilesOfLedger {
 
 impl Recall for FilesOfLedger {
     fn messages(&self) -> io::Result<Vec<(String, String, bool)>> {
-        self.store.read_blocking(|reader| reader.files(&self.account)).map_err(io::Error::other)
+        self.store.read_blocking(|reader| reader.known_files(&self.account)).map_err(io::Error::other)
     }
 
     fn of_name(&self, base: &str) -> io::Result<Vec<Remembered>> {
-        let rows =
-            self.store.read_blocking(|reader| reader.files_named(&self.account, base)).map_err(io::Error::other)?;
-        let remembered = |row: FileRow| {
-            let FileRow { source_key: key, stamp, size, sha256, is_read, is_gone } = row;
+        let rows = self
+            .store
+            .read_blocking(|reader| reader.files_with_base_key(&self.account, base))
+            .map_err(io::Error::other)?;
+        let remembered = |row: LedgerFileRow| {
+            let LedgerFileRow { source_key: key, stamp, size, sha256, is_read, is_gone } = row;
             Remembered { key, stamp, size, sha256, is_read, is_gone }
         };
         Ok(rows.into_iter().map(remembered).collect())

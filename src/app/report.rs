@@ -100,7 +100,7 @@ pub fn next_step(row: &TaskRow) -> String {
 
 impl App {
     pub async fn newest_mail(&self) -> anyhow::Result<Mark> {
-        let newest = self.store.read(|reader| reader.ledger(None, 1)).await?;
+        let newest = self.store.read(|reader| reader.ledger_rows(None, 1)).await?;
         Ok(newest.first().map_or(MailId(0), |row| row.mail_id))
     }
 
@@ -126,7 +126,7 @@ impl App {
     /// What became of the mails after the mark, oldest first.
     pub async fn outcomes(&self, since: Mark) -> anyhow::Result<Vec<Outcome>> {
         let read = self.store.read(move |reader| {
-            let rows = reader.ledger(None, 500)?;
+            let rows = reader.ledger_rows(None, 500)?;
             let mut outcomes = Vec::new();
             for row in rows.into_iter().rev().filter(|row| row.mail_id > since) {
                 let tasks = match row.state {

@@ -118,7 +118,9 @@ impl Intake {
         let (row, due) = self
             .desk
             .store
-            .read(move |reader| Ok((reader.account(&account).skip_unreadable()?, reader.due_again(&account, now)?)))
+            .read(move |reader| {
+                Ok((reader.account(&account).skip_unreadable()?, reader.mails_due_for_retry(&account, now)?))
+            })
             .await?;
         let cursor = row.and_then(|account| account.cursor);
         let tries = due.iter().map(|row| (row.source_key.clone(), row.retries + 1)).collect();
@@ -127,7 +129,7 @@ impl Intake {
             let mut poll = failpoint::around("source.poll", || source.poll(cursor.as_deref()))?;
             let mut keys: Vec<String> = poll.messages.iter().map(|found| found.key.clone()).collect();
             keys.extend(poll.left_out.iter().cloned());
-            let known = desk.store.read_blocking(|reader| reader.known_among(&desk.account, keys))?;
+            let known = desk.store.read_blocking(|reader| reader.known_keys_among(&desk.account, keys))?;
             // Reading a mail may cost more than asking the ledger.
             poll.messages.retain(|found| found.file.is_another_try || !known.contains(&found.key));
             poll.left_out.retain(|key| !known.contains(key));

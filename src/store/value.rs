@@ -8,7 +8,7 @@ mod model_call;
 use std::{collections::BTreeSet, sync::Arc};
 
 pub use audit_chain::{AuditChain, DetectedRestore, WitnessKept};
-pub use file::{ArrivalFile, FileRow, UnchangedFile};
+pub use file::{ArrivalFile, LedgerFileRow, UnchangedFile};
 pub use item::{ItemRow, NewItem, QueueLimits};
 pub use model_call::{CostRow, ModelCallRow, NewModelCall};
 use serde::Serialize;

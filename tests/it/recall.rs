@@ -45,7 +45,7 @@ async fn keep(app: &App, account: &str, texts: &[String]) -> Vec<String> {
         at,
     };
     app.store.write(Write::RecordArrivals(Box::new(batch))).await.unwrap();
-    let keys = app.store.read(|reader| reader.ledger(None, 100_000)).await.unwrap();
+    let keys = app.store.read(|reader| reader.ledger_rows(None, 100_000)).await.unwrap();
     let docs: HashMap<String, String> = keys
         .into_iter()
         .filter(|row| row.account == account)

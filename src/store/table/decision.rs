@@ -357,7 +357,7 @@ fn build_decision_run(
             mail_id: row.mail_id,
             mail_key: row
                 .mail_id
-                .map(|mail_id| ledger::entry(connection, mail_id))
+                .map(|mail_id| ledger::read_entry(connection, mail_id))
                 .transpose()?
                 .map(|entry| entry.source_key),
             task: Some(Arc::new(row.task.clone())),
@@ -373,7 +373,7 @@ fn decide_mail(connection: &Connection, decision: &Decision, item: &ItemRow) -> 
     let mail_id =
         item.mail_id.ok_or_else(|| StoreError::Refused("the item concerns neither a task nor a mail".into()))?;
     if decision.kind == Verdict::Retry {
-        return ledger::again(connection, mail_id, &item.user, decision.at).map(|run| vec![run]);
+        return ledger::retry_mail(connection, mail_id, &item.user, decision.at).map(|run| vec![run]);
     }
     ledger::record_outcome(
         connection,

@@ -27,7 +27,7 @@ use crate::{
 /// Who takes back what the beginning of a mail opened.
 const INTAKE: &str = "intake";
 /// Why there is no more to know about a mail.
-const LEFT: &str = "left the mailbox before it was read";
+const GONE_REASON: &str = "left the mailbox before it was read";
 
 pub(in crate::store) fn record_arrivals(
     session: &Session,
@@ -115,7 +115,7 @@ fn store_arrival_content(
     let mail = match &arrival.content {
         ArrivalContent::Failed { reason } => return Ok(ArrivalOutcome::without_run(MailState::Failed, reason)),
         ArrivalContent::Parked { reason } => return Ok(ArrivalOutcome::without_run(MailState::Parked, reason)),
-        ArrivalContent::Gone => return Ok(ArrivalOutcome::without_run(MailState::Gone, LEFT)),
+        ArrivalContent::Gone => return Ok(ArrivalOutcome::without_run(MailState::Gone, GONE_REASON)),
         ArrivalContent::Process(mail) | ArrivalContent::StoreOnly { mail, .. } => mail,
     };
     let twin = mail::twin(session, &batch.account, mail_id, mail)?;
@@ -207,7 +207,7 @@ fn update_file_stamp(connection: &Connection, account: &AccountId, file: &Unchan
 fn mark_gone(connection: &Connection, account: &AccountId, key: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE ledger SET state = 'gone', reason = ?4, updated_at = ?3
                WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked')";
-    execute(connection, sql, (account.as_str(), key, at.to_string(), LEFT), "accounting for a mail that is gone")
+    execute(connection, sql, (account.as_str(), key, at.to_string(), GONE_REASON), "accounting for a mail that is gone")
         .map(drop)
 }
 
@@ -227,7 +227,7 @@ pub(in crate::store) fn record_outcome(
 }
 
 /// One ledger row as far as decisions need it.
-pub(in crate::store) struct Entry {
+pub(in crate::store) struct LedgerEntry {
     pub(in crate::store) account: AccountId,
     pub(in crate::store) source_key: String,
     pub(in crate::store) arrived_at: Instant,
@@ -236,10 +236,10 @@ pub(in crate::store) struct Entry {
     pub(in crate::store) retries: u32,
 }
 
-pub(in crate::store) fn entry(connection: &Connection, mail_id: MailId) -> Result<Entry> {
+pub(in crate::store) fn read_entry(connection: &Connection, mail_id: MailId) -> Result<LedgerEntry> {
     let sql = "SELECT account, source_key, arrived_at, state, task_id, retries FROM ledger WHERE mail_id = ?1";
     one(connection, sql, [mail_id.0], "reading the ledger", |row| {
-        Ok(Entry {
+        Ok(LedgerEntry {
             account: AccountId(row.get(0)?),
             source_key: row.get(1)?,
             arrived_at: parsed(row, 2)?,
@@ -252,8 +252,13 @@ pub(in crate::store) fn entry(connection: &Connection, mail_id: MailId) -> Resul
 }
 
 /// Works a parked mail once more, as if it had just come.
-pub(in crate::store) fn again(connection: &Connection, mail_id: MailId, user: &UserId, at: Instant) -> Result<RunId> {
-    let entry = entry(connection, mail_id)?;
+pub(in crate::store) fn retry_mail(
+    connection: &Connection,
+    mail_id: MailId,
+    user: &UserId,
+    at: Instant,
+) -> Result<RunId> {
+    let entry = read_entry(connection, mail_id)?;
     let sql =
         "UPDATE ledger SET state = 'pending', reason = '', retries = retries + 1, updated_at = ?2 WHERE mail_id = ?1";
     execute(connection, sql, (mail_id.0, at.to_string()), "working a mail again")?;
@@ -264,7 +269,7 @@ pub(in crate::store) fn again(connection: &Connection, mail_id: MailId, user: &U
 
 /// A person overrules what was made of a mail.
 pub(in crate::store) fn edit_mail(connection: &Connection, edit: &MailEdit) -> Result<Vec<RunId>> {
-    let entry = entry(connection, edit.mail_id)?;
+    let entry = read_entry(connection, edit.mail_id)?;
     let mut runs = Vec::new();
     let (kind, from, to) = match &edit.kind {
         MailEditKind::NotATask => {
@@ -298,7 +303,7 @@ pub(in crate::store) fn edit_mail(connection: &Connection, edit: &MailEdit) -> R
     Ok(runs)
 }
 
-fn mark_not_a_task(connection: &Connection, edit: &MailEdit, entry: &Entry) -> Result<()> {
+fn mark_not_a_task(connection: &Connection, edit: &MailEdit, entry: &LedgerEntry) -> Result<()> {
     if !matches!(entry.state, MailState::Task | MailState::Linked | MailState::Parked) {
         return Err(StoreError::Refused(format!(
             "mail {} is {}: there is no task to take back",
@@ -316,7 +321,7 @@ fn mark_not_a_task(connection: &Connection, edit: &MailEdit, entry: &Entry) -> R
 fn correct(
     connection: &Connection,
     edit: &MailEdit,
-    entry: &Entry,
+    entry: &LedgerEntry,
     kind: CorrectionKind,
     values: (&str, &str),
 ) -> Result<()> {

@@ -10,7 +10,7 @@ use crate::{
     store::{
         StoreReader,
         error::Result,
-        value::{FileRow, LedgerRow},
+        value::{LedgerFileRow, LedgerRow},
     },
 };
 
@@ -18,9 +18,9 @@ const COLUMNS: &str = "SELECT l.mail_id, l.account, l.source_key, l.folder, l.di
                        l.retries, coalesce(m.sender, ''), coalesce(m.subject, ''), l.stamp FROM ledger l LEFT JOIN mail m USING (mail_id)";
 
 /// Mails that are tried again in one poll; those that waited longest come first.
-const TRIED_AT_ONCE: usize = 50;
+const MAX_RETRIES_PER_POLL: usize = 50;
 /// Seconds before a mail that could not be read is tried again; twice as many after each time.
-const FIRST_PAUSE: u32 = 15;
+const INITIAL_BACKOFF_SECONDS: u32 = 15;
 
 fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
     Ok(LedgerRow {
@@ -43,7 +43,7 @@ fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
 
 impl StoreReader<'_> {
     /// The newest first.
-    pub fn ledger(&self, state: Option<MailState>, limit: usize) -> Result<Vec<LedgerRow>> {
+    pub fn ledger_rows(&self, state: Option<MailState>, limit: usize) -> Result<Vec<LedgerRow>> {
         let sql = format!("{COLUMNS} WHERE ?1 IS NULL OR l.state = ?1 ORDER BY l.mail_id DESC LIMIT ?2");
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         many(self.0, &sql, (state.map(MailState::as_str), limit), "listing the ledger", ledger_row)
@@ -54,20 +54,20 @@ impl StoreReader<'_> {
     }
 
     /// Every message of an account that is made of files: its key, its stamp, whether it is gone.
-    pub fn files(&self, account: &AccountId) -> Result<Vec<(String, String, bool)>> {
+    pub fn known_files(&self, account: &AccountId) -> Result<Vec<(String, String, bool)>> {
         let sql = "SELECT source_key, stamp, state = 'gone' FROM ledger WHERE account = ?1";
         many(self.0, sql, [account.as_str()], "listing known mail", |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 
     /// The messages whose key is `base`, or begins with it and a slash.
-    pub fn files_named(&self, account: &AccountId, base: &str) -> Result<Vec<FileRow>> {
+    pub fn files_with_base_key(&self, account: &AccountId, base: &str) -> Result<Vec<LedgerFileRow>> {
         // What follows the slash in the order of characters is the digit zero.
         let sql = "SELECT l.source_key, l.stamp, l.size, l.bytes_sha256, m.mail_id IS NOT NULL, l.state = 'gone'
                    FROM ledger l LEFT JOIN mail m USING (mail_id)
                    WHERE l.account = ?1 AND (l.source_key = ?2 OR (l.source_key > ?2 || '/' AND l.source_key < ?2 || '0'))
                    ORDER BY l.mail_id";
         many(self.0, sql, (account.as_str(), base), "asking for a file", |row| {
-            Ok(FileRow {
+            Ok(LedgerFileRow {
                 source_key: row.get(0)?,
                 stamp: row.get(1)?,
                 size: row.get::<_, i64>(2)?.unsigned_abs(),
@@ -79,7 +79,7 @@ impl StoreReader<'_> {
     }
 
     /// Those of the keys that need no second look.
-    pub fn known_among(&self, account: &AccountId, keys: Vec<String>) -> Result<HashSet<String>> {
+    pub fn known_keys_among(&self, account: &AccountId, keys: Vec<String>) -> Result<HashSet<String>> {
         let sql = "SELECT 1 FROM ledger WHERE account = ?1 AND source_key = ?2 AND state NOT IN ('failed', 'gone')";
         let mut known = HashSet::new();
         for key in keys {
@@ -91,17 +91,17 @@ impl StoreReader<'_> {
     }
 
     /// Mails that could not be read and whose turn it is to be tried again.
-    pub fn due_again(&self, account: &AccountId, now: Instant) -> Result<Vec<LedgerRow>> {
+    pub fn mails_due_for_retry(&self, account: &AccountId, now: Instant) -> Result<Vec<LedgerRow>> {
         let sql = format!(
             "{COLUMNS} WHERE l.account = ?1 AND l.state = 'failed'
-             AND unixepoch(l.updated_at) + ({FIRST_PAUSE} << min(l.retries, 8)) <= unixepoch(?2)
-             ORDER BY l.updated_at, l.mail_id LIMIT {TRIED_AT_ONCE}"
+             AND unixepoch(l.updated_at) + ({INITIAL_BACKOFF_SECONDS} << min(l.retries, 8)) <= unixepoch(?2)
+             ORDER BY l.updated_at, l.mail_id LIMIT {MAX_RETRIES_PER_POLL}"
         );
         many(self.0, &sql, (account.as_str(), now.to_string()), "listing unread mail", ledger_row)
     }
 
     /// The keys of an account's mails that could not be read.
-    pub fn unread_keys(&self, account: &AccountId) -> Result<HashSet<String>> {
+    pub fn unreadable_keys(&self, account: &AccountId) -> Result<HashSet<String>> {
         let sql = "SELECT source_key FROM ledger l WHERE account = ?1 AND state = 'parked'
                    AND NOT EXISTS (SELECT 1 FROM mail m WHERE m.mail_id = l.mail_id)";
         Ok(many(self.0, sql, [account.as_str()], "listing unread mail", |row| row.get(0))?.into_iter().collect())
@@ -117,7 +117,7 @@ impl StoreReader<'_> {
 
     /// Mails nobody owes an answer any more to, yet without one: pending with no run that works them, or worked into a
     /// task that is not there. Accounts without any are left out.
-    pub fn unaccounted(&self) -> Result<Vec<(AccountId, u64)>> {
+    pub fn count_unaccounted_mails(&self) -> Result<Vec<(AccountId, u64)>> {
         let sql = "SELECT l.account, count(*) FROM ledger l WHERE
                      (l.state = 'pending' AND NOT EXISTS (SELECT 1 FROM run r WHERE r.mail_id = l.mail_id AND r.task_id IS NULL AND r.status = 'running'))
                      OR (l.state IN ('task', 'linked') AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.task_id = l.task_id))

@@ -21,7 +21,7 @@ pub struct UnchangedFile {
 
 /// A message of files as the ledger remembers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileRow {
+pub struct LedgerFileRow {
     pub source_key: String,
     pub stamp: String,
     pub size: u64,
