@@ -375,15 +375,15 @@ impl App {
     /// Voids what waited too long. What will soon, to be told once.
     pub async fn mind_the_time(&self) -> anyhow::Result<Vec<ItemRow>> {
         let now = self.clock.now();
-        let due = self.store.read(move |reader| reader.items_expiring(now)).await?;
-        let expired = self.store.read(move |reader| reader.has_expired(now)).await?;
+        let due = self.store.read(move |reader| reader.unannounced_expiring_items(now)).await?;
+        let expired = self.store.read(move |reader| reader.has_overdue_items(now)).await?;
         if expired || !due.is_empty() {
-            self.store.write(Write::Expire { at: now }).await?;
+            self.store.write(Write::ExpireOverdueItems { at: now }).await?;
         }
-        let soon = self.store.read(move |reader| reader.items_expiring(now.plus(BEFORE_EXPIRY))).await?;
+        let soon = self.store.read(move |reader| reader.unannounced_expiring_items(now.plus(BEFORE_EXPIRY))).await?;
         if !soon.is_empty() {
             let items = soon.iter().map(|item| item.item_id).collect();
-            self.store.write(Write::ItemsReminded { items, at: now }).await?;
+            self.store.write(Write::MarkItemsReminded { items, at: now }).await?;
         }
         Ok(soon)
     }

@@ -57,7 +57,7 @@ impl App {
             return Ok(id);
         }
         let found = if let Ok(number) = text.parse::<i64>() {
-            self.store.read(move |reader| reader.item_numbered(number)).await?
+            self.store.read(move |reader| reader.item_by_number(number)).await?
         } else {
             only(self.all_items().await?, &text, |row| row.item_id.to_string())?
         };

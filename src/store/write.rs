@@ -57,10 +57,10 @@ pub enum Write {
         at: Instant,
     },
     /// What waited too long is void; timeout means no.
-    Expire {
+    ExpireOverdueItems {
         at: Instant,
     },
-    ItemsReminded {
+    MarkItemsReminded {
         items: Vec<ItemId>,
         at: Instant,
     },
@@ -210,8 +210,8 @@ impl Write {
             Self::ReevaluateAction(..) => "rejudge",
             Self::SnoozeItem { .. } => "snooze_item",
             Self::RevokeApproval { .. } => "take_back",
-            Self::Expire { .. } => "expire",
-            Self::ItemsReminded { .. } => "items_reminded",
+            Self::ExpireOverdueItems { .. } => "expire",
+            Self::MarkItemsReminded { .. } => "items_reminded",
             Self::RecordModelCall(..) => "hear_model",
             Self::SetAside { .. } => "set_aside",
             Self::SetPaused { .. } => "pause",
@@ -282,8 +282,10 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::ReevaluateAction(judged), _) => approval::reevaluate_action(session, judged),
         (Write::SnoozeItem { item_id, until, at }, _) => item::snooze(session, *item_id, *until, *at),
         (Write::RevokeApproval { item_id, who, at }, _) => approval::revoke(session, *item_id, who, *at),
-        (Write::Expire { at }, _) => return decision::expire(session, *at).map(Receipt::Runs),
-        (Write::ItemsReminded { items, at }, _) => item::reminded(session, items, *at),
+        (Write::ExpireOverdueItems { at }, _) => {
+            return decision::expire_overdue_items(session, *at).map(Receipt::Runs);
+        }
+        (Write::MarkItemsReminded { items, at }, _) => item::mark_reminded(session, items, *at),
         (Write::RecordModelCall(call), _) => model_call::record_model_call(session, call),
         (Write::SetAside { run_id, reason, until, at }, _) => run::set_aside(session, *run_id, reason, *until, *at),
         (Write::SetPaused { on, at }, _) => setting::set_paused(session, *on, *at),

@@ -173,7 +173,7 @@ fn confirm_sent(connection: &Connection, decision: &Decision, item: &ItemRow, ta
 }
 
 /// Nobody answered in time: that means no.
-pub(in crate::store) fn expire(connection: &Connection, at: Instant) -> Result<Vec<RunId>> {
+pub(in crate::store) fn expire_overdue_items(connection: &Connection, at: Instant) -> Result<Vec<RunId>> {
     let mut runs = Vec::new();
     for row in item::overdue(connection, at)? {
         item::close(connection, row.item_id, ItemState::Expired, "nobody answered in time", at)?;

@@ -60,7 +60,7 @@ pub(in crate::store) fn snooze(
     Ok(())
 }
 
-pub(in crate::store) fn reminded(connection: &Connection, items: &[ItemId], at: Instant) -> Result<()> {
+pub(in crate::store) fn mark_reminded(connection: &Connection, items: &[ItemId], at: Instant) -> Result<()> {
     for item in items {
         let sql = "UPDATE item SET reminded_at = ?2 WHERE item_id = ?1";
         execute(connection, sql, (item.to_string(), at.to_string()), "noting a reminder")?;
@@ -102,7 +102,7 @@ pub(in crate::store) fn void_actions_of_task(
 }
 
 /// Whether a person is being asked about the task.
-pub(in crate::store) fn is_asked(connection: &Connection, task_id: TaskId) -> Result<bool> {
+pub(in crate::store) fn has_open_item(connection: &Connection, task_id: TaskId) -> Result<bool> {
     let sql = "SELECT 1 FROM item WHERE task_id = ?1 AND state = 'open' LIMIT 1";
     Ok(one(connection, sql, [task_id.to_string()], "looking for questions", |_| Ok(()))?.is_some())
 }
@@ -160,7 +160,7 @@ impl StoreReader<'_> {
     }
 
     /// Open items that expire before `before` and of which nobody was told.
-    pub fn items_expiring(&self, before: Instant) -> Result<Vec<ItemRow>> {
+    pub fn unannounced_expiring_items(&self, before: Instant) -> Result<Vec<ItemRow>> {
         let sql =
             format!("{COLUMNS} WHERE state = 'open' AND expires_at <= ?1 AND reminded_at IS NULL ORDER BY expires_at");
         many(self.0, &sql, [before.to_string()], "finding what will expire", item_row)
@@ -172,11 +172,11 @@ impl StoreReader<'_> {
     }
 
     /// The item that has this number, whether or not it still waits.
-    pub fn item_numbered(&self, number: i64) -> Result<Option<ItemRow>> {
+    pub fn item_by_number(&self, number: i64) -> Result<Option<ItemRow>> {
         one(self.0, &format!("{COLUMNS} WHERE number = ?1"), [number], "reading an item", item_row)
     }
 
-    pub fn has_expired(&self, now: Instant) -> Result<bool> {
+    pub fn has_overdue_items(&self, now: Instant) -> Result<bool> {
         Ok(!overdue(self.0, now)?.is_empty())
     }
 

@@ -124,7 +124,7 @@ fn void_actions(connection: &Connection, row: &TaskRow, edit: &TaskEdit) -> Resu
     let why = "the task was edited";
     outbox::void_of_task(connection, row, why, edit.at)?;
     item::void_actions_of_task(connection, row.task.task_id, why, edit.at)?;
-    if row.task.status == Status::WaitingHitl && !item::is_asked(connection, row.task.task_id)? {
+    if row.task.status == Status::WaitingHitl && !item::has_open_item(connection, row.task.task_id)? {
         return end_waiting(connection, row, edit.at);
     }
     Ok(())
