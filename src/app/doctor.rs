@@ -101,7 +101,7 @@ impl App {
                 witness,
                 unreadable: reader.unreadable_rows()?,
                 paused: reader.is_paused()?,
-                set_aside: Waiting::group(reader.set_aside(now)?, now),
+                set_aside: Waiting::group(reader.deferred_runs(now)?, now),
                 policy_broken,
                 sqlite: crate::store::sqlite_version().to_owned(),
                 rules_version: rules.rules.version().to_owned(),

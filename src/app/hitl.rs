@@ -96,7 +96,7 @@ impl App {
     /// Steps that wait for a cap, the grace, room in the queue or the end of a pause.
     pub async fn set_aside(&self) -> anyhow::Result<Vec<RunRow>> {
         let now = self.clock.now();
-        Ok(self.store.read(move |reader| reader.set_aside(now)).await?)
+        Ok(self.store.read(move |reader| reader.deferred_runs(now)).await?)
     }
 
     pub async fn item_detail(&self, reference: &str) -> anyhow::Result<ItemDetail> {

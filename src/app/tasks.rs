@@ -63,7 +63,7 @@ impl App {
                 history: reader.task_history(id)?,
                 effects: reader.actions_of_task(id)?,
                 follow_ups: reader.follow_ups(id)?,
-                waits: reader.set_aside(now)?.into_iter().filter(|run| run.task_id == Some(id)).collect(),
+                waits: reader.deferred_runs(now)?.into_iter().filter(|run| run.task_id == Some(id)).collect(),
                 mail: mail_id.map(|mail_id| reader.ledger_entry(mail_id).skip_unreadable()).transpose()?.flatten(),
                 row,
             })

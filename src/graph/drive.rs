@@ -164,7 +164,7 @@ impl EngineInner {
     /// Leaves a run for later. If that cannot be stored, the run is merely taken up again sooner.
     async fn defer_run(&self, run_id: RunId, not_now: &RunDeferred) {
         let RunDeferred { reason, until } = not_now.clone();
-        let aside = Write::SetAside { run_id, reason, until, at: self.clock.now() };
+        let aside = Write::DeferRun { run_id, reason, until, at: self.clock.now() };
         if let Err(error) = self.store.write(aside).await {
             tracing::warn!(run.id = %run_id, %error, "a run could not be set aside");
         }

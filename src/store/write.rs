@@ -67,7 +67,7 @@ pub enum Write {
     /// What a model said and what it cost, before anybody uses it.
     RecordModelCall(Box<NewModelCall>),
     /// A run that cannot go on now.
-    SetAside {
+    DeferRun {
         run_id: RunId,
         reason: String,
         until: Instant,
@@ -213,7 +213,7 @@ impl Write {
             Self::ExpireOverdueItems { .. } => "expire",
             Self::MarkItemsReminded { .. } => "items_reminded",
             Self::RecordModelCall(..) => "hear_model",
-            Self::SetAside { .. } => "set_aside",
+            Self::DeferRun { .. } => "set_aside",
             Self::SetPaused { .. } => "pause",
             Self::Epoch { .. } => "epoch",
             Self::Undo { .. } => "undo",
@@ -287,7 +287,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         }
         (Write::MarkItemsReminded { items, at }, _) => item::mark_reminded(session, items, *at),
         (Write::RecordModelCall(call), _) => model_call::record_model_call(session, call),
-        (Write::SetAside { run_id, reason, until, at }, _) => run::set_aside(session, *run_id, reason, *until, *at),
+        (Write::DeferRun { run_id, reason, until, at }, _) => run::defer(session, *run_id, reason, *until, *at),
         (Write::SetPaused { on, at }, _) => setting::set_paused(session, *on, *at),
         (Write::Epoch { epoch, reason, at }, _) => approval::epoch(session, *epoch, reason, *at),
         (Write::Undo { action_id, done, at }, _) => approval::undo(session, *action_id, *done, *at),

@@ -133,7 +133,7 @@ fn advance_run(connection: &Connection, point: &Checkpoint, text: &EncodedCheckp
 }
 
 /// Left for later. Its reason is shown; it is taken up again when the time has come.
-pub(in crate::store) fn set_aside(
+pub(in crate::store) fn defer(
     connection: &Connection,
     run_id: RunId,
     reason: &str,

@@ -49,7 +49,7 @@ impl StoreReader<'_> {
     }
 
     /// What waits for a time to come, and why.
-    pub fn set_aside(&self, now: Instant) -> Result<Vec<RunRow>> {
+    pub fn deferred_runs(&self, now: Instant) -> Result<Vec<RunRow>> {
         let sql = format!(
             "{COLUMNS} WHERE status = 'running' AND wait_until > ?1 AND updated_at <= ?1 ORDER BY wait_until, run_id"
         );
