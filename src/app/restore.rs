@@ -58,7 +58,7 @@ impl App {
 
     pub(super) async fn witness_health(&self) -> anyhow::Result<WitnessHealth> {
         let problem = self.witness.problem();
-        let restored = self.store.read(|reader| reader.restored()).await?;
+        let restored = self.store.read(|reader| reader.last_restore()).await?;
         Ok(WitnessHealth {
             folder: self.witness.folder().map(|folder| folder.display().to_string()),
             problem,
@@ -99,7 +99,7 @@ impl App {
         );
         let now = self.clock.now();
         // The database first: a kill in between leaves it ahead of the files, and nothing is done twice.
-        self.store.write(Write::Epoch { epoch, reason, at: now }).await?;
+        self.store.write(Write::StartEpoch { epoch, reason, at: now }).await?;
         evidence.begin_anew(&self.store, now).await?;
         write_epoch(&path, epoch).context("the epoch could not be written")
     }

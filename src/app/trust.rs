@@ -32,7 +32,7 @@ impl App {
     }
 
     pub(super) fn outbox_following(&self, charter: watch::Receiver<Arc<EffectPolicy>>) -> anyhow::Result<Outbox> {
-        let (epoch, restored) = self.store.read_blocking(|reader| Ok((reader.epoch()?, reader.restored()?)))?;
+        let (epoch, restored) = self.store.read_blocking(|reader| Ok((reader.epoch()?, reader.last_restore()?)))?;
         let setting = OutboxSettings {
             files: self.home.files(),
             labels: self.config.labels.clone(),

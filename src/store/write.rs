@@ -79,7 +79,7 @@ pub enum Write {
         at: Instant,
     },
     /// The database was restored: approvals are void, open effects are in doubt and accounts observe.
-    Epoch {
+    StartEpoch {
         epoch: i64,
         /// What gave it away.
         reason: String,
@@ -215,7 +215,7 @@ impl Write {
             Self::RecordModelCall(..) => "hear_model",
             Self::DeferRun { .. } => "set_aside",
             Self::SetPaused { .. } => "pause",
-            Self::Epoch { .. } => "epoch",
+            Self::StartEpoch { .. } => "epoch",
             Self::Undo { .. } => "undo",
             Self::Ask { .. } => "ask",
             Self::Answer { .. } => "answer",
@@ -289,7 +289,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::RecordModelCall(call), _) => model_call::record_model_call(session, call),
         (Write::DeferRun { run_id, reason, until, at }, _) => run::defer(session, *run_id, reason, *until, *at),
         (Write::SetPaused { on, at }, _) => setting::set_paused(session, *on, *at),
-        (Write::Epoch { epoch, reason, at }, _) => approval::epoch(session, *epoch, reason, *at),
+        (Write::StartEpoch { epoch, reason, at }, _) => approval::start_epoch(session, *epoch, reason, *at),
         (Write::Undo { action_id, done, at }, _) => approval::undo(session, *action_id, *done, *at),
         (Write::Ask { kind, at }, _) => return request::ask(session, kind, *at).map(Receipt::Number),
         (Write::Answer { request, answer }, _) => request::answer(session, *request, answer.as_deref()),

@@ -159,7 +159,7 @@ pub(in crate::store) fn reevaluate_action(connection: &Connection, judged: &Reev
 }
 
 /// After a restore nothing is taken for granted.
-pub(in crate::store) fn epoch(connection: &Connection, epoch: i64, reason: &str, at: Instant) -> Result<()> {
+pub(in crate::store) fn start_epoch(connection: &Connection, epoch: i64, reason: &str, at: Instant) -> Result<()> {
     setting::set(connection, "epoch", &epoch.to_string())?;
     setting::set(connection, RESTORED_AT, &at.to_string())?;
     setting::set(connection, RESTORED_BECAUSE, reason)?;
@@ -278,7 +278,7 @@ impl StoreReader<'_> {
     }
 
     /// When a restore was noticed last, and what gave it away.
-    pub fn restored(&self) -> Result<Option<DetectedRestore>> {
+    pub fn last_restore(&self) -> Result<Option<DetectedRestore>> {
         let at = self.setting(RESTORED_AT)?.and_then(|text| text.parse().ok());
         let because = self.setting(RESTORED_BECAUSE)?.unwrap_or_default();
         Ok(at.map(|at| DetectedRestore { at, because }))
