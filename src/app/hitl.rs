@@ -335,7 +335,7 @@ impl App {
     }
 
     pub async fn journal(&self, limit: usize) -> anyhow::Result<Vec<JournalRow>> {
-        Ok(self.store.read(move |reader| reader.journal(limit)).await?)
+        Ok(self.store.read(move |reader| reader.undoable_effects(limit)).await?)
     }
 
     /// Takes an R1 effect back; in words what came of it.

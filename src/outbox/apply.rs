@@ -86,7 +86,7 @@ impl Outbox {
 
     /// Takes an R1 effect back. The line in the audit comes first.
     pub async fn undo(&self, action_id: ActionId, now: Instant) -> anyhow::Result<String> {
-        self.store.write(Write::Undo { action_id, done: false, at: now }).await?;
+        self.store.write(Write::RecordUndo { action_id, done: false, at: now }).await?;
         let row = self.load_pending(action_id)?;
         let charter = self.policy();
         let situation =
@@ -104,7 +104,7 @@ impl Outbox {
             }
             (_, None) => anyhow::bail!(NO_MAILBOX),
         };
-        self.store.write(Write::Undo { action_id, done: true, at: now }).await?;
+        self.store.write(Write::RecordUndo { action_id, done: true, at: now }).await?;
         Ok(told)
     }
 }

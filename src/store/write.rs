@@ -86,7 +86,7 @@ pub enum Write {
         at: Instant,
     },
     /// The line before an effect is taken back, and the one after.
-    Undo {
+    RecordUndo {
         action_id: ActionId,
         done: bool,
         at: Instant,
@@ -216,7 +216,7 @@ impl Write {
             Self::DeferRun { .. } => "set_aside",
             Self::SetPaused { .. } => "pause",
             Self::StartEpoch { .. } => "epoch",
-            Self::Undo { .. } => "undo",
+            Self::RecordUndo { .. } => "undo",
             Self::Ask { .. } => "ask",
             Self::Answer { .. } => "answer",
             Self::RemindersShown { .. } => "reminders_shown",
@@ -290,7 +290,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::DeferRun { run_id, reason, until, at }, _) => run::defer(session, *run_id, reason, *until, *at),
         (Write::SetPaused { on, at }, _) => setting::set_paused(session, *on, *at),
         (Write::StartEpoch { epoch, reason, at }, _) => approval::start_epoch(session, *epoch, reason, *at),
-        (Write::Undo { action_id, done, at }, _) => approval::undo(session, *action_id, *done, *at),
+        (Write::RecordUndo { action_id, done, at }, _) => approval::record_undo(session, *action_id, *done, *at),
         (Write::Ask { kind, at }, _) => return request::ask(session, kind, *at).map(Receipt::Number),
         (Write::Answer { request, answer }, _) => request::answer(session, *request, answer.as_deref()),
         (Write::RemindersShown { shown, at }, _) => reminder::mark_shown(session, shown, *at),

@@ -185,7 +185,12 @@ pub(in crate::store) fn start_epoch(connection: &Connection, epoch: i64, reason:
 }
 
 /// The line before an R1 effect is taken back, and the one after.
-pub(in crate::store) fn undo(connection: &Connection, action_id: ActionId, done: bool, at: Instant) -> Result<()> {
+pub(in crate::store) fn record_undo(
+    connection: &Connection,
+    action_id: ActionId,
+    done: bool,
+    at: Instant,
+) -> Result<()> {
     let row = outbox::get(connection, action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
     let sql = "SELECT 1 FROM journal WHERE action_id = ?1 AND undone_at IS NULL";
     if one(connection, sql, [action_id.to_string()], "reading the journal", |_| Ok(()))?.is_none() {
@@ -250,7 +255,7 @@ impl StoreReader<'_> {
     }
 
     /// Effects that can be taken back, newest first.
-    pub fn journal(&self, limit: usize) -> Result<Vec<JournalRow>> {
+    pub fn undoable_effects(&self, limit: usize) -> Result<Vec<JournalRow>> {
         let sql = "SELECT action_id, done_at FROM journal WHERE undone_at IS NULL ORDER BY done_at DESC, action_id DESC LIMIT ?1";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let found: Vec<(ActionId, Instant)> =
