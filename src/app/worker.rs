@@ -156,7 +156,7 @@ impl App {
     /// Leaves a request for the running daemon and waits for its answer. None when the role is free before that: it was
     /// no daemon, or it has ended, and the asker can do it itself.
     pub async fn ask(&self, kind: &str) -> anyhow::Result<Option<serde_json::Value>> {
-        let ask = Write::Ask { kind: kind.to_owned(), at: self.clock.now() };
+        let ask = Write::AddRequest { kind: kind.to_owned(), at: self.clock.now() };
         let Receipt::Number(request) = self.store.write(ask).await? else {
             anyhow::bail!("the request was not numbered")
         };
@@ -172,7 +172,7 @@ impl App {
             }
             if self.worker_pid().is_none() {
                 // Nobody is to do later what is now done here.
-                self.store.write(Write::Answer { request, answer: Some("null".into()) }).await?;
+                self.store.write(Write::UpdateRequest { request, answer: Some("null".into()) }).await?;
                 return Ok(None);
             }
             anyhow::ensure!(std::time::Instant::now() < deadline, "the daemon has not answered yet; it still may");

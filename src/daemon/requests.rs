@@ -25,7 +25,7 @@ async fn notice(shared: &Shared) -> anyhow::Result<()> {
         shared.worker.engine.resume_unfinished_runs().await?;
     }
     for (request, kind, _) in requests {
-        store.write(Write::Answer { request, answer: None }).await?;
+        store.write(Write::UpdateRequest { request, answer: None }).await?;
         let answer = match kind.as_str() {
             "once" => match shared.worker.look_in().await {
                 Ok(report) => serde_json::to_string(&report)?,
@@ -41,7 +41,7 @@ async fn notice(shared: &Shared) -> anyhow::Result<()> {
             },
             other => serde_json::to_string(&format!("this version does not know '{other}'"))?,
         };
-        store.write(Write::Answer { request, answer: Some(answer) }).await?;
+        store.write(Write::UpdateRequest { request, answer: Some(answer) }).await?;
     }
     Ok(())
 }

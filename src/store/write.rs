@@ -91,11 +91,11 @@ pub enum Write {
         done: bool,
         at: Instant,
     },
-    Ask {
+    AddRequest {
         kind: String,
         at: Instant,
     },
-    Answer {
+    UpdateRequest {
         request: i64,
         answer: Option<String>,
     },
@@ -217,8 +217,8 @@ impl Write {
             Self::SetPaused { .. } => "pause",
             Self::StartEpoch { .. } => "epoch",
             Self::RecordUndo { .. } => "undo",
-            Self::Ask { .. } => "ask",
-            Self::Answer { .. } => "answer",
+            Self::AddRequest { .. } => "ask",
+            Self::UpdateRequest { .. } => "answer",
             Self::RemindersShown { .. } => "reminders_shown",
             Self::StoreSetting { .. } => "setting",
             Self::Condition(..) => "condition",
@@ -291,8 +291,8 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::SetPaused { on, at }, _) => setting::set_paused(session, *on, *at),
         (Write::StartEpoch { epoch, reason, at }, _) => approval::start_epoch(session, *epoch, reason, *at),
         (Write::RecordUndo { action_id, done, at }, _) => approval::record_undo(session, *action_id, *done, *at),
-        (Write::Ask { kind, at }, _) => return request::ask(session, kind, *at).map(Receipt::Number),
-        (Write::Answer { request, answer }, _) => request::answer(session, *request, answer.as_deref()),
+        (Write::AddRequest { kind, at }, _) => return request::add_request(session, kind, *at).map(Receipt::Number),
+        (Write::UpdateRequest { request, answer }, _) => request::update_request(session, *request, answer.as_deref()),
         (Write::RemindersShown { shown, at }, _) => reminder::mark_shown(session, shown, *at),
         (Write::StoreSetting { name, value }, _) => setting::set(session, name, value),
         (Write::Condition(condition), _) => condition::put(session, condition),

@@ -8,14 +8,14 @@ use crate::{
     store::{StoreReader, error::Result},
 };
 
-pub(in crate::store) fn ask(connection: &Connection, kind: &str, at: Instant) -> Result<i64> {
+pub(in crate::store) fn add_request(connection: &Connection, kind: &str, at: Instant) -> Result<i64> {
     let sql = "INSERT INTO request (kind, state, asked_at) VALUES (?1, 'asked', ?2)";
     execute(connection, sql, (kind, at.to_string()), "leaving a request")?;
     Ok(connection.last_insert_rowid())
 }
 
 /// With an answer the request is settled; without one it is being worked.
-pub(in crate::store) fn answer(connection: &Connection, request: i64, answer: Option<&str>) -> Result<()> {
+pub(in crate::store) fn update_request(connection: &Connection, request: i64, answer: Option<&str>) -> Result<()> {
     let state = if answer.is_some() { "answered" } else { "working" };
     let sql = "UPDATE request SET state = ?2, answer = ?3 WHERE request = ?1";
     execute(connection, sql, (request, state, answer.unwrap_or("")), "answering a request").map(drop)
