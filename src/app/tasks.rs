@@ -204,7 +204,7 @@ impl App {
     /// What was shown in the last day, wherever: for a person who was not there.
     pub async fn recent_reminders(&self) -> anyhow::Result<Vec<ReminderRow>> {
         let since = self.clock.now().plus(-chrono::Duration::hours(24));
-        Ok(self.store.read(move |reader| reader.recent_reminders(since)).await?)
+        Ok(self.store.read(move |reader| reader.reminders_shown_since(since)).await?)
     }
 
     /// For after they were shown, never before: a kill in between shows one twice, and loses none.
@@ -216,7 +216,7 @@ impl App {
             next: row.every.and_then(|every| every.next(row.first_at, now.max(row.due_at), zone)),
         };
         let shown = reminders.iter().map(shown).collect();
-        self.store.write(Write::RemindersShown { shown, at: now }).await?;
+        self.store.write(Write::MarkRemindersShown { shown, at: now }).await?;
         Ok(())
     }
 }

@@ -99,7 +99,7 @@ pub enum Write {
         request: i64,
         answer: Option<String>,
     },
-    RemindersShown {
+    MarkRemindersShown {
         shown: Vec<ShownReminder>,
         at: Instant,
     },
@@ -219,7 +219,7 @@ impl Write {
             Self::RecordUndo { .. } => "undo",
             Self::AddRequest { .. } => "ask",
             Self::UpdateRequest { .. } => "answer",
-            Self::RemindersShown { .. } => "reminders_shown",
+            Self::MarkRemindersShown { .. } => "reminders_shown",
             Self::StoreSetting { .. } => "setting",
             Self::Condition(..) => "condition",
             Self::BeginNightly(..) => "begin_night",
@@ -293,7 +293,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::RecordUndo { action_id, done, at }, _) => approval::record_undo(session, *action_id, *done, *at),
         (Write::AddRequest { kind, at }, _) => return request::add_request(session, kind, *at).map(Receipt::Number),
         (Write::UpdateRequest { request, answer }, _) => request::update_request(session, *request, answer.as_deref()),
-        (Write::RemindersShown { shown, at }, _) => reminder::mark_shown(session, shown, *at),
+        (Write::MarkRemindersShown { shown, at }, _) => reminder::mark_shown(session, shown, *at),
         (Write::StoreSetting { name, value }, _) => setting::set(session, name, value),
         (Write::Condition(condition), _) => condition::put(session, condition),
         (Write::BeginNightly(night), _) => nightly::begin_nightly(session, night),

@@ -132,10 +132,10 @@ fn apply_database_effect(connection: &Connection, action: &Action, at: Instant) 
         Effect::Remind { at: due, text, every } => {
             let (account, user) = (&action.account, &action.user);
             let (action_id, task_id) = (action.action_id, action.task_id);
-            let new = reminder::Setting { action_id, task_id, account, user, due: *due, text, every: *every };
-            reminder::set(connection, &new)
+            let new = reminder::NewReminderRow { action_id, task_id, account, user, due: *due, text, every: *every };
+            reminder::insert_reminder(connection, &new)
         }
-        Effect::RecordInvoice { invoice } => reminder::invoice(connection, action, invoice, at),
+        Effect::RecordInvoice { invoice } => reminder::record_invoice(connection, action, invoice, at),
         Effect::Archive | Effect::Draft { .. } | Effect::Send { .. } | Effect::CreateFolder { .. } => {
             Err(StoreError::Refused("this effect is not a row of the database".into()))
         }

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// What is stored about a reminder that is set.
-pub(in crate::store) struct Setting<'a> {
+pub(in crate::store) struct NewReminderRow<'a> {
     pub(in crate::store) action_id: ActionId,
     pub(in crate::store) task_id: TaskId,
     pub(in crate::store) account: &'a AccountId,
@@ -23,7 +23,7 @@ pub(in crate::store) struct Setting<'a> {
     pub(in crate::store) every: Option<Recurrence>,
 }
 
-pub(in crate::store) fn set(connection: &Connection, new: &Setting<'_>) -> Result<()> {
+pub(in crate::store) fn insert_reminder(connection: &Connection, new: &NewReminderRow<'_>) -> Result<()> {
     let sql =
         "INSERT INTO reminder (action_id, task_id, account, user_id, due_at, text, shown_at, every, first_at, told_at)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, NULL, ?7, ?5, NULL) ON CONFLICT DO NOTHING";
@@ -50,7 +50,7 @@ pub(in crate::store) fn mark_shown(connection: &Connection, shown: &[ShownRemind
         let Some(task_id) = task_id else { continue };
         let followed = match next {
             Some(next) => move_deadline(connection, task_id, *next, at),
-            None => end_task(connection, task_id, at),
+            None => complete_reminder_step(connection, task_id, at),
         };
         // A task that cannot be read stays as it is; the reminder was shown, and so are the others.
         followed.map(Some).skip_unreadable()?;
@@ -73,7 +73,7 @@ fn move_deadline(connection: &Connection, task_id: TaskId, next: Instant, at: In
 }
 
 /// Its step is done, and so is the task when that was all there was to do.
-fn end_task(connection: &Connection, task_id: TaskId, at: Instant) -> Result<()> {
+fn complete_reminder_step(connection: &Connection, task_id: TaskId, at: Instant) -> Result<()> {
     let row = task::get(connection, task_id)?;
     let mut changed = row.task.clone();
     let Some(step) = changed.subtasks.iter_mut().find(|subtask| subtask.step == STEP && !subtask.done) else {
@@ -110,23 +110,23 @@ pub(in crate::store) fn reschedule(connection: &Connection, task_id: TaskId, to:
 }
 
 /// A task that is put off is brought up again then, although its reminder was shown before.
-pub(in crate::store) fn bring_up_again(connection: &Connection, task_id: TaskId, then: Instant) -> Result<()> {
+pub(in crate::store) fn reschedule_shown(connection: &Connection, task_id: TaskId, then: Instant) -> Result<()> {
     let sql = "UPDATE reminder SET due_at = ?2, shown_at = NULL WHERE task_id = ?1 AND shown_at IS NOT NULL";
     execute(connection, sql, (task_id.to_string(), then.to_string()), "putting a reminder off").map(drop)
 }
 
-pub(in crate::store) fn rename(connection: &Connection, task_id: TaskId, text: &str) -> Result<()> {
+pub(in crate::store) fn set_text(connection: &Connection, task_id: TaskId, text: &str) -> Result<()> {
     let sql = "UPDATE reminder SET text = ?2 WHERE task_id = ?1";
     execute(connection, sql, (task_id.to_string(), text), "renaming a reminder").map(drop)
 }
 
 /// A task's successor keeps its reminders.
-pub(in crate::store) fn hand_over(connection: &Connection, from: TaskId, to: TaskId) -> Result<()> {
+pub(in crate::store) fn reassign_to_task(connection: &Connection, from: TaskId, to: TaskId) -> Result<()> {
     let sql = "UPDATE reminder SET task_id = ?2 WHERE task_id = ?1";
     execute(connection, sql, (from.to_string(), to.to_string()), "handing reminders over").map(drop)
 }
 
-pub(in crate::store) fn invoice(
+pub(in crate::store) fn record_invoice(
     connection: &Connection,
     action: &Action,
     invoice: &InvoiceRecord,
@@ -146,7 +146,7 @@ pub(in crate::store) fn invoice(
 const STEP: &str = "remind";
 
 /// Of open tasks, and of those that an earlier version ended when it set the reminder. What a person ended stays silent.
-const COUNTS: &str = "(t.status NOT IN ('DONE', 'CANCELLED') OR (t.status = 'DONE' AND NOT EXISTS
+const IS_ACTIVE_SQL: &str = "(t.status NOT IN ('DONE', 'CANCELLED') OR (t.status = 'DONE' AND NOT EXISTS
                       (SELECT 1 FROM task_history h WHERE h.task_id = t.task_id AND h.field = 'status' AND h.to_value = 'DONE' AND h.who = 'person')))";
 const COLUMNS: &str = "SELECT r.action_id, r.task_id, r.due_at, r.text, r.every, coalesce(r.first_at, r.due_at)
                        FROM reminder r JOIN tasks t USING (task_id) JOIN task_owner o USING (task_id)";
@@ -166,15 +166,15 @@ impl StoreReader<'_> {
     /// Reminders that are due and were not shown, earliest first; not of a task that is put off.
     pub fn due_reminders(&self, now: Instant) -> Result<Vec<ReminderRow>> {
         let sql = format!(
-            "{COLUMNS} WHERE r.shown_at IS NULL AND r.due_at <= ?1 AND (o.snooze_until IS NULL OR o.snooze_until <= ?1) AND {COUNTS}
+            "{COLUMNS} WHERE r.shown_at IS NULL AND r.due_at <= ?1 AND (o.snooze_until IS NULL OR o.snooze_until <= ?1) AND {IS_ACTIVE_SQL}
              ORDER BY r.due_at, r.action_id"
         );
         many(self.0, &sql, [now.to_string()], "listing reminders", reminder)
     }
 
     /// Reminders that were shown after `since`: for a person who was not there.
-    pub fn recent_reminders(&self, since: Instant) -> Result<Vec<ReminderRow>> {
-        let sql = format!("{COLUMNS} WHERE r.told_at > ?1 AND {COUNTS} ORDER BY r.told_at, r.action_id");
+    pub fn reminders_shown_since(&self, since: Instant) -> Result<Vec<ReminderRow>> {
+        let sql = format!("{COLUMNS} WHERE r.told_at > ?1 AND {IS_ACTIVE_SQL} ORDER BY r.told_at, r.action_id");
         many(self.0, &sql, [since.to_string()], "listing reminders", reminder)
     }
 

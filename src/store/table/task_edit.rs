@@ -29,7 +29,7 @@ pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<
         };
         task::set_status(session, new.task_id, &ready)?;
         if let Some(NewReminder { at, every }) = remind {
-            let set = reminder::Setting {
+            let set = reminder::NewReminderRow {
                 action_id: ActionId::derive(edit.at, &["remind", &new.task_id.to_string()]),
                 task_id: new.task_id,
                 account: &edit.account,
@@ -38,7 +38,7 @@ pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<
                 text: &new.objective,
                 every: *every,
             };
-            reminder::set(session, &set)?;
+            reminder::insert_reminder(session, &set)?;
         }
         return Ok(new.task_id);
     }
@@ -135,7 +135,7 @@ fn snooze(connection: &Connection, row: &TaskRow, until: Option<Instant>, edit: 
     let sql = "UPDATE task_owner SET snooze_until = ?2 WHERE task_id = ?1";
     execute(connection, sql, (row.task.task_id.to_string(), &text), "snoozing a task")?;
     if let Some(until) = until {
-        reminder::bring_up_again(connection, row.task.task_id, until)?;
+        reminder::reschedule_shown(connection, row.task.task_id, until)?;
     }
     record_edit(connection, row, "snooze", "", &text.unwrap_or_default(), edit)
 }
@@ -226,7 +226,7 @@ fn update_dependents(session: &Session, row: &TaskRow, changed: &Task, edit: &Ta
         TaskEditKind::Objective(_) => {
             let sql = "UPDATE task_facts SET objective = ?2 WHERE task_id = ?1";
             execute(session, sql, (id, &changed.objective), "updating facts")?;
-            reminder::rename(session, changed.task_id, &changed.objective)?;
+            reminder::set_text(session, changed.task_id, &changed.objective)?;
             let sender = facts::of_task(session, changed.task_id)?.map(|facts| facts.sender).unwrap_or_default();
             search_index::index_task(
                 session,
@@ -318,7 +318,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     let sql = "UPDATE task_owner SET number = ?2, rule = ?3, hand_ranked = ?4 WHERE task_id = ?1";
     let values = (successor.task_id.to_string(), row.number, &row.rule, row.hand_ranked);
     execute(session, sql, values, "taking a number over")?;
-    reminder::hand_over(session, row.task.task_id, successor.task_id)?;
+    reminder::reassign_to_task(session, row.task.task_id, successor.task_id)?;
     let opened = task::get(session, successor.task_id)?;
     task::update(session, &Task { status: Status::New, ..successor.clone() }, opened.revision, None)?;
     transition_task(session, &opened, before, "person", &edit.why, edit.at)?;
