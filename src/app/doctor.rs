@@ -126,7 +126,7 @@ impl App {
                     reader.accounts()?,
                     reader.ledger_counts()?,
                     reader.count_unaccounted_mails()?,
-                    reader.conditions()?,
+                    reader.account_conditions()?,
                 ))
             })
             .await?;

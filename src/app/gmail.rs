@@ -131,7 +131,7 @@ impl Worker {
             quota: condition.quota,
             at: self.app.clock.now(),
         };
-        if let Err(error) = self.app.store.write(Write::Condition(condition)).await {
+        if let Err(error) = self.app.store.write(Write::RecordAccountCondition(condition)).await {
             tracing::warn!(account = %intake.desk.account, %error, "how an account is doing could not be noted");
         }
     }

@@ -9,8 +9,8 @@ use super::{
     prepared::PreparedWrite,
     session::Session,
     table::{
-        account, approval, condition, decision, item, ledger, model_call, nightly, outbox, reminder, request, run,
-        search_index, setting, task_edit, vector,
+        account, account_condition, approval, decision, item, ledger, model_call, nightly, outbox, reminder, request,
+        run, search_index, setting, task_edit, vector,
     },
     value::{
         Account, ActionEdit, ActionMove, ArrivalReceipt, Arrivals, Checkpoint, Decision, MailEdit, NewModelCall,
@@ -107,7 +107,7 @@ pub enum Write {
         name: String,
         value: String,
     },
-    Condition(AccountCondition),
+    RecordAccountCondition(AccountCondition),
     /// Claims a date for the nightly job.
     BeginNightly(Box<BeginNightly>),
     EndNightly(Box<EndNightly>),
@@ -221,7 +221,7 @@ impl Write {
             Self::UpdateRequest { .. } => "answer",
             Self::MarkRemindersShown { .. } => "reminders_shown",
             Self::StoreSetting { .. } => "setting",
-            Self::Condition(..) => "condition",
+            Self::RecordAccountCondition(..) => "condition",
             Self::BeginNightly(..) => "begin_night",
             Self::EndNightly(..) => "end_night",
             Self::IntendRulesVersion(..) => "intend_rules",
@@ -295,7 +295,7 @@ pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite
         (Write::UpdateRequest { request, answer }, _) => request::update_request(session, *request, answer.as_deref()),
         (Write::MarkRemindersShown { shown, at }, _) => reminder::mark_shown(session, shown, *at),
         (Write::StoreSetting { name, value }, _) => setting::set(session, name, value),
-        (Write::Condition(condition), _) => condition::put(session, condition),
+        (Write::RecordAccountCondition(condition), _) => account_condition::record_condition(session, condition),
         (Write::BeginNightly(night), _) => nightly::begin_nightly(session, night),
         (Write::EndNightly(night), _) => nightly::end_nightly(session, night),
         (Write::IntendRulesVersion(new), _) => {

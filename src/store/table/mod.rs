@@ -1,9 +1,9 @@
 //! All SQL, one file per concern. Functions are named after intent.
 
 pub(super) mod account;
+pub(super) mod account_condition;
 pub(super) mod approval;
 pub(super) mod audit;
-pub(super) mod condition;
 pub(super) mod correction;
 pub(super) mod decision;
 pub(super) mod digest;

@@ -8,7 +8,7 @@ use crate::{
     store::{StoreReader, error::Result},
 };
 
-pub(in crate::store) fn put(connection: &Connection, condition: &AccountCondition) -> Result<()> {
+pub(in crate::store) fn record_condition(connection: &Connection, condition: &AccountCondition) -> Result<()> {
     let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     let sql = "INSERT INTO account_condition (account, problem, signed_in, lag_seconds, backlog, missed, quota_used, quota, at)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
@@ -43,7 +43,7 @@ fn condition(row: &Row<'_>) -> rusqlite::Result<AccountCondition> {
 }
 
 impl StoreReader<'_> {
-    pub fn conditions(&self) -> Result<Vec<AccountCondition>> {
+    pub fn account_conditions(&self) -> Result<Vec<AccountCondition>> {
         let sql = "SELECT account, problem, signed_in, lag_seconds, backlog, missed, quota_used, quota, at
                    FROM account_condition ORDER BY account";
         many(self.0, sql, [], "reading how accounts are doing", condition)
