@@ -252,7 +252,7 @@ pub enum Receipt {
 
 impl Write {
     /// Which of those that are written at once comes first: as their mails came, so that their tasks are numbered alike.
-    pub(super) fn place(&self) -> Option<(Option<MailId>, RunId)> {
+    pub(super) fn batch_sort_key(&self) -> Option<(Option<MailId>, RunId)> {
         match self {
             Write::Checkpoint(point) => Some((point.mail_id, point.run_id)),
             Write::OpenRun(new, _) => Some((new.state.mail_id, new.run_id)),
@@ -261,7 +261,7 @@ impl Write {
     }
 }
 
-pub(super) fn perform(session: &Session, write: &Write, prepared: &PreparedWrite) -> Result<Receipt> {
+pub(super) fn perform_write(session: &Session, write: &Write, prepared: &PreparedWrite) -> Result<Receipt> {
     match (write, prepared) {
         (Write::OpenAccount(account), _) => account::open(session, account),
         (Write::SetMode { account, mode, at }, _) => account::set_mode(session, account, *mode, *at),

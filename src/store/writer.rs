@@ -17,58 +17,58 @@ use super::{
     commit_outcome::{BatchOutcomes, QueuedWrite},
     error::{Result, StoreContext, StoreError},
     session::Session,
-    write::{Receipt, perform},
+    write::{Receipt, perform_write},
 };
 
 /// Bounds how long the first of a batch waits for the last.
 const LARGEST_BATCH: usize = 256;
 /// Askers that were just answered come back one after the other; when none has for this long, the rest are elsewhere.
-const GAP: Duration = Duration::from_micros(80);
+const MAX_GAP_BETWEEN_WRITES: Duration = Duration::from_micros(80);
 /// Not longer, or an idle daemon would burn a core after every mail.
-const BEFORE_SLEEP: Duration = Duration::from_micros(80);
+const SPIN_BEFORE_SLEEP: Duration = Duration::from_micros(80);
 
 pub(super) fn run(session: Session, orders: &Receiver<QueuedWrite>, counted: &AtomicUsize) {
     let mut waiting = Vec::new();
-    let mut habit = Habit { in_flight: 1, ahead: false, cost: Duration::ZERO };
+    let mut habit = LastCommit { in_flight: 1, has_backlog: false, commit_time: Duration::ZERO };
     loop {
         if waiting.is_empty() {
-            let Some(first) = next(orders) else { break };
+            let Some(first) = next_write(orders) else { break };
             waiting.push(first);
         }
         let begun = Instant::now();
-        let mut batch = Batch { orders: std::mem::take(&mut waiting), idle: Duration::ZERO };
-        let outcomes = commit(&session, &mut batch, orders, habit);
-        habit.cost = begun.elapsed().saturating_sub(batch.idle);
+        let mut batch = Batch { writes: std::mem::take(&mut waiting), idle: Duration::ZERO };
+        let outcomes = commit_batch(&session, &mut batch, orders, habit);
+        habit.commit_time = begun.elapsed().saturating_sub(batch.idle);
         // Who asks now, before the batch is answered, is in flight beside it.
         waiting.extend(orders.try_iter().take(LARGEST_BATCH));
-        habit.ahead = waiting.len() * 2 >= batch.orders.len();
-        habit.in_flight = batch.orders.len() + waiting.len();
+        habit.has_backlog = waiting.len() * 2 >= batch.writes.len();
+        habit.in_flight = batch.writes.len() + waiting.len();
         counted.store(habit.in_flight, Ordering::Relaxed);
-        BatchOutcomes::new(batch.orders.into_iter().zip(outcomes)).deliver();
+        BatchOutcomes::new(batch.writes.into_iter().zip(outcomes)).deliver();
     }
     session.close();
 }
 
 /// What the last commit was like; the next will be much like it.
 #[derive(Clone, Copy)]
-struct Habit {
+struct LastCommit {
     in_flight: usize,
     /// Many had asked again before they were answered: there will be a next batch whether or not they are waited for.
-    ahead: bool,
-    cost: Duration,
+    has_backlog: bool,
+    commit_time: Duration,
 }
 
 /// Those that share a commit.
 struct Batch {
-    orders: Vec<QueuedWrite>,
+    writes: Vec<QueuedWrite>,
     /// How long nobody came.
     idle: Duration,
 }
 
 /// Looks for the next order a moment before it sleeps: an asker that was just answered often asks at once, and waking a
 /// thread takes longer than that.
-fn next(orders: &Receiver<QueuedWrite>) -> Option<QueuedWrite> {
-    let patience = Instant::now() + BEFORE_SLEEP;
+fn next_write(orders: &Receiver<QueuedWrite>) -> Option<QueuedWrite> {
+    let patience = Instant::now() + SPIN_BEFORE_SLEEP;
     loop {
         match orders.try_recv() {
             Ok(order) => return Some(order),
@@ -83,17 +83,18 @@ impl Batch {
     /// Takes in who is there, and says where they begin. As many as were in flight a moment ago are about to ask again,
     /// and sharing a commit with them costs less than another one: they are waited for while they keep coming, at most
     /// half as long as a commit takes.
-    fn more(&mut self, orders: &Receiver<QueuedWrite>, habit: Habit) -> Option<usize> {
-        let (begun, before) = (Instant::now(), self.orders.len());
+    fn gather_more(&mut self, orders: &Receiver<QueuedWrite>, habit: LastCommit) -> Option<usize> {
+        let (begun, before) = (Instant::now(), self.writes.len());
         loop {
-            self.orders.extend(orders.try_iter().take(LARGEST_BATCH.saturating_sub(before)));
-            if self.orders.len() > before {
+            self.writes.extend(orders.try_iter().take(LARGEST_BATCH.saturating_sub(before)));
+            if self.writes.len() > before {
                 self.idle += begun.elapsed();
                 return Some(before);
             }
             let idle = begun.elapsed();
             let all = before >= habit.in_flight.min(LARGEST_BATCH);
-            if habit.ahead || all || idle >= GAP || (self.idle + idle) * 2 >= habit.cost {
+            if habit.has_backlog || all || idle >= MAX_GAP_BETWEEN_WRITES || (self.idle + idle) * 2 >= habit.commit_time
+            {
                 self.idle += idle;
                 return None;
             }
@@ -103,30 +104,35 @@ impl Batch {
 }
 
 /// One outcome for each order; when the commit itself fails, the same for all.
-fn commit(session: &Session, batch: &mut Batch, orders: &Receiver<QueuedWrite>, habit: Habit) -> Vec<Result<Receipt>> {
-    transact(session, batch, orders, habit).unwrap_or_else(|error| {
+fn commit_batch(
+    session: &Session,
+    batch: &mut Batch,
+    orders: &Receiver<QueuedWrite>,
+    habit: LastCommit,
+) -> Vec<Result<Receipt>> {
+    run_transaction(session, batch, orders, habit).unwrap_or_else(|error| {
         session.discard_pending_tokens();
         if !session.is_autocommit() {
             drop(session.execute_batch("ROLLBACK"));
         }
-        batch.orders.iter().map(|_| Err(error.clone_for_batch())).collect()
+        batch.writes.iter().map(|_| Err(error.clone_for_batch())).collect()
     })
 }
 
 /// Nearly always every request of a batch is fine, and savepoints would only cost: each one journals pages and makes the
 /// full-text index write out what it has gathered. So a batch is tried without; if one is refused, all of it is taken
 /// back and done again with a savepoint for each, and the refused one fails alone.
-fn transact(
+fn run_transaction(
     session: &Session,
     batch: &mut Batch,
     orders: &Receiver<QueuedWrite>,
-    habit: Habit,
+    habit: LastCommit,
 ) -> Result<Vec<Result<Receipt>>> {
     execute(session, "BEGIN IMMEDIATE")?;
     if let Some(receipts) = perform_all(session, batch, orders, habit)
         && session.flush_pending_tokens().is_ok()
     {
-        commit_all(session, &batch.orders)?;
+        commit_transaction(session, &batch.writes)?;
         return Ok(receipts.into_iter().map(Ok).collect());
     }
     session.discard_pending_tokens();
@@ -134,8 +140,8 @@ fn transact(
         execute(session, "ROLLBACK")?;
     }
     execute(session, "BEGIN IMMEDIATE")?;
-    let outcomes = batch.orders.iter().map(|order| attempt(session, order)).collect::<Result<Vec<_>>>()?;
-    commit_all(session, &batch.orders)?;
+    let outcomes = batch.writes.iter().map(|order| perform_in_savepoint(session, order)).collect::<Result<Vec<_>>>()?;
+    commit_transaction(session, &batch.writes)?;
     Ok(outcomes)
 }
 
@@ -144,23 +150,23 @@ fn perform_all(
     session: &Session,
     batch: &mut Batch,
     orders: &Receiver<QueuedWrite>,
-    habit: Habit,
+    habit: LastCommit,
 ) -> Option<Vec<Receipt>> {
     let mut receipts = Vec::new();
     let mut begin = Some(0);
     while let Some(begin_at) = begin {
-        let fresh = batch.orders.get_mut(begin_at..)?;
+        let fresh = batch.writes.get_mut(begin_at..)?;
         // All are asked at once, so any order will do, except of the checkpoints of one run: the sort is stable.
-        fresh.sort_by_key(|order| order.write.place());
+        fresh.sort_by_key(|order| order.write.batch_sort_key());
         for order in fresh {
-            receipts.push(guarded(session, order).ok()?);
+            receipts.push(perform_catching_panic(session, order).ok()?);
         }
-        begin = batch.more(orders, habit);
+        begin = batch.gather_more(orders, habit);
     }
     Some(receipts)
 }
 
-fn commit_all(session: &Session, batch: &[QueuedWrite]) -> Result<()> {
+fn commit_transaction(session: &Session, batch: &[QueuedWrite]) -> Result<()> {
     let pass = |when| batch.iter().for_each(|order| failpoint::hit_commit(order.write.name(), when));
     pass("before");
     execute(session, "COMMIT")?;
@@ -169,9 +175,9 @@ fn commit_all(session: &Session, batch: &[QueuedWrite]) -> Result<()> {
 }
 
 /// The outer error is the batch's, the inner one the request's.
-fn attempt(session: &Session, order: &QueuedWrite) -> Result<Result<Receipt>> {
+fn perform_in_savepoint(session: &Session, order: &QueuedWrite) -> Result<Result<Receipt>> {
     execute(session, "SAVEPOINT one")?;
-    match guarded(session, order).and_then(|receipt| session.flush_pending_tokens().map(|()| receipt)) {
+    match perform_catching_panic(session, order).and_then(|receipt| session.flush_pending_tokens().map(|()| receipt)) {
         // The disk is full or the database locked: SQLite may have rolled all of it back, and none of it is stored.
         Err(error) if error.is_transient() || session.is_autocommit() => Err(error),
         outcome => {
@@ -186,8 +192,8 @@ fn attempt(session: &Session, order: &QueuedWrite) -> Result<Result<Receipt>> {
 }
 
 /// A panic fails the request, not the store.
-fn guarded(session: &Session, order: &QueuedWrite) -> Result<Receipt> {
-    catch_unwind(AssertUnwindSafe(|| perform(session, &order.write, &order.prepared)))
+fn perform_catching_panic(session: &Session, order: &QueuedWrite) -> Result<Receipt> {
+    catch_unwind(AssertUnwindSafe(|| perform_write(session, &order.write, &order.prepared)))
         .unwrap_or_else(|_| Err(StoreError::Refused("the store panicked over this request; it was taken back".into())))
 }
 
