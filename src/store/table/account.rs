@@ -42,20 +42,25 @@ pub(in crate::store) fn set_mode(
         .map_err(|error| error.with_transition(&format!("account {account}"), &before, mode.as_str()))?;
     record(connection, account, mode, at, "account_mode")?;
     if mode == AccountMode::Retired {
-        retire_tasks(connection, account, at)?;
+        cancel_open_tasks(connection, account, at)?;
     }
     Ok(())
 }
 
 /// An account that retires takes its open tasks along.
-fn retire_tasks(connection: &Connection, account: &AccountId, at: Instant) -> Result<()> {
+fn cancel_open_tasks(connection: &Connection, account: &AccountId, at: Instant) -> Result<()> {
     for row in task::open_of_account(connection, account)? {
         task_edit::transition_task(connection, &row, Status::Cancelled, "person", "its account has retired", at)?;
     }
     Ok(())
 }
 
-pub(in crate::store) fn polled(connection: &Connection, account: &AccountId, cursor: &str, at: Instant) -> Result<()> {
+pub(in crate::store) fn record_poll(
+    connection: &Connection,
+    account: &AccountId,
+    cursor: &str,
+    at: Instant,
+) -> Result<()> {
     let sql = "UPDATE account SET cursor = ?2, polled_at = ?3 WHERE account = ?1";
     execute(connection, sql, (account.as_str(), cursor, at.to_string()), "moving an account's cursor").map(drop)
 }

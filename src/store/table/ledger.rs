@@ -47,7 +47,7 @@ pub(in crate::store) fn record_arrivals(
         update_file_stamp(session, &batch.account, file)?;
     }
     if let Some(cursor) = &batch.cursor {
-        super::account::polled(session, &batch.account, cursor, batch.at)?;
+        super::account::record_poll(session, &batch.account, cursor, batch.at)?;
     }
     Ok(arrived)
 }
