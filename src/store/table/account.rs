@@ -24,7 +24,7 @@ pub(in crate::store) fn open(connection: &Connection, account: &Account) -> Resu
     if execute(connection, sql, values, "adding an account")? == 0 {
         return Ok(());
     }
-    record(connection, &account.account, account.mode, account.created_at, "account_opened")
+    append_audit(connection, &account.account, account.mode, account.created_at, "account_opened")
 }
 
 pub(in crate::store) fn set_mode(
@@ -40,7 +40,7 @@ pub(in crate::store) fn set_mode(
     let sql = "UPDATE account SET mode = ?2 WHERE account = ?1";
     execute(connection, sql, (account.as_str(), mode.as_str()), "changing an account's mode")
         .map_err(|error| error.with_transition(&format!("account {account}"), &before, mode.as_str()))?;
-    record(connection, account, mode, at, "account_mode")?;
+    append_audit(connection, account, mode, at, "account_mode")?;
     if mode == AccountMode::Retired {
         cancel_open_tasks(connection, account, at)?;
     }
@@ -65,7 +65,7 @@ pub(in crate::store) fn record_poll(
     execute(connection, sql, (account.as_str(), cursor, at.to_string()), "moving an account's cursor").map(drop)
 }
 
-fn record(connection: &Connection, account: &AccountId, mode: AccountMode, at: Instant, act: &str) -> Result<()> {
+fn append_audit(connection: &Connection, account: &AccountId, mode: AccountMode, at: Instant, act: &str) -> Result<()> {
     let entry = AuditEntry {
         at,
         account: account.to_string(),

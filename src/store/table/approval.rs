@@ -53,7 +53,7 @@ pub(in crate::store) fn grant(connection: &Connection, decision: &Decision, item
     if execute(connection, sql, values, "releasing an effect")? == 0 {
         return refused(&format!("it is {} already", row.state));
     }
-    outbox::note(
+    outbox::append_audit(
         connection,
         &row.action,
         &format!("parked → {to} ({})", row.sha256),
@@ -121,7 +121,7 @@ pub(in crate::store) fn revoke(connection: &Connection, item_id: ItemId, who: &s
         task::set_status(connection, task_id, &mv)?;
     }
     overruled(connection, &action.action, CorrectionKind::Undo, ("approved", "parked"), "", at)?;
-    outbox::note(connection, &action.action, "held → parked: taken back", who, "taken_back", at)
+    outbox::append_audit(connection, &action.action, "held → parked: taken back", who, "taken_back", at)
 }
 
 /// Another wording is another action: the old one is void, the new one is asked about.
@@ -155,7 +155,14 @@ pub(in crate::store) fn reevaluate_action(connection: &Connection, judged: &Reev
     if execute(connection, sql, values, "judging again")? == 0 {
         return Ok(());
     }
-    outbox::note(connection, &judged.action, &format!("{} ({sha})", judged.class), "policy", "judged_again", judged.at)
+    outbox::append_audit(
+        connection,
+        &judged.action,
+        &format!("{} ({sha})", judged.class),
+        "policy",
+        "judged_again",
+        judged.at,
+    )
 }
 
 /// After a restore nothing is taken for granted.
@@ -197,7 +204,7 @@ pub(in crate::store) fn record_undo(
         return Err(StoreError::Refused(format!("action {action_id} is {} and cannot be taken back", row.state)));
     }
     if !done {
-        return outbox::note(connection, &row.action, "to be taken back", "person", "undo", at);
+        return outbox::append_audit(connection, &row.action, "to be taken back", "person", "undo", at);
     }
     let sql = "UPDATE journal SET undone_at = ?2 WHERE action_id = ?1";
     execute(connection, sql, (action_id.to_string(), at.to_string()), "closing the journal")?;

@@ -27,7 +27,7 @@ pub(in crate::store) fn decide_item(connection: &Connection, decision: &Decision
         approval::consume_decision_file(connection, file, decision.at)?;
     }
     claim_item(connection, decision, &row)?;
-    note(connection, decision, &row)?;
+    append_audit(connection, decision, &row)?;
     match (row.kind, row.task_id) {
         (ItemKind::Action, Some(task_id)) if approval::decides_action(decision.kind) => {
             decide_action(connection, decision, &row, task_id)
@@ -228,7 +228,7 @@ fn claim_item(connection: &Connection, decision: &Decision, row: &ItemRow) -> Re
     Ok(())
 }
 
-fn note(connection: &Connection, decision: &Decision, row: &ItemRow) -> Result<()> {
+fn append_audit(connection: &Connection, decision: &Decision, row: &ItemRow) -> Result<()> {
     let entry = AuditEntry {
         at: decision.at,
         account: row.account.to_string(),

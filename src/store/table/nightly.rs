@@ -25,7 +25,7 @@ pub(in crate::store) const MAX_KEPT_VERSIONS: i64 = 30;
 /// Who acts at night.
 const NIGHTLY_ACTOR: &str = "night";
 
-fn line(at: Instant, who: &str, act: &str, subject: String, detail: String) -> AuditEntry {
+fn build_audit_entry(at: Instant, who: &str, act: &str, subject: String, detail: String) -> AuditEntry {
     AuditEntry { at, account: String::new(), who: who.to_owned(), act: act.to_owned(), subject, detail }
 }
 
@@ -42,7 +42,10 @@ pub(in crate::store) fn begin_nightly(connection: &Connection, night: &BeginNigh
         let mine = one(connection, known, (&night.date, &run), "looking for the night", |_| Ok(()))?;
         return mine.ok_or_else(|| StoreError::Refused(format!("the night of {} was done already", night.date)));
     }
-    audit::append(connection, &line(night.at, NIGHTLY_ACTOR, "night_begun", format!("night:{}", night.date), run))
+    audit::append(
+        connection,
+        &build_audit_entry(night.at, NIGHTLY_ACTOR, "night_begun", format!("night:{}", night.date), run),
+    )
 }
 
 pub(in crate::store) fn end_nightly(connection: &Connection, night: &EndNightly) -> Result<()> {
@@ -62,7 +65,7 @@ pub(in crate::store) fn end_nightly(connection: &Connection, night: &EndNightly)
     }
     audit::append(
         connection,
-        &line(night.at, NIGHTLY_ACTOR, "night_ended", format!("night:{}", night.date), String::new()),
+        &build_audit_entry(night.at, NIGHTLY_ACTOR, "night_ended", format!("night:{}", night.date), String::new()),
     )
 }
 
@@ -82,7 +85,7 @@ pub(in crate::store) fn record_intended_version(connection: &Connection, new: &N
     let values = (new.at.to_string(), &new.who, &new.run_id, &new.why, &new.rules, &new.guidelines, &edits);
     execute(connection, sql, values, "intending a version")?;
     let version = connection.last_insert_rowid();
-    let entry = line(new.at, &new.who, "rules_intended", format!("rules:{version}"), new.why.clone());
+    let entry = build_audit_entry(new.at, &new.who, "rules_intended", format!("rules:{version}"), new.why.clone());
     audit::append(connection, &entry)?;
     Ok(version)
 }

@@ -44,7 +44,7 @@ pub(in crate::store) fn plan(
     );
     execute(connection, sql, values, "planning an effect")?;
     if *state != OutboxState::Applied {
-        return note(
+        return append_audit(
             connection,
             action,
             &format!("{} {class} → {state} ({sha})", action.tool),
@@ -55,9 +55,9 @@ pub(in crate::store) fn plan(
     }
     // It is done in the same breath, and each act has its line before it.
     let ready = OutboxState::Ready;
-    note(connection, action, &format!("{} {class} → {ready} ({sha})", action.tool), who, "effect_planned", at)?;
+    append_audit(connection, action, &format!("{} {class} → {ready} ({sha})", action.tool), who, "effect_planned", at)?;
     apply_database_effect(connection, action, at)?;
-    note(connection, action, &format!("{ready} → {state}: {reason}"), who, "effect_moved", at)
+    append_audit(connection, action, &format!("{ready} → {state}: {reason}"), who, "effect_moved", at)
 }
 
 /// One move. Refused when the row is no longer where the mover thought.
@@ -96,7 +96,14 @@ pub(in crate::store) fn advance(connection: &Connection, mv: &ActionMove) -> Res
         let sql = "INSERT INTO journal (action_id, handle, done_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
         execute(connection, sql, (mv.action_id.to_string(), &mv.handle, mv.at.to_string()), "keeping the journal")?;
     }
-    note(connection, &row.action, &format!("{} → {}: {}", mv.from, mv.to, mv.result), &mv.who, "effect_moved", mv.at)
+    append_audit(
+        connection,
+        &row.action,
+        &format!("{} → {}: {}", mv.from, mv.to, mv.result),
+        &mv.who,
+        "effect_moved",
+        mv.at,
+    )
 }
 
 /// Asked in the transaction that lets a message go: what a person said before counts, however late it was said.
@@ -154,7 +161,7 @@ pub(super) fn revert_database_effect(connection: &Connection, action: &Action) -
 pub(super) fn void(connection: &Connection, action: &Action, why: &str, who: &str, at: Instant) -> Result<()> {
     let sql = "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3 WHERE action_id = ?1";
     execute(connection, sql, (action.action_id.to_string(), why, at.to_string()), "voiding an effect")?;
-    note(connection, action, &format!("→ void: {why}"), who, "effect_moved", at)
+    append_audit(connection, action, &format!("→ void: {why}"), who, "effect_moved", at)
 }
 
 pub(in crate::store) fn void_of_task(connection: &Connection, row: &TaskRow, why: &str, at: Instant) -> Result<()> {
@@ -188,7 +195,7 @@ pub(in crate::store) fn next_generation(connection: &Connection, task_id: TaskId
         .map(Option::unwrap_or_default)
 }
 
-pub(super) fn note(
+pub(super) fn append_audit(
     connection: &Connection,
     action: &Action,
     detail: &str,
