@@ -79,7 +79,7 @@ fn append_audit(connection: &Connection, account: &AccountId, mode: AccountMode,
 
 const COLUMNS: &str = "SELECT account, user_id, kind, mode, cursor, created_at, polled_at FROM account";
 
-fn account(row: &Row<'_>) -> rusqlite::Result<Account> {
+fn account_row(row: &Row<'_>) -> rusqlite::Result<Account> {
     Ok(Account {
         account: AccountId(row.get(0)?),
         user: UserId(row.get(1)?),
@@ -93,7 +93,7 @@ fn account(row: &Row<'_>) -> rusqlite::Result<Account> {
 
 impl StoreReader<'_> {
     pub fn accounts(&self) -> Result<Vec<Account>> {
-        many(self.0, &format!("{COLUMNS} ORDER BY created_at, account"), [], "listing accounts", account)
+        many(self.0, &format!("{COLUMNS} ORDER BY created_at, account"), [], "listing accounts", account_row)
     }
 
     /// Every account by its name, whatever else its row holds.
@@ -103,6 +103,6 @@ impl StoreReader<'_> {
     }
 
     pub fn account(&self, id: &AccountId) -> Result<Option<Account>> {
-        one(self.0, &format!("{COLUMNS} WHERE account = ?1"), [id.as_str()], "reading an account", account)
+        one(self.0, &format!("{COLUMNS} WHERE account = ?1"), [id.as_str()], "reading an account", account_row)
     }
 }

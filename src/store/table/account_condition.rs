@@ -28,7 +28,7 @@ pub(in crate::store) fn record_condition(connection: &Connection, condition: &Ac
     execute(connection, sql, values, "noting how an account is doing").map(drop)
 }
 
-fn condition(row: &Row<'_>) -> rusqlite::Result<AccountCondition> {
+fn condition_row(row: &Row<'_>) -> rusqlite::Result<AccountCondition> {
     Ok(AccountCondition {
         account: AccountId(row.get(0)?),
         problem: row.get(1)?,
@@ -46,6 +46,6 @@ impl StoreReader<'_> {
     pub fn account_conditions(&self) -> Result<Vec<AccountCondition>> {
         let sql = "SELECT account, problem, signed_in, lag_seconds, backlog, missed, quota_used, quota, at
                    FROM account_condition ORDER BY account";
-        many(self.0, sql, [], "reading how accounts are doing", condition)
+        many(self.0, sql, [], "reading how accounts are doing", condition_row)
     }
 }

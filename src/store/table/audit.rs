@@ -92,8 +92,8 @@ impl StoreReader<'_> {
         while let Some(row) = rows.next().context(doing)? {
             walk.lines += 1;
             let hash: String = row.get(7).context(doing)?;
-            let fits =
-                line(row).is_ok_and(|(seq, entry)| seq == walk.lines && chain_hash(&previous, seq, &entry) == hash);
+            let fits = audit_entry_row(row)
+                .is_ok_and(|(seq, entry)| seq == walk.lines && chain_hash(&previous, seq, &entry) == hash);
             if !fits {
                 walk.note_problem(format!("line {} was changed, or one before it is missing", walk.lines));
             }
@@ -111,7 +111,7 @@ impl StoreReader<'_> {
     }
 }
 
-fn line(row: &Row<'_>) -> rusqlite::Result<(i64, AuditEntry)> {
+fn audit_entry_row(row: &Row<'_>) -> rusqlite::Result<(i64, AuditEntry)> {
     let entry = AuditEntry {
         at: parsed(row, 1)?,
         account: row.get(2)?,

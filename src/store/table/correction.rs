@@ -103,7 +103,7 @@ impl StoreReader<'_> {
                 correction: correction_row(row)?,
                 created_at: parsed(row, WIDTH)?,
                 bulk: row.get(WIDTH + 1)?,
-                facts: facts::facts(row, WIDTH + 2)?,
+                facts: facts::facts_row(row, WIDTH + 2)?,
             })
         })
     }

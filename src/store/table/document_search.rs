@@ -153,13 +153,13 @@ impl StoreReader<'_> {
 
     fn document_by_id(&self, doc_id: i64) -> Result<Option<Document>> {
         let sql = "SELECT doc, title, at, person, thread FROM search_doc WHERE doc_id = ?1";
-        one(self.0, sql, [doc_id], "reading a document", document)
+        one(self.0, sql, [doc_id], "reading a document", document_row)
     }
 
     /// None when the account has no such document.
     pub fn document(&self, doc: &str, account: &AccountId) -> Result<Option<Document>> {
         let sql = "SELECT doc, title, at, person, thread FROM search_doc WHERE doc = ?1 AND account = ?2";
-        one(self.0, sql, (doc, account.as_str()), "reading a document", document)
+        one(self.0, sql, (doc, account.as_str()), "reading a document", document_row)
     }
 
     /// The newest mails of a conversation.
@@ -187,11 +187,11 @@ impl StoreReader<'_> {
 
     fn query_documents(&self, sql: &str, account: &AccountId, value: &str, limit: usize) -> Result<Vec<Document>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        many(self.0, sql, (account.as_str(), value, limit), "finding related mail", document)
+        many(self.0, sql, (account.as_str(), value, limit), "finding related mail", document_row)
     }
 }
 
-pub(super) fn document(row: &rusqlite::Row<'_>) -> rusqlite::Result<Document> {
+pub(super) fn document_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Document> {
     Ok(Document { doc: row.get(0)?, title: row.get(1)?, at: parsed(row, 2)?, person: row.get(3)?, thread: row.get(4)? })
 }
 

@@ -55,10 +55,10 @@ fn put(connection: &Connection, table: &str, key: &str, id: &dyn ToSql, facts: &
 
 pub(in crate::store) fn of_task(connection: &Connection, task_id: TaskId) -> Result<Option<Facts>> {
     let sql = format!("SELECT {FIELDS} FROM task_facts WHERE task_id = ?1");
-    one(connection, &sql, [task_id.to_string()], "reading a task's facts", |row| facts(row, 0))
+    one(connection, &sql, [task_id.to_string()], "reading a task's facts", |row| facts_row(row, 0))
 }
 
-pub(in crate::store) fn facts(row: &Row<'_>, first: usize) -> rusqlite::Result<Facts> {
+pub(in crate::store) fn facts_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Facts> {
     Ok(Facts {
         sender: row.get(first)?,
         sender_domain: row.get(first + 1)?,
@@ -101,7 +101,7 @@ impl StoreReader<'_> {
 
     pub fn mail_facts(&self, mail_id: MailId) -> Result<Option<Facts>> {
         let sql = format!("SELECT {FIELDS} FROM mail_facts WHERE mail_id = ?1");
-        one(self.0, &sql, [mail_id.0], "reading a mail's facts", |row| facts(row, 0))
+        one(self.0, &sql, [mail_id.0], "reading a mail's facts", |row| facts_row(row, 0))
     }
 
     /// Open tasks whose priority no person has set.
@@ -117,7 +117,7 @@ impl StoreReader<'_> {
                 revision: row.get(1)?,
                 priority: parsed(row, 2)?,
                 rule: row.get(3)?,
-                facts: facts(row, 4)?,
+                facts: facts_row(row, 4)?,
             })
         })
     }

@@ -29,7 +29,7 @@ fn open_tasks_sql(from: &str) -> String {
     )
 }
 
-fn kin(row: &Row<'_>, kinship: Kinship) -> rusqlite::Result<RelatedTask> {
+fn related_task_row(row: &Row<'_>, kinship: Kinship) -> rusqlite::Result<RelatedTask> {
     Ok(RelatedTask {
         task_id: parsed(row, 0)?,
         objective: row.get(1)?,
@@ -49,7 +49,7 @@ pub(in crate::store) fn tasks_of_thread(
     thread: &str,
 ) -> Result<Vec<RelatedTask>> {
     many(connection, &open_tasks_sql("task_thread"), (account, thread), "finding the thread's tasks", |row| {
-        kin(row, Kinship::Thread)
+        related_task_row(row, Kinship::Thread)
     })
 }
 
@@ -59,7 +59,9 @@ pub(in crate::store) fn tasks_with_fingerprint(
     mark: &str,
     kinship: Kinship,
 ) -> Result<Vec<RelatedTask>> {
-    many(connection, &open_tasks_sql("task_mark"), (account, mark), "finding marked tasks", |row| kin(row, kinship))
+    many(connection, &open_tasks_sql("task_mark"), (account, mark), "finding marked tasks", |row| {
+        related_task_row(row, kinship)
+    })
 }
 
 /// Adds the tasks a mail repeats or quotes to those of its conversation. What can be seen closer at hand counts: a text

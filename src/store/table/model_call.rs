@@ -86,7 +86,7 @@ pub(super) fn replies_of(connection: &Connection, run_id: RunId, up_to: u32) -> 
 
 const SUMS: &str = "coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), coalesce(sum(cost_micros), 0)";
 
-fn spent(row: &Row<'_>, first: usize) -> rusqlite::Result<ModelUsage> {
+fn usage_row(row: &Row<'_>, first: usize) -> rusqlite::Result<ModelUsage> {
     let number = |column: usize| row.get::<_, i64>(column).map(i64::unsigned_abs);
     Ok(ModelUsage { tokens_in: number(first)?, tokens_out: number(first + 1)?, micros: number(first + 2)? })
 }
@@ -94,12 +94,12 @@ fn spent(row: &Row<'_>, first: usize) -> rusqlite::Result<ModelUsage> {
 impl StoreReader<'_> {
     pub fn model_usage_on(&self, day: &str) -> Result<ModelUsage> {
         let sql = format!("SELECT {SUMS} FROM model_call WHERE day = ?1");
-        one(self.0, &sql, [day], "adding up a day", |row| spent(row, 0)).map(Option::unwrap_or_default)
+        one(self.0, &sql, [day], "adding up a day", |row| usage_row(row, 0)).map(Option::unwrap_or_default)
     }
 
     pub fn model_usage_about(&self, about: &str) -> Result<ModelUsage> {
         let sql = format!("SELECT {SUMS} FROM model_call WHERE about = ?1");
-        one(self.0, &sql, [about], "adding up a task", |row| spent(row, 0)).map(Option::unwrap_or_default)
+        one(self.0, &sql, [about], "adding up a task", |row| usage_row(row, 0)).map(Option::unwrap_or_default)
     }
 
     /// When the day's budget turned a question away for the first time.
@@ -130,7 +130,7 @@ impl StoreReader<'_> {
                 note: row.get(10)?,
                 requests: row.get(11)?,
                 took_ms: row.get::<_, i64>(12)?.unsigned_abs(),
-                spent: spent(row, 13)?,
+                spent: usage_row(row, 13)?,
             };
             Ok(ModelCallRow { seq: row.get(0)?, node: row.get(1)?, call })
         })
@@ -151,7 +151,7 @@ impl StoreReader<'_> {
                 rule: row.get(2)?,
                 calls: row.get::<_, i64>(3)?.unsigned_abs(),
                 answered: row.get::<_, i64>(4)?.unsigned_abs(),
-                spent: spent(row, 5)?,
+                spent: usage_row(row, 5)?,
             })
         })
     }

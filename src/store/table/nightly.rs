@@ -320,7 +320,7 @@ impl StoreReader<'_> {
                 status: parsed(row, 3)?,
                 priority: parsed(row, 4)?,
                 hand_ranked: row.get(5)?,
-                facts: facts::facts(row, 6)?,
+                facts: facts::facts_row(row, 6)?,
             })
         })
     }
@@ -343,7 +343,7 @@ impl StoreReader<'_> {
                 opened_task: row.get(2)?,
                 corrected: row.get(3)?,
                 bulk: row.get(4)?,
-                facts: facts::facts(row, 5)?,
+                facts: facts::facts_row(row, 5)?,
             })
         })
     }

@@ -151,7 +151,7 @@ const IS_ACTIVE_SQL: &str = "(t.status NOT IN ('DONE', 'CANCELLED') OR (t.status
 const COLUMNS: &str = "SELECT r.action_id, r.task_id, r.due_at, r.text, r.every, coalesce(r.first_at, r.due_at)
                        FROM reminder r JOIN tasks t USING (task_id) JOIN task_owner o USING (task_id)";
 
-fn reminder(row: &Row<'_>) -> rusqlite::Result<ReminderRow> {
+fn reminder_row(row: &Row<'_>) -> rusqlite::Result<ReminderRow> {
     Ok(ReminderRow {
         action_id: parsed(row, 0)?,
         task_id: parsed(row, 1)?,
@@ -169,13 +169,13 @@ impl StoreReader<'_> {
             "{COLUMNS} WHERE r.shown_at IS NULL AND r.due_at <= ?1 AND (o.snooze_until IS NULL OR o.snooze_until <= ?1) AND {IS_ACTIVE_SQL}
              ORDER BY r.due_at, r.action_id"
         );
-        many(self.0, &sql, [now.to_string()], "listing reminders", reminder)
+        many(self.0, &sql, [now.to_string()], "listing reminders", reminder_row)
     }
 
     /// Reminders that were shown after `since`: for a person who was not there.
     pub fn reminders_shown_since(&self, since: Instant) -> Result<Vec<ReminderRow>> {
         let sql = format!("{COLUMNS} WHERE r.told_at > ?1 AND {IS_ACTIVE_SQL} ORDER BY r.told_at, r.action_id");
-        many(self.0, &sql, [since.to_string()], "listing reminders", reminder)
+        many(self.0, &sql, [since.to_string()], "listing reminders", reminder_row)
     }
 
     pub fn invoices(&self) -> Result<Vec<InvoiceRow>> {

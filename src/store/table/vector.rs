@@ -170,7 +170,7 @@ impl StoreReader<'_> {
         let sql = "SELECT d.doc, d.title, d.at, d.person, d.thread, v.number
                    FROM search_vector v JOIN search_doc d USING (doc_id) WHERE v.vector_id = ?1";
         one(self.0, sql, [vector_id], "reading a vector", |row| {
-            Ok(VectorDocument { document: document_search::document(row)?, number: row.get(5)? })
+            Ok(VectorDocument { document: document_search::document_row(row)?, number: row.get(5)? })
         })
     }
 
