@@ -91,7 +91,7 @@ pub struct Findings {
 impl Material {
     pub fn gather(reader: &StoreReader<'_>, now: Instant, zone: Tz, rules: String, guidelines: String) -> Stored<Self> {
         let since = now.plus(-Duration::days(MEMORY_DAYS));
-        let mut rows = reader.level_lessons(since)?;
+        let mut rows = reader.priority_lessons(since)?;
         rows.extend(reader.task_lessons(since)?);
         let said = rows.iter().filter(|row| row.correction.kind == CorrectionKind::Priority);
         let said_at = said.filter_map(|row| Some((row.correction.task_id?, row.correction.at))).collect();

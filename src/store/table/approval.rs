@@ -120,7 +120,7 @@ pub(in crate::store) fn revoke(connection: &Connection, item_id: ItemId, who: &s
         };
         task::set_status(connection, task_id, &mv)?;
     }
-    overruled(connection, &action.action, CorrectionKind::Undo, ("approved", "parked"), "", at)?;
+    record_correction(connection, &action.action, CorrectionKind::Undo, ("approved", "parked"), "", at)?;
     outbox::append_audit(connection, &action.action, "held → parked: taken back", who, "taken_back", at)
 }
 
@@ -134,7 +134,7 @@ pub(in crate::store) fn edit_action(connection: &Connection, edit: &ActionEdit) 
     }
     let row = action_of_item(connection, &old)?;
     outbox::void(connection, &row.action, "edited", &edit.who, edit.at)?;
-    overruled(connection, &row.action, CorrectionKind::Edit, ("", ""), "", edit.at)?;
+    record_correction(connection, &row.action, CorrectionKind::Edit, ("", ""), "", edit.at)?;
     let run = old.run_id.unwrap_or(row.run_id);
     outbox::plan(connection, &edit.action, run, &edit.who, edit.at)?;
     item::open(connection, &edit.item, &old.account, &old.user, Some(run), edit.at)
@@ -209,12 +209,12 @@ pub(in crate::store) fn record_undo(
     let sql = "UPDATE journal SET undone_at = ?2 WHERE action_id = ?1";
     execute(connection, sql, (action_id.to_string(), at.to_string()), "closing the journal")?;
     outbox::revert_database_effect(connection, &row.action)?;
-    overruled(connection, &row.action, CorrectionKind::Undo, (row.state.as_str(), "void"), "", at)?;
+    record_correction(connection, &row.action, CorrectionKind::Undo, (row.state.as_str(), "void"), "", at)?;
     outbox::void(connection, &row.action, "taken back", "person", at)
 }
 
 /// A person wanted another effect than the agent did.
-pub(super) fn overruled(
+pub(super) fn record_correction(
     connection: &Connection,
     action: &Action,
     kind: CorrectionKind,
@@ -222,14 +222,14 @@ pub(super) fn overruled(
     why: &str,
     at: Instant,
 ) -> Result<()> {
-    let about = correction::About {
+    let about = correction::CorrectionSubject {
         account: &action.account,
         user: &action.user,
         task_id: Some(action.task_id),
         mail_id: action.mail_id,
         at,
     };
-    correction::note(connection, &about, kind, values, why)
+    correction::record(connection, &about, kind, values, why)
 }
 
 pub(super) fn consume_decision_file(connection: &Connection, sha256: &str, at: Instant) -> Result<()> {

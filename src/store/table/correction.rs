@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Whose word it is, and about what.
-pub(in crate::store) struct About<'a> {
+pub(in crate::store) struct CorrectionSubject<'a> {
     pub(in crate::store) account: &'a AccountId,
     pub(in crate::store) user: &'a UserId,
     pub(in crate::store) task_id: Option<TaskId>,
@@ -21,16 +21,16 @@ pub(in crate::store) struct About<'a> {
     pub(in crate::store) at: Instant,
 }
 
-pub(in crate::store) fn note(
+pub(in crate::store) fn record(
     connection: &Connection,
-    about: &About<'_>,
+    about: &CorrectionSubject<'_>,
     kind: CorrectionKind,
     (from, to): (&str, &str),
     why: &str,
 ) -> Result<()> {
     let sql = "INSERT INTO correction (account, user_id, kind, task_id, mail_id, from_value, to_value, why, at)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    let About { account, user, task_id, mail_id, at } = about;
+    let CorrectionSubject { account, user, task_id, mail_id, at } = about;
     let values = (
         account.as_str(),
         user.as_str(),
@@ -62,7 +62,7 @@ fn correction_row(row: &Row<'_>) -> rusqlite::Result<CorrectionRow> {
 }
 
 /// The columns [`correction_row`] reads.
-const WIDTH: usize = 9;
+const COLUMN_COUNT: usize = 9;
 
 impl StoreReader<'_> {
     /// In the order they were made.
@@ -72,7 +72,7 @@ impl StoreReader<'_> {
     }
 
     /// Levels set by hand since then, with the facts of their tasks. What a retired account taught is forgotten.
-    pub fn level_lessons(&self, since: Instant) -> Result<Vec<LessonRow>> {
+    pub fn priority_lessons(&self, since: Instant) -> Result<Vec<LessonRow>> {
         self.lessons(
             "JOIN tasks t ON t.task_id = c.task_id JOIN task_facts f ON f.task_id = c.task_id",
             "t.created_at",
@@ -101,9 +101,9 @@ impl StoreReader<'_> {
         many(self.0, &sql, [since.to_string()], "reading lessons", |row| {
             Ok(LessonRow {
                 correction: correction_row(row)?,
-                created_at: parsed(row, WIDTH)?,
-                bulk: row.get(WIDTH + 1)?,
-                facts: facts::facts_row(row, WIDTH + 2)?,
+                created_at: parsed(row, COLUMN_COUNT)?,
+                bulk: row.get(COLUMN_COUNT + 1)?,
+                facts: facts::facts_row(row, COLUMN_COUNT + 2)?,
             })
         })
     }

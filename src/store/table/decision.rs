@@ -70,7 +70,7 @@ fn decide_action(connection: &Connection, decision: &Decision, item: &ItemRow, t
         Verdict::Approve => approve_action(connection, decision, item),
         Verdict::Reject => {
             let why = format!("rejected: {}", reason_or_default(decision, "no reason given"));
-            overruled(connection, decision, item, CorrectionKind::Reject)?;
+            record_correction(connection, decision, item, CorrectionKind::Reject)?;
             reject_action(connection, item, &decision.who, &why, decision.at).map(|run| vec![run])
         }
         Verdict::Respond => redo_with_instruction(connection, decision, item, task_id),
@@ -78,9 +78,9 @@ fn decide_action(connection: &Connection, decision: &Decision, item: &ItemRow, t
     }
 }
 
-fn overruled(connection: &Connection, decision: &Decision, item: &ItemRow, kind: CorrectionKind) -> Result<()> {
+fn record_correction(connection: &Connection, decision: &Decision, item: &ItemRow, kind: CorrectionKind) -> Result<()> {
     let action = approval::action_of_item(connection, item)?.action;
-    approval::overruled(connection, &action, kind, ("", ""), &decision.reason, decision.at)
+    approval::record_correction(connection, &action, kind, ("", ""), &decision.reason, decision.at)
 }
 
 /// The task goes on, with a short run that waits for exactly this effect.
@@ -129,7 +129,7 @@ fn redo_with_instruction(
     if decision.reason.trim().is_empty() {
         return Err(StoreError::Refused("say what to do instead".into()));
     }
-    overruled(connection, decision, item, CorrectionKind::Respond)?;
+    record_correction(connection, decision, item, CorrectionKind::Respond)?;
     let action = approval::action_of_item(connection, item)?.action;
     outbox::void(connection, &action, "another answer was asked for", &decision.who, decision.at)?;
     let mut row = resume_waiting_task(connection, task_id, &decision.who, "another answer was asked for", decision.at)?;

@@ -299,7 +299,7 @@ pub(in crate::store) fn edit_mail(connection: &Connection, edit: &MailEdit) -> R
             (CorrectionKind::Mute, "muted", "")
         }
     };
-    correct(connection, edit, &entry, kind, (from, to))?;
+    record_correction(connection, edit, &entry, kind, (from, to))?;
     Ok(runs)
 }
 
@@ -318,21 +318,21 @@ fn mark_not_a_task(connection: &Connection, edit: &MailEdit, entry: &LedgerEntry
     record_outcome(connection, edit.mail_id, MailState::NoTask, "a person said: not a task", None, edit.at)
 }
 
-fn correct(
+fn record_correction(
     connection: &Connection,
     edit: &MailEdit,
     entry: &LedgerEntry,
     kind: CorrectionKind,
     values: (&str, &str),
 ) -> Result<()> {
-    let about = correction::About {
+    let about = correction::CorrectionSubject {
         account: &entry.account,
         user: &edit.user,
         task_id: entry.task_id,
         mail_id: Some(edit.mail_id),
         at: edit.at,
     };
-    correction::note(connection, &about, kind, values, &edit.why)?;
+    correction::record(connection, &about, kind, values, &edit.why)?;
     let audit = AuditEntry {
         at: edit.at,
         account: entry.account.to_string(),

@@ -166,13 +166,13 @@ fn change_field(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<()>
     record_edit(session, row, field, &from, &to, edit)?;
     update_dependents(session, row, &changed, edit)?;
     match field {
-        "priority" => correct(session, row, CorrectionKind::Priority, (&from, &to), edit),
+        "priority" => record_correction(session, row, CorrectionKind::Priority, (&from, &to), edit),
         "objective" => {
-            correct(session, row, CorrectionKind::Objective, ("", ""), edit)?;
+            record_correction(session, row, CorrectionKind::Objective, ("", ""), edit)?;
             void_actions(session, row, edit)
         }
         "deadline" => {
-            correct(session, row, CorrectionKind::Deadline, ("", ""), edit)?;
+            record_correction(session, row, CorrectionKind::Deadline, ("", ""), edit)?;
             void_actions(session, row, edit)
         }
         _ => Ok(()),
@@ -269,21 +269,21 @@ fn record_edit(
 }
 
 /// The words of a mail are not kept beside the correction; a level is no word of a mail.
-fn correct(
+fn record_correction(
     connection: &Connection,
     row: &TaskRow,
     kind: CorrectionKind,
     values: (&str, &str),
     edit: &TaskEdit,
 ) -> Result<()> {
-    let about = correction::About {
+    let about = correction::CorrectionSubject {
         account: &row.account,
         user: &row.user,
         task_id: Some(row.task.task_id),
         mail_id: row.mail_id,
         at: edit.at,
     };
-    correction::note(connection, &about, kind, values, &edit.why)
+    correction::record(connection, &about, kind, values, &edit.why)
 }
 
 /// A successor takes over the number; the old row stays as it ended.
@@ -322,7 +322,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     let opened = task::get(session, successor.task_id)?;
     task::update(session, &Task { status: Status::New, ..successor.clone() }, opened.revision, None)?;
     transition_task(session, &opened, before, "person", &edit.why, edit.at)?;
-    correct(session, row, CorrectionKind::Undo, (row.task.status.as_str(), before.as_str()), edit)?;
+    record_correction(session, row, CorrectionKind::Undo, (row.task.status.as_str(), before.as_str()), edit)?;
     Ok(successor.task_id)
 }
 
