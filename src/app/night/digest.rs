@@ -46,12 +46,12 @@ impl App {
         let waiting = self.items().await?;
         let digest = self.store.read(move |reader| {
             let versions = reader.rules_versions()?.into_iter().filter(|row| row.at >= since && row.who != "person");
-            let archived = reader.archived(since)?.into_iter();
+            let archived = reader.mails_archived_since(since)?.into_iter();
             Ok(Digest {
                 since,
-                done: reader.done_since(since)?,
-                cancelled_duplicates: reader.duplicates_since(since)?,
-                overdue: reader.overdue(now)?,
+                done: reader.tasks_done_since(since)?,
+                cancelled_duplicates: reader.duplicates_cancelled_since(since)?,
+                overdue: reader.overdue_tasks(now)?,
                 learned: versions
                     .map(|row| Learned { version: row.version, at: row.at, who: row.who, why: row.why })
                     .collect(),

@@ -7,13 +7,13 @@ use crate::{
 };
 
 impl StoreReader<'_> {
-    pub fn done_since(&self, since: Instant) -> Result<Vec<TaskRow>> {
+    pub fn tasks_done_since(&self, since: Instant) -> Result<Vec<TaskRow>> {
         let sql = format!("{} WHERE t.status = 'DONE' AND t.last_updated >= ?1 ORDER BY t.last_updated", task::COLUMNS);
         many(self.0, &sql, [since.to_string()], "listing what was done", task::task_row)
     }
 
     /// Cancelled at night because an older task is the same.
-    pub fn duplicates_since(&self, since: Instant) -> Result<Vec<TaskRow>> {
+    pub fn duplicates_cancelled_since(&self, since: Instant) -> Result<Vec<TaskRow>> {
         let sql = format!(
             "{} WHERE t.status = 'CANCELLED' AND t.task_id IN
                (SELECT task_id FROM task_history WHERE at >= ?1 AND who = 'night' AND to_value = 'CANCELLED') ORDER BY t.task_id",
@@ -22,7 +22,7 @@ impl StoreReader<'_> {
         many(self.0, &sql, [since.to_string()], "listing duplicates", task::task_row)
     }
 
-    pub fn overdue(&self, now: Instant) -> Result<Vec<TaskRow>> {
+    pub fn overdue_tasks(&self, now: Instant) -> Result<Vec<TaskRow>> {
         let sql = format!(
             "{} JOIN task_facts f USING (task_id) WHERE o.number IS NOT NULL AND t.status NOT IN ('DONE', 'CANCELLED') AND f.due_at < ?1
              ORDER BY f.due_at",
@@ -32,7 +32,7 @@ impl StoreReader<'_> {
     }
 
     /// Mail, subject, task and time of every archived mail.
-    pub fn archived(&self, since: Instant) -> Result<Vec<(i64, String, String, Instant)>> {
+    pub fn mails_archived_since(&self, since: Instant) -> Result<Vec<(i64, String, String, Instant)>> {
         let (mail, effect) = (extracted("b.action", "$.mail_id"), extracted("b.action", "$.effect.effect"));
         let sql = format!(
             "SELECT m.mail_id, m.subject, b.task_id, b.updated_at FROM outbox b JOIN mail m ON m.mail_id = {mail}
