@@ -11,7 +11,7 @@ const VERSION: &str = "rules_version";
 impl App {
     /// How many tasks changed their level.
     pub async fn rerank(&self, rules: &RuleSet, why: &str) -> anyhow::Result<usize> {
-        let tasks = self.store.read(|reader| reader.rankable()).await?;
+        let tasks = self.store.read(|reader| reader.rankable_tasks()).await?;
         let now = self.clock.now();
         let mut changed = 0;
         for task in tasks {

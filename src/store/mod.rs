@@ -35,7 +35,7 @@ use error::StoreContext as _;
 
 pub use commit_outcome::PendingWrite;
 pub use error::{Result, SkipUnreadable, StoreError};
-pub use table::{approval::JournalRow, document_search::SearchDepth, facts::Rankable, vector::MEMORY_TROUBLE};
+pub use table::{approval::JournalRow, document_search::SearchDepth, facts::RankableTask, vector::MEMORY_TROUBLE};
 pub use tokeniser::{query_words, tokenise};
 pub use write::{Receipt, Write};
 

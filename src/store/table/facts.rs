@@ -11,22 +11,22 @@ use crate::{
 const FIELDS: &str = "sender, sender_domain, sender_verified, known_contact, addressed, list_id, subject, objective, kind, language, amount, \
                       due_at, urgency, urgency_origin, attachment, thread_mine, account";
 
-pub(in crate::store) fn put_mail(connection: &Connection, mail_id: MailId, facts: &Facts) -> Result<()> {
-    put(connection, "mail_facts", "mail_id", &mail_id.0, facts)
+pub(in crate::store) fn store_mail_facts(connection: &Connection, mail_id: MailId, facts: &Facts) -> Result<()> {
+    store_facts(connection, "mail_facts", "mail_id", &mail_id.0, facts)
 }
 
-pub(in crate::store) fn put_task(connection: &Connection, task_id: TaskId, facts: &Facts) -> Result<()> {
-    put(connection, "task_facts", "task_id", &task_id.to_string(), facts)
+pub(in crate::store) fn store_task_facts(connection: &Connection, task_id: TaskId, facts: &Facts) -> Result<()> {
+    store_facts(connection, "task_facts", "task_id", &task_id.to_string(), facts)
 }
 
 /// What a model made of it.
-pub(in crate::store) fn put_urgency(connection: &Connection, task_id: TaskId, urgency: f64) -> Result<()> {
+pub(in crate::store) fn set_model_urgency(connection: &Connection, task_id: TaskId, urgency: f64) -> Result<()> {
     let sql = "UPDATE task_facts SET urgency = ?2, urgency_origin = ?3 WHERE task_id = ?1";
     let values = (task_id.to_string(), urgency, UrgencyOrigin::Model.as_str());
     execute(connection, sql, values, "storing an urgency").map(drop)
 }
 
-fn put(connection: &Connection, table: &str, key: &str, id: &dyn ToSql, facts: &Facts) -> Result<()> {
+fn store_facts(connection: &Connection, table: &str, key: &str, id: &dyn ToSql, facts: &Facts) -> Result<()> {
     let sql = format!(
         "INSERT OR REPLACE INTO {table} ({key}, {FIELDS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
     );
@@ -81,12 +81,12 @@ pub(in crate::store) fn facts_row(row: &Row<'_>, first: usize) -> rusqlite::Resu
 }
 
 /// The columns [`facts`] reads, of the table with this name in a query.
-pub(in crate::store) fn columns(table: &str) -> String {
+pub(in crate::store) fn qualified_columns(table: &str) -> String {
     FIELDS.split(", ").map(|field| format!("{table}.{}", field.trim())).collect::<Vec<_>>().join(", ")
 }
 
 /// An open task that rules may rank again: its facts, its level and the revision they were read at.
-pub struct Rankable {
+pub struct RankableTask {
     pub task_id: TaskId,
     pub revision: i64,
     pub priority: crate::model::Priority,
@@ -105,14 +105,14 @@ impl StoreReader<'_> {
     }
 
     /// Open tasks whose priority no person has set.
-    pub fn rankable(&self) -> Result<Vec<Rankable>> {
+    pub fn rankable_tasks(&self) -> Result<Vec<RankableTask>> {
         let sql = format!(
             "SELECT t.task_id, o.revision, t.priority, o.rule, {} FROM tasks t JOIN task_owner o USING (task_id) JOIN task_facts f USING (task_id)
              WHERE t.status NOT IN ('DONE', 'CANCELLED', 'NEW') AND o.hand_ranked = 0",
-            columns("f")
+            qualified_columns("f")
         );
         many(self.0, &sql, [], "listing tasks to rank", |row| {
-            Ok(Rankable {
+            Ok(RankableTask {
                 task_id: parsed(row, 0)?,
                 revision: row.get(1)?,
                 priority: parsed(row, 2)?,

@@ -310,7 +310,7 @@ impl StoreReader<'_> {
             "SELECT t.task_id, o.number, t.created_at, t.status, t.priority, o.hand_ranked, {}
              FROM tasks t JOIN task_owner o USING (task_id) JOIN task_facts f USING (task_id) JOIN account a ON a.account = o.account
              WHERE (?1 IS NULL OR t.created_at >= ?1) AND a.mode <> 'retired' AND t.status <> 'NEW' ORDER BY t.task_id",
-            facts::columns("f")
+            facts::qualified_columns("f")
         );
         many(self.0, &sql, [since.map(|at| at.to_string())], "reading the past", |row| {
             Ok(PastTask {
@@ -334,7 +334,7 @@ impl StoreReader<'_> {
              FROM ledger l JOIN mail_facts f USING (mail_id) JOIN mail m USING (mail_id) JOIN account a ON a.account = l.account
              WHERE l.arrived_at >= ?1 AND l.direction = 'in' AND a.mode <> 'retired' AND l.state IN ('task', 'no_task') ORDER BY l.mail_id",
             mail::bulk(),
-            facts::columns("f")
+            facts::qualified_columns("f")
         );
         many(self.0, &sql, [since.to_string()], "reading past mail", |row| {
             Ok(PastMail {

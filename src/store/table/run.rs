@@ -256,7 +256,7 @@ fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry])
             Change::Priority { priority, rule: decided, urgency } => {
                 record_priority_change(session, point, priority.as_str(), decided)?;
                 if let (Some(urgency), Some((after, _))) = (urgency, &point.task) {
-                    facts::put_urgency(session, after.task_id, *urgency)?;
+                    facts::set_model_urgency(session, after.task_id, *urgency)?;
                 }
                 rule = Some(decided.as_str());
             }
@@ -284,7 +284,7 @@ fn record_mail_outcome(
 ) -> Result<()> {
     let Some(mail_id) = point.mail_id else { return Ok(()) };
     if let Some(known) = known {
-        facts::put_mail(connection, mail_id, known)?;
+        facts::store_mail_facts(connection, mail_id, known)?;
     }
     ledger::record_outcome(connection, mail_id, state, reason, task_id, point.entered_at)
 }
@@ -299,7 +299,7 @@ fn link_mail(
     let mut known =
         facts::of_task(connection, task_id)?.ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))?;
     known.merge_follow_up(later);
-    facts::put_task(connection, task_id, &known)?;
+    facts::store_task_facts(connection, task_id, &known)?;
     let mail = point.mail_id.map_or_else(String::new, |id| format!("mail:{id}"));
     let entry = history::Entry {
         field: "follow_up",

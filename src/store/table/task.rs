@@ -93,7 +93,7 @@ pub(in crate::store) fn open(
         let sql = "INSERT INTO task_thread (account, thread, task_id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
         execute(session, sql, (owner.account.as_str(), thread, &id), "threading a task")?;
     }
-    facts::put_task(session, task.task_id, of)?;
+    facts::store_task_facts(session, task.task_id, of)?;
     search_index::index_task(session, owner.account, task, &of.sender, found)?;
     let born =
         StatusTransition { account: owner.account, from: "", to: Status::New, who: owner.who, why: &task.source, at };
