@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// One change of one field.
-pub(in crate::store) struct Entry<'a> {
+pub(in crate::store) struct HistoryEntry<'a> {
     pub(in crate::store) field: &'a str,
     pub(in crate::store) from: &'a str,
     pub(in crate::store) to: &'a str,
@@ -17,7 +17,12 @@ pub(in crate::store) struct Entry<'a> {
     pub(in crate::store) why: &'a str,
 }
 
-pub(in crate::store) fn record(connection: &Connection, task_id: TaskId, entry: &Entry<'_>, at: Instant) -> Result<()> {
+pub(in crate::store) fn record(
+    connection: &Connection,
+    task_id: TaskId,
+    entry: &HistoryEntry<'_>,
+    at: Instant,
+) -> Result<()> {
     let sql = "INSERT INTO task_history (task_id, field, from_value, to_value, who, why, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let values = (task_id.to_string(), entry.field, entry.from, entry.to, entry.who, entry.why, at.to_string());
     execute(connection, sql, values, "recording history").map(drop)

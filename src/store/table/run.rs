@@ -301,7 +301,7 @@ fn link_mail(
     known.merge_follow_up(later);
     facts::store_task_facts(connection, task_id, &known)?;
     let mail = point.mail_id.map_or_else(String::new, |id| format!("mail:{id}"));
-    let entry = history::Entry {
+    let entry = history::HistoryEntry {
         field: "follow_up",
         from: "",
         to: &mail,
@@ -317,7 +317,8 @@ fn record_priority_change(connection: &Connection, point: &Checkpoint, level: &s
     if before == level {
         return Ok(());
     }
-    let entry = history::Entry { field: "priority", from: &before, to: level, who: point.node.as_str(), why: rule };
+    let entry =
+        history::HistoryEntry { field: "priority", from: &before, to: level, who: point.node.as_str(), why: rule };
     history::record(connection, after.task_id, &entry, point.entered_at)
 }
 

@@ -121,7 +121,12 @@ pub(in crate::store) fn set_status(connection: &Connection, task_id: TaskId, mv:
 
 fn record_status_transition(connection: &Connection, task_id: TaskId, mv: &StatusTransition<'_>) -> Result<()> {
     let StatusTransition { account, from, to, who, why, at } = mv;
-    history::record(connection, task_id, &history::Entry { field: "status", from, to: to.as_str(), who, why }, *at)?;
+    history::record(
+        connection,
+        task_id,
+        &history::HistoryEntry { field: "status", from, to: to.as_str(), who, why },
+        *at,
+    )?;
     let entry = AuditEntry {
         at: *at,
         account: account.to_string(),

@@ -253,7 +253,7 @@ fn record_edit(
     to: &str,
     edit: &TaskEdit,
 ) -> Result<()> {
-    let entry = history::Entry { field, from, to, who: "person", why: &edit.why };
+    let entry = history::HistoryEntry { field, from, to, who: "person", why: &edit.why };
     history::record(connection, row.task.task_id, &entry, edit.at)?;
     super::audit::append(
         connection,
@@ -350,7 +350,7 @@ pub(in crate::store) fn rerank(connection: &Connection, rerank: &Rerank) -> Resu
     }
     let changed = Task { priority: rerank.priority, last_updated: rerank.at, ..row.task.clone() };
     task::update(connection, &changed, rerank.revision, Some(&rerank.rule))?;
-    let entry = history::Entry {
+    let entry = history::HistoryEntry {
         field: "priority",
         from: row.task.priority.as_str(),
         to: rerank.priority.as_str(),
