@@ -92,7 +92,7 @@ impl StoreReader<'_> {
     }
 
     fn lessons(&self, join: &str, born: &str, kind: &str, since: Instant) -> Result<Vec<LessonRow>> {
-        let (fields, bulk) = (facts::qualified_columns("f"), mail::bulk());
+        let (fields, bulk) = (facts::qualified_columns("f"), mail::is_bulk_sql());
         let sql = format!(
             "SELECT {COLUMNS}, {born}, {bulk}, {fields}
              FROM correction c {join} JOIN account a ON a.account = c.account AND a.mode <> 'retired'

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row};
 
 use super::{
     audit, correction, execute, extracted,
-    mail::{self, Twin},
+    mail::{self, MessageIdMatch},
     one, parsed, parsed_option, run, task_edit,
 };
 use crate::{
@@ -118,10 +118,10 @@ fn store_arrival_content(
         ArrivalContent::Gone => return Ok(ArrivalOutcome::without_run(MailState::Gone, GONE_REASON)),
         ArrivalContent::Process(mail) | ArrivalContent::StoreOnly { mail, .. } => mail,
     };
-    let twin = mail::twin(session, &batch.account, mail_id, mail)?;
+    let twin = mail::find_message_id_match(session, &batch.account, mail_id, mail)?;
     let text = text.ok_or_else(|| StoreError::Refused("the mail was not prepared".into()))?;
-    mail::put(session, &batch.account, mail_id, arrival, mail, text)?;
-    if let Twin::Same(first) = twin {
+    mail::store_mail(session, &batch.account, mail_id, arrival, mail, text)?;
+    if let MessageIdMatch::Same(first) = twin {
         update_rewritten_file(session, first, arrival)?;
         return Ok(ArrivalOutcome::without_run(MailState::Duplicate, &format!("the same mail as {first}")));
     }
@@ -134,7 +134,7 @@ fn store_arrival_content(
         (Some(first), _) => {
             format!("flagged: the whole of mail {first}, which was read while it was still being written")
         }
-        (None, Twin::Forged(other)) => {
+        (None, MessageIdMatch::Forged(other)) => {
             format!("flagged: carries the Message-ID of mail {other}, which is not the same mail")
         }
         _ => String::new(),

@@ -15,12 +15,12 @@ use crate::{
 };
 
 /// SQL that says whether the mail `m` was sent to many or by a machine, by its headers.
-pub(super) fn bulk() -> String {
+pub(super) fn is_bulk_sql() -> String {
     let (header, list) = (extracted("m.body", "$.bulk_header"), extracted("m.body", "$.list_id"));
     format!("coalesce({header}, {list}) IS NOT NULL")
 }
 
-pub(in crate::store) fn put(
+pub(in crate::store) fn store_mail(
     session: &Session,
     account: &AccountId,
     mail_id: MailId,
@@ -47,12 +47,12 @@ pub(in crate::store) fn put(
     );
     execute(session, sql, values, "storing a mail")?;
     if arrival.direction == Direction::Out {
-        written_to(session, account, mail, sent_at)?;
+        add_contacts(session, account, mail, sent_at)?;
     }
     super::search_index::index_mail(session, account, mail_id.0, mail, &text.search_entry, sent_at)
 }
 
-fn written_to(connection: &Connection, account: &AccountId, mail: &Mail, at: Instant) -> Result<()> {
+fn add_contacts(connection: &Connection, account: &AccountId, mail: &Mail, at: Instant) -> Result<()> {
     for address in mail.to.iter().chain(&mail.cc) {
         let sql = "INSERT INTO contact (account, address, first_sent) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
         execute(connection, sql, (account.as_str(), &address.addr, at.to_string()), "adding a contact")?;
@@ -61,7 +61,7 @@ fn written_to(connection: &Connection, account: &AccountId, mail: &Mail, at: Ins
 }
 
 /// How a mail relates to one with the same Message-ID that is already here.
-pub(in crate::store) enum Twin {
+pub(in crate::store) enum MessageIdMatch {
     None,
     Same(MailId),
     /// The same id over other content, or over the same from a sender nobody vouched for: worked, and flagged, because
@@ -69,8 +69,13 @@ pub(in crate::store) enum Twin {
     Forged(MailId),
 }
 
-pub(in crate::store) fn twin(connection: &Connection, account: &AccountId, own: MailId, mail: &Mail) -> Result<Twin> {
-    let Some(message_id) = &mail.message_id else { return Ok(Twin::None) };
+pub(in crate::store) fn find_message_id_match(
+    connection: &Connection,
+    account: &AccountId,
+    own: MailId,
+    mail: &Mail,
+) -> Result<MessageIdMatch> {
+    let Some(message_id) = &mail.message_id else { return Ok(MessageIdMatch::None) };
     let verified = extracted("body", "$.authentication.verified");
     let sql = format!(
         "SELECT mail_id, content_sha256 = ?4 AND (NOT ?5 OR coalesce({verified}, 0)) AS same
@@ -84,9 +89,9 @@ pub(in crate::store) fn twin(connection: &Connection, account: &AccountId, own: 
         })
         .context("looking for a duplicate")?;
     Ok(match found {
-        None => Twin::None,
-        Some((id, true)) => Twin::Same(id),
-        Some((id, false)) => Twin::Forged(id),
+        None => MessageIdMatch::None,
+        Some((id, true)) => MessageIdMatch::Same(id),
+        Some((id, false)) => MessageIdMatch::Forged(id),
     })
 }
 

@@ -333,7 +333,7 @@ impl StoreReader<'_> {
                     {}, {}
              FROM ledger l JOIN mail_facts f USING (mail_id) JOIN mail m USING (mail_id) JOIN account a ON a.account = l.account
              WHERE l.arrived_at >= ?1 AND l.direction = 'in' AND a.mode <> 'retired' AND l.state IN ('task', 'no_task') ORDER BY l.mail_id",
-            mail::bulk(),
+            mail::is_bulk_sql(),
             facts::qualified_columns("f")
         );
         many(self.0, &sql, [since.to_string()], "reading past mail", |row| {
