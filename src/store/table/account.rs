@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{audit, execute, many, one, parsed, parsed_option, task, task_edit};
+use super::{audit, execute, parse_column, parse_optional_column, query_optional, query_readable, task, task_edit};
 use crate::{
     model::{AccountId, AccountMode, Instant, Status, UserId, audit::AuditEntry},
     store::{
@@ -34,9 +34,10 @@ pub(in crate::store) fn set_mode(
     at: Instant,
 ) -> Result<()> {
     let before = "SELECT mode FROM account WHERE account = ?1";
-    let before =
-        one(connection, before, [account.as_str()], "reading an account's mode", |row| row.get::<_, String>(0))?
-            .ok_or_else(|| StoreError::NotFound(format!("account {account}")))?;
+    let before = query_optional(connection, before, [account.as_str()], "reading an account's mode", |row| {
+        row.get::<_, String>(0)
+    })?
+    .ok_or_else(|| StoreError::NotFound(format!("account {account}")))?;
     let sql = "UPDATE account SET mode = ?2 WHERE account = ?1";
     execute(connection, sql, (account.as_str(), mode.as_str()), "changing an account's mode")
         .map_err(|error| error.with_transition(&format!("account {account}"), &before, mode.as_str()))?;
@@ -84,25 +85,31 @@ fn account_row(row: &Row<'_>) -> rusqlite::Result<Account> {
         account: AccountId(row.get(0)?),
         user: UserId(row.get(1)?),
         kind: row.get(2)?,
-        mode: parsed(row, 3)?,
+        mode: parse_column(row, 3)?,
         cursor: row.get(4)?,
-        created_at: parsed(row, 5)?,
-        polled_at: parsed_option(row, 6)?,
+        created_at: parse_column(row, 5)?,
+        polled_at: parse_optional_column(row, 6)?,
     })
 }
 
 impl StoreReader<'_> {
     pub fn accounts(&self) -> Result<Vec<Account>> {
-        many(self.0, &format!("{COLUMNS} ORDER BY created_at, account"), [], "listing accounts", account_row)
+        query_readable(self.0, &format!("{COLUMNS} ORDER BY created_at, account"), [], "listing accounts", account_row)
     }
 
     /// Every account by its name, whatever else its row holds.
     pub fn account_ids(&self) -> Result<Vec<AccountId>> {
         let sql = "SELECT account FROM account ORDER BY created_at, account";
-        many(self.0, sql, [], "listing accounts", |row| row.get(0).map(AccountId))
+        query_readable(self.0, sql, [], "listing accounts", |row| row.get(0).map(AccountId))
     }
 
     pub fn account(&self, id: &AccountId) -> Result<Option<Account>> {
-        one(self.0, &format!("{COLUMNS} WHERE account = ?1"), [id.as_str()], "reading an account", account_row)
+        query_optional(
+            self.0,
+            &format!("{COLUMNS} WHERE account = ?1"),
+            [id.as_str()],
+            "reading an account",
+            account_row,
+        )
     }
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{execute, many, parsed};
+use super::{execute, parse_column, query_readable};
 use crate::{
     model::{AccountCondition, AccountId},
     store::{StoreReader, error::Result},
@@ -38,7 +38,7 @@ fn condition_row(row: &Row<'_>) -> rusqlite::Result<AccountCondition> {
         missed: row.get::<_, i64>(5)?.unsigned_abs(),
         quota_used: row.get(6)?,
         quota: row.get(7)?,
-        at: parsed(row, 8)?,
+        at: parse_column(row, 8)?,
     })
 }
 
@@ -46,6 +46,6 @@ impl StoreReader<'_> {
     pub fn account_conditions(&self) -> Result<Vec<AccountCondition>> {
         let sql = "SELECT account, problem, signed_in, lag_seconds, backlog, missed, quota_used, quota, at
                    FROM account_condition ORDER BY account";
-        many(self.0, sql, [], "reading how accounts are doing", condition_row)
+        query_readable(self.0, sql, [], "reading how accounts are doing", condition_row)
     }
 }

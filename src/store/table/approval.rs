@@ -2,7 +2,10 @@
 
 use rusqlite::Connection;
 
-use super::{audit, correction, decision, execute, first, item, many, one, outbox, parsed, setting, task};
+use super::{
+    audit, correction, decision, execute, item, outbox, parse_column, query_first_readable, query_optional,
+    query_readable, setting, task,
+};
 use crate::{
     model::{Action, ActionId, Approval, Instant, ItemId, ItemKind, OutboxState, Status, audit::AuditEntry},
     store::{
@@ -144,7 +147,7 @@ pub(in crate::store) fn edit_action(connection: &Connection, edit: &ActionEdit) 
 pub(in crate::store) fn reevaluate_action(connection: &Connection, judged: &ReevaluatedAction) -> Result<()> {
     let id = judged.action.action_id.to_string();
     let sql = "SELECT item_id FROM item WHERE action_id = ?1 AND state = 'open'";
-    let open = first(connection, sql, [&id], "finding an item", |row| parsed::<ItemId>(row, 0))?;
+    let open = query_first_readable(connection, sql, [&id], "finding an item", |row| parse_column::<ItemId>(row, 0))?;
     let Some(open) = open.map(|open| item::get(connection, open)).transpose()?.flatten() else { return Ok(()) };
     if let Some(denied) = &judged.denied {
         return decision::reject_action(connection, &open, "policy", denied, judged.at).map(drop);
@@ -200,7 +203,7 @@ pub(in crate::store) fn record_undo(
 ) -> Result<()> {
     let row = outbox::get(connection, action_id)?.ok_or_else(|| StoreError::NotFound(format!("action {action_id}")))?;
     let sql = "SELECT 1 FROM journal WHERE action_id = ?1 AND undone_at IS NULL";
-    if one(connection, sql, [action_id.to_string()], "reading the journal", |_| Ok(()))?.is_none() {
+    if query_optional(connection, sql, [action_id.to_string()], "reading the journal", |_| Ok(()))?.is_none() {
         return Err(StoreError::Refused(format!("action {action_id} is {} and cannot be taken back", row.state)));
     }
     if !done {
@@ -250,12 +253,12 @@ pub struct JournalRow {
 impl StoreReader<'_> {
     pub fn approval(&self, action_id: ActionId) -> Result<Option<Approval>> {
         let sql = "SELECT sha256, epoch, door, expires_at, used_at IS NOT NULL FROM approval WHERE action_id = ?1";
-        one(self.0, sql, [action_id.to_string()], "reading an approval", |row| {
+        query_optional(self.0, sql, [action_id.to_string()], "reading an approval", |row| {
             Ok(Approval {
                 sha256: row.get(0)?,
                 epoch: row.get(1)?,
-                door: parsed(row, 2)?,
-                expires_at: parsed(row, 3)?,
+                door: parse_column(row, 2)?,
+                expires_at: parse_column(row, 3)?,
                 used: row.get(4)?,
             })
         })
@@ -265,8 +268,9 @@ impl StoreReader<'_> {
     pub fn undoable_effects(&self, limit: usize) -> Result<Vec<JournalRow>> {
         let sql = "SELECT action_id, done_at FROM journal WHERE undone_at IS NULL ORDER BY done_at DESC, action_id DESC LIMIT ?1";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let found: Vec<(ActionId, Instant)> =
-            many(self.0, sql, [limit], "reading the journal", |row| Ok((parsed(row, 0)?, parsed(row, 1)?)))?;
+        let found: Vec<(ActionId, Instant)> = query_readable(self.0, sql, [limit], "reading the journal", |row| {
+            Ok((parse_column(row, 0)?, parse_column(row, 1)?))
+        })?;
         let mut rows = Vec::new();
         for (action_id, done_at) in found {
             rows.extend(outbox::get(self.0, action_id).skip_unreadable()?.map(|row| JournalRow { row, done_at }));

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{execute, one, parsed};
+use super::{execute, parse_column, query_optional};
 use crate::{
     model::{
         Instant,
@@ -19,11 +19,11 @@ const HEAD: &str = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1";
 
 /// Opens the chain of a new home with a line that no other home has, so that its hash can name the home.
 pub(super) fn start_chain(connection: &Connection, at: Instant) -> Result<()> {
-    if one(connection, HEAD, [], "reading the head of the audit chain", |_| Ok(()))?.is_some() {
+    if query_optional(connection, HEAD, [], "reading the head of the audit chain", |_| Ok(()))?.is_some() {
         return Ok(());
     }
     let sql = "SELECT lower(hex(randomblob(16)))";
-    let name: String = one(connection, sql, [], "naming the home", |row| row.get(0))?.unwrap_or_default();
+    let name: String = query_optional(connection, sql, [], "naming the home", |row| row.get(0))?.unwrap_or_default();
     let entry = AuditEntry {
         at,
         account: String::new(),
@@ -36,7 +36,7 @@ pub(super) fn start_chain(connection: &Connection, at: Instant) -> Result<()> {
 }
 
 pub(in crate::store) fn append(connection: &Connection, entry: &AuditEntry) -> Result<()> {
-    let head = one(connection, HEAD, [], "reading the head of the audit chain", |row| {
+    let head = query_optional(connection, HEAD, [], "reading the head of the audit chain", |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
     })?;
     let (last, previous) = head.unwrap_or_else(|| (0, GENESIS.to_owned()));
@@ -56,7 +56,7 @@ pub(in crate::store) fn append(connection: &Connection, entry: &AuditEntry) -> R
 
 impl StoreReader<'_> {
     pub fn audit_head(&self) -> Result<Option<AuditHead>> {
-        one(self.0, HEAD, [], "reading the head of the audit chain", |row| {
+        query_optional(self.0, HEAD, [], "reading the head of the audit chain", |row| {
             Ok(AuditHead { seq: row.get(0)?, hash: row.get(1)? })
         })
     }
@@ -64,7 +64,7 @@ impl StoreReader<'_> {
     /// None while the chain is empty.
     pub fn audit_chain(&self) -> Result<Option<AuditChain>> {
         let first = "SELECT hash FROM audit ORDER BY seq LIMIT 1";
-        let first = one(self.0, first, [], "reading the start of the audit chain", |row| row.get(0))?;
+        let first = query_optional(self.0, first, [], "reading the start of the audit chain", |row| row.get(0))?;
         let (Some(first), Some(head)) = (first, self.audit_head()?) else { return Ok(None) };
         let witness = self.setting(AuditChain::WITNESS)?.and_then(|kept| kept.parse().ok());
         Ok(Some(AuditChain {
@@ -77,7 +77,9 @@ impl StoreReader<'_> {
     }
 
     pub fn audit_hash(&self, seq: i64) -> Result<Option<String>> {
-        one(self.0, "SELECT hash FROM audit WHERE seq = ?1", [seq], "reading the audit chain", |row| row.get(0))
+        query_optional(self.0, "SELECT hash FROM audit WHERE seq = ?1", [seq], "reading the audit chain", |row| {
+            row.get(0)
+        })
     }
 
     /// Walks the whole chain and holds the anchored heads, oldest first, against it.
@@ -113,7 +115,7 @@ impl StoreReader<'_> {
 
 fn audit_entry_row(row: &Row<'_>) -> rusqlite::Result<(i64, AuditEntry)> {
     let entry = AuditEntry {
-        at: parsed(row, 1)?,
+        at: parse_column(row, 1)?,
         account: row.get(2)?,
         who: row.get(3)?,
         act: row.get(4)?,

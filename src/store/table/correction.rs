@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{execute, facts, mail, many, parsed, parsed_option};
+use super::{execute, facts, mail, parse_column, parse_optional_column, query_readable};
 use crate::{
     model::{AccountId, Instant, MailId, TaskId, UserId},
     store::{
@@ -51,13 +51,13 @@ fn correction_row(row: &Row<'_>) -> rusqlite::Result<CorrectionRow> {
     Ok(CorrectionRow {
         correction: row.get(0)?,
         account: AccountId(row.get(1)?),
-        kind: parsed(row, 2)?,
-        task_id: parsed_option(row, 3)?,
+        kind: parse_column(row, 2)?,
+        task_id: parse_optional_column(row, 3)?,
         mail_id: row.get::<_, Option<i64>>(4)?.map(MailId),
         from: row.get(5)?,
         to: row.get(6)?,
         why: row.get(7)?,
-        at: parsed(row, 8)?,
+        at: parse_column(row, 8)?,
     })
 }
 
@@ -68,7 +68,7 @@ impl StoreReader<'_> {
     /// In the order they were made.
     pub fn corrections(&self, since: Option<Instant>) -> Result<Vec<CorrectionRow>> {
         let sql = format!("SELECT {COLUMNS} FROM correction c WHERE ?1 IS NULL OR c.at >= ?1 ORDER BY c.correction");
-        many(self.0, &sql, [since.map(|at| at.to_string())], "reading corrections", correction_row)
+        query_readable(self.0, &sql, [since.map(|at| at.to_string())], "reading corrections", correction_row)
     }
 
     /// Levels set by hand since then, with the facts of their tasks. What a retired account taught is forgotten.
@@ -98,10 +98,10 @@ impl StoreReader<'_> {
              FROM correction c {join} JOIN account a ON a.account = c.account AND a.mode <> 'retired'
              LEFT JOIN mail m ON m.mail_id = c.mail_id WHERE {kind} AND c.at >= ?1 ORDER BY c.correction"
         );
-        many(self.0, &sql, [since.to_string()], "reading lessons", |row| {
+        query_readable(self.0, &sql, [since.to_string()], "reading lessons", |row| {
             Ok(LessonRow {
                 correction: correction_row(row)?,
-                created_at: parsed(row, COLUMN_COUNT)?,
+                created_at: parse_column(row, COLUMN_COUNT)?,
                 bulk: row.get(COLUMN_COUNT + 1)?,
                 facts: facts::facts_row(row, COLUMN_COUNT + 2)?,
             })

@@ -1,6 +1,6 @@
 //! What a morning summary asks.
 
-use super::{extracted, many, parsed, task};
+use super::{json_extract_sql, parse_column, query_readable, task};
 use crate::{
     model::Instant,
     store::{StoreReader, error::Result, value::TaskRow},
@@ -9,7 +9,7 @@ use crate::{
 impl StoreReader<'_> {
     pub fn tasks_done_since(&self, since: Instant) -> Result<Vec<TaskRow>> {
         let sql = format!("{} WHERE t.status = 'DONE' AND t.last_updated >= ?1 ORDER BY t.last_updated", task::COLUMNS);
-        many(self.0, &sql, [since.to_string()], "listing what was done", task::task_row)
+        query_readable(self.0, &sql, [since.to_string()], "listing what was done", task::task_row)
     }
 
     /// Cancelled at night because an older task is the same.
@@ -19,7 +19,7 @@ impl StoreReader<'_> {
                (SELECT task_id FROM task_history WHERE at >= ?1 AND who = 'night' AND to_value = 'CANCELLED') ORDER BY t.task_id",
             task::COLUMNS
         );
-        many(self.0, &sql, [since.to_string()], "listing duplicates", task::task_row)
+        query_readable(self.0, &sql, [since.to_string()], "listing duplicates", task::task_row)
     }
 
     pub fn overdue_tasks(&self, now: Instant) -> Result<Vec<TaskRow>> {
@@ -28,18 +28,19 @@ impl StoreReader<'_> {
              ORDER BY f.due_at",
             task::COLUMNS
         );
-        many(self.0, &sql, [now.to_string()], "listing what is overdue", task::task_row)
+        query_readable(self.0, &sql, [now.to_string()], "listing what is overdue", task::task_row)
     }
 
     /// Mail, subject, task and time of every archived mail.
     pub fn mails_archived_since(&self, since: Instant) -> Result<Vec<(i64, String, String, Instant)>> {
-        let (mail, effect) = (extracted("b.action", "$.mail_id"), extracted("b.action", "$.effect.effect"));
+        let (mail, effect) =
+            (json_extract_sql("b.action", "$.mail_id"), json_extract_sql("b.action", "$.effect.effect"));
         let sql = format!(
             "SELECT m.mail_id, m.subject, b.task_id, b.updated_at FROM outbox b JOIN mail m ON m.mail_id = {mail}
              WHERE b.state = 'applied' AND {effect} = 'archive' AND b.updated_at >= ?1 ORDER BY b.updated_at"
         );
-        many(self.0, &sql, [since.to_string()], "listing what was archived", |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, parsed(row, 3)?))
+        query_readable(self.0, &sql, [since.to_string()], "listing what was archived", |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, parse_column(row, 3)?))
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{many, one, parsed};
+use super::{parse_column, query_optional, query_readable};
 use crate::{
     model::AccountId,
     store::{
@@ -109,7 +109,8 @@ impl StoreReader<'_> {
     ) -> Result<(Vec<FullTextHit>, bool)> {
         let terms = QueryTerms::parse(text);
         let newest = "SELECT coalesce(max(doc_id), 0) FROM search_doc";
-        let stored = one(self.0, newest, [], "looking at the index", |row| row.get::<_, i64>(0))?.unwrap_or_default();
+        let stored =
+            query_optional(self.0, newest, [], "looking at the index", |row| row.get::<_, i64>(0))?.unwrap_or_default();
         let mut tallies = DocumentScores::default();
         let mut left = depth.in_all;
         for (word, term) in &terms.index_terms {
@@ -146,20 +147,20 @@ impl StoreReader<'_> {
                    CROSS JOIN search_doc d USING (doc_id) WHERE d.account = ?2 LIMIT ?3";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let all = limit.saturating_mul(SCANNED_PER_OWN_DOCUMENT);
-        many(self.0, sql, (format!("\"{term}\""), account.as_str(), limit, all), "searching", |row| {
+        query_readable(self.0, sql, (format!("\"{term}\""), account.as_str(), limit, all), "searching", |row| {
             Ok((row.get(0)?, row.get::<_, f64>(1)?))
         })
     }
 
     fn document_by_id(&self, doc_id: i64) -> Result<Option<Document>> {
         let sql = "SELECT doc, title, at, person, thread FROM search_doc WHERE doc_id = ?1";
-        one(self.0, sql, [doc_id], "reading a document", document_row)
+        query_optional(self.0, sql, [doc_id], "reading a document", document_row)
     }
 
     /// None when the account has no such document.
     pub fn document(&self, doc: &str, account: &AccountId) -> Result<Option<Document>> {
         let sql = "SELECT doc, title, at, person, thread FROM search_doc WHERE doc = ?1 AND account = ?2";
-        one(self.0, sql, (doc, account.as_str()), "reading a document", document_row)
+        query_optional(self.0, sql, (doc, account.as_str()), "reading a document", document_row)
     }
 
     /// The newest mails of a conversation.
@@ -187,12 +188,18 @@ impl StoreReader<'_> {
 
     fn query_documents(&self, sql: &str, account: &AccountId, value: &str, limit: usize) -> Result<Vec<Document>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        many(self.0, sql, (account.as_str(), value, limit), "finding related mail", document_row)
+        query_readable(self.0, sql, (account.as_str(), value, limit), "finding related mail", document_row)
     }
 }
 
 pub(super) fn document_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Document> {
-    Ok(Document { doc: row.get(0)?, title: row.get(1)?, at: parsed(row, 2)?, person: row.get(3)?, thread: row.get(4)? })
+    Ok(Document {
+        doc: row.get(0)?,
+        title: row.get(1)?,
+        at: parse_column(row, 2)?,
+        person: row.get(3)?,
+        thread: row.get(4)?,
+    })
 }
 
 /// The usual weight of a word by how many documents have it. When not all of them were looked at, as many are taken

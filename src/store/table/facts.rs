@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row, ToSql, params};
 
-use super::{execute, many, one, parsed, parsed_option};
+use super::{execute, parse_column, parse_optional_column, query_optional, query_readable};
 use crate::{
     model::{Facts, MailId, TaskId, UrgencyOrigin},
     store::{StoreReader, error::Result},
@@ -55,7 +55,7 @@ fn store_facts(connection: &Connection, table: &str, key: &str, id: &dyn ToSql, 
 
 pub(in crate::store) fn of_task(connection: &Connection, task_id: TaskId) -> Result<Option<Facts>> {
     let sql = format!("SELECT {FIELDS} FROM task_facts WHERE task_id = ?1");
-    one(connection, &sql, [task_id.to_string()], "reading a task's facts", |row| facts_row(row, 0))
+    query_optional(connection, &sql, [task_id.to_string()], "reading a task's facts", |row| facts_row(row, 0))
 }
 
 pub(in crate::store) fn facts_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Facts> {
@@ -64,16 +64,16 @@ pub(in crate::store) fn facts_row(row: &Row<'_>, first: usize) -> rusqlite::Resu
         sender_domain: row.get(first + 1)?,
         sender_verified: row.get(first + 2)?,
         known_contact: row.get(first + 3)?,
-        addressed: parsed(row, first + 4)?,
+        addressed: parse_column(row, first + 4)?,
         list_id: row.get(first + 5)?,
         subject: row.get(first + 6)?,
         objective: row.get(first + 7)?,
         kind: row.get(first + 8)?,
         language: row.get(first + 9)?,
         amount: row.get(first + 10)?,
-        due_at: parsed_option(row, first + 11)?,
+        due_at: parse_optional_column(row, first + 11)?,
         urgency: row.get(first + 12)?,
-        urgency_origin: parsed(row, first + 13)?,
+        urgency_origin: parse_column(row, first + 13)?,
         attachment: row.get(first + 14)?,
         thread_mine: row.get(first + 15)?,
         account: row.get(first + 16)?,
@@ -101,7 +101,7 @@ impl StoreReader<'_> {
 
     pub fn mail_facts(&self, mail_id: MailId) -> Result<Option<Facts>> {
         let sql = format!("SELECT {FIELDS} FROM mail_facts WHERE mail_id = ?1");
-        one(self.0, &sql, [mail_id.0], "reading a mail's facts", |row| facts_row(row, 0))
+        query_optional(self.0, &sql, [mail_id.0], "reading a mail's facts", |row| facts_row(row, 0))
     }
 
     /// Open tasks whose priority no person has set.
@@ -111,11 +111,11 @@ impl StoreReader<'_> {
              WHERE t.status NOT IN ('DONE', 'CANCELLED', 'NEW') AND o.hand_ranked = 0",
             qualified_columns("f")
         );
-        many(self.0, &sql, [], "listing tasks to rank", |row| {
+        query_readable(self.0, &sql, [], "listing tasks to rank", |row| {
             Ok(RankableTask {
-                task_id: parsed(row, 0)?,
+                task_id: parse_column(row, 0)?,
                 revision: row.get(1)?,
-                priority: parsed(row, 2)?,
+                priority: parse_column(row, 2)?,
                 rule: row.get(3)?,
                 facts: facts_row(row, 4)?,
             })

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{extracted, json, many, one, parsed};
+use super::{decode_json_column, json_extract_sql, parse_column, query_optional, query_readable};
 use crate::{
     model::{Instant, RunFeedback, RunId, TaskId},
     store::{
@@ -18,7 +18,7 @@ const BODY: &str = "$.effect.message.body";
 impl StoreReader<'_> {
     /// Replies to verified senders since then: how long each was when the agent wrote it and when it left.
     pub fn reply_outcomes(&self, since: Instant) -> Result<Vec<ReplyOutcome>> {
-        let (written, left) = (extracted("first.action", BODY), extracted("last.action", BODY));
+        let (written, left) = (json_extract_sql("first.action", BODY), json_extract_sql("last.action", BODY));
         let sql = format!(
             "SELECT f.sender_domain, {written},
                      (SELECT {left} FROM outbox last
@@ -29,13 +29,13 @@ impl StoreReader<'_> {
                    WHERE first.generation = (SELECT min(generation) FROM outbox o WHERE o.task_id = first.task_id AND o.step = first.step)
                      AND first.step LIKE 'send%' AND f.sender_verified AND first.created_at >= ?1 ORDER BY first.action_id"
         );
-        let rows = many(self.0, &sql, [since.to_string()], "reading what became of replies", |row| {
+        let rows = query_readable(self.0, &sql, [since.to_string()], "reading what became of replies", |row| {
             Ok((
                 row.get::<_, String>(0)?,
                 row.get::<_, Option<String>>(1)?,
                 row.get::<_, Option<String>>(2)?,
                 row.get::<_, bool>(3)?,
-                parsed::<Instant>(row, 4)?,
+                parse_column::<Instant>(row, 4)?,
             ))
         })?;
         let ended = rows.into_iter().filter(|(_, _, last, rejected, _)| last.is_some() || *rejected);
@@ -54,17 +54,19 @@ impl StoreReader<'_> {
     pub fn run_feedback(&self, task_id: TaskId, run_id: RunId, now: Instant) -> Result<RunFeedback> {
         let sql = "SELECT action, state IN ('sent', 'saved') FROM outbox WHERE task_id = ?1 AND step LIKE 'send%' ORDER BY generation";
         let messages: Vec<(Value, bool)> =
-            many(self.0, sql, [task_id.to_string()], "reading a task's messages", |row| {
-                Ok((json(row, 0)?, row.get(1)?))
+            query_readable(self.0, sql, [task_id.to_string()], "reading a task's messages", |row| {
+                Ok((decode_json_column(row, 0)?, row.get(1)?))
             })?;
         let words = |action: &Value| count_words(action.pointer("/effect/message/body").and_then(Value::as_str));
         let left = messages.iter().rev().find(|(_, left)| *left);
         let edited = messages.first().zip(left).filter(|((first, _), (last, _))| first != last);
         let sql = "SELECT count(*) FROM approval p JOIN outbox o USING (action_id) WHERE o.task_id = ?1";
-        let approvals = one(self.0, sql, [task_id.to_string()], "counting approvals", |row| row.get::<_, u32>(0))?;
+        let approvals =
+            query_optional(self.0, sql, [task_id.to_string()], "counting approvals", |row| row.get::<_, u32>(0))?;
         let sql = "SELECT created_at FROM run WHERE run_id = ?1";
         let begun: Option<Instant> =
-            one(self.0, sql, [run_id.to_string()], "reading a run", |row| super::parsed(row, 0)).skip_unreadable()?;
+            query_optional(self.0, sql, [run_id.to_string()], "reading a run", |row| super::parse_column(row, 0))
+                .skip_unreadable()?;
         Ok(RunFeedback {
             approvals: approvals.unwrap_or_default(),
             draft_changed: edited.is_some(),

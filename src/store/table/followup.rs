@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{execute, extracted, many, parsed};
+use super::{execute, json_extract_sql, parse_column, query_readable};
 use crate::{
     model::{AccountId, MailId, TaskId},
     store::{
@@ -18,7 +18,7 @@ const MOST: i64 = 20;
 
 /// Open tasks, oldest first; the caller says of what.
 fn open_tasks_sql(from: &str) -> String {
-    let invoice = extracted("t.context", "$.invoice_number");
+    let invoice = json_extract_sql("t.context", "$.invoice_number");
     format!(
         "SELECT t.task_id, f.objective, f.kind, f.sender, f.sender_verified, f.known_contact,
                 EXISTS (SELECT 1 FROM ledger l WHERE l.mail_id = o.mail_id AND l.direction = 'out'),
@@ -31,7 +31,7 @@ fn open_tasks_sql(from: &str) -> String {
 
 fn related_task_row(row: &Row<'_>, kinship: Kinship) -> rusqlite::Result<RelatedTask> {
     Ok(RelatedTask {
-        task_id: parsed(row, 0)?,
+        task_id: parse_column(row, 0)?,
         objective: row.get(1)?,
         kind: row.get(2)?,
         kinship,
@@ -48,7 +48,7 @@ pub(in crate::store) fn tasks_of_thread(
     account: &str,
     thread: &str,
 ) -> Result<Vec<RelatedTask>> {
-    many(connection, &open_tasks_sql("task_thread"), (account, thread), "finding the thread's tasks", |row| {
+    query_readable(connection, &open_tasks_sql("task_thread"), (account, thread), "finding the thread's tasks", |row| {
         related_task_row(row, Kinship::Thread)
     })
 }
@@ -59,7 +59,7 @@ pub(in crate::store) fn tasks_with_fingerprint(
     mark: &str,
     kinship: Kinship,
 ) -> Result<Vec<RelatedTask>> {
-    many(connection, &open_tasks_sql("task_mark"), (account, mark), "finding marked tasks", |row| {
+    query_readable(connection, &open_tasks_sql("task_mark"), (account, mark), "finding marked tasks", |row| {
         related_task_row(row, kinship)
     })
 }
@@ -104,8 +104,9 @@ pub(in crate::store) fn record_task_fingerprints(
                        WHERE m.account = ?1 AND m.mark = ?2 AND o.mail_id IS NOT ?3 AND t.status NOT IN ('DONE', 'CANCELLED')
                        ORDER BY t.task_id LIMIT ?4";
             let mail = point.mail_id.map(|mail_id| mail_id.0);
-            let others =
-                many(connection, sql, (account, mark, mail, MOST), "looking for the same", |row| parsed(row, 0))?;
+            let others = query_readable(connection, sql, (account, mark, mail, MOST), "looking for the same", |row| {
+                parse_column(row, 0)
+            })?;
             if let Some(other) = others.iter().find(|other: &&TaskId| !seen.contains(other)) {
                 return Err(StoreError::Conflict(format!("task {other} about the same was opened meanwhile")));
             }
@@ -122,13 +123,13 @@ impl StoreReader<'_> {
         let sql = "SELECT m.mail_id, m.sender, m.subject, h.why, h.at FROM task_history h
                    JOIN mail m ON m.mail_id = CAST(substr(h.to_value, length('mail:') + 1) AS INTEGER)
                    WHERE h.task_id = ?1 AND h.field = 'follow_up' ORDER BY h.entry";
-        many(self.0, sql, [task_id.to_string()], "reading follow-ups", |row| {
+        query_readable(self.0, sql, [task_id.to_string()], "reading follow-ups", |row| {
             Ok(FollowUp {
                 mail_id: MailId(row.get(0)?),
                 sender: row.get(1)?,
                 subject: row.get(2)?,
                 reason: row.get(3)?,
-                at: parsed(row, 4)?,
+                at: parse_column(row, 4)?,
             })
         })
     }

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{execute, many, parsed};
+use super::{execute, parse_column, query_readable};
 use crate::{
     model::{Instant, TaskId},
     store::{StoreReader, error::Result, value::HistoryRow},
@@ -32,14 +32,14 @@ impl StoreReader<'_> {
     pub fn task_history(&self, task_id: TaskId) -> Result<Vec<HistoryRow>> {
         let sql =
             "SELECT field, from_value, to_value, who, why, at FROM task_history WHERE task_id = ?1 ORDER BY entry";
-        many(self.0, sql, [task_id.to_string()], "reading history", |row| {
+        query_readable(self.0, sql, [task_id.to_string()], "reading history", |row| {
             Ok(HistoryRow {
                 field: row.get(0)?,
                 from: row.get(1)?,
                 to: row.get(2)?,
                 who: row.get(3)?,
                 why: row.get(4)?,
-                at: parsed(row, 5)?,
+                at: parse_column(row, 5)?,
             })
         })
     }

@@ -2,7 +2,9 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{execute, json, many, one, parsed, parsed_option, queue_limit};
+use super::{
+    decode_json_column, execute, parse_column, parse_optional_column, query_optional, query_readable, queue_limit,
+};
 use crate::{
     model::{AccountId, Instant, ItemId, ItemKind, ItemState, MailId, RunId, TaskId, UserId, ids::sha256_hex},
     store::{
@@ -71,7 +73,7 @@ pub(in crate::store) fn mark_reminded(connection: &Connection, items: &[ItemId],
 /// Open items whose time is over.
 pub(in crate::store) fn overdue(connection: &Connection, at: Instant) -> Result<Vec<ItemRow>> {
     let sql = format!("{COLUMNS} WHERE state = 'open' AND expires_at <= ?1 ORDER BY item_id");
-    many(connection, &sql, [at.to_string()], "finding what has expired", item_row)
+    query_readable(connection, &sql, [at.to_string()], "finding what has expired", item_row)
 }
 
 pub(in crate::store) fn close(
@@ -104,7 +106,7 @@ pub(in crate::store) fn void_actions_of_task(
 /// Whether a person is being asked about the task.
 pub(in crate::store) fn has_open_item(connection: &Connection, task_id: TaskId) -> Result<bool> {
     let sql = "SELECT 1 FROM item WHERE task_id = ?1 AND state = 'open' LIMIT 1";
-    Ok(one(connection, sql, [task_id.to_string()], "looking for questions", |_| Ok(()))?.is_some())
+    Ok(query_optional(connection, sql, [task_id.to_string()], "looking for questions", |_| Ok(()))?.is_some())
 }
 
 const COLUMNS: &str = "SELECT item_id, kind, account, user_id, task_id, mail_id, run_id, action_id, title, body, state, decision, reason, \
@@ -112,30 +114,30 @@ const COLUMNS: &str = "SELECT item_id, kind, account, user_id, task_id, mail_id,
                        (SELECT o.sha256 FROM outbox o WHERE o.action_id = item.action_id) FROM item";
 
 fn item_row(row: &Row<'_>) -> rusqlite::Result<ItemRow> {
-    let kind = parsed(row, 1)?;
+    let kind = parse_column(row, 1)?;
     let of_action: Option<String> = row.get(18)?;
     let of_proposal = (kind == ItemKind::RuleProposal)
         .then(|| Ok::<_, rusqlite::Error>(proposal_sha256(&row.get::<_, String>(8)?, &row.get::<_, String>(9)?)))
         .transpose()?;
     Ok(ItemRow {
-        item_id: parsed(row, 0)?,
+        item_id: parse_column(row, 0)?,
         number: row.get(17)?,
         action_sha256: of_action.or(of_proposal),
         kind,
         account: AccountId(row.get(2)?),
         user: UserId(row.get(3)?),
-        task_id: parsed_option(row, 4)?,
+        task_id: parse_optional_column(row, 4)?,
         mail_id: row.get::<_, Option<i64>>(5)?.map(MailId),
-        run_id: parsed_option(row, 6)?,
-        action_id: parsed_option(row, 7)?,
+        run_id: parse_optional_column(row, 6)?,
+        action_id: parse_optional_column(row, 7)?,
         title: row.get(8)?,
-        body: json(row, 9)?,
-        state: parsed(row, 10)?,
+        body: decode_json_column(row, 9)?,
+        state: parse_column(row, 10)?,
         decision: row.get(11)?,
         reason: row.get(12)?,
-        created_at: parsed(row, 13)?,
-        expires_at: parsed_option(row, 14)?,
-        snooze_until: parsed_option(row, 15)?,
+        created_at: parse_column(row, 13)?,
+        expires_at: parse_optional_column(row, 14)?,
+        snooze_until: parse_optional_column(row, 15)?,
         sender: row.get(16)?,
     })
 }
@@ -146,7 +148,13 @@ fn proposal_sha256(title: &str, body: &str) -> String {
 }
 
 pub(in crate::store) fn get(connection: &Connection, item_id: ItemId) -> Result<Option<ItemRow>> {
-    one(connection, &format!("{COLUMNS} WHERE item_id = ?1"), [item_id.to_string()], "reading an item", item_row)
+    query_optional(
+        connection,
+        &format!("{COLUMNS} WHERE item_id = ?1"),
+        [item_id.to_string()],
+        "reading an item",
+        item_row,
+    )
 }
 
 impl StoreReader<'_> {
@@ -156,14 +164,14 @@ impl StoreReader<'_> {
             "{COLUMNS} WHERE state = 'open' ORDER BY
                coalesce((SELECT p.rank FROM tasks t JOIN priority p ON p.level = t.priority WHERE t.task_id = item.task_id), 0) DESC, item_id"
         );
-        many(self.0, &sql, [], "listing items", item_row)
+        query_readable(self.0, &sql, [], "listing items", item_row)
     }
 
     /// Open items that expire before `before` and of which nobody was told.
     pub fn unannounced_expiring_items(&self, before: Instant) -> Result<Vec<ItemRow>> {
         let sql =
             format!("{COLUMNS} WHERE state = 'open' AND expires_at <= ?1 AND reminded_at IS NULL ORDER BY expires_at");
-        many(self.0, &sql, [before.to_string()], "finding what will expire", item_row)
+        query_readable(self.0, &sql, [before.to_string()], "finding what will expire", item_row)
     }
 
     /// An error when one more question because of this mail would be too many.
@@ -173,7 +181,7 @@ impl StoreReader<'_> {
 
     /// The item that has this number, whether or not it still waits.
     pub fn item_by_number(&self, number: i64) -> Result<Option<ItemRow>> {
-        one(self.0, &format!("{COLUMNS} WHERE number = ?1"), [number], "reading an item", item_row)
+        query_optional(self.0, &format!("{COLUMNS} WHERE number = ?1"), [number], "reading an item", item_row)
     }
 
     pub fn has_overdue_items(&self, now: Instant) -> Result<bool> {
@@ -183,7 +191,7 @@ impl StoreReader<'_> {
     /// Whether there is such an item, open or not, readable or not.
     pub fn has_item(&self, item_id: ItemId) -> Result<bool> {
         let sql = "SELECT 1 FROM item WHERE item_id = ?1";
-        Ok(one(self.0, sql, [item_id.to_string()], "looking for an item", |_| Ok(()))?.is_some())
+        Ok(query_optional(self.0, sql, [item_id.to_string()], "looking for an item", |_| Ok(()))?.is_some())
     }
 
     pub fn item(&self, item_id: ItemId) -> Result<Option<ItemRow>> {

@@ -3,9 +3,9 @@
 use rusqlite::{Connection, Row};
 
 use super::{
-    audit, correction, execute, extracted,
+    audit, correction, execute, json_extract_sql,
     mail::{self, MessageIdMatch},
-    one, parsed, parsed_option, run, task_edit,
+    parse_column, parse_optional_column, query_optional, run, task_edit,
 };
 use crate::{
     model::{
@@ -80,7 +80,8 @@ fn enter_arrival(
                    WHERE account = ?1 AND source_key = ?2 AND state IN ('failed', 'parked', 'gone') RETURNING mail_id, retries";
         let ArrivalFile { stamp, sha256, .. } = &arrival.file;
         let values = (batch.account.as_str(), &arrival.source_key, size, batch.at.to_string(), stamp, sha256);
-        let row = one(session, sql, values, "trying a mail again", |row| Ok((MailId(row.get(0)?), row.get(1)?)))?;
+        let row =
+            query_optional(session, sql, values, "trying a mail again", |row| Ok((MailId(row.get(0)?), row.get(1)?)))?;
         let Some(row) = row else { return Ok(None) };
         row
     };
@@ -181,8 +182,8 @@ fn update_rewritten_file(connection: &Connection, first: MailId, arrival: &Arriv
 fn replace_partial_mail(session: &Session, batch: &Arrivals, key: &str, whole: MailId) -> Result<Option<MailId>> {
     let sql = "SELECT mail_id, state FROM ledger WHERE account = ?1 AND source_key = ?2";
     let values = (batch.account.as_str(), key);
-    let read = |row: &Row<'_>| Ok((MailId(row.get(0)?), parsed::<MailState>(row, 1)?));
-    let row = one(session, sql, values, "finding the beginning of a mail", read)?;
+    let read = |row: &Row<'_>| Ok((MailId(row.get(0)?), parse_column::<MailState>(row, 1)?));
+    let row = query_optional(session, sql, values, "finding the beginning of a mail", read)?;
     let Some((first, state)) = row else { return Ok(None) };
     let tasks = super::task::of_mail(session, first)?;
     if state != MailState::Task || !task_edit::are_untouched(session, &tasks)? {
@@ -238,13 +239,13 @@ pub(in crate::store) struct LedgerEntry {
 
 pub(in crate::store) fn read_entry(connection: &Connection, mail_id: MailId) -> Result<LedgerEntry> {
     let sql = "SELECT account, source_key, arrived_at, state, task_id, retries FROM ledger WHERE mail_id = ?1";
-    one(connection, sql, [mail_id.0], "reading the ledger", |row| {
+    query_optional(connection, sql, [mail_id.0], "reading the ledger", |row| {
         Ok(LedgerEntry {
             account: AccountId(row.get(0)?),
             source_key: row.get(1)?,
-            arrived_at: parsed(row, 2)?,
-            state: parsed(row, 3)?,
-            task_id: parsed_option(row, 4)?,
+            arrived_at: parse_column(row, 2)?,
+            state: parse_column(row, 3)?,
+            task_id: parse_optional_column(row, 4)?,
             retries: row.get(5)?,
         })
     })?
@@ -283,7 +284,7 @@ pub(in crate::store) fn edit_mail(connection: &Connection, edit: &MailEdit) -> R
         }
         MailEditKind::Mute => {
             // Whoever forged the address is muted, not whose address it is.
-            let verified = extracted("body", "$.authentication.verified");
+            let verified = json_extract_sql("body", "$.authentication.verified");
             let sql = format!(
                 "INSERT INTO muted (account, address, at, unverified_only)
                  SELECT account, sender, ?2, NOT coalesce({verified}, 0) FROM mail WHERE mail_id = ?1

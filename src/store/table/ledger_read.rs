@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rusqlite::Row;
 
-use super::{many, one, parsed, parsed_option};
+use super::{parse_column, parse_optional_column, query_optional, query_readable};
 use crate::{
     model::{AccountId, Instant, MailId, MailState},
     store::{
@@ -28,12 +28,12 @@ fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
         account: AccountId(row.get(1)?),
         source_key: row.get(2)?,
         folder: row.get(3)?,
-        direction: parsed(row, 4)?,
-        arrived_at: parsed(row, 5)?,
+        direction: parse_column(row, 4)?,
+        arrived_at: parse_column(row, 5)?,
         size: row.get::<_, i64>(6)?.unsigned_abs(),
-        state: parsed(row, 7)?,
+        state: parse_column(row, 7)?,
         reason: row.get(8)?,
-        task_id: parsed_option(row, 9)?,
+        task_id: parse_optional_column(row, 9)?,
         retries: row.get(10)?,
         sender: row.get(11)?,
         subject: row.get(12)?,
@@ -46,17 +46,25 @@ impl StoreReader<'_> {
     pub fn ledger_rows(&self, state: Option<MailState>, limit: usize) -> Result<Vec<LedgerRow>> {
         let sql = format!("{COLUMNS} WHERE ?1 IS NULL OR l.state = ?1 ORDER BY l.mail_id DESC LIMIT ?2");
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        many(self.0, &sql, (state.map(MailState::as_str), limit), "listing the ledger", ledger_row)
+        query_readable(self.0, &sql, (state.map(MailState::as_str), limit), "listing the ledger", ledger_row)
     }
 
     pub fn ledger_entry(&self, mail_id: MailId) -> Result<Option<LedgerRow>> {
-        one(self.0, &format!("{COLUMNS} WHERE l.mail_id = ?1"), [mail_id.0], "reading the ledger", ledger_row)
+        query_optional(
+            self.0,
+            &format!("{COLUMNS} WHERE l.mail_id = ?1"),
+            [mail_id.0],
+            "reading the ledger",
+            ledger_row,
+        )
     }
 
     /// Every message of an account that is made of files: its key, its stamp, whether it is gone.
     pub fn known_files(&self, account: &AccountId) -> Result<Vec<(String, String, bool)>> {
         let sql = "SELECT source_key, stamp, state = 'gone' FROM ledger WHERE account = ?1";
-        many(self.0, sql, [account.as_str()], "listing known mail", |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        query_readable(self.0, sql, [account.as_str()], "listing known mail", |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
     }
 
     /// The messages whose key is `base`, or begins with it and a slash.
@@ -66,7 +74,7 @@ impl StoreReader<'_> {
                    FROM ledger l LEFT JOIN mail m USING (mail_id)
                    WHERE l.account = ?1 AND (l.source_key = ?2 OR (l.source_key > ?2 || '/' AND l.source_key < ?2 || '0'))
                    ORDER BY l.mail_id";
-        many(self.0, sql, (account.as_str(), base), "asking for a file", |row| {
+        query_readable(self.0, sql, (account.as_str(), base), "asking for a file", |row| {
             Ok(LedgerFileRow {
                 source_key: row.get(0)?,
                 stamp: row.get(1)?,
@@ -83,7 +91,7 @@ impl StoreReader<'_> {
         let sql = "SELECT 1 FROM ledger WHERE account = ?1 AND source_key = ?2 AND state NOT IN ('failed', 'gone')";
         let mut known = HashSet::new();
         for key in keys {
-            if one(self.0, sql, (account.as_str(), &key), "looking for known mail", |_| Ok(()))?.is_some() {
+            if query_optional(self.0, sql, (account.as_str(), &key), "looking for known mail", |_| Ok(()))?.is_some() {
                 known.insert(key);
             }
         }
@@ -97,21 +105,23 @@ impl StoreReader<'_> {
              AND unixepoch(l.updated_at) + ({INITIAL_BACKOFF_SECONDS} << min(l.retries, 8)) <= unixepoch(?2)
              ORDER BY l.updated_at, l.mail_id LIMIT {MAX_RETRIES_PER_POLL}"
         );
-        many(self.0, &sql, (account.as_str(), now.to_string()), "listing unread mail", ledger_row)
+        query_readable(self.0, &sql, (account.as_str(), now.to_string()), "listing unread mail", ledger_row)
     }
 
     /// The keys of an account's mails that could not be read.
     pub fn unreadable_keys(&self, account: &AccountId) -> Result<HashSet<String>> {
         let sql = "SELECT source_key FROM ledger l WHERE account = ?1 AND state = 'parked'
                    AND NOT EXISTS (SELECT 1 FROM mail m WHERE m.mail_id = l.mail_id)";
-        Ok(many(self.0, sql, [account.as_str()], "listing unread mail", |row| row.get(0))?.into_iter().collect())
+        Ok(query_readable(self.0, sql, [account.as_str()], "listing unread mail", |row| row.get(0))?
+            .into_iter()
+            .collect())
     }
 
     /// How many mails are in each state.
     pub fn ledger_counts(&self) -> Result<Vec<(AccountId, MailState, u64)>> {
         let sql = "SELECT account, state, count(*) FROM ledger GROUP BY account, state ORDER BY account, state";
-        many(self.0, sql, [], "counting the ledger", |row| {
-            Ok((AccountId(row.get(0)?), parsed(row, 1)?, row.get::<_, i64>(2)?.unsigned_abs()))
+        query_readable(self.0, sql, [], "counting the ledger", |row| {
+            Ok((AccountId(row.get(0)?), parse_column(row, 1)?, row.get::<_, i64>(2)?.unsigned_abs()))
         })
     }
 
@@ -122,7 +132,7 @@ impl StoreReader<'_> {
                      (l.state = 'pending' AND NOT EXISTS (SELECT 1 FROM run r WHERE r.mail_id = l.mail_id AND r.task_id IS NULL AND r.status = 'running'))
                      OR (l.state IN ('task', 'linked') AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.task_id = l.task_id))
                    GROUP BY l.account ORDER BY l.account";
-        many(self.0, sql, [], "looking for unaccounted mail", |row| {
+        query_readable(self.0, sql, [], "looking for unaccounted mail", |row| {
             Ok((AccountId(row.get(0)?), row.get::<_, i64>(1)?.unsigned_abs()))
         })
     }

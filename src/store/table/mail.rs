@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{execute, extracted, followup, json, many, one, parsed};
+use super::{decode_json_column, execute, followup, json_extract_sql, parse_column, query_optional, query_readable};
 use crate::{
     model::{AccountId, Direction, Instant, Mail, MailId, fingerprint},
     store::{
@@ -16,7 +16,7 @@ use crate::{
 
 /// SQL that says whether the mail `m` was sent to many or by a machine, by its headers.
 pub(super) fn is_bulk_sql() -> String {
-    let (header, list) = (extracted("m.body", "$.bulk_header"), extracted("m.body", "$.list_id"));
+    let (header, list) = (json_extract_sql("m.body", "$.bulk_header"), json_extract_sql("m.body", "$.list_id"));
     format!("coalesce({header}, {list}) IS NOT NULL")
 }
 
@@ -76,7 +76,7 @@ pub(in crate::store) fn find_message_id_match(
     mail: &Mail,
 ) -> Result<MessageIdMatch> {
     let Some(message_id) = &mail.message_id else { return Ok(MessageIdMatch::None) };
-    let verified = extracted("body", "$.authentication.verified");
+    let verified = json_extract_sql("body", "$.authentication.verified");
     let sql = format!(
         "SELECT mail_id, content_sha256 = ?4 AND (NOT ?5 OR coalesce({verified}, 0)) AS same
          FROM mail WHERE account = ?1 AND message_id = ?2 AND mail_id <> ?3 ORDER BY same DESC, mail_id LIMIT 1"
@@ -110,20 +110,21 @@ pub(in crate::store) fn load_mail_context(
                       NOT EXISTS (SELECT 1 FROM mail o WHERE o.account = l.account AND o.thread = m.thread AND o.mail_id <> l.mail_id),
                       (SELECT a.kind FROM account a WHERE a.account = l.account)
                FROM ledger l JOIN mail m USING (mail_id) WHERE l.mail_id = ?1";
-    let found = one(connection, sql, (mail_id.0, mail.authentication.verified), "asking who wrote", |row| {
-        let known = MailContext {
-            source_key: row.get(0)?,
-            direction: parsed(row, 1)?,
-            arrived_at: parsed(row, 2)?,
-            known_contact: row.get(5)?,
-            thread_mine: row.get(6)?,
-            muted: row.get(7)?,
-            alone: row.get(8)?,
-            kind: row.get(9)?,
-            tasks: Vec::new(),
-        };
-        Ok((known, row.get::<_, String>(3)?, row.get::<_, String>(4)?))
-    })?;
+    let found =
+        query_optional(connection, sql, (mail_id.0, mail.authentication.verified), "asking who wrote", |row| {
+            let known = MailContext {
+                source_key: row.get(0)?,
+                direction: parse_column(row, 1)?,
+                arrived_at: parse_column(row, 2)?,
+                known_contact: row.get(5)?,
+                thread_mine: row.get(6)?,
+                muted: row.get(7)?,
+                alone: row.get(8)?,
+                kind: row.get(9)?,
+                tasks: Vec::new(),
+            };
+            Ok((known, row.get::<_, String>(3)?, row.get::<_, String>(4)?))
+        })?;
     let Some((mut known, account, thread)) = found else { return Ok(None) };
     if !known.alone {
         known.tasks = followup::tasks_of_thread(connection, &account, &thread)?;
@@ -135,19 +136,21 @@ pub(in crate::store) fn load_mail_context(
 
 impl StoreReader<'_> {
     pub fn mail(&self, mail_id: MailId) -> Result<Option<Mail>> {
-        one(self.0, "SELECT body FROM mail WHERE mail_id = ?1", [mail_id.0], "reading a mail", |row| json(row, 0))
+        query_optional(self.0, "SELECT body FROM mail WHERE mail_id = ?1", [mail_id.0], "reading a mail", |row| {
+            decode_json_column(row, 0)
+        })
     }
 
     /// Whether a mute of this address leaves its verified mail alone; none when it is not muted.
     pub fn mutes_unverified_only(&self, account: &AccountId, address: &str) -> Result<Option<bool>> {
         let sql = "SELECT unverified_only FROM muted WHERE account = ?1 AND address = ?2";
-        one(self.0, sql, (account.as_str(), address), "looking for a mute", |row| row.get(0))
+        query_optional(self.0, sql, (account.as_str(), address), "looking for a mute", |row| row.get(0))
     }
 
     /// Whether the person has written to this address.
     pub fn is_contact(&self, account: &AccountId, address: &str) -> Result<bool> {
         let sql = "SELECT 1 FROM contact WHERE account = ?1 AND address = ?2";
-        Ok(one(self.0, sql, (account.as_str(), address), "looking for a contact", |_| Ok(()))?.is_some())
+        Ok(query_optional(self.0, sql, (account.as_str(), address), "looking for a contact", |_| Ok(()))?.is_some())
     }
 
     pub fn mail_context(&self, mail_id: MailId, mail: &Mail) -> Result<Option<MailContext>> {
@@ -171,8 +174,8 @@ impl StoreReader<'_> {
             last(Direction::Out)
         );
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        many(self.0, sql, (account.as_str(), thread, limit), "reading a thread", |row| {
-            Ok((MailId(row.get(0)?), json(row, 1)?))
+        query_readable(self.0, sql, (account.as_str(), thread, limit), "reading a thread", |row| {
+            Ok((MailId(row.get(0)?), decode_json_column(row, 1)?))
         })
     }
 
@@ -180,6 +183,8 @@ impl StoreReader<'_> {
     pub fn sent_mails(&self, account: &AccountId, limit: usize) -> Result<Vec<Mail>> {
         let sql = "SELECT body FROM mail WHERE account = ?1 AND direction = 'out' ORDER BY mail_id DESC LIMIT ?2";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        many(self.0, sql, (account.as_str(), limit), "reading what the person wrote", |row| json(row, 0))
+        query_readable(self.0, sql, (account.as_str(), limit), "reading what the person wrote", |row| {
+            decode_json_column(row, 0)
+        })
     }
 }

@@ -40,7 +40,7 @@ use super::error::{Result, StoreContext, is_unreadable, log_skipped_row};
 use crate::model::ReplyJson;
 
 /// A text column as the type it stands for.
-fn parsed<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<T>
+fn parse_column<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<T>
 where
     T: FromStr,
     T::Err: std::error::Error + Send + Sync + 'static,
@@ -48,7 +48,7 @@ where
     row.get_ref(column)?.as_str()?.parse().map_err(|error| unreadable_column_error(column, error))
 }
 
-fn parsed_option<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>>
+fn parse_optional_column<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>>
 where
     T: FromStr,
     T::Err: std::error::Error + Send + Sync + 'static,
@@ -59,12 +59,12 @@ where
 
 /// SQL for a value out of a JSON column; null where the column holds none. Without the question one row that is no JSON
 /// would fail the statement.
-fn extracted(column: &str, path: &str) -> String {
+fn json_extract_sql(column: &str, path: &str) -> String {
     format!("CASE WHEN json_valid({column}) THEN json_extract({column}, '{path}') END")
 }
 
 /// A text column that holds JSON.
-fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+fn decode_json_column<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|error| unreadable_column_error(column, error))
 }
 
@@ -82,7 +82,7 @@ fn execute(connection: &Connection, sql: &str, params: impl Params, doing: &str)
     connection.prepare_cached(sql).and_then(|mut statement| statement.execute(params)).context(doing)
 }
 
-fn one<T>(
+fn query_optional<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,
@@ -95,28 +95,28 @@ fn one<T>(
 }
 
 /// Every row that can be read; one that cannot is left out, so that it fails no list, no loop and no night.
-fn many<T>(
+fn query_readable<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,
     doing: &str,
     map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
 ) -> Result<Vec<T>> {
-    readable(connection, sql, params, doing, usize::MAX, map)
+    query_readable_up_to(connection, sql, params, doing, usize::MAX, map)
 }
 
 /// The first row that can be read, where it does not matter which one it is.
-fn first<T>(
+fn query_first_readable<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,
     doing: &str,
     map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
 ) -> Result<Option<T>> {
-    Ok(readable(connection, sql, params, doing, 1, map)?.pop())
+    Ok(query_readable_up_to(connection, sql, params, doing, 1, map)?.pop())
 }
 
-fn readable<T>(
+fn query_readable_up_to<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,
@@ -140,7 +140,7 @@ fn readable<T>(
 }
 
 /// Every row, or an error: for rows that mean something only together.
-fn whole<T>(
+fn query_all<T>(
     connection: &Connection,
     sql: &str,
     params: impl Params,

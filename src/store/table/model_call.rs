@@ -2,7 +2,9 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::{execute, first, many, one, parsed, read_reply_column, whole};
+use super::{
+    execute, parse_column, query_all, query_first_readable, query_optional, query_readable, read_reply_column,
+};
 use crate::{
     model::{
         Instant, RunId,
@@ -72,9 +74,9 @@ pub(super) fn insert_model_call(
 /// What models said to a run, up to a checkpoint.
 pub(super) fn replies_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<Vec<(u32, RecordedReply)>> {
     let sql = "SELECT seq, node, input_hash, ordinal, reply FROM model_call WHERE run_id = ?1 AND seq <= ?2 ORDER BY seq, ordinal";
-    whole(connection, sql, (run_id.to_string(), up_to), "reading what models said", |row| {
+    query_all(connection, sql, (run_id.to_string(), up_to), "reading what models said", |row| {
         let reply = RecordedReply {
-            node: parsed(row, 1)?,
+            node: parse_column(row, 1)?,
             input_hash: row.get(2)?,
             ordinal: row.get(3)?,
             reply: read_reply_column(row, 4)?,
@@ -94,39 +96,44 @@ fn usage_row(row: &Row<'_>, first: usize) -> rusqlite::Result<ModelUsage> {
 impl StoreReader<'_> {
     pub fn model_usage_on(&self, day: &str) -> Result<ModelUsage> {
         let sql = format!("SELECT {SUMS} FROM model_call WHERE day = ?1");
-        one(self.0, &sql, [day], "adding up a day", |row| usage_row(row, 0)).map(Option::unwrap_or_default)
+        query_optional(self.0, &sql, [day], "adding up a day", |row| usage_row(row, 0)).map(Option::unwrap_or_default)
     }
 
     pub fn model_usage_about(&self, about: &str) -> Result<ModelUsage> {
         let sql = format!("SELECT {SUMS} FROM model_call WHERE about = ?1");
-        one(self.0, &sql, [about], "adding up a task", |row| usage_row(row, 0)).map(Option::unwrap_or_default)
+        query_optional(self.0, &sql, [about], "adding up a task", |row| usage_row(row, 0))
+            .map(Option::unwrap_or_default)
     }
 
     /// When the day's budget turned a question away for the first time.
     pub fn day_budget_exhausted_at(&self, day: &str) -> Result<Option<Instant>> {
         let sql = "SELECT at FROM model_call WHERE day = ?1 AND outcome = ?2 ORDER BY call_id";
-        first(self.0, sql, (day, Outcome::DayBudget.as_str()), "looking at the budget", |row| parsed(row, 0))
+        query_first_readable(self.0, sql, (day, Outcome::DayBudget.as_str()), "looking at the budget", |row| {
+            parse_column(row, 0)
+        })
     }
 
     /// The last question that left the house, and what became of it.
     pub fn last_model_call_outcome(&self) -> Result<Option<(Outcome, String)>> {
         let sql = "SELECT outcome, note FROM model_call WHERE requests > 0 ORDER BY call_id DESC";
-        first(self.0, sql, [], "looking at the last question", |row| Ok((parsed(row, 0)?, row.get(1)?)))
+        query_first_readable(self.0, sql, [], "looking at the last question", |row| {
+            Ok((parse_column(row, 0)?, row.get(1)?))
+        })
     }
 
     pub fn model_calls(&self, run_id: RunId) -> Result<Vec<ModelCallRow>> {
         let sql = "SELECT seq, node, about, day, provider, model, prompt, version, guidelines, outcome, note, requests, took_ms, tokens_in, \
                    tokens_out, cost_micros FROM model_call WHERE run_id = ?1 ORDER BY call_id";
-        many(self.0, sql, [run_id.to_string()], "reading a run's questions", |row| {
+        query_readable(self.0, sql, [run_id.to_string()], "reading a run's questions", |row| {
             let call = ModelCall {
                 about: row.get(2)?,
                 day: row.get(3)?,
-                provider: parsed(row, 4)?,
+                provider: parse_column(row, 4)?,
                 model: row.get(5)?,
                 prompt: row.get(6)?,
                 version: row.get(7)?,
                 guidelines: row.get(8)?,
-                outcome: parsed(row, 9)?,
+                outcome: parse_column(row, 9)?,
                 note: row.get(10)?,
                 requests: row.get(11)?,
                 took_ms: row.get::<_, i64>(12)?.unsigned_abs(),
@@ -144,7 +151,7 @@ impl StoreReader<'_> {
              LEFT JOIN task_owner o ON o.task_id = coalesce(r.task_id, l.task_id)
              WHERE c.day >= ?1 GROUP BY 1, 2, 3 ORDER BY 1 DESC, 2, 3"
         );
-        many(self.0, &sql, [since], "adding up what models cost", |row| {
+        query_readable(self.0, &sql, [since], "adding up what models cost", |row| {
             Ok(CostRow {
                 day: row.get(0)?,
                 node: row.get(1)?,

@@ -6,7 +6,8 @@ use rusqlite::{Connection, Row};
 use serde_json::Value;
 
 use super::{
-    audit, execute, extracted, facts, first, item, json, mail, many, one, parsed, parsed_option, task, task_edit,
+    audit, decode_json_column, execute, facts, item, json_extract_sql, mail, parse_column, parse_optional_column,
+    query_first_readable, query_optional, query_readable, task, task_edit,
 };
 use crate::{
     model::{AccountId, Instant, ItemId, MailId, Status, TaskId, audit::AuditEntry},
@@ -39,7 +40,7 @@ pub(in crate::store) fn begin_nightly(connection: &Connection, night: &BeginNigh
     let due = night.scheduled_at.to_string();
     if execute(connection, sql, (&night.date, due, &run, "running", &at), "beginning a night")? == 0 {
         let known = "SELECT state FROM night WHERE date = ?1 AND run_id = ?2 AND state = 'running'";
-        let mine = one(connection, known, (&night.date, &run), "looking for the night", |_| Ok(()))?;
+        let mine = query_optional(connection, known, (&night.date, &run), "looking for the night", |_| Ok(()))?;
         return mine.ok_or_else(|| StoreError::Refused(format!("the night of {} was done already", night.date)));
     }
     audit::append(
@@ -140,7 +141,7 @@ pub(in crate::store) fn close_proposal(
 
 /// A person's no: the same is asked again only after newer corrections.
 pub(super) fn reject_proposal(connection: &Connection, item_id: ItemId, why: &str, at: Instant) -> Result<()> {
-    let key = extracted("edit", "$.key");
+    let key = json_extract_sql("edit", "$.key");
     let sql = format!(
         "INSERT OR REPLACE INTO unlearned (reach, at, why)
          SELECT {key}, ?2, ?3 FROM proposal WHERE item_id = ?1 AND {key} IS NOT NULL"
@@ -166,7 +167,7 @@ pub(in crate::store) fn cancel_duplicate_task(
 /// Open, untouched by a person, with no other mail linked, of one verified sender, and the same in content or invoice.
 /// Each is paired with the oldest of its kind.
 fn find_duplicate_tasks(connection: &Connection) -> Result<Vec<DuplicateTasks>> {
-    let invoice = extracted("t.context", "$.invoice_number");
+    let invoice = json_extract_sql("t.context", "$.invoice_number");
     let sql = format!(
         "SELECT t.task_id, m.mail_id, m.account, m.sender, m.content_sha256, t.objective, {invoice}
                FROM tasks t JOIN task_owner o USING (task_id) JOIN task_facts f USING (task_id) JOIN mail m ON m.mail_id = o.mail_id
@@ -178,12 +179,12 @@ fn find_duplicate_tasks(connection: &Connection) -> Result<Vec<DuplicateTasks>> 
                ORDER BY m.mail_id, t.task_id"
     );
     type TaskAndMail = (TaskId, i64);
-    let rows = many(connection, &sql, [], "looking for duplicates", |row| {
+    let rows = query_readable(connection, &sql, [], "looking for duplicates", |row| {
         let sender = format!("{}\u{1}{}", row.get::<_, String>(2)?, row.get::<_, String>(3)?);
         let content = format!("{}\u{1}{}", row.get::<_, String>(4)?, row.get::<_, String>(5)?);
         let invoice: Option<String> = row.get(6)?;
         let keys = [Some((sender.clone(), 'm', content)), invoice.map(|number| (sender, 'i', number))];
-        Ok(((parsed(row, 0)?, row.get(1)?), keys))
+        Ok(((parse_column(row, 0)?, row.get(1)?), keys))
     })?;
     let mut first: HashMap<(String, char, String), TaskAndMail> = HashMap::new();
     let mut twins = Vec::new();
@@ -207,11 +208,11 @@ fn nightly_row(row: &Row<'_>) -> rusqlite::Result<NightlyRow> {
     let text: String = row.get(6)?;
     Ok(NightlyRow {
         date: row.get(0)?,
-        scheduled_at: parsed(row, 1)?,
-        run_id: parsed(row, 2)?,
+        scheduled_at: parse_column(row, 1)?,
+        run_id: parse_column(row, 2)?,
         state: row.get(3)?,
-        begun_at: parsed(row, 4)?,
-        ended_at: parsed_option(row, 5)?,
+        begun_at: parse_column(row, 4)?,
+        ended_at: parse_optional_column(row, 5)?,
         report: serde_json::from_str(&text).unwrap_or(Value::Null),
     })
 }
@@ -222,63 +223,63 @@ const VERSION_COLUMNS: &str = "SELECT version, at, who, run_id, why, rules, guid
 fn version_row(row: &Row<'_>) -> rusqlite::Result<RulesVersionRow> {
     Ok(RulesVersionRow {
         version: row.get(0)?,
-        at: parsed(row, 1)?,
+        at: parse_column(row, 1)?,
         who: row.get(2)?,
         run_id: row.get(3)?,
         why: row.get(4)?,
         rules: row.get(5)?,
         guidelines: row.get(6)?,
-        edits: json(row, 7)?,
+        edits: decode_json_column(row, 7)?,
     })
 }
 
 impl StoreReader<'_> {
     pub fn nightly_run(&self, date: &str) -> Result<Option<NightlyRow>> {
-        one(self.0, &format!("{NIGHTLY_COLUMNS} WHERE date = ?1"), [date], "reading a night", nightly_row)
+        query_optional(self.0, &format!("{NIGHTLY_COLUMNS} WHERE date = ?1"), [date], "reading a night", nightly_row)
     }
 
     /// The newest date that was seen to.
     pub fn last_nightly_date(&self) -> Result<Option<String>> {
         let sql = "SELECT max(date) FROM night WHERE state <> 'running'";
-        one(self.0, sql, [], "reading the last night", |row| row.get(0)).map(Option::flatten)
+        query_optional(self.0, sql, [], "reading the last night", |row| row.get(0)).map(Option::flatten)
     }
 
     /// A night that was cut off.
     pub fn unfinished_nightly_run(&self) -> Result<Option<NightlyRow>> {
         let sql = format!("{NIGHTLY_COLUMNS} WHERE state = 'running' ORDER BY date");
-        first(self.0, &sql, [], "looking for a night", nightly_row)
+        query_first_readable(self.0, &sql, [], "looking for a night", nightly_row)
     }
 
     /// The newest first.
     pub fn rules_versions(&self) -> Result<Vec<RulesVersionRow>> {
         let sql = format!("{VERSION_COLUMNS} WHERE live = 1 ORDER BY version DESC");
-        many(self.0, &sql, [], "listing versions of the rules", version_row)
+        query_readable(self.0, &sql, [], "listing versions of the rules", version_row)
     }
 
     /// A version whose file may or may not have been replaced before a crash.
     pub fn intended_versions(&self) -> Result<Vec<RulesVersionRow>> {
         let sql = format!("{VERSION_COLUMNS} WHERE live = 0 ORDER BY version");
-        many(self.0, &sql, [], "looking for intended versions", version_row)
+        query_readable(self.0, &sql, [], "looking for intended versions", version_row)
     }
 
     pub fn learned_entries(&self) -> Result<Vec<LearnedEntryRow>> {
         let sql = "SELECT name, entry, run_id, evidence, made_at, hits, last_hit FROM learned_entry ORDER BY name";
-        many(self.0, sql, [], "reading learned entries", |row| {
+        query_readable(self.0, sql, [], "reading learned entries", |row| {
             Ok(LearnedEntryRow {
                 name: row.get(0)?,
-                entry: json(row, 1)?,
+                entry: decode_json_column(row, 1)?,
                 run_id: row.get(2)?,
-                evidence: json(row, 3)?,
-                made_at: parsed(row, 4)?,
+                evidence: decode_json_column(row, 3)?,
+                made_at: parse_column(row, 4)?,
                 hits: row.get::<_, i64>(5)?.unsigned_abs(),
-                last_hit: parsed_option(row, 6)?,
+                last_hit: parse_optional_column(row, 6)?,
             })
         })
     }
 
     pub fn unlearned_reaches(&self) -> Result<Vec<(String, Instant)>> {
-        many(self.0, "SELECT reach, at FROM unlearned", [], "reading what was unlearned", |row| {
-            Ok((row.get(0)?, parsed(row, 1)?))
+        query_readable(self.0, "SELECT reach, at FROM unlearned", [], "reading what was unlearned", |row| {
+            Ok((row.get(0)?, parse_column(row, 1)?))
         })
     }
 
@@ -286,14 +287,14 @@ impl StoreReader<'_> {
     pub fn proposals(&self) -> Result<Vec<ProposalRow>> {
         let sql = "SELECT p.item_id, p.edit, p.run_id, p.evidence, i.decision, i.created_at, i.state = 'open', p.settled_at IS NOT NULL
                    FROM proposal p JOIN item i USING (item_id) ORDER BY p.item_id";
-        many(self.0, sql, [], "reading proposals", |row| {
+        query_readable(self.0, sql, [], "reading proposals", |row| {
             Ok(ProposalRow {
-                item_id: parsed(row, 0)?,
-                edit: json(row, 1)?,
+                item_id: parse_column(row, 0)?,
+                edit: decode_json_column(row, 1)?,
                 run_id: row.get(2)?,
-                evidence: json(row, 3)?,
+                evidence: decode_json_column(row, 3)?,
                 decision: row.get(4)?,
-                asked_at: parsed(row, 5)?,
+                asked_at: parse_column(row, 5)?,
                 is_open: row.get(6)?,
                 is_closed: row.get(7)?,
             })
@@ -312,13 +313,13 @@ impl StoreReader<'_> {
              WHERE (?1 IS NULL OR t.created_at >= ?1) AND a.mode <> 'retired' AND t.status <> 'NEW' ORDER BY t.task_id",
             facts::qualified_columns("f")
         );
-        many(self.0, &sql, [since.map(|at| at.to_string())], "reading the past", |row| {
+        query_readable(self.0, &sql, [since.map(|at| at.to_string())], "reading the past", |row| {
             Ok(PastTask {
-                task_id: parsed(row, 0)?,
+                task_id: parse_column(row, 0)?,
                 number: row.get(1)?,
-                created_at: parsed(row, 2)?,
-                status: parsed(row, 3)?,
-                priority: parsed(row, 4)?,
+                created_at: parse_column(row, 2)?,
+                status: parse_column(row, 3)?,
+                priority: parse_column(row, 4)?,
                 hand_ranked: row.get(5)?,
                 facts: facts::facts_row(row, 6)?,
             })
@@ -336,10 +337,10 @@ impl StoreReader<'_> {
             mail::is_bulk_sql(),
             facts::qualified_columns("f")
         );
-        many(self.0, &sql, [since.to_string()], "reading past mail", |row| {
+        query_readable(self.0, &sql, [since.to_string()], "reading past mail", |row| {
             Ok(PastMail {
                 mail_id: MailId(row.get(0)?),
-                arrived_at: parsed(row, 1)?,
+                arrived_at: parse_column(row, 1)?,
                 opened_task: row.get(2)?,
                 corrected: row.get(3)?,
                 bulk: row.get(4)?,
@@ -351,6 +352,6 @@ impl StoreReader<'_> {
     /// Whose questions the night's are: the first account that is not retired.
     pub fn first_unretired_account(&self) -> Result<Option<AccountId>> {
         let sql = "SELECT account FROM account WHERE mode <> 'retired' ORDER BY kind = 'local', account LIMIT 1";
-        one(self.0, sql, [], "finding an account", |row| row.get(0).map(AccountId))
+        query_optional(self.0, sql, [], "finding an account", |row| row.get(0).map(AccountId))
     }
 }

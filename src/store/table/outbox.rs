@@ -2,7 +2,10 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{approval, audit, execute, json, many, one, parsed, parsed_option, reminder, setting, whole};
+use super::{
+    approval, audit, decode_json_column, execute, parse_column, parse_optional_column, query_all, query_optional,
+    query_readable, reminder, setting,
+};
 use crate::{
     model::{
         AccountMode, Action, ActionId, Effect, Instant, OutboxState, RiskClass, RunId, Status, TaskId,
@@ -114,8 +117,13 @@ fn ensure_may_still_leave(connection: &Connection, row: &OutboxRow) -> Result<()
     let action = &row.action;
     let (task_id, action_id) = (action.task_id.to_string(), action.action_id.to_string());
     let values = (setting::PAUSED, action.account.as_str(), task_id, action_id, &row.sha256);
-    let found = one(connection, sql, values, "asking whether an effect may leave", |row| {
-        Ok((row.get(0)?, parsed_option::<AccountMode>(row, 1)?, parsed_option::<Status>(row, 2)?, row.get(3)?))
+    let found = query_optional(connection, sql, values, "asking whether an effect may leave", |row| {
+        Ok((
+            row.get(0)?,
+            parse_optional_column::<AccountMode>(row, 1)?,
+            parse_optional_column::<Status>(row, 2)?,
+            row.get(3)?,
+        ))
     })?;
     let why = match found {
         Some((true, ..)) => "effects are paused",
@@ -169,7 +177,7 @@ pub(in crate::store) fn void_of_task(connection: &Connection, row: &TaskRow, why
                WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held', 'drafting', 'drafted', 'needs_human') RETURNING action_id, account";
     let id = row.task.task_id.to_string();
     let voided: Vec<(String, String)> =
-        whole(connection, sql, (id, why, at.to_string()), "voiding effects", |found| {
+        query_all(connection, sql, (id, why, at.to_string()), "voiding effects", |found| {
             Ok((found.get(0)?, found.get(1)?))
         })?;
     for (action_id, account) in voided {
@@ -191,7 +199,7 @@ pub(in crate::store) fn void_of_task(connection: &Connection, row: &TaskRow, why
 /// The generation a new attempt at a step gets.
 pub(in crate::store) fn next_generation(connection: &Connection, task_id: TaskId, step: &str) -> Result<u32> {
     let sql = "SELECT coalesce(max(generation) + 1, 0) FROM outbox WHERE task_id = ?1 AND step = ?2";
-    one(connection, sql, (task_id.to_string(), step), "counting attempts", |row| row.get(0))
+    query_optional(connection, sql, (task_id.to_string(), step), "counting attempts", |row| row.get(0))
         .map(Option::unwrap_or_default)
 }
 
@@ -220,16 +228,16 @@ fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
     let intact = sha256_hex(row.get_ref(0)?.as_str()?.as_bytes()) == row.get_ref(4)?.as_str()?;
     Ok(OutboxRow {
         intact,
-        action: json(row, 0)?,
-        class: parsed(row, 1)?,
-        state: parsed(row, 2)?,
+        action: decode_json_column(row, 0)?,
+        class: parse_column(row, 1)?,
+        state: parse_column(row, 2)?,
         result: row.get(3)?,
         sha256: row.get(4)?,
-        run_id: parsed(row, 5)?,
-        updated_at: parsed(row, 6)?,
+        run_id: parse_column(row, 5)?,
+        updated_at: parse_column(row, 6)?,
         handle: row.get(7)?,
-        release_at: parsed_option(row, 8)?,
-        doubt_since: parsed_option(row, 9)?,
+        release_at: parse_optional_column(row, 8)?,
+        doubt_since: parse_optional_column(row, 9)?,
         sender: row.get(10)?,
         tried: row.get(11)?,
         begun: row.get(12)?,
@@ -238,7 +246,7 @@ fn outbox_row(row: &Row<'_>) -> rusqlite::Result<OutboxRow> {
 }
 
 pub(in crate::store) fn get(connection: &Connection, action_id: ActionId) -> Result<Option<OutboxRow>> {
-    one(
+    query_optional(
         connection,
         &format!("{COLUMNS} WHERE action_id = ?1"),
         [action_id.to_string()],
@@ -254,21 +262,23 @@ impl StoreReader<'_> {
 
     pub fn actions_of_task(&self, task_id: TaskId) -> Result<Vec<OutboxRow>> {
         let sql = format!("{COLUMNS} WHERE task_id = ?1 ORDER BY created_at, action_id");
-        many(self.0, &sql, [task_id.to_string()], "listing effects", outbox_row)
+        query_readable(self.0, &sql, [task_id.to_string()], "listing effects", outbox_row)
     }
 
     /// When effects of these kinds ended lately, and on whose account of mail: what the caps count.
     pub fn finished_effects_since(&self, since: Instant) -> Result<Vec<(RiskClass, String, Instant, Action)>> {
         let sql = "SELECT class, sender, updated_at, action FROM outbox
                    WHERE state IN ('applied', 'sent', 'saved') AND updated_at >= ?1 ORDER BY updated_at";
-        many(self.0, sql, [since.to_string()], "counting recent effects", |row| {
-            Ok((parsed(row, 0)?, row.get(1)?, parsed(row, 2)?, json(row, 3)?))
+        query_readable(self.0, sql, [since.to_string()], "counting recent effects", |row| {
+            Ok((parse_column(row, 0)?, row.get(1)?, parse_column(row, 2)?, decode_json_column(row, 3)?))
         })
     }
 
     /// How many effects are in each state.
     pub fn outbox_counts(&self) -> Result<Vec<(String, u64)>> {
         let sql = "SELECT state, count(*) FROM outbox GROUP BY state ORDER BY state";
-        many(self.0, sql, [], "counting effects", |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))
+        query_readable(self.0, sql, [], "counting effects", |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()))
+        })
     }
 }

@@ -3,7 +3,7 @@
 
 use rusqlite::Connection;
 
-use super::{extracted, one};
+use super::{json_extract_sql, query_optional};
 use crate::{
     model::{AccountId, MailId},
     store::{
@@ -28,14 +28,14 @@ impl ItemSender {
         account: &AccountId,
         mail_id: Option<MailId>,
     ) -> Result<Self> {
-        let verified = extracted("body", "$.authentication.verified");
+        let verified = json_extract_sql("body", "$.authentication.verified");
         let sql = format!(
             "SELECT sender, coalesce({verified}, 0),
                     EXISTS (SELECT 1 FROM contact WHERE account = ?1 AND address = mail.sender)
              FROM mail WHERE mail_id = ?2"
         );
         let mail_id = mail_id.map(|id| id.0);
-        let found = one(connection, &sql, (account.as_str(), mail_id), "asking who wrote", |row| {
+        let found = query_optional(connection, &sql, (account.as_str(), mail_id), "asking who wrote", |row| {
             Ok(Self { address: row.get(0)?, is_verified: row.get(1)?, is_contact: row.get(2)? })
         })?;
         Ok(found.unwrap_or_else(|| Self { address: String::new(), is_verified: true, is_contact: true }))
@@ -74,7 +74,7 @@ pub(in crate::store) fn ensure_room(connection: &Connection, sender: &ItemSender
                       coalesce(sum(sender_trust = 0 AND substr(sender, instr(sender, '@') + 1) = ?3), 0)
                FROM item WHERE state = 'open' AND kind = 'action'";
     let values = (&sender.address, trust, sender.domain());
-    let counts = one(connection, sql, values, "counting questions", |row| {
+    let counts = query_optional(connection, sql, values, "counting questions", |row| {
         Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?, row.get::<_, u32>(2)?, row.get::<_, u32>(3)?))
     })?;
     let (all, at_most_so_trusted, of_sender, of_domain) = counts.unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{execute, many, one, parsed, parsed_option, task, task_edit};
+use super::{execute, parse_column, parse_optional_column, query_optional, query_readable, task, task_edit};
 use crate::{
     model::{AccountId, Action, ActionId, Instant, Recurrence, Status, TaskId, UserId, action::InvoiceRecord},
     store::{
@@ -46,7 +46,8 @@ pub(in crate::store) fn mark_shown(connection: &Connection, shown: &[ShownRemind
         let sql = "UPDATE reminder SET due_at = coalesce(?3, due_at), shown_at = CASE WHEN ?3 IS NULL THEN ?4 END, told_at = ?4
                    WHERE action_id = ?1 AND due_at = ?2 AND shown_at IS NULL RETURNING task_id";
         let values = (action_id.to_string(), due_at.to_string(), next.map(|next| next.to_string()), at.to_string());
-        let task_id = one(connection, sql, values, "marking a reminder", |row| parsed::<TaskId>(row, 0))?;
+        let task_id =
+            query_optional(connection, sql, values, "marking a reminder", |row| parse_column::<TaskId>(row, 0))?;
         let Some(task_id) = task_id else { continue };
         let followed = match next {
             Some(next) => move_deadline(connection, task_id, *next, at),
@@ -153,12 +154,12 @@ const COLUMNS: &str = "SELECT r.action_id, r.task_id, r.due_at, r.text, r.every,
 
 fn reminder_row(row: &Row<'_>) -> rusqlite::Result<ReminderRow> {
     Ok(ReminderRow {
-        action_id: parsed(row, 0)?,
-        task_id: parsed(row, 1)?,
-        due_at: parsed(row, 2)?,
+        action_id: parse_column(row, 0)?,
+        task_id: parse_column(row, 1)?,
+        due_at: parse_column(row, 2)?,
         text: row.get(3)?,
-        every: parsed_option(row, 4)?,
-        first_at: parsed(row, 5)?,
+        every: parse_optional_column(row, 4)?,
+        first_at: parse_column(row, 5)?,
     })
 }
 
@@ -169,26 +170,26 @@ impl StoreReader<'_> {
             "{COLUMNS} WHERE r.shown_at IS NULL AND r.due_at <= ?1 AND (o.snooze_until IS NULL OR o.snooze_until <= ?1) AND {IS_ACTIVE_SQL}
              ORDER BY r.due_at, r.action_id"
         );
-        many(self.0, &sql, [now.to_string()], "listing reminders", reminder_row)
+        query_readable(self.0, &sql, [now.to_string()], "listing reminders", reminder_row)
     }
 
     /// Reminders that were shown after `since`: for a person who was not there.
     pub fn reminders_shown_since(&self, since: Instant) -> Result<Vec<ReminderRow>> {
         let sql = format!("{COLUMNS} WHERE r.told_at > ?1 AND {IS_ACTIVE_SQL} ORDER BY r.told_at, r.action_id");
-        many(self.0, &sql, [since.to_string()], "listing reminders", reminder_row)
+        query_readable(self.0, &sql, [since.to_string()], "listing reminders", reminder_row)
     }
 
     pub fn invoices(&self) -> Result<Vec<InvoiceRow>> {
         let sql = "SELECT task_id, payee, amount, currency, due, number, recorded_at FROM invoice ORDER BY recorded_at, action_id";
-        many(self.0, sql, [], "listing invoices", |row| {
+        query_readable(self.0, sql, [], "listing invoices", |row| {
             Ok(InvoiceRow {
-                task_id: parsed(row, 0)?,
+                task_id: parse_column(row, 0)?,
                 payee: row.get(1)?,
                 amount: row.get(2)?,
                 currency: row.get(3)?,
                 due: row.get(4)?,
                 number: row.get(5)?,
-                recorded_at: parsed(row, 6)?,
+                recorded_at: parse_column(row, 6)?,
             })
         })
     }

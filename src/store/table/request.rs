@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{execute, many, one, parsed};
+use super::{execute, parse_column, query_optional, query_readable};
 use crate::{
     model::Instant,
     store::{StoreReader, error::Result},
@@ -25,11 +25,11 @@ impl StoreReader<'_> {
     /// What other commands asked for and nobody has answered.
     pub fn open_requests(&self) -> Result<Vec<(i64, String, Instant)>> {
         let sql = "SELECT request, kind, asked_at FROM request WHERE state IN ('asked', 'working') ORDER BY request";
-        many(self.0, sql, [], "listing requests", |row| Ok((row.get(0)?, row.get(1)?, parsed(row, 2)?)))
+        query_readable(self.0, sql, [], "listing requests", |row| Ok((row.get(0)?, row.get(1)?, parse_column(row, 2)?)))
     }
 
     pub fn request_answer(&self, request: i64) -> Result<Option<String>> {
         let sql = "SELECT answer FROM request WHERE request = ?1 AND state = 'answered'";
-        one(self.0, sql, [request], "reading an answer", |row| row.get(0))
+        query_optional(self.0, sql, [request], "reading an answer", |row| row.get(0))
     }
 }

@@ -2,7 +2,10 @@
 
 use rusqlite::Connection;
 
-use super::{execute, facts, followup, history, item, ledger, model_call, one, outbox, parsed, parsed_option, task};
+use super::{
+    execute, facts, followup, history, item, ledger, model_call, outbox, parse_column, parse_optional_column,
+    query_optional, task,
+};
 use crate::{
     model::{
         AccountId, Change, Facts, Instant, ItemId, ItemKind, MailId, MailState, NodeName, RunId, RunStatus, Status,
@@ -19,7 +22,8 @@ use crate::{
 /// How many runs a task has had so far.
 pub(super) fn count_of_task(connection: &Connection, task_id: TaskId) -> Result<i64> {
     let sql = "SELECT count(*) FROM run WHERE task_id = ?1";
-    one(connection, sql, [task_id.to_string()], "counting runs", |row| row.get(0)).map(Option::unwrap_or_default)
+    query_optional(connection, sql, [task_id.to_string()], "counting runs", |row| row.get(0))
+        .map(Option::unwrap_or_default)
 }
 
 pub(in crate::store) fn open(connection: &Connection, new: &NewRun, state: &str, at: Instant) -> Result<()> {
@@ -156,14 +160,14 @@ pub(in crate::store) fn end(
     let sql = "UPDATE run SET status = ?2, reason = ?3, updated_at = ?4 WHERE run_id = ?1 AND status = 'running'
                RETURNING account, user_id, mail_id, task_id, node, fork_of IS NOT NULL";
     let values = (run_id.to_string(), status.as_str(), reason, at.to_string());
-    let ended = one(connection, sql, values, "ending a run", |row| {
+    let ended = query_optional(connection, sql, values, "ending a run", |row| {
         Ok(EndedRun {
             account: AccountId(row.get(0)?),
             user: UserId(row.get(1)?),
             mail_id: row.get::<_, Option<i64>>(2)?.map(MailId),
             // It ends whatever else it holds: a run that cannot be read must not be taken up again for ever.
-            task_id: parsed_option(row, 3).unwrap_or_default(),
-            node: parsed(row, 4).unwrap_or(NodeName::PlanStep),
+            task_id: parse_optional_column(row, 3).unwrap_or_default(),
+            node: parse_column(row, 4).unwrap_or(NodeName::PlanStep),
             fork: row.get(5)?,
         })
     })?;

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Row};
 
-use super::{json, many, model_call, one, parsed, parsed_option, read_reply_column, whole};
+use super::{
+    decode_json_column, model_call, parse_column, parse_optional_column, query_all, query_optional, query_readable,
+    read_reply_column,
+};
 use crate::{
     model::{AccountId, Instant, MailId, RunId, RunState, RunStatus, UserId},
     store::{
@@ -19,23 +22,23 @@ const COLUMNS: &str = "SELECT run_id, account, user_id, kind, mail_id, task_id, 
 
 fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     Ok(RunRow {
-        run_id: parsed(row, 0)?,
+        run_id: parse_column(row, 0)?,
         account: AccountId(row.get(1)?),
         user: UserId(row.get(2)?),
-        kind: parsed(row, 3)?,
+        kind: parse_column(row, 3)?,
         mail_id: row.get::<_, Option<i64>>(4)?.map(MailId),
-        task_id: parsed_option(row, 5)?,
-        parent_run: parsed_option(row, 6)?,
-        fork_of: parsed_option(row, 7)?,
+        task_id: parse_optional_column(row, 5)?,
+        parent_run: parse_optional_column(row, 6)?,
+        fork_of: parse_optional_column(row, 7)?,
         fork_seq: row.get(8)?,
         schema: row.get(9)?,
-        status: parsed(row, 10)?,
+        status: parse_column(row, 10)?,
         reason: row.get(11)?,
-        node: parsed(row, 12)?,
+        node: parse_column(row, 12)?,
         seq: row.get(13)?,
-        created_at: parsed(row, 14)?,
-        updated_at: parsed(row, 15)?,
-        wait_until: parsed_option(row, 16)?,
+        created_at: parse_column(row, 14)?,
+        updated_at: parse_column(row, 15)?,
+        wait_until: parse_optional_column(row, 16)?,
         waits_for: row.get(17)?,
     })
 }
@@ -45,7 +48,7 @@ impl StoreReader<'_> {
     /// aside later than now is among them: the clock was put back, and what it waits for may be days ahead.
     pub fn resumable_runs(&self, now: Instant) -> Result<Vec<RunId>> {
         let sql = "SELECT run_id FROM run WHERE status = 'running' AND (wait_until IS NULL OR wait_until <= ?1 OR updated_at > ?1) ORDER BY mail_id, run_id";
-        many(self.0, sql, [now.to_string()], "listing unfinished runs", |row| parsed(row, 0))
+        query_readable(self.0, sql, [now.to_string()], "listing unfinished runs", |row| parse_column(row, 0))
     }
 
     /// What waits for a time to come, and why.
@@ -53,12 +56,12 @@ impl StoreReader<'_> {
         let sql = format!(
             "{COLUMNS} WHERE status = 'running' AND wait_until > ?1 AND updated_at <= ?1 ORDER BY wait_until, run_id"
         );
-        many(self.0, &sql, [now.to_string()], "listing what waits", run_row)
+        query_readable(self.0, &sql, [now.to_string()], "listing what waits", run_row)
     }
 
     pub fn runs(&self, status: Option<RunStatus>, limit: usize) -> Result<Vec<RunRow>> {
         let sql = format!("{COLUMNS} WHERE ?1 IS NULL OR status = ?1 ORDER BY run_id DESC LIMIT ?2");
-        many(
+        query_readable(
             self.0,
             &sql,
             (status.map(RunStatus::as_str), i64::try_from(limit).unwrap_or(i64::MAX)),
@@ -69,7 +72,13 @@ impl StoreReader<'_> {
 
     /// A run with everything it was told and did. A fork begins with its parent's part up to the fork.
     pub fn run(&self, run_id: RunId) -> Result<Option<RunRecord>> {
-        let row = one(self.0, &format!("{COLUMNS} WHERE run_id = ?1"), [run_id.to_string()], "reading a run", run_row)?;
+        let row = query_optional(
+            self.0,
+            &format!("{COLUMNS} WHERE run_id = ?1"),
+            [run_id.to_string()],
+            "reading a run",
+            run_row,
+        )?;
         let Some(row) = row else { return Ok(None) };
         let arrival = initial_state(self.0, run_id)?;
         let mut checkpoints = Vec::new();
@@ -90,21 +99,27 @@ impl StoreReader<'_> {
 
     pub fn run_counts(&self) -> Result<Vec<(RunStatus, u64)>> {
         let sql = "SELECT status, count(*) FROM run GROUP BY status ORDER BY status";
-        many(self.0, sql, [], "counting runs", |row| Ok((parsed(row, 0)?, row.get::<_, i64>(1)?.unsigned_abs())))
+        query_readable(self.0, sql, [], "counting runs", |row| {
+            Ok((parse_column(row, 0)?, row.get::<_, i64>(1)?.unsigned_abs()))
+        })
     }
 
     /// The lines of one day's reflection file, in order.
     pub fn reflections(&self, day: &str) -> Result<Vec<String>> {
-        many(self.0, "SELECT line FROM reflection WHERE day = ?1 ORDER BY entry", [day], "reading reflections", |row| {
-            row.get(0)
-        })
+        query_readable(
+            self.0,
+            "SELECT line FROM reflection WHERE day = ?1 ORDER BY entry",
+            [day],
+            "reading reflections",
+            |row| row.get(0),
+        )
     }
 
     pub fn reflection_days(&self) -> Result<Vec<(String, u64)>> {
         let sql = "SELECT day, count(*) FROM reflection GROUP BY day ORDER BY day";
-        many(self.0, sql, [], "listing reflection days", |row| {
+        query_readable(self.0, sql, [], "listing reflection days", |row| {
             // The day is the name of a file.
-            parsed::<chrono::NaiveDate>(row, 0)?;
+            parse_column::<chrono::NaiveDate>(row, 0)?;
             Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()))
         })
     }
@@ -112,20 +127,20 @@ impl StoreReader<'_> {
 
 fn initial_state(connection: &Connection, run_id: RunId) -> Result<RunState> {
     let sql = "SELECT state FROM run_input WHERE run_id = ?1";
-    one(connection, sql, [run_id.to_string()], "reading a run's state", |row| json(row, 0))?
+    query_optional(connection, sql, [run_id.to_string()], "reading a run's state", |row| decode_json_column(row, 0))?
         .ok_or_else(|| StoreError::NotFound(format!("state of run {run_id}")))
 }
 
 fn checkpoints_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<Vec<CheckpointRow>> {
     let sql = "SELECT seq, node, move, next_node, changes, entered_at FROM checkpoint WHERE run_id = ?1 AND seq <= ?2 ORDER BY seq";
-    whole(connection, sql, (run_id.to_string(), up_to), "reading checkpoints", |row| {
+    query_all(connection, sql, (run_id.to_string(), up_to), "reading checkpoints", |row| {
         Ok(CheckpointRow {
             seq: row.get(0)?,
-            node: parsed(row, 1)?,
-            next_move: json(row, 2)?,
-            next: parsed_option(row, 3)?,
-            changes: json(row, 4)?,
-            entered_at: parsed(row, 5)?,
+            node: parse_column(row, 1)?,
+            next_move: decode_json_column(row, 2)?,
+            next: parse_optional_column(row, 3)?,
+            changes: decode_json_column(row, 4)?,
+            entered_at: parse_column(row, 5)?,
         })
     })
 }
@@ -133,11 +148,11 @@ fn checkpoints_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<
 fn replies_of(connection: &Connection, run_id: RunId, up_to: u32) -> Result<Vec<(u32, RecordedReply)>> {
     let sql =
         "SELECT seq, node, input_hash, ordinal, reply FROM reply WHERE run_id = ?1 AND seq <= ?2 ORDER BY seq, ordinal";
-    whole(connection, sql, (run_id.to_string(), up_to), "reading replies", |row| {
+    query_all(connection, sql, (run_id.to_string(), up_to), "reading replies", |row| {
         Ok((
             row.get(0)?,
             RecordedReply {
-                node: parsed(row, 1)?,
+                node: parse_column(row, 1)?,
                 input_hash: row.get(2)?,
                 ordinal: row.get(3)?,
                 reply: read_reply_column(row, 4)?,

@@ -1,6 +1,6 @@
 //! The full-text index over mails and tasks. A cache: rebuilt from the tables at any time.
 
-use super::{execute, facts, many, one, parsed, setting, vector};
+use super::{execute, facts, parse_column, query_optional, query_readable, setting, vector};
 use crate::{
     model::{AccountId, Instant, Mail, Task},
     store::{
@@ -80,7 +80,7 @@ fn index_document(session: &Session, document: &IndexedDocument<'_>, found: &Sea
     }
     let sql = "UPDATE search_doc SET title = ?2, words = ?3, person = ?4, thread = ?5 WHERE doc = ?1 RETURNING doc_id";
     let values = (doc, title, words, person, thread);
-    let id = one(session, sql, values, "renaming a document", |row| row.get::<_, i64>(0))?;
+    let id = query_optional(session, sql, values, "renaming a document", |row| row.get::<_, i64>(0))?;
     let Some(id) = id else { return Ok(()) };
     session.queue_tokens(id, found.tokens.clone(), true);
     vector::store_vectors(session, id, &owner, &found.vectors, vector::PreviousVectors::Some)
@@ -99,15 +99,21 @@ pub(in crate::store) fn rebuild(session: &Session) -> Result<()> {
     // The documents keep their numbers, by which their vectors are found.
     session.execute_batch("DELETE FROM search;").context("emptying the index")?;
     vector::drop_orphans(session)?;
-    let mails = many(session, "SELECT mail_id, account, sent_at, body FROM mail", [], "reading mails", |row| {
-        Ok((row.get::<_, i64>(0)?, AccountId(row.get(1)?), parsed(row, 2)?, super::json::<Mail>(row, 3)?))
-    })?;
+    let mails =
+        query_readable(session, "SELECT mail_id, account, sent_at, body FROM mail", [], "reading mails", |row| {
+            Ok((
+                row.get::<_, i64>(0)?,
+                AccountId(row.get(1)?),
+                parse_column(row, 2)?,
+                super::decode_json_column::<Mail>(row, 3)?,
+            ))
+        })?;
     for (mail_id, account, at, mail) in &mails {
         let found = SearchEntry { tokens: tokenise_mail(mail), vectors: PreparedVectors::Unchanged };
         index_mail(session, account, *mail_id, mail, &found, *at)?;
     }
     let sql = format!("{} ORDER BY t.task_id", super::task::COLUMNS);
-    for row in many(session, &sql, [], "reading tasks", super::task::task_row)? {
+    for row in query_readable(session, &sql, [], "reading tasks", super::task::task_row)? {
         let found = SearchEntry { tokens: tokenise_task(&row.task), vectors: PreparedVectors::Unchanged };
         let sender =
             facts::of_task(session, row.task.task_id).skip_unreadable()?.map(|facts| facts.sender).unwrap_or_default();

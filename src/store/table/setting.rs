@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{audit, execute, one};
+use super::{audit, execute, query_optional};
 use crate::{
     model::{Instant, audit::AuditEntry},
     store::{StoreReader, error::Result},
@@ -31,11 +31,14 @@ pub(in crate::store) fn set_paused(connection: &Connection, on: bool, at: Instan
 
 impl StoreReader<'_> {
     pub fn setting(&self, name: &str) -> Result<Option<String>> {
-        one(self.0, "SELECT value FROM setting WHERE name = ?1", [name], "reading a setting", |row| row.get(0))
+        query_optional(self.0, "SELECT value FROM setting WHERE name = ?1", [name], "reading a setting", |row| {
+            row.get(0)
+        })
     }
 
     /// Changes whenever another connection has committed.
     pub fn data_version(&self) -> Result<i64> {
-        one(self.0, "PRAGMA data_version", [], "looking for changes", |row| row.get(0)).map(Option::unwrap_or_default)
+        query_optional(self.0, "PRAGMA data_version", [], "looking for changes", |row| row.get(0))
+            .map(Option::unwrap_or_default)
     }
 }

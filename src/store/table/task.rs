@@ -2,7 +2,10 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{audit, execute, facts, first, history, json, many, one, parsed, parsed_option, search_index};
+use super::{
+    audit, decode_json_column, execute, facts, history, parse_column, parse_optional_column, query_first_readable,
+    query_optional, query_readable, search_index,
+};
 use crate::{
     model::{AccountId, Facts, Instant, MailId, Status, Task, TaskId, UserId, audit::AuditEntry},
     store::{
@@ -22,17 +25,17 @@ pub(in crate::store) fn task_row(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
     let output = row.get_ref(10)?.as_str_or_null()?.is_some();
     Ok(TaskRow {
         task: Task {
-            task_id: parsed(row, 0)?,
-            created_at: parsed(row, 1)?,
+            task_id: parse_column(row, 0)?,
+            created_at: parse_column(row, 1)?,
             source: row.get(2)?,
             objective: row.get(3)?,
-            context: json(row, 4)?,
-            priority: parsed(row, 5)?,
-            status: parsed(row, 6)?,
-            subtasks: json(row, 7)?,
+            context: decode_json_column(row, 4)?,
+            priority: parse_column(row, 5)?,
+            status: parse_column(row, 6)?,
+            subtasks: decode_json_column(row, 7)?,
             assigned_agent: row.get(8)?,
-            last_updated: parsed(row, 9)?,
-            tool_output: output.then(|| json(row, 10)).transpose()?,
+            last_updated: parse_column(row, 9)?,
+            tool_output: output.then(|| decode_json_column(row, 10)).transpose()?,
             result_summary: row.get(11)?,
         },
         number: row.get(12)?,
@@ -42,7 +45,7 @@ pub(in crate::store) fn task_row(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
         revision: row.get(16)?,
         rule: row.get(17)?,
         hand_ranked: row.get(18)?,
-        snooze_until: parsed_option(row, 19)?,
+        snooze_until: parse_optional_column(row, 19)?,
     })
 }
 
@@ -141,7 +144,7 @@ fn record_status_transition(connection: &Connection, task_id: TaskId, mv: &Statu
 /// Status and priority as they stand.
 pub(in crate::store) fn standing(connection: &Connection, task_id: TaskId) -> Result<(String, String)> {
     let sql = "SELECT status, priority FROM tasks WHERE task_id = ?1";
-    one(connection, sql, [task_id.to_string()], "reading a task", |row| Ok((row.get(0)?, row.get(1)?)))?
+    query_optional(connection, sql, [task_id.to_string()], "reading a task", |row| Ok((row.get(0)?, row.get(1)?)))?
         .ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))
 }
 
@@ -149,7 +152,7 @@ pub(in crate::store) fn standing(connection: &Connection, task_id: TaskId) -> Re
 pub(in crate::store) fn unchanged(connection: &Connection, task_id: TaskId, revision: i64) -> Result<()> {
     let id = task_id.to_string();
     let sql = "SELECT revision FROM task_owner WHERE task_id = ?1";
-    let found: Option<i64> = one(connection, sql, [&id], "reading a revision", |row| row.get(0))?;
+    let found: Option<i64> = query_optional(connection, sql, [&id], "reading a revision", |row| row.get(0))?;
     if found == Some(revision) { Ok(()) } else { Err(StoreError::Conflict(format!("task {id} was changed meanwhile"))) }
 }
 
@@ -178,8 +181,14 @@ pub(in crate::store) fn update(connection: &Connection, task: &Task, revision: i
 }
 
 pub(in crate::store) fn get(connection: &Connection, task_id: TaskId) -> Result<TaskRow> {
-    one(connection, &format!("{COLUMNS} WHERE t.task_id = ?1"), [task_id.to_string()], "reading a task", task_row)?
-        .ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))
+    query_optional(
+        connection,
+        &format!("{COLUMNS} WHERE t.task_id = ?1"),
+        [task_id.to_string()],
+        "reading a task",
+        task_row,
+    )?
+    .ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))
 }
 
 /// The tasks a mail opened, newest first.
@@ -187,22 +196,28 @@ pub(in crate::store) fn of_mail(connection: &Connection, mail_id: MailId) -> Res
     let sql = format!(
         "{COLUMNS} WHERE o.task_id IN (SELECT task_id FROM task_owner WHERE mail_id = ?1) ORDER BY t.task_id DESC"
     );
-    many(connection, &sql, [mail_id.0], "finding a mail's tasks", task_row)
+    query_readable(connection, &sql, [mail_id.0], "finding a mail's tasks", task_row)
 }
 
 pub(in crate::store) fn open_of_account(connection: &Connection, account: &AccountId) -> Result<Vec<TaskRow>> {
     let sql = format!("{COLUMNS} WHERE o.account = ?1 AND t.status NOT IN ('DONE', 'CANCELLED') ORDER BY t.task_id");
-    many(connection, &sql, [account.as_str()], "finding an account's tasks", task_row)
+    query_readable(connection, &sql, [account.as_str()], "finding an account's tasks", task_row)
 }
 
 impl StoreReader<'_> {
     pub fn task(&self, task_id: TaskId) -> Result<Option<TaskRow>> {
-        one(self.0, &format!("{COLUMNS} WHERE t.task_id = ?1"), [task_id.to_string()], "reading a task", task_row)
+        query_optional(
+            self.0,
+            &format!("{COLUMNS} WHERE t.task_id = ?1"),
+            [task_id.to_string()],
+            "reading a task",
+            task_row,
+        )
     }
 
     pub fn task_by_number(&self, number: i64) -> Result<Option<TaskRow>> {
         let sql = format!("{COLUMNS} WHERE o.number = ?1 ORDER BY o.user_id");
-        first(self.0, &sql, [number], "reading a task", task_row)
+        query_first_readable(self.0, &sql, [number], "reading a task", task_row)
     }
 
     /// Most urgent first, then by deadline and age. Without `all`, only what is open.
@@ -212,7 +227,7 @@ impl StoreReader<'_> {
              WHERE o.number IS NOT NULL AND (?1 OR t.status NOT IN ('DONE', 'CANCELLED'))
              ORDER BY p.rank DESC, f.due_at IS NULL, f.due_at, t.task_id LIMIT ?2"
         );
-        many(self.0, &sql, (all, i64::try_from(limit).unwrap_or(i64::MAX)), "listing tasks", task_row)
+        query_readable(self.0, &sql, (all, i64::try_from(limit).unwrap_or(i64::MAX)), "listing tasks", task_row)
     }
 
     pub fn tasks_of_mail(&self, mail_id: MailId) -> Result<Vec<TaskRow>> {
@@ -222,20 +237,22 @@ impl StoreReader<'_> {
     /// How many tasks the mails after this one opened.
     pub fn tasks_after(&self, mail_id: MailId) -> Result<u64> {
         let sql = "SELECT count(*) FROM task_owner WHERE mail_id > ?1";
-        one(self.0, sql, [mail_id.0], "counting tasks", |row| row.get::<_, i64>(0))
+        query_optional(self.0, sql, [mail_id.0], "counting tasks", |row| row.get::<_, i64>(0))
             .map(|n| n.unwrap_or_default().unsigned_abs())
     }
 
     pub fn task_counts(&self) -> Result<Vec<(Status, u64)>> {
         let sql = "SELECT status, count(*) FROM tasks GROUP BY status ORDER BY status";
-        many(self.0, sql, [], "counting tasks", |row| Ok((parsed(row, 0)?, row.get::<_, i64>(1)?.unsigned_abs())))
+        query_readable(self.0, sql, [], "counting tasks", |row| {
+            Ok((parse_column(row, 0)?, row.get::<_, i64>(1)?.unsigned_abs()))
+        })
     }
 
     /// Every stored transition that the life cycle does not allow: none, as long as the database is whole.
     pub fn count_illegal_transitions(&self) -> Result<u64> {
         let sql = "SELECT count(*) FROM task_history h WHERE field = 'status' AND NOT (from_value = '' AND to_value = 'NEW')
                    AND NOT EXISTS (SELECT 1 FROM task_status_pair p WHERE p.from_status = h.from_value AND p.to_status = h.to_value)";
-        one(self.0, sql, [], "checking life cycles", |row| row.get::<_, i64>(0))
+        query_optional(self.0, sql, [], "checking life cycles", |row| row.get::<_, i64>(0))
             .map(|n| n.unwrap_or_default().unsigned_abs())
     }
 }

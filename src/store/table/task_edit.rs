@@ -97,7 +97,7 @@ pub(in crate::store) fn are_untouched(connection: &Connection, tasks: &[TaskRow]
                             AND b.state NOT IN ('planned', 'parked', 'ready', 'withheld', 'void')))";
     for task in tasks {
         let values = [task.task.task_id.to_string()];
-        if super::one(connection, sql, values, "looking whether a task was touched", |_| Ok(()))?.is_some() {
+        if super::query_optional(connection, sql, values, "looking whether a task was touched", |_| Ok(()))?.is_some() {
             return Ok(false);
         }
     }
@@ -330,9 +330,13 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
 fn status_before_end(connection: &Connection, row: &TaskRow) -> Result<Status> {
     let sql = "SELECT from_value FROM task_history WHERE task_id = ?1 AND field = 'status' AND to_value = ?2 ORDER BY entry DESC";
     let ended = row.task.status.as_str();
-    let before = super::first(connection, sql, (row.task.task_id.to_string(), ended), "reading history", |found| {
-        super::parsed(found, 0)
-    })?;
+    let before = super::query_first_readable(
+        connection,
+        sql,
+        (row.task.task_id.to_string(), ended),
+        "reading history",
+        |found| super::parse_column(found, 0),
+    )?;
     Ok(match before {
         Some(Status::WaitingHitl) => Status::InProgress,
         // Completing by hand walks through IN_PROGRESS; what a person reopens waits for them again.

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{document_search, execute, json, many, one, setting};
+use super::{decode_json_column, document_search, execute, query_optional, query_readable, setting};
 use crate::{
     model::{AccountId, Mail, TaskId, snippet},
     store::{
@@ -81,7 +81,7 @@ pub(in crate::store) fn record_embeddings(connection: &Connection, learned: &[Em
     for EmbeddedDocument { doc_id, stamp, vectors: pieces } in learned {
         if let Some(pieces) = pieces {
             let sql = "SELECT account, substr(doc, 1, instr(doc, ':') - 1) FROM search_doc WHERE doc_id = ?1";
-            let owner = one(connection, sql, [doc_id], "looking for a document", |row| {
+            let owner = query_optional(connection, sql, [doc_id], "looking for a document", |row| {
                 Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
             })?;
             if let Some((account, kind)) = owner {
@@ -100,7 +100,9 @@ pub(in crate::store) fn record_embeddings(connection: &Connection, learned: &[Em
 pub(in crate::store) fn delete_vectors(connection: &Connection, docs: &[String], again: bool) -> Result<()> {
     for doc in docs {
         let sql = "SELECT doc_id FROM search_doc WHERE doc = ?1";
-        let Some(doc_id) = one(connection, sql, [doc], "looking for a document", |row| row.get::<_, i64>(0))? else {
+        let Some(doc_id) =
+            query_optional(connection, sql, [doc], "looking for a document", |row| row.get::<_, i64>(0))?
+        else {
             continue;
         };
         execute(connection, "DELETE FROM search_vector WHERE doc_id = ?1", [doc_id], "forgetting vectors")?;
@@ -169,14 +171,14 @@ impl StoreReader<'_> {
     pub fn document_of_vector(&self, vector_id: i64) -> Result<Option<VectorDocument>> {
         let sql = "SELECT d.doc, d.title, d.at, d.person, d.thread, v.number
                    FROM search_vector v JOIN search_doc d USING (doc_id) WHERE v.vector_id = ?1";
-        one(self.0, sql, [vector_id], "reading a vector", |row| {
+        query_optional(self.0, sql, [vector_id], "reading a vector", |row| {
             Ok(VectorDocument { document: document_search::document_row(row)?, number: row.get(5)? })
         })
     }
 
     pub fn newest_vector_id(&self) -> Result<i64> {
         let sql = "SELECT coalesce(max(vector_id), 0) FROM search_vector";
-        one(self.0, sql, [], "reading vectors", |row| row.get(0)).map(Option::unwrap_or_default)
+        query_optional(self.0, sql, [], "reading vectors", |row| row.get(0)).map(Option::unwrap_or_default)
     }
 
     pub fn vector_count(&self) -> Result<u64> {
@@ -194,7 +196,8 @@ impl StoreReader<'_> {
     }
 
     fn query_count(&self, sql: &str) -> Result<u64> {
-        one(self.0, sql, [], "counting", |row| row.get::<_, i64>(0)).map(|n| n.unwrap_or_default().unsigned_abs())
+        query_optional(self.0, sql, [], "counting", |row| row.get::<_, i64>(0))
+            .map(|n| n.unwrap_or_default().unsigned_abs())
     }
 
     /// The first documents whose vectors are yet to be made, with the texts to make them of.
@@ -202,7 +205,7 @@ impl StoreReader<'_> {
         let sql = "SELECT u.doc_id, u.stamp, coalesce(d.doc, ''), coalesce(d.account, '') FROM search_due u
                    LEFT JOIN search_doc d USING (doc_id) ORDER BY u.doc_id LIMIT ?1";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let mut due = many(self.0, sql, [limit], "listing what is due", |row| {
+        let mut due = query_readable(self.0, sql, [limit], "listing what is due", |row| {
             let (doc_id, stamp, doc, account) = (row.get(0)?, row.get(1)?, row.get(2)?, AccountId(row.get(3)?));
             Ok(DueDocument { doc_id, stamp, doc, account, snippets: Vec::new() })
         })?;
@@ -214,7 +217,9 @@ impl StoreReader<'_> {
 
     /// None for a document that is not there.
     pub fn doc_id(&self, doc: &str) -> Result<Option<i64>> {
-        one(self.0, "SELECT doc_id FROM search_doc WHERE doc = ?1", [doc], "looking for a document", |row| row.get(0))
+        query_optional(self.0, "SELECT doc_id FROM search_doc WHERE doc = ?1", [doc], "looking for a document", |row| {
+            row.get(0)
+        })
     }
 
     fn snippets_of(&self, doc: &str) -> Result<Vec<String>> {
@@ -225,7 +230,9 @@ impl StoreReader<'_> {
             }
             Some(("mail", id)) => {
                 let sql = "SELECT body FROM mail WHERE mail_id = ?1";
-                let mail = one(self.0, sql, [id], "reading a mail", |row| json::<Mail>(row, 0)).skip_unreadable()?;
+                let mail =
+                    query_optional(self.0, sql, [id], "reading a mail", |row| decode_json_column::<Mail>(row, 0))
+                        .skip_unreadable()?;
                 Ok(mail.map(|mail| snippet::of_mail(&mail)).unwrap_or_default())
             }
             _ => Ok(Vec::new()),
