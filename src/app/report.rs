@@ -107,7 +107,7 @@ impl App {
     pub(super) async fn report(&self, since: Mark, tally: Tally, troubles: Vec<String>) -> anyhow::Result<Report> {
         let outcomes = self.outcomes(since).await?;
         let (items, tasks) =
-            self.store.read(move |reader| Ok((reader.open_items()?, reader.tasks_after(since)?))).await?;
+            self.store.read(move |reader| Ok((reader.open_items()?, reader.count_tasks_after(since)?))).await?;
         let waiting_for_you = items.len();
         let Tally { entered, duplicates, unreadable, .. } = tally;
         Ok(Report {

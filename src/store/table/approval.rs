@@ -110,7 +110,7 @@ pub(in crate::store) fn revoke(connection: &Connection, item_id: ItemId, who: &s
     let sql = "UPDATE run SET status = 'overtaken', reason = 'the approval was taken back', updated_at = ?2
                WHERE task_id = ?1 AND status = 'running' AND kind = 'decision'";
     execute(connection, sql, (task_id.to_string(), at.to_string()), "ending a run")?;
-    let (from, _) = task::standing(connection, task_id)?;
+    let (from, _) = task::status_and_priority(connection, task_id)?;
     if from == Status::InProgress.as_str() {
         let account = &action.action.account;
         let mv = task::StatusTransition {

@@ -235,7 +235,7 @@ fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry])
     let touched = point.changes.iter().any(|change| change.written_field().starts_with("task."));
     if let Some((after, revision)) = point.task.as_ref().filter(|_| touched) {
         // Before any change: what no longer fits a task that somebody else moved is no fault of the run.
-        task::unchanged(session, after.task_id, *revision)?;
+        task::ensure_unchanged(session, after.task_id, *revision)?;
     }
     let who = point.node.as_str();
     let mut found = found.iter();
@@ -244,7 +244,7 @@ fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry])
     for change in &point.changes {
         match change {
             Change::OpenTask { task, facts, marks, seen } => {
-                let owner = task::Owner { account: &point.account, user: &point.user, mail_id: point.mail_id, who };
+                let owner = task::TaskOwner { account: &point.account, user: &point.user, mail_id: point.mail_id, who };
                 let found = found.next().ok_or_else(|| StoreError::Refused("it was not prepared".into()))?;
                 task::open(session, task, found, facts, &owner, point.entered_at)?;
                 followup::record_task_fingerprints(session, point, task.task_id, marks, seen)?;
@@ -317,7 +317,7 @@ fn link_mail(
 
 fn record_priority_change(connection: &Connection, point: &Checkpoint, level: &str, rule: &str) -> Result<()> {
     let Some((after, _)) = &point.task else { return Ok(()) };
-    let (_, before) = task::standing(connection, after.task_id)?;
+    let (_, before) = task::status_and_priority(connection, after.task_id)?;
     if before == level {
         return Ok(());
     }
@@ -328,7 +328,7 @@ fn record_priority_change(connection: &Connection, point: &Checkpoint, level: &s
 
 fn set_task_status(connection: &Connection, point: &Checkpoint, to: Status, why: &str) -> Result<()> {
     let Some((after, _)) = &point.task else { return Ok(()) };
-    let (from, _) = task::standing(connection, after.task_id)?;
+    let (from, _) = task::status_and_priority(connection, after.task_id)?;
     let mv = task::StatusTransition {
         account: &point.account,
         from: &from,

@@ -50,7 +50,7 @@ pub(in crate::store) fn task_row(row: &Row<'_>) -> rusqlite::Result<TaskRow> {
 }
 
 /// Whose task it is and what it came from.
-pub(in crate::store) struct Owner<'a> {
+pub(in crate::store) struct TaskOwner<'a> {
     pub(in crate::store) account: &'a AccountId,
     pub(in crate::store) user: &'a UserId,
     pub(in crate::store) mail_id: Option<MailId>,
@@ -63,7 +63,7 @@ pub(in crate::store) fn open(
     task: &Task,
     found: &SearchEntry,
     of: &Facts,
-    owner: &Owner<'_>,
+    owner: &TaskOwner<'_>,
     at: Instant,
 ) -> Result<()> {
     let id = task.task_id.to_string();
@@ -142,14 +142,14 @@ fn record_status_transition(connection: &Connection, task_id: TaskId, mv: &Statu
 }
 
 /// Status and priority as they stand.
-pub(in crate::store) fn standing(connection: &Connection, task_id: TaskId) -> Result<(String, String)> {
+pub(in crate::store) fn status_and_priority(connection: &Connection, task_id: TaskId) -> Result<(String, String)> {
     let sql = "SELECT status, priority FROM tasks WHERE task_id = ?1";
     query_optional(connection, sql, [task_id.to_string()], "reading a task", |row| Ok((row.get(0)?, row.get(1)?)))?
         .ok_or_else(|| StoreError::NotFound(format!("task {task_id}")))
 }
 
 /// Errs when somebody was faster.
-pub(in crate::store) fn unchanged(connection: &Connection, task_id: TaskId, revision: i64) -> Result<()> {
+pub(in crate::store) fn ensure_unchanged(connection: &Connection, task_id: TaskId, revision: i64) -> Result<()> {
     let id = task_id.to_string();
     let sql = "SELECT revision FROM task_owner WHERE task_id = ?1";
     let found: Option<i64> = query_optional(connection, sql, [&id], "reading a revision", |row| row.get(0))?;
@@ -235,7 +235,7 @@ impl StoreReader<'_> {
     }
 
     /// How many tasks the mails after this one opened.
-    pub fn tasks_after(&self, mail_id: MailId) -> Result<u64> {
+    pub fn count_tasks_after(&self, mail_id: MailId) -> Result<u64> {
         let sql = "SELECT count(*) FROM task_owner WHERE mail_id > ?1";
         query_optional(self.0, sql, [mail_id.0], "counting tasks", |row| row.get::<_, i64>(0))
             .map(|n| n.unwrap_or_default().unsigned_abs())

@@ -17,7 +17,7 @@ use crate::{
 
 pub(in crate::store) fn edit_task(session: &Session, edit: &TaskEdit) -> Result<TaskId> {
     if let TaskEditKind::Add { task: new, facts, remind } = &edit.kind {
-        let owner = task::Owner { account: &edit.account, user: &edit.user, mail_id: None, who: "person" };
+        let owner = task::TaskOwner { account: &edit.account, user: &edit.user, mail_id: None, who: "person" };
         task::open(session, new, &build_task_entry_with_due_vectors(new), facts, &owner, edit.at)?;
         let ready = task::StatusTransition {
             account: &edit.account,
@@ -313,7 +313,7 @@ fn reopen(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<TaskId> {
     execute(session, sql, [row.task.task_id.to_string()], "handing a number over")?;
     let known =
         facts::of_task(session, row.task.task_id)?.ok_or_else(|| StoreError::NotFound("facts of the task".into()))?;
-    let owner = task::Owner { account: &row.account, user: &row.user, mail_id: row.mail_id, who: "person" };
+    let owner = task::TaskOwner { account: &row.account, user: &row.user, mail_id: row.mail_id, who: "person" };
     task::open(session, &successor, &build_task_entry_with_due_vectors(&successor), &known, &owner, edit.at)?;
     let sql = "UPDATE task_owner SET number = ?2, rule = ?3, hand_ranked = ?4 WHERE task_id = ?1";
     let values = (successor.task_id.to_string(), row.number, &row.rule, row.hand_ranked);
