@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use super::{App, NotFound, Worker};
 use crate::{
     config::{AccountConfig, AccountKind, GmailConfig, PushConfig},
-    ingest::{Intake, Tally},
+    ingest::{IntakeCounts, PolledIntake},
     model::{AccountCondition, Secret},
     source::{
         Mailbox, SourceError,
@@ -117,14 +117,19 @@ fn scopes(config: &GmailConfig) -> Vec<&'static str> {
 
 impl Worker {
     /// Leaves a line about an account for those who ask how it is doing.
-    pub(super) async fn note_condition(&self, intake: &Intake, tally: &Tally, trouble: Option<&anyhow::Error>) {
+    pub(super) async fn note_condition(
+        &self,
+        intake: &PolledIntake,
+        tally: &IntakeCounts,
+        trouble: Option<&anyhow::Error>,
+    ) {
         let Some(condition) = intake.source.condition() else { return };
         let signed_out = trouble.is_some_and(|error| matches!(error.downcast_ref(), Some(SourceError::Auth { .. })));
         let condition = AccountCondition {
-            account: intake.desk.account.clone(),
+            account: intake.account_intake.account.clone(),
             problem: trouble.map(|error| format!("{error:#}")).unwrap_or_default(),
             signed_in: !signed_out,
-            lag_seconds: tally.lag,
+            lag_seconds: tally.lag_seconds,
             backlog: tally.backlog,
             missed: tally.missed as u64,
             quota_used: condition.quota_used,
@@ -132,7 +137,7 @@ impl Worker {
             at: self.app.clock.now(),
         };
         if let Err(error) = self.app.store.write(Write::RecordAccountCondition(condition)).await {
-            tracing::warn!(account = %intake.desk.account, %error, "how an account is doing could not be noted");
+            tracing::warn!(account = %intake.account_intake.account, %error, "how an account is doing could not be noted");
         }
     }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::App;
 use crate::{
-    ingest::{Desk, Halted, Left, PART, Reader, Steps, Tally, Trust, watched},
+    ingest::{AccountIntake, Halted, IntakeCounts, KnownMailUpdates, MAILS_PER_COMMIT, Reader, Steps, Trust, watched},
     model::{AccountId, AccountMode, Instant},
     source::import::{Import, Imported, NotImported},
     store::value::{Arrival, ArrivalContent, ArrivalFile},
@@ -64,20 +64,20 @@ impl App {
         let archive = Import::open(path).with_context(|| format!("{} cannot be imported", path.display()))?;
         let total = archive.total_bytes();
         let days = chrono::Duration::days(i64::from(self.config.old_after_days));
-        let desk = Desk {
+        let desk = AccountIntake {
             account: name,
             user: self.user.clone(),
-            trust: Trust::default(),
+            trusted_servers: Trust::default(),
             store: self.store.clone(),
             clock: self.clock.clone(),
             old_after: (!tasks).then_some(days),
             never_touch: Vec::new(),
-            reader: Reader::default(),
+            parser: Reader::default(),
         };
         let account_name = desk.account.clone();
         let unread = Arc::new(self.store.read(move |reader| reader.unreadable_keys(&account_name)).await?);
         let mut report = ImportReport { account: account.to_owned(), ..ImportReport::default() };
-        let mut tally = Tally::default();
+        let mut tally = IntakeCounts::default();
         let archive = Arc::new(Mutex::new(archive));
         let mut last = false;
         while !last {
@@ -85,13 +85,13 @@ impl App {
             report.mails += part.arrivals.len();
             tell(Progress { done: part.progress, total });
             last = part.last;
-            let left = Left { gone: part.read_now, ..Left::default() };
-            desk.enter(part.arrivals, left, None, &mut tally).await?;
+            let left = KnownMailUpdates { gone: part.read_now, ..KnownMailUpdates::default() };
+            desk.commit_arrivals(part.arrivals, left, None, &mut tally).await?;
         }
         report.new = tally.entered;
         report.duplicates = tally.duplicates;
         report.unreadable = tally.unreadable;
-        report.to_work = tally.to_work;
+        report.to_work = tally.runs_opened;
         Ok(report)
     }
 }
@@ -109,18 +109,22 @@ struct Part {
 
 impl Part {
     fn is_full(&self) -> bool {
-        self.arrivals.len() >= PART
+        self.arrivals.len() >= MAILS_PER_COMMIT
     }
 }
 
 /// Reads the next messages. One that the reader does not come back from is parked alone.
-async fn take_part(archive: &Arc<Mutex<Import>>, desk: &Desk, unread: &Arc<HashSet<String>>) -> anyhow::Result<Part> {
+async fn take_part(
+    archive: &Arc<Mutex<Import>>,
+    desk: &AccountIntake,
+    unread: &Arc<HashSet<String>>,
+) -> anyhow::Result<Part> {
     let part = Arc::new(Mutex::new(Part::default()));
     loop {
         let (archive, so_far) = (Arc::clone(archive), Arc::clone(&part));
         let (reads, unread) = (desk.clone(), Arc::clone(unread));
         let job = move |steps: &Steps<Arrival>| while read_next(&archive, &reads, &unread, steps, &so_far) {};
-        let stuck = watched(desk.reader.budget, job).await.context("reading mail")?;
+        let stuck = watched(desk.parser.budget, job).await.context("reading mail")?;
         let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
         let done = stuck.is_none();
         part.arrivals.extend(stuck);
@@ -133,7 +137,7 @@ async fn take_part(archive: &Arc<Mutex<Import>>, desk: &Desk, unread: &Arc<HashS
 /// Reads one message more. False when the part is full, there is none, or somebody else goes on.
 fn read_next(
     archive: &Mutex<Import>,
-    desk: &Desk,
+    desk: &AccountIntake,
     unread: &HashSet<String>,
     steps: &Steps<Arrival>,
     part: &Mutex<Part>,
@@ -153,7 +157,7 @@ fn read_next(
             // What it will be if nobody comes back from reading it.
             let content = ArrivalContent::Parked { reason: Halted::OverBudget.to_string() };
             steps.begin(Arrival { source_key: key, folder, direction, arrived_at, size, content, file });
-            let content = desk.content(&bytes, arrived_at);
+            let content = desk.triage_message(&bytes, arrived_at);
             let mut part = part();
             let Some(arrival) = steps.end() else { return false };
             part.arrivals.push(Arrival { content, ..arrival });

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::App;
 use crate::{
     config::{AccountConfig, AccountKind, GmailConfig},
-    ingest::{LEFT_ALONE, Trust, is_left_alone, read_mail},
+    ingest::{NEVER_TOUCH_REASON, Trust, is_never_touched, read_mail},
     model::{Direction, Facts, Instant, Mail, Priority, Reading, Since},
     planner::{self, Relation},
     rules::Verdict,
@@ -150,9 +150,9 @@ impl App {
     ) {
         let (rules, now) = (self.rules(), self.clock.now());
         preview.mails += 1;
-        if is_left_alone(&mail.from, never_touch) {
+        if is_never_touched(&mail.from, never_touch) {
             reading.tasks.clear();
-            reading.reason = LEFT_ALONE.into();
+            reading.reason = NEVER_TOUCH_REASON.into();
         }
         preview.take(mail, &reading, |facts| rules.rules.judge(facts, now), account, now);
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::App;
 use crate::{
-    ingest::Tally,
+    ingest::IntakeCounts,
     model::{Instant, MailId, MailState, Priority, Status, TaskId},
     store::{
         SkipUnreadable as _,
@@ -104,12 +104,17 @@ impl App {
         Ok(newest.first().map_or(MailId(0), |row| row.mail_id))
     }
 
-    pub(super) async fn report(&self, since: Mark, tally: Tally, troubles: Vec<String>) -> anyhow::Result<Report> {
+    pub(super) async fn report(
+        &self,
+        since: Mark,
+        tally: IntakeCounts,
+        troubles: Vec<String>,
+    ) -> anyhow::Result<Report> {
         let outcomes = self.outcomes(since).await?;
         let (items, tasks) =
             self.store.read(move |reader| Ok((reader.open_items()?, reader.count_tasks_after(since)?))).await?;
         let waiting_for_you = items.len();
-        let Tally { entered, duplicates, unreadable, .. } = tally;
+        let IntakeCounts { entered, duplicates, unreadable, .. } = tally;
         Ok(Report {
             entered,
             duplicates,

@@ -16,7 +16,7 @@ use super::{App, NightReport, Outcome, Report, gmail::AtGoogle};
 use crate::{
     config::{AccountConfig, AccountKind},
     graph::{ActiveRun, Engine, EngineLimits, LiveCallHandler, NodeModelCaller, entry::RunIdentity, node::Nodes},
-    ingest::{Desk, Fresh, Intake, Reader, Tally, Trust},
+    ingest::{AccountIntake, EnteredMail, IntakeCounts, PolledIntake, Reader, Trust},
     model::RunKind,
     outbox::Outbox,
     policy::EffectPolicy,
@@ -76,7 +76,7 @@ pub struct Held {
 
 /// An account's way in, and the mailbox behind it.
 pub struct Followed {
-    pub intake: Intake,
+    pub intake: PolledIntake,
     pub place: Place,
 }
 
@@ -273,25 +273,25 @@ impl App {
                 (source.clone(), Place::Gmail { source, push: push.map(Arc::new) })
             }
         };
-        let desk = Desk {
+        let desk = AccountIntake {
             account: account.name.clone(),
             user: self.user.clone(),
-            trust: Trust { servers: account.trusted_servers.clone() },
+            trusted_servers: Trust { servers: account.trusted_servers.clone() },
             store: self.store.clone(),
             clock: self.clock.clone(),
             old_after: Some(chrono::Duration::days(i64::from(self.config.old_after_days))),
             never_touch: account.never_touch.clone(),
-            reader: Reader::default(),
+            parser: Reader::default(),
         };
-        Ok(Followed { intake: Intake { desk, source, looking: Arc::default() }, place })
+        Ok(Followed { intake: PolledIntake { account_intake: desk, source, poll_lock: Arc::default() }, place })
     }
 }
 
 impl Worker {
     /// Takes in what one account has and sets it going. A limit that is reached is a reason to look again, not trouble.
-    pub async fn take_in(&self, followed: &Followed) -> anyhow::Result<(Tally, Option<Duration>)> {
-        let _looking = followed.intake.looking.lock().await;
-        let mut tally = Tally::default();
+    pub async fn take_in(&self, followed: &Followed) -> anyhow::Result<(IntakeCounts, Option<Duration>)> {
+        let _looking = followed.intake.poll_lock.lock().await;
+        let mut tally = IntakeCounts::default();
         let outcome = self.look(&followed.intake, &mut tally).await;
         let outcome = outcome.or_else(|error| match error.downcast_ref() {
             Some(SourceError::RateLimited { after }) => Ok(Some(*after)),
@@ -301,21 +301,21 @@ impl Worker {
         Ok((tally, outcome?))
     }
 
-    async fn look(&self, intake: &Intake, tally: &mut Tally) -> anyhow::Result<Option<Duration>> {
-        let mut pass = intake.begin().await?;
+    async fn look(&self, intake: &PolledIntake, tally: &mut IntakeCounts) -> anyhow::Result<Option<Duration>> {
+        let mut pass = intake.start_pass().await?;
         while !self.engine.is_stopping() {
             self.backfill.send_replace(Backfill {
-                account: intake.desk.account.to_string(),
-                left: pass.remaining() as u64 + pass.tally.backlog,
+                account: intake.account_intake.account.to_string(),
+                left: pass.remaining() as u64 + pass.counts.backlog,
             });
             let fresh = pass.next().await;
-            *tally = pass.tally.clone();
+            *tally = pass.counts.clone();
             let Some(fresh) = fresh? else { break };
             for fresh in fresh {
                 self.engine.start_run(ticket(intake, fresh)).await;
             }
         }
-        Ok(pass.look_again)
+        Ok(pass.poll_again_after)
     }
 
     /// Ingests every account, drains the graph, and reports. One account that cannot be reached does not stop the others.
@@ -334,11 +334,11 @@ impl Worker {
         // Once is enough: from here on every line is written by this worker.
         self.mended.get_or_try_init(|| self.journal.mend(&self.app.store)).await?;
         self.engine.resume_unfinished_runs().await?;
-        let mut tally = Tally::default();
+        let mut tally = IntakeCounts::default();
         let mut troubles = Vec::new();
         for followed in &self.intakes {
             if let Err(error) = self.take_all(followed, &mut tally, to_the_end).await {
-                troubles.push(format!("account {}: {error:#}", followed.intake.desk.account));
+                troubles.push(format!("account {}: {error:#}", followed.intake.account_intake.account));
             }
         }
         self.engine.wait_until_idle().await;
@@ -351,7 +351,7 @@ impl Worker {
         Ok(report)
     }
 
-    async fn take_all(&self, followed: &Followed, tally: &mut Tally, to_the_end: bool) -> anyhow::Result<()> {
+    async fn take_all(&self, followed: &Followed, tally: &mut IntakeCounts, to_the_end: bool) -> anyhow::Result<()> {
         loop {
             let (found, look_again) = self.take_in(followed).await?;
             tally.entered += found.entered;
@@ -416,11 +416,11 @@ impl Worker {
     }
 }
 
-fn ticket(intake: &Intake, fresh: Fresh) -> ActiveRun {
+fn ticket(intake: &PolledIntake, fresh: EnteredMail) -> ActiveRun {
     let head = RunIdentity {
         run_id: fresh.run_id,
-        account: intake.desk.account.clone(),
-        user: intake.desk.user.clone(),
+        account: intake.account_intake.account.clone(),
+        user: intake.account_intake.user.clone(),
         kind: RunKind::Mail,
         is_fork: false,
     };

@@ -20,7 +20,7 @@ pub(super) async fn follow(shared: Shared, nth: usize) {
     let every = Duration::from_secs(shared.worker.app.config.poll_seconds);
     let hint = Arc::new(Notify::new());
     let _watch = watch(followed, &hint);
-    let account = &followed.intake.desk.account;
+    let account = &followed.intake.account_intake.account;
     if let Place::Gmail { push: Some(push), .. } = &followed.place {
         let (push, hint) = (Arc::clone(push), Arc::clone(&hint));
         shared.tracker.spawn(push::follow(shared.clone(), push, account.clone(), hint));
@@ -76,7 +76,7 @@ fn is_pushed(followed: &Followed) -> bool {
 /// File events, where there are files; it ends with what it returns.
 fn watch(followed: &Followed, hint: &Arc<Notify>) -> Option<Watch> {
     let Place::Maildir(maildir) = &followed.place else { return None };
-    let account = &followed.intake.desk.account;
+    let account = &followed.intake.account_intake.account;
     let watch = maildir.watch(Arc::clone(hint));
     watch.inspect_err(|error| tracing::warn!(%account, %error, "events are off")).ok()
 }

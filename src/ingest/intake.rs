@@ -30,37 +30,37 @@ use crate::{
 };
 
 /// Mails per commit: many enough to share its cost, few enough to see progress.
-pub const PART: usize = 64;
+pub const MAILS_PER_COMMIT: usize = 64;
 /// A mail that could not be read so often is given to a person.
-const MOST_RETRIES: u32 = 5;
-pub const LEFT_ALONE: &str = "its sender is in never_touch";
+const MAX_READ_ATTEMPTS: u32 = 5;
+pub const NEVER_TOUCH_REASON: &str = "its sender is in never_touch";
 
 /// Where one account's mail is read and entered into the ledger, wherever it comes from.
 #[derive(Clone)]
-pub struct Desk {
+pub struct AccountIntake {
     pub account: AccountId,
     pub user: UserId,
-    pub trust: Trust,
+    pub trusted_servers: Trust,
     pub store: Store,
     pub clock: Clock,
     /// Mail older than this is kept and searchable, but opens no task.
     pub old_after: Option<chrono::Duration>,
     /// Addresses, or domains with an @ before them, whose mail is kept and never worked. Lower case.
     pub never_touch: Vec<String>,
-    pub reader: Reader,
+    pub parser: Reader,
 }
 
 /// A desk with a mailbox that is polled.
 #[derive(Clone)]
-pub struct Intake {
-    pub desk: Desk,
+pub struct PolledIntake {
+    pub account_intake: AccountIntake,
     pub source: Arc<dyn Source>,
     /// One look at a time: the poll's own turn and a request may come together.
-    pub looking: Arc<tokio::sync::Mutex<()>>,
+    pub poll_lock: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// A mail that was entered and waits to be worked.
-pub struct Fresh {
+pub struct EnteredMail {
     pub mail_id: MailId,
     pub run_id: RunId,
     pub known: MailContext,
@@ -69,18 +69,18 @@ pub struct Fresh {
 
 /// What is to be noted of messages that were entered before.
 #[derive(Debug, Default)]
-pub struct Left {
+pub struct KnownMailUpdates {
     /// Keys of those that are in the mailbox no more.
     pub gone: Vec<String>,
     /// Those whose file looks otherwise and says the same.
-    pub kept: Vec<UnchangedFile>,
+    pub confirmed_files: Vec<UnchangedFile>,
 }
 
 /// What one pass has done so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct IntakeCounts {
     pub entered: usize,
-    pub to_work: usize,
+    pub runs_opened: usize,
     pub duplicates: usize,
     pub unreadable: usize,
     pub gone: usize,
@@ -88,35 +88,35 @@ pub struct Tally {
     /// too many to be read.
     pub missed: usize,
     /// Seconds between the arrival of the newest new mail and its entry.
-    pub lag: Option<u64>,
+    pub lag_seconds: Option<u64>,
     /// Listed, and left for later passes.
     pub backlog: u64,
 }
 
 /// One poll being taken in, part by part.
-pub struct Pass {
-    intake: Intake,
+pub struct IntakePass {
+    intake: PolledIntake,
     found: std::vec::IntoIter<Found>,
     gone: Vec<String>,
-    kept: Vec<UnchangedFile>,
+    confirmed_files: Vec<UnchangedFile>,
     /// Committed with the last part; none afterwards.
     cursor: Option<String>,
     /// How often those that could not be read were tried.
     tries: HashMap<String, u32>,
     /// What ended the pass early; told after what was read is committed.
-    trouble: Option<SourceError>,
+    deferred_error: Option<SourceError>,
     /// Keys that were there before; with `mending`, found only because the cursor had expired.
-    old: HashSet<String>,
-    mending: bool,
-    pub tally: Tally,
-    pub look_again: Option<Duration>,
+    old_keys: HashSet<String>,
+    is_resync: bool,
+    pub counts: IntakeCounts,
+    pub poll_again_after: Option<Duration>,
 }
 
-impl Intake {
-    pub async fn begin(&self) -> anyhow::Result<Pass> {
-        let (account, now) = (self.desk.account.clone(), self.desk.clock.now());
+impl PolledIntake {
+    pub async fn start_pass(&self) -> anyhow::Result<IntakePass> {
+        let (account, now) = (self.account_intake.account.clone(), self.account_intake.clock.now());
         let (row, due) = self
-            .desk
+            .account_intake
             .store
             .read(move |reader| {
                 Ok((reader.account(&account).skip_unreadable()?, reader.mails_due_for_retry(&account, now)?))
@@ -124,7 +124,7 @@ impl Intake {
             .await?;
         let cursor = row.and_then(|account| account.cursor);
         let tries = due.iter().map(|row| (row.source_key.clone(), row.retries + 1)).collect();
-        let (source, desk) = (Arc::clone(&self.source), self.desk.clone());
+        let (source, desk) = (Arc::clone(&self.source), self.account_intake.clone());
         let look = move || {
             let mut poll = failpoint::around("source.poll", || source.poll(cursor.as_deref()))?;
             let mut keys: Vec<String> = poll.messages.iter().map(|found| found.key.clone()).collect();
@@ -135,32 +135,33 @@ impl Intake {
             poll.left_out.retain(|key| !known.contains(key));
             let listed: HashSet<&str> = poll.messages.iter().map(|found| found.key.as_str()).collect();
             let again: Vec<Found> =
-                due.into_iter().filter(|row| !listed.contains(row.source_key.as_str())).map(again).collect();
+                due.into_iter().filter(|row| !listed.contains(row.source_key.as_str())).map(retry_from_row).collect();
             poll.messages.extend(again);
             anyhow::Ok(poll)
         };
         let poll = tokio::task::spawn_blocking(look).await.context("polling")??;
         let Poll { left_out, unreadable, backlog, .. } = &poll;
         let (missed, gone) = (left_out.len(), poll.gone.len());
-        let tally = Tally { gone, backlog: *backlog, missed, unreadable: *unreadable, ..Tally::default() };
-        Ok(Pass {
+        let tally =
+            IntakeCounts { gone, backlog: *backlog, missed, unreadable: *unreadable, ..IntakeCounts::default() };
+        Ok(IntakePass {
             intake: self.clone(),
             found: poll.messages.into_iter(),
             gone: poll.gone,
-            kept: poll.confirmed.into_iter().map(kept).collect(),
+            confirmed_files: poll.confirmed.into_iter().map(to_kept_file).collect(),
             cursor: Some(poll.cursor),
             tries,
-            trouble: None,
-            old: poll.old,
-            mending: poll.mending,
-            tally,
-            look_again: poll.look_again,
+            deferred_error: None,
+            old_keys: poll.old,
+            is_resync: poll.mending,
+            counts: tally,
+            poll_again_after: poll.look_again,
         })
     }
 
     /// What could be read of it, oldest first, and what keeps the rest from being read now. A mail that the reader does
     /// not come back from is parked alone.
-    async fn fetch(
+    async fn fetch_arrivals(
         &self,
         found: Vec<Found>,
         tried: HashMap<String, u32>,
@@ -170,15 +171,18 @@ impl Intake {
         let mut left = found;
         // A poll mostly finds nothing, and needs no thread for it.
         while !left.is_empty() {
-            let (source, desk, read_so_far) = (Arc::clone(&self.source), self.desk.clone(), Arc::clone(&read));
+            let (source, desk, read_so_far) =
+                (Arc::clone(&self.source), self.account_intake.clone(), Arc::clone(&read));
             let (wanted, tried) = (left.clone(), Arc::clone(&tried));
             let job = move |steps: &Steps<Arrival>| {
-                source.fetch_each(wanted, &mut |message, raw| desk.take(message, raw, &tried, steps, &read_so_far));
+                source.fetch_each(wanted, &mut |message, raw| {
+                    desk.parse_into_batch(message, raw, &tried, steps, &read_so_far)
+                });
             };
-            let stuck = watched(self.desk.reader.budget, job).await.context("reading mail")?;
+            let stuck = watched(self.account_intake.parser.budget, job).await.context("reading mail")?;
             let Some(stuck) = stuck else { break };
             let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
-            tracing::error!(account = %self.desk.account, "a mail took too long to read and was parked");
+            tracing::error!(account = %self.account_intake.account, "a mail took too long to read and was parked");
             read.arrivals.push(stuck);
             left.retain(|found| !read.arrivals.iter().any(|arrival| arrival.source_key == found.key));
         }
@@ -196,9 +200,9 @@ struct Fetched {
     trouble: Option<SourceError>,
 }
 
-impl Desk {
+impl AccountIntake {
     /// Reads one message of a part, if it could be had.
-    fn take(
+    fn parse_into_batch(
         &self,
         message: Found,
         raw: Result<Vec<u8>, SourceError>,
@@ -220,10 +224,10 @@ impl Desk {
         let content = ArrivalContent::Parked { reason: Halted::OverBudget.to_string() };
         steps.begin(Arrival { source_key: key, folder, direction, arrived_at, size, content, file });
         let content = match raw {
-            Ok(raw) => Ok(self.content(&raw, arrived_at)),
+            Ok(raw) => Ok(self.triage_message(&raw, arrived_at)),
             Err(SourceError::Gone { .. }) => Ok(ArrivalContent::Gone),
             Err(error) if error.is_everywhere() => Err(error),
-            Err(error) => Ok(unreadable(&error, tried)),
+            Err(error) => Ok(failed_read_content(&error, tried)),
         };
         let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
         match (steps.end(), content) {
@@ -236,13 +240,13 @@ impl Desk {
     }
 
     /// Reads one raw message and decides whether it is worked, kept or given to a person.
-    pub fn content(&self, raw: &[u8], arrived_at: Instant) -> ArrivalContent {
-        without_panic(|| self.read(raw, arrived_at))
+    pub fn triage_message(&self, raw: &[u8], arrived_at: Instant) -> ArrivalContent {
+        without_panic(|| self.triage_unguarded(raw, arrived_at))
             .unwrap_or_else(|halted| ArrivalContent::Parked { reason: halted.to_string() })
     }
 
-    fn read(&self, raw: &[u8], arrived_at: Instant) -> ArrivalContent {
-        let mut mail = match (self.reader.read)(raw, &self.trust) {
+    fn triage_unguarded(&self, raw: &[u8], arrived_at: Instant) -> ArrivalContent {
+        let mut mail = match (self.parser.read)(raw, &self.trusted_servers) {
             Ok(mail) => mail,
             Err(error) => return ArrivalContent::Parked { reason: error.to_string() },
         };
@@ -251,9 +255,9 @@ impl Desk {
         }
         let mail = Arc::new(mail);
         // Also where nobody vouches for the sender: leaving a mail alone is the careful thing, whoever wrote it.
-        if is_left_alone(&mail.from, &self.never_touch) {
+        if is_never_touched(&mail.from, &self.never_touch) {
             let doubt = if mail.authentication.verified { "" } else { "; nobody vouches that they wrote it" };
-            return ArrivalContent::StoreOnly { reason: format!("{LEFT_ALONE}{doubt}"), mail };
+            return ArrivalContent::StoreOnly { reason: format!("{NEVER_TOUCH_REASON}{doubt}"), mail };
         }
         match self.old_since(&mail, raw, arrived_at) {
             Some(at) => ArrivalContent::StoreOnly { mail, reason: format!("old: written {}", at.day()) },
@@ -275,13 +279,13 @@ impl Desk {
     }
 
     /// Enters a part into the ledger; what waits to be worked comes back.
-    pub async fn enter(
+    pub async fn commit_arrivals(
         &self,
         arrivals: Vec<Arrival>,
-        left: Left,
+        left: KnownMailUpdates,
         cursor: Option<String>,
-        tally: &mut Tally,
-    ) -> anyhow::Result<Vec<Fresh>> {
+        tally: &mut IntakeCounts,
+    ) -> anyhow::Result<Vec<EnteredMail>> {
         let work = |arrival: &Arrival| match &arrival.content {
             ArrivalContent::Process(mail) => Some((arrival.source_key.clone(), Arc::clone(mail))),
             _ => None,
@@ -291,8 +295,8 @@ impl Desk {
             matches!(arrival.content, ArrivalContent::Failed { .. } | ArrivalContent::Parked { .. })
         };
         tally.unreadable += arrivals.iter().filter(lost).count();
-        let Desk { account, user, store, clock, .. } = self;
-        let (account, user, Left { gone, kept }) = (account.clone(), user.clone(), left);
+        let AccountIntake { account, user, store, clock, .. } = self;
+        let (account, user, KnownMailUpdates { gone, confirmed_files: kept }) = (account.clone(), user.clone(), left);
         let batch =
             Arrivals { account, user, cursor, arrivals, gone_keys: gone, unchanged_files: kept, at: clock.now() };
         let Receipt::Arrived(arrived) = store.write(Write::RecordArrivals(Box::new(batch))).await? else {
@@ -302,16 +306,16 @@ impl Desk {
         tally.duplicates += arrived.iter().filter(|entry| entry.state == MailState::Duplicate).count();
         let fresh = |entry: ArrivalReceipt| {
             let (run_id, known) = entry.run?;
-            Some(Fresh { mail_id: entry.mail_id, run_id, known, mail: mails.remove(&entry.source_key)? })
+            Some(EnteredMail { mail_id: entry.mail_id, run_id, known, mail: mails.remove(&entry.source_key)? })
         };
-        let fresh: Vec<Fresh> = arrived.into_iter().filter_map(fresh).collect();
-        tally.to_work += fresh.len();
+        let fresh: Vec<EnteredMail> = arrived.into_iter().filter_map(fresh).collect();
+        tally.runs_opened += fresh.len();
         Ok(fresh)
     }
 }
 
 /// Whether the person wants a sender's mail kept and never worked.
-pub fn is_left_alone(sender: &Address, never_touch: &[String]) -> bool {
+pub fn is_never_touched(sender: &Address, never_touch: &[String]) -> bool {
     never_touch.iter().any(|never| match never.strip_prefix('@') {
         Some(domain) => {
             let own = sender.domain();
@@ -322,58 +326,66 @@ pub fn is_left_alone(sender: &Address, never_touch: &[String]) -> bool {
 }
 
 /// What could not be read, to be tried once more.
-fn again(row: LedgerRow) -> Found {
+fn retry_from_row(row: LedgerRow) -> Found {
     let LedgerRow { source_key: key, folder, direction, arrived_at, size, stamp, .. } = row;
     let file = FileNote { stamp, is_another_try: true, completes: None };
     Found { key, folder, direction, arrived_at, size, file }
 }
 
-fn kept(Confirmed { key, stamp, sha256 }: Confirmed) -> UnchangedFile {
+fn to_kept_file(Confirmed { key, stamp, sha256 }: Confirmed) -> UnchangedFile {
     UnchangedFile { source_key: key, stamp, sha256 }
 }
 
-fn unreadable(error: &SourceError, tried: u32) -> ArrivalContent {
+fn failed_read_content(error: &SourceError, tried: u32) -> ArrivalContent {
     let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
-    if tried + 1 >= MOST_RETRIES {
-        ArrivalContent::Parked { reason: format!("given up after {MOST_RETRIES} attempts: {error}{cause}") }
+    if tried + 1 >= MAX_READ_ATTEMPTS {
+        ArrivalContent::Parked { reason: format!("given up after {MAX_READ_ATTEMPTS} attempts: {error}{cause}") }
     } else {
         ArrivalContent::Failed { reason: format!("{error}{cause}") }
     }
 }
 
-impl Pass {
+impl IntakePass {
     pub fn remaining(&self) -> usize {
         self.found.len()
     }
 
     /// Reads and commits the next part. None when all is in, with the cursor; or when the rest cannot be had now: then
     /// the cursor stays, and the next pass begins where this one did.
-    pub async fn next(&mut self) -> anyhow::Result<Option<Vec<Fresh>>> {
-        if let Some(trouble) = self.trouble.take() {
+    pub async fn next(&mut self) -> anyhow::Result<Option<Vec<EnteredMail>>> {
+        if let Some(trouble) = self.deferred_error.take() {
             self.cursor = None;
             return match trouble {
                 SourceError::RateLimited { after } => {
-                    self.look_again = Some(after);
+                    self.poll_again_after = Some(after);
                     Ok(None)
                 }
                 trouble => Err(trouble.into()),
             };
         }
         let Some(cursor) = self.cursor.clone() else { return Ok(None) };
-        let part: Vec<Found> = self.found.by_ref().take(PART).collect();
-        let (arrivals, trouble) = self.intake.fetch(part, self.tries.clone()).await?;
-        self.trouble = trouble;
-        let last = self.found.len() == 0 && self.trouble.is_none();
-        let (gone, kept) = (&mut self.gone, &mut self.kept);
-        let left = if last { Left { gone: std::mem::take(gone), kept: std::mem::take(kept) } } else { Left::default() };
+        let part: Vec<Found> = self.found.by_ref().take(MAILS_PER_COMMIT).collect();
+        let (arrivals, trouble) = self.intake.fetch_arrivals(part, self.tries.clone()).await?;
+        self.deferred_error = trouble;
+        let last = self.found.len() == 0 && self.deferred_error.is_none();
+        let (gone, kept) = (&mut self.gone, &mut self.confirmed_files);
+        let left = if last {
+            KnownMailUpdates { gone: std::mem::take(gone), confirmed_files: std::mem::take(kept) }
+        } else {
+            KnownMailUpdates::default()
+        };
         let (old, new): (Vec<&Arrival>, Vec<&Arrival>) =
-            arrivals.iter().partition(|arrival| self.old.contains(&arrival.source_key));
-        let missed = if self.mending { old.len() } else { 0 };
+            arrivals.iter().partition(|arrival| self.old_keys.contains(&arrival.source_key));
+        let missed = if self.is_resync { old.len() } else { 0 };
         let newest = new.iter().map(|arrival| arrival.arrived_at).max();
-        let fresh = self.intake.desk.enter(arrivals, left, last.then_some(cursor), &mut self.tally).await?;
-        self.tally.missed += missed;
-        let age = |newest: Instant| (self.intake.desk.clock.now().utc() - newest.utc()).num_seconds();
-        self.tally.lag = newest.map(|newest| age(newest).max(0).unsigned_abs()).or(self.tally.lag);
+        let fresh = self
+            .intake
+            .account_intake
+            .commit_arrivals(arrivals, left, last.then_some(cursor), &mut self.counts)
+            .await?;
+        self.counts.missed += missed;
+        let age = |newest: Instant| (self.intake.account_intake.clock.now().utc() - newest.utc()).num_seconds();
+        self.counts.lag_seconds = newest.map(|newest| age(newest).max(0).unsigned_abs()).or(self.counts.lag_seconds);
         if last {
             self.cursor = None;
         }

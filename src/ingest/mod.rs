@@ -32,6 +32,9 @@ pub use auth::Trust;
 pub use clean::{Cleaned, clean};
 pub use guard::{Halted, Reader, Steps, watched};
 pub use html::{Page, html_to_text};
-pub use intake::{Desk, Fresh, Intake, LEFT_ALONE, Left, PART, Pass, Tally, is_left_alone};
+pub use intake::{
+    AccountIntake, EnteredMail, IntakeCounts, IntakePass, KnownMailUpdates, MAILS_PER_COMMIT, NEVER_TOUCH_REASON,
+    PolledIntake, is_never_touched,
+};
 pub use parse::{Note, Opened, Unreadable, open_mail, read_mail};
 pub use tricks::{Stripped, escape_for_people, strip};

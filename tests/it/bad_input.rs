@@ -13,7 +13,7 @@ use std::{
 
 use adjutant::{
     app::Followed,
-    ingest::Intake,
+    ingest::PolledIntake,
     source::{Poll, Source, SourceError},
 };
 
@@ -69,7 +69,7 @@ async fn once_on_a_bad_disk(house: &House, mended: bool) {
     let mut worker = house.worker().await;
     let Followed { intake, place } = worker.intakes.remove(0);
     let source = Arc::new(BadDisk(intake.source.clone(), Arc::new(AtomicBool::new(mended))));
-    worker.intakes.push(Followed { intake: Intake { source, ..intake }, place });
+    worker.intakes.push(Followed { intake: PolledIntake { source, ..intake }, place });
     worker.once().await.unwrap();
     worker.stop().await;
     house.clock.advance(60);
@@ -127,7 +127,7 @@ async fn every_mail_that_cannot_be_read_gets_its_turn() {
     let Followed { intake, place } = worker.intakes.remove(0);
     let (asked, mended) = (Arc::default(), Arc::new(AtomicBool::new(false)));
     let disk = CountingDisk { inner: intake.source.clone(), asked: Arc::clone(&asked), mended: Arc::clone(&mended) };
-    worker.intakes.push(Followed { intake: Intake { source: Arc::new(disk), ..intake }, place });
+    worker.intakes.push(Followed { intake: PolledIntake { source: Arc::new(disk), ..intake }, place });
     worker.once().await.unwrap();
     // Younger ones that were given up must not stand in the way.
     for nth in 0..parked {

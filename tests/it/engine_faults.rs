@@ -371,7 +371,7 @@ async fn state_of_another_version_is_parked_and_told() {
     let house = two_questions();
     // Killed after arrival: the runs are stored and nobody has worked them.
     let worker = house.worker().await;
-    let mut pass = worker.intakes[0].intake.begin().await.unwrap();
+    let mut pass = worker.intakes[0].intake.start_pass().await.unwrap();
     while pass.next().await.unwrap().is_some() {}
     worker.stop().await;
     house.database().execute("UPDATE run SET schema = 99 WHERE mail_id = 1", []).unwrap();

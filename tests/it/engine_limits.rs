@@ -215,7 +215,7 @@ async fn stopping_leaves_what_is_unfinished_for_the_next_start() {
         house.post(&house.letter(&format!("q{nth}")).question());
     }
     let worker = house.worker().await;
-    let mut pass = worker.intakes[0].intake.begin().await.unwrap();
+    let mut pass = worker.intakes[0].intake.start_pass().await.unwrap();
     while pass.next().await.unwrap().is_some() {}
     worker.engine.resume_unfinished_runs().await.unwrap();
     worker.stop().await;

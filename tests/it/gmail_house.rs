@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::PermissionsExt as _, sync::Arc};
 use adjutant::{
     app::{Followed, Report, Worker},
     clock::Clock,
-    ingest::Intake,
+    ingest::PolledIntake,
     model::{AccountMode, Since},
     source::{
         gmail::{Client, Gmail, MOST_READ, Watch},
@@ -101,7 +101,7 @@ pub(crate) async fn paged(house: &House, google: &Google, page: u32, most: usize
     let client = Client::new(Arc::new(keeper), quota, Some(&google.url()));
     let watch = Watch { labels: vec!["INBOX".into()], since: Since::Days(7), page, most };
     let source = Arc::new(Gmail::new(client, watch, house.clock.clone()));
-    worker.intakes.push(Followed { intake: Intake { source, ..intake }, place });
+    worker.intakes.push(Followed { intake: PolledIntake { source, ..intake }, place });
     worker
 }
 

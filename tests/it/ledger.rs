@@ -4,7 +4,7 @@ use std::{fs, sync::Arc};
 
 use adjutant::{
     app::Followed,
-    ingest::Intake,
+    ingest::PolledIntake,
     model::AccountMode,
     source::{Poll, Source, SourceError},
 };
@@ -96,7 +96,7 @@ async fn a_mail_gone_before_it_was_read_is_gone_in_the_ledger_too() {
     let mut worker = house.worker().await;
     let Followed { intake, place } = worker.intakes.remove(0);
     let source = Arc::new(Thief { inner: intake.source.clone(), file: file.clone() });
-    worker.intakes.push(Followed { intake: Intake { source, ..intake }, place });
+    worker.intakes.push(Followed { intake: PolledIntake { source, ..intake }, place });
     worker.once().await.unwrap();
     worker.stop().await;
     let rows = house.sql("SELECT source_key, state FROM ledger ORDER BY source_key");

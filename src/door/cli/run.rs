@@ -25,7 +25,7 @@ pub(super) async fn run(app: &App, screen: Screen) -> anyhow::Result<()> {
     let (door, mut pulses) = mpsc::unbounded_channel();
     if !screen.json {
         for Followed { intake, place } in &worker.intakes {
-            screen.line(&format!("Following account {} in {place}", intake.desk.account))?;
+            screen.line(&format!("Following account {} in {place}", intake.account_intake.account))?;
         }
         progress::show(worker.backfill.subscribe());
     }
