@@ -11,7 +11,10 @@ use serde::Serialize;
 
 use super::App;
 use crate::{
-    ingest::{AccountIntake, Halted, IntakeCounts, KnownMailUpdates, MAILS_PER_COMMIT, Reader, Steps, Trust, watched},
+    ingest::{
+        AccountIntake, GuardedParser, IntakeCounts, KnownMailUpdates, MAILS_PER_COMMIT, ParseAborted, StepTracker,
+        Trust, run_watched,
+    },
     model::{AccountId, AccountMode, Instant},
     source::import::{Import, Imported, NotImported},
     store::value::{Arrival, ArrivalContent, ArrivalFile},
@@ -72,7 +75,7 @@ impl App {
             clock: self.clock.clone(),
             old_after: (!tasks).then_some(days),
             never_touch: Vec::new(),
-            parser: Reader::default(),
+            parser: GuardedParser::default(),
         };
         let account_name = desk.account.clone();
         let unread = Arc::new(self.store.read(move |reader| reader.unreadable_keys(&account_name)).await?);
@@ -123,8 +126,8 @@ async fn take_part(
     loop {
         let (archive, so_far) = (Arc::clone(archive), Arc::clone(&part));
         let (reads, unread) = (desk.clone(), Arc::clone(unread));
-        let job = move |steps: &Steps<Arrival>| while read_next(&archive, &reads, &unread, steps, &so_far) {};
-        let stuck = watched(desk.parser.budget, job).await.context("reading mail")?;
+        let job = move |steps: &StepTracker<Arrival>| while read_next(&archive, &reads, &unread, steps, &so_far) {};
+        let stuck = run_watched(desk.parser.budget, job).await.context("reading mail")?;
         let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
         let done = stuck.is_none();
         part.arrivals.extend(stuck);
@@ -139,7 +142,7 @@ fn read_next(
     archive: &Mutex<Import>,
     desk: &AccountIntake,
     unread: &HashSet<String>,
-    steps: &Steps<Arrival>,
+    steps: &StepTracker<Arrival>,
     part: &Mutex<Part>,
 ) -> bool {
     let next = archive.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -155,11 +158,11 @@ fn read_next(
             }
             let (size, file) = (bytes.len() as u64, ArrivalFile::default());
             // What it will be if nobody comes back from reading it.
-            let content = ArrivalContent::Parked { reason: Halted::OverBudget.to_string() };
-            steps.begin(Arrival { source_key: key, folder, direction, arrived_at, size, content, file });
+            let content = ArrivalContent::Parked { reason: ParseAborted::OverBudget.to_string() };
+            steps.begin_step(Arrival { source_key: key, folder, direction, arrived_at, size, content, file });
             let content = desk.triage_message(&bytes, arrived_at);
             let mut part = part();
-            let Some(arrival) = steps.end() else { return false };
+            let Some(arrival) = steps.finish_step() else { return false };
             part.arrivals.push(Arrival { content, ..arrival });
         }
     }

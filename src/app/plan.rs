@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::App;
 use crate::{
-    ingest::{Reader, Trust, read_mail},
+    ingest::{GuardedParser, Trust, read_mail},
     model::{Address, Mail, Reading},
     planner::{self, ReadContext},
 };
@@ -48,7 +48,7 @@ impl App {
             let reading = planner::read(&mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false });
             Ok(Some((mail, reading)))
         };
-        Reader::default().within_budget(work)?
+        GuardedParser::default().run_within_budget(work)?
     }
 
     pub fn plan_line(&self, input: PlanInput) -> anyhow::Result<Planned> {

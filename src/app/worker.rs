@@ -16,7 +16,7 @@ use super::{App, NightReport, Outcome, Report, gmail::AtGoogle};
 use crate::{
     config::{AccountConfig, AccountKind},
     graph::{ActiveRun, Engine, EngineLimits, LiveCallHandler, NodeModelCaller, entry::RunIdentity, node::Nodes},
-    ingest::{AccountIntake, EnteredMail, IntakeCounts, PolledIntake, Reader, Trust},
+    ingest::{AccountIntake, EnteredMail, GuardedParser, IntakeCounts, PolledIntake, Trust},
     model::RunKind,
     outbox::Outbox,
     policy::EffectPolicy,
@@ -281,7 +281,7 @@ impl App {
             clock: self.clock.clone(),
             old_after: Some(chrono::Duration::days(i64::from(self.config.old_after_days))),
             never_touch: account.never_touch.clone(),
-            parser: Reader::default(),
+            parser: GuardedParser::default(),
         };
         Ok(Followed { intake: PolledIntake { account_intake: desk, source, poll_lock: Arc::default() }, place })
     }

@@ -13,8 +13,8 @@ use anyhow::Context as _;
 
 use super::{
     Trust,
-    guard::{Halted, Reader, Steps, watched, without_panic},
     parse::received_at,
+    watchdog::{GuardedParser, ParseAborted, StepTracker, catch_panic, run_watched},
 };
 use crate::{
     clock::Clock,
@@ -47,7 +47,7 @@ pub struct AccountIntake {
     pub old_after: Option<chrono::Duration>,
     /// Addresses, or domains with an @ before them, whose mail is kept and never worked. Lower case.
     pub never_touch: Vec<String>,
-    pub parser: Reader,
+    pub parser: GuardedParser,
 }
 
 /// A desk with a mailbox that is polled.
@@ -174,12 +174,12 @@ impl PolledIntake {
             let (source, desk, read_so_far) =
                 (Arc::clone(&self.source), self.account_intake.clone(), Arc::clone(&read));
             let (wanted, tried) = (left.clone(), Arc::clone(&tried));
-            let job = move |steps: &Steps<Arrival>| {
+            let job = move |steps: &StepTracker<Arrival>| {
                 source.fetch_each(wanted, &mut |message, raw| {
                     desk.parse_into_batch(message, raw, &tried, steps, &read_so_far)
                 });
             };
-            let stuck = watched(self.account_intake.parser.budget, job).await.context("reading mail")?;
+            let stuck = run_watched(self.account_intake.parser.budget, job).await.context("reading mail")?;
             let Some(stuck) = stuck else { break };
             let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
             tracing::error!(account = %self.account_intake.account, "a mail took too long to read and was parked");
@@ -207,7 +207,7 @@ impl AccountIntake {
         message: Found,
         raw: Result<Vec<u8>, SourceError>,
         tried: &HashMap<String, u32>,
-        steps: &Steps<Arrival>,
+        steps: &StepTracker<Arrival>,
         read: &Mutex<Fetched>,
     ) {
         let tried = tried.get(&message.key).copied().unwrap_or(0);
@@ -221,8 +221,8 @@ impl AccountIntake {
         }
         let file = ArrivalFile { stamp: file.stamp, sha256, completes: file.completes };
         // What it will be if nobody comes back from reading it.
-        let content = ArrivalContent::Parked { reason: Halted::OverBudget.to_string() };
-        steps.begin(Arrival { source_key: key, folder, direction, arrived_at, size, content, file });
+        let content = ArrivalContent::Parked { reason: ParseAborted::OverBudget.to_string() };
+        steps.begin_step(Arrival { source_key: key, folder, direction, arrived_at, size, content, file });
         let content = match raw {
             Ok(raw) => Ok(self.triage_message(&raw, arrived_at)),
             Err(SourceError::Gone { .. }) => Ok(ArrivalContent::Gone),
@@ -230,7 +230,7 @@ impl AccountIntake {
             Err(error) => Ok(failed_read_content(&error, tried)),
         };
         let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
-        match (steps.end(), content) {
+        match (steps.finish_step(), content) {
             (Some(arrival), Ok(content)) => read.arrivals.push(Arrival { content, ..arrival }),
             (Some(_), Err(trouble)) => {
                 read.trouble.get_or_insert(trouble);
@@ -241,7 +241,7 @@ impl AccountIntake {
 
     /// Reads one raw message and decides whether it is worked, kept or given to a person.
     pub fn triage_message(&self, raw: &[u8], arrived_at: Instant) -> ArrivalContent {
-        without_panic(|| self.triage_unguarded(raw, arrived_at))
+        catch_panic(|| self.triage_unguarded(raw, arrived_at))
             .unwrap_or_else(|halted| ArrivalContent::Parked { reason: halted.to_string() })
     }
 

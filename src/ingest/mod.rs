@@ -12,7 +12,6 @@ mod charset;
 mod clean;
 mod content;
 mod entity;
-mod guard;
 mod header;
 mod html;
 mod identity;
@@ -27,10 +26,10 @@ mod style;
 mod tag;
 mod transfer;
 mod tricks;
+mod watchdog;
 
 pub use auth::Trust;
 pub use clean::{Cleaned, clean};
-pub use guard::{Halted, Reader, Steps, watched};
 pub use html::{Page, html_to_text};
 pub use intake::{
     AccountIntake, EnteredMail, IntakeCounts, IntakePass, KnownMailUpdates, MAILS_PER_COMMIT, NEVER_TOUCH_REASON,
@@ -38,3 +37,4 @@ pub use intake::{
 };
 pub use parse::{Note, Opened, Unreadable, open_mail, read_mail};
 pub use tricks::{Stripped, escape_for_people, strip};
+pub use watchdog::{GuardedParser, ParseAborted, StepTracker, run_watched};

@@ -7,7 +7,7 @@ use std::{
 };
 
 use adjutant::{
-    ingest::{Reader, Trust, Unreadable, read_mail},
+    ingest::{GuardedParser, Trust, Unreadable, read_mail},
     model::Mail,
 };
 
@@ -47,7 +47,8 @@ async fn a_mail_that_cannot_be_read_is_parked_alone() {
     let house = house();
     let faulty_worker = || async {
         let mut worker = house.worker().await;
-        worker.intakes[0].intake.account_intake.parser = Reader { read: faulty, budget: Duration::from_millis(200) };
+        worker.intakes[0].intake.account_intake.parser =
+            GuardedParser { read: faulty, budget: Duration::from_millis(200) };
         worker
     };
     let report = once(faulty_worker().await).await;
