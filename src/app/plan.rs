@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::App;
 use crate::{
-    ingest::{GuardedParser, Trust, read_mail},
+    ingest::{GuardedParser, Trust, parse_mail},
     model::{Address, Mail, Reading},
     planner::{self, ReadContext},
 };
@@ -34,7 +34,7 @@ impl App {
     pub fn read_eml(&self, raw: &[u8]) -> anyhow::Result<(Mail, Reading)> {
         let servers = self.config.accounts.iter().flat_map(|account| account.trusted_servers.clone()).collect();
         let (raw, trust) = (raw.to_vec(), Trust { servers });
-        self.read_under_guard(move || Ok(Some(read_mail(&raw, &trust)?)))?.context("the mail was not read")
+        self.read_under_guard(move || Ok(Some(parse_mail(&raw, &trust)?)))?.context("the mail was not read")
     }
 
     /// Gets a mail and plans it, on a thread that is given up when it takes too long. None where there is none to plan.
@@ -58,7 +58,7 @@ impl App {
                 let mail = self.mail_with(text);
                 Box::new(|| Ok(Some(mail)))
             }
-            (None, Some(eml)) => Box::new(move || Ok(Some(read_mail(eml.as_bytes(), &Trust::default())?))),
+            (None, Some(eml)) => Box::new(move || Ok(Some(parse_mail(eml.as_bytes(), &Trust::default())?))),
             _ => anyhow::bail!("give either \"text\" or \"eml\""),
         };
         let (_, reading) = self.read_under_guard(mail)?.context("the mail was not read")?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::App;
 use crate::{
     config::{AccountConfig, AccountKind, GmailConfig},
-    ingest::{NEVER_TOUCH_REASON, Trust, is_never_touched, read_mail},
+    ingest::{NEVER_TOUCH_REASON, Trust, is_never_touched, parse_mail},
     model::{Direction, Facts, Instant, Mail, Priority, Reading, Since},
     planner::{self, Relation},
     rules::Verdict,
@@ -81,7 +81,7 @@ impl App {
             };
             let trust = trust.clone();
             let read = self.read_under_guard(move || {
-                let mail = read_mail(&entry.bytes, &trust)?;
+                let mail = parse_mail(&entry.bytes, &trust)?;
                 let recent = mail.date.unwrap_or(entry.arrived_at) >= since;
                 Ok(Some(mail).filter(|_| entry.direction == Direction::In && recent))
             });
@@ -119,7 +119,7 @@ impl App {
             for (found, raw) in read.mails {
                 let (trust, incoming) = (trust.clone(), found.direction == Direction::In);
                 let read = self.read_under_guard(move || {
-                    let mail = read_mail(&raw.context("it cannot be had")?, &trust)?;
+                    let mail = parse_mail(&raw.context("it cannot be had")?, &trust)?;
                     Ok(Some(mail).filter(|_| incoming))
                 });
                 match read {

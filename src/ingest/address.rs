@@ -3,28 +3,28 @@
 use mail_parser::{HeaderValue, parsers::MessageStream};
 
 use super::{
-    header::{Headers, terminated},
-    limits::{FIELD_BYTES, RECIPIENTS, SHORT_CHARS, cut},
+    header::{Headers, field_parser_input},
+    limits::{FIELD_BYTES, RECIPIENTS, SHORT_CHARS, truncate_chars},
     tricks::strip,
 };
 use crate::model::Address;
 
 #[derive(Debug, Default)]
-pub(super) struct People {
-    pub(super) kept: Vec<Address>,
+pub(super) struct AddressList {
+    pub(super) addresses: Vec<Address>,
     /// Of all, before the bound.
-    pub(super) found: usize,
+    pub(super) total: usize,
     pub(super) tricks: u32,
 }
 
 /// Everyone in all fields of that name, addresses in lower case.
-pub(super) fn people(headers: &Headers<'_>, field: &str) -> People {
-    let mut people = People::default();
+pub(super) fn parse_addresses(headers: &Headers<'_>, field: &str) -> AddressList {
+    let mut people = AddressList::default();
     for value in headers.all(field) {
-        if people.kept.len() >= RECIPIENTS {
+        if people.addresses.len() >= RECIPIENTS {
             break;
         }
-        let line = terminated(value, FIELD_BYTES);
+        let line = field_parser_input(value, FIELD_BYTES);
         if let HeaderValue::Address(list) = MessageStream::new(&line).parse_address() {
             for one in list.iter() {
                 people.add(one);
@@ -34,12 +34,12 @@ pub(super) fn people(headers: &Headers<'_>, field: &str) -> People {
     people
 }
 
-impl People {
+impl AddressList {
     fn add(&mut self, one: &mail_parser::Addr<'_>) {
         let addr = strip(one.address().unwrap_or_default().trim());
         let name = one.name().map(|name| strip(name.trim()));
         self.tricks += addr.tricks + name.as_ref().map_or(0, |name| name.tricks);
-        let name = name.map(|name| one_line(&name.text)).filter(|name| !name.is_empty());
+        let name = name.map(|name| collapse_whitespace(&name.text)).filter(|name| !name.is_empty());
         let mut addr = addr.text.to_lowercase();
         addr.retain(|c| !c.is_whitespace() && c != '<' && c != '>');
         // A name alone that is an address, as some programs write it.
@@ -50,15 +50,18 @@ impl People {
         if addr.is_empty() && name.is_none() {
             return;
         }
-        self.found += 1;
-        if self.kept.len() < RECIPIENTS {
-            self.kept.push(Address { name: name.map(|name| cut(name, SHORT_CHARS).0), addr: cut(addr, SHORT_CHARS).0 });
+        self.total += 1;
+        if self.addresses.len() < RECIPIENTS {
+            self.addresses.push(Address {
+                name: name.map(|name| truncate_chars(name, SHORT_CHARS).0),
+                addr: truncate_chars(addr, SHORT_CHARS).0,
+            });
         }
     }
 }
 
 /// White space of any kind becomes one space.
-pub(super) fn one_line(text: &str) -> String {
+pub(super) fn collapse_whitespace(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {
@@ -84,8 +87,8 @@ mod tests {
 
     fn check(value: &str, expected: &[(Option<&str>, &str)]) {
         let raw = format!("To: {value}\n\n");
-        let people = people(&Headers::read(raw.as_bytes(), 0).0, "to");
-        let found: Vec<_> = people.kept.iter().map(|one| (one.name.as_deref(), one.addr.as_str())).collect();
+        let people = parse_addresses(&Headers::parse(raw.as_bytes(), 0).0, "to");
+        let found: Vec<_> = people.addresses.iter().map(|one| (one.name.as_deref(), one.addr.as_str())).collect();
         assert_eq!(found, expected, "{value}");
     }
 
@@ -108,8 +111,8 @@ mod tests {
     #[test]
     fn the_number_kept_is_bounded_and_the_number_found_is_known() {
         let raw = format!("To: {}\n\n", "a@x.example, ".repeat(RECIPIENTS + 5));
-        let people = people(&Headers::read(raw.as_bytes(), 0).0, "to");
-        assert_eq!((people.kept.len(), people.found), (RECIPIENTS, RECIPIENTS + 5));
+        let people = parse_addresses(&Headers::parse(raw.as_bytes(), 0).0, "to");
+        assert_eq!((people.addresses.len(), people.total), (RECIPIENTS, RECIPIENTS + 5));
     }
 
     #[test]

@@ -193,16 +193,16 @@ fn quoted(chars: &mut impl Iterator<Item = char>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::address::people;
+    use crate::ingest::address::parse_addresses;
 
     const PASS: &str = "Authentication-Results: mx.home.example; dmarc=pass header.from=bank.example\n";
     const FROM: &str = "From: Bank <info@bank.example>\n";
 
     fn check(headers: &str, servers: &[&str], verified: bool, reason: &str) {
         let raw = format!("{headers}\n");
-        let headers = Headers::read(raw.as_bytes(), 0).0;
+        let headers = Headers::parse(raw.as_bytes(), 0).0;
         let trust = Trust { servers: servers.iter().map(|server| (*server).to_owned()).collect() };
-        let found = authenticate(&headers, &people(&headers, "From").kept, &trust);
+        let found = authenticate(&headers, &parse_addresses(&headers, "From").addresses, &trust);
         assert_eq!((found.verified, found.reason.as_str()), (verified, reason), "{raw}");
     }
 

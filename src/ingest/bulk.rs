@@ -9,11 +9,11 @@ pub(super) fn bulk_header(headers: &Headers<'_>) -> Option<String> {
             return Some(name.to_owned());
         }
     }
-    let precedence = word(headers, "Precedence");
+    let precedence = first_word(headers, "Precedence");
     if matches!(precedence.as_str(), "bulk" | "list" | "junk") {
         return Some(format!("Precedence: {precedence}"));
     }
-    let submitted = word(headers, "Auto-Submitted");
+    let submitted = first_word(headers, "Auto-Submitted");
     if !submitted.is_empty() && submitted != "no" {
         return Some(format!("Auto-Submitted: {submitted}"));
     }
@@ -30,7 +30,7 @@ pub(super) fn list_id(headers: &Headers<'_>) -> Option<String> {
 }
 
 /// The first word of a field, lower case.
-fn word(headers: &Headers<'_>, name: &str) -> String {
+fn first_word(headers: &Headers<'_>, name: &str) -> String {
     let text = headers.text(name).unwrap_or_default();
     let word = text.split(|c: char| c.is_whitespace() || c == ';').next().unwrap_or_default();
     word.chars().filter(|c| c.is_ascii_graphic()).take(40).collect::<String>().to_ascii_lowercase()
@@ -56,7 +56,7 @@ mod tests {
             ("List-Id: Dev talk <Dev.Lists.Example>\n", Some("List-Id"), Some("dev.lists.example")),
             ("List-Id: bare.example\n", Some("List-Id"), Some("bare.example")),
         ] {
-            let headers = Headers::read(raw.as_bytes(), 0).0;
+            let headers = Headers::parse(raw.as_bytes(), 0).0;
             assert_eq!((bulk_header(&headers).as_deref(), list_id(&headers).as_deref()), (bulk, list), "{raw}");
         }
     }

@@ -7,14 +7,14 @@ pub(super) fn decode(bytes: &[u8], declared: Option<&str>) -> String {
     let label = declared.unwrap_or("").trim().trim_matches('"');
     let plain = matches_any(label, &["", "utf-8", "utf8", "us-ascii", "ascii", "ansi_x3.4-1968"]);
     if let Ok(text) = std::str::from_utf8(bytes)
-        && (plain || (bytes.is_ascii() && !is_shifted(label)))
+        && (plain || (bytes.is_ascii() && !is_ascii_incompatible(label)))
     {
         return text.to_owned();
     }
     match charset_decoder(label.as_bytes()) {
         Some(decoder) if !plain => decoder(bytes),
         _ if matches_any(label, &["utf-8", "utf8"]) => String::from_utf8_lossy(bytes).into_owned(),
-        _ => guess(bytes),
+        _ => guess_and_decode(bytes),
     }
 }
 
@@ -23,14 +23,14 @@ fn matches_any(label: &str, names: &[&str]) -> bool {
 }
 
 /// Charsets whose ASCII bytes may mean something else.
-fn is_shifted(label: &str) -> bool {
+fn is_ascii_incompatible(label: &str) -> bool {
     ["utf-7", "utf-16", "utf-32", "iso-2022", "hz"]
         .iter()
         .any(|name| label.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)))
 }
 
 /// For bytes nobody declared: UTF-8, else Hebrew when most letters are in the Hebrew range, else Western.
-pub(super) fn guess(bytes: &[u8]) -> String {
+pub(super) fn guess_and_decode(bytes: &[u8]) -> String {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return text.to_owned();
     }

@@ -6,7 +6,7 @@ use mail_parser::{HeaderValue, parsers::MessageStream};
 
 use super::{
     charset,
-    limits::{FIELD_BYTES, FIELDS, WORD_BYTES},
+    limits::{ENCODED_WORD_BYTES, FIELD_BYTES, FIELDS},
 };
 
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ impl<'a> Headers<'a> {
     /// Reads fields from `at` on; returns where the body starts.
     ///
     /// A line that is no field ends the block and belongs to the body: a missing empty line must not eat the text.
-    pub(super) fn read(bytes: &'a [u8], mut at: usize) -> (Headers<'a>, usize) {
+    pub(super) fn parse(bytes: &'a [u8], mut at: usize) -> (Headers<'a>, usize) {
         let mut headers = Headers::default();
         let mut open: Option<(&'a [u8], usize)> = None;
         let body = loop {
@@ -43,20 +43,20 @@ impl<'a> Headers<'a> {
             if matches!(line.first(), Some(b' ' | b'\t')) {
                 // A fold, or a stray indented line before the first field.
             } else if let Some(name) = field_name(line) {
-                headers.close(bytes, open.take(), at);
+                headers.push_field(bytes, open.take(), at);
                 open = Some((name, at + line.iter().position(|byte| *byte == b':').unwrap_or(0) + 1));
             } else if line.starts_with(b"From ") || line.starts_with(b">From ") {
-                headers.close(bytes, open.take(), at);
+                headers.push_field(bytes, open.take(), at);
             } else {
                 break at;
             }
             at = next;
         };
-        headers.close(bytes, open, at);
+        headers.push_field(bytes, open, at);
         (headers, body)
     }
 
-    fn close(&mut self, bytes: &'a [u8], open: Option<(&'a [u8], usize)>, end: usize) {
+    fn push_field(&mut self, bytes: &'a [u8], open: Option<(&'a [u8], usize)>, end: usize) {
         let Some((name, start)) = open else { return };
         if self.fields.len() < FIELDS
             && let Some(value) = bytes.get(start..end)
@@ -77,7 +77,7 @@ impl<'a> Headers<'a> {
     }
 
     /// Names and values, the topmost first: what a server on the way adds stands above what it was given.
-    pub(super) fn trace(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         self.fields.iter().map(|field| (field.name, field.value))
     }
 
@@ -89,7 +89,7 @@ impl<'a> Headers<'a> {
     /// Unfolded, encoded words decoded, ends trimmed.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         let value = self.first(name)?;
-        let line = undeclared(value, FIELD_BYTES);
+        let line = text_parser_input(value, FIELD_BYTES);
         let text = match MessageStream::new(&line).parse_unstructured() {
             HeaderValue::Text(text) => text.trim().to_owned(),
             _ => String::new(),
@@ -99,19 +99,19 @@ impl<'a> Headers<'a> {
 }
 
 /// The form mail-parser's field parsers want: valid UTF-8 where it can be had, and a line break at the end.
-pub(super) fn terminated(value: &[u8], max: usize) -> Cow<'_, [u8]> {
+pub(super) fn field_parser_input(value: &[u8], max: usize) -> Cow<'_, [u8]> {
     let value = value.get(..max).unwrap_or(value);
     // Raw bytes inside an encoded word are in the charset the word names; elsewhere nobody named one.
     let as_is = std::str::from_utf8(value).is_ok() || value.windows(2).any(|pair| pair == b"=?");
-    let mut line = if as_is { value.to_vec() } else { charset::guess(value).into_bytes() };
+    let mut line = if as_is { value.to_vec() } else { charset::guess_and_decode(value).into_bytes() };
     line.push(b'\n');
-    Cow::Owned(without_open_words(line))
+    Cow::Owned(break_unclosed_encoded_words(line))
 }
 
 /// Breaks the start of every encoded word that does not end within [`WORD_BYTES`]. The parser below us reads on to the end
 /// of the field for each of them, and then from the next one again.
-fn without_open_words(line: Vec<u8>) -> Vec<u8> {
-    if line.len() <= WORD_BYTES {
+fn break_unclosed_encoded_words(line: Vec<u8>) -> Vec<u8> {
+    if line.len() <= ENCODED_WORD_BYTES {
         return line;
     }
     let pairs = || line.windows(2).enumerate();
@@ -120,7 +120,7 @@ fn without_open_words(line: Vec<u8>) -> Vec<u8> {
     for (at, _) in pairs().filter(|(_, pair)| *pair == b"=?") {
         // The mark that starts a word is no end of it.
         while ends.next_if(|end| *end < at + 2).is_some() {}
-        if ends.peek().is_none_or(|end| end - at > WORD_BYTES) {
+        if ends.peek().is_none_or(|end| end - at > ENCODED_WORD_BYTES) {
             open.push(at);
         }
     }
@@ -137,14 +137,14 @@ fn without_open_words(line: Vec<u8>) -> Vec<u8> {
 
 /// For a person to read: bytes that nobody declared are Hebrew where they look it, and otherwise shown as unreadable, as
 /// other programs do, rather than as letters of a language that was only guessed.
-fn undeclared(value: &[u8], max: usize) -> Cow<'_, [u8]> {
+fn text_parser_input(value: &[u8], max: usize) -> Cow<'_, [u8]> {
     let value = value.get(..max).unwrap_or(value);
     if std::str::from_utf8(value).is_err() && !charset::looks_hebrew(value) {
         let mut line = value.to_vec();
         line.push(b'\n');
-        return Cow::Owned(without_open_words(line));
+        return Cow::Owned(break_unclosed_encoded_words(line));
     }
-    terminated(value, max)
+    field_parser_input(value, max)
 }
 
 /// The name of a header field; white space before the colon is an obsolete but legal form.
@@ -161,17 +161,17 @@ mod tests {
 
     #[test]
     fn an_encoded_word_without_an_end_is_read_as_it_stands() {
-        let long = format!("=?utf-8?Q?{}?=", "a".repeat(WORD_BYTES - 20));
-        let open = format!("=?utf-8?Q?{}", "b".repeat(WORD_BYTES + 20));
-        let read = |value: &str| Headers::read(format!("Subject: {value}\n").as_bytes(), 0).0.text("Subject").unwrap();
-        assert_eq!(read(&long), "a".repeat(WORD_BYTES - 20));
+        let long = format!("=?utf-8?Q?{}?=", "a".repeat(ENCODED_WORD_BYTES - 20));
+        let open = format!("=?utf-8?Q?{}", "b".repeat(ENCODED_WORD_BYTES + 20));
+        let read = |value: &str| Headers::parse(format!("Subject: {value}\n").as_bytes(), 0).0.text("Subject").unwrap();
+        assert_eq!(read(&long), "a".repeat(ENCODED_WORD_BYTES - 20));
         assert_eq!(read(&open), open.replacen('=', "= ", 1));
-        assert_eq!(read(&format!("{long} {long}")), "a".repeat(2 * (WORD_BYTES - 20)));
+        assert_eq!(read(&format!("{long} {long}")), "a".repeat(2 * (ENCODED_WORD_BYTES - 20)));
         assert_eq!(read(&format!("{open} =?utf-8?Q?c?=")), format!("{} c", open.replacen('=', "= ", 1)));
     }
 
     fn check(raw: &str, subject: Option<&str>, body: &str) {
-        let (headers, at) = Headers::read(raw.as_bytes(), 0);
+        let (headers, at) = Headers::parse(raw.as_bytes(), 0);
         assert_eq!(headers.text("subject").as_deref(), subject, "{raw:?}");
         assert_eq!(raw.get(at..), Some(body), "{raw:?}");
     }
@@ -193,17 +193,17 @@ mod tests {
 
     #[test]
     fn eight_bit_values_are_read() {
-        let (headers, _) = Headers::read(b"Subject: caf\xe9\n\n", 0);
+        let (headers, _) = Headers::parse(b"Subject: caf\xe9\n\n", 0);
         assert_eq!(headers.text("Subject").as_deref(), Some("caf\u{fffd}"));
-        let (headers, _) = Headers::read(b"Subject: \xf9\xec\xe5\xed\n\n", 0);
+        let (headers, _) = Headers::parse(b"Subject: \xf9\xec\xe5\xed\n\n", 0);
         assert_eq!(headers.text("Subject").as_deref(), Some("שלום"));
-        let (headers, _) = Headers::read(b"Subject: =?iso-8859-1?Q?caf\xe9?=\n\n", 0);
+        let (headers, _) = Headers::parse(b"Subject: =?iso-8859-1?Q?caf\xe9?=\n\n", 0);
         assert_eq!(headers.text("Subject").as_deref(), Some("café"));
     }
 
     #[test]
     fn the_number_of_fields_is_bounded() {
         let raw = "X: y\n".repeat(FIELDS + 50);
-        assert_eq!(Headers::read(raw.as_bytes(), 0).0.all("x").count(), FIELDS);
+        assert_eq!(Headers::parse(raw.as_bytes(), 0).0.all("x").count(), FIELDS);
     }
 }

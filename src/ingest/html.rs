@@ -4,7 +4,7 @@
 
 use super::{
     entity::push_decoded,
-    limits::{LINKS, SHORT_CHARS, TEXT_CHARS, cut},
+    limits::{LINKS, SHORT_CHARS, TEXT_CHARS, truncate_chars},
     style::Sight,
     tag::{Name, Token, Tokens, attributes},
 };
@@ -223,14 +223,14 @@ impl Drawing<'_> {
         if !marks.href.is_empty() && self.sight().is_visible() && self.page.links.len() < LINKS {
             let mut href = String::new();
             push_decoded(&mut href, marks.href.trim());
-            self.link = Some((cut(href, SHORT_CHARS).0, self.page.text.len()));
+            self.link = Some((truncate_chars(href, SHORT_CHARS).0, self.page.text.len()));
         }
     }
 
     fn close_link(&mut self) {
         let Some((href, start)) = self.link.take() else { return };
         let text = self.page.text.get(start..).unwrap_or_default().trim().to_owned();
-        self.page.links.push(Link { text: cut(text, SHORT_CHARS).0, href });
+        self.page.links.push(Link { text: truncate_chars(text, SHORT_CHARS).0, href });
     }
 }
 

@@ -8,13 +8,13 @@ use super::{
 };
 use crate::model::{Address, Mail, ids::hex};
 
-pub(super) struct Ids {
+pub(super) struct MessageIds {
     pub(super) message_id: Option<String>,
     pub(super) references: Vec<String>,
 }
 
-impl Ids {
-    pub(super) fn read(headers: &Headers<'_>) -> Ids {
+impl MessageIds {
+    pub(super) fn from_headers(headers: &Headers<'_>) -> MessageIds {
         let of = |name| headers.first(name).map(message_ids).unwrap_or_default();
         let mut references = of("References");
         // What it answers is the last of a chain, whether the chain names it or not. A mail answers one or a few.
@@ -26,7 +26,7 @@ impl Ids {
         if references.len() > REFERENCES {
             references.drain(1..=references.len() - REFERENCES);
         }
-        Ids { message_id: of("Message-ID").into_iter().next(), references }
+        MessageIds { message_id: of("Message-ID").into_iter().next(), references }
     }
 
     /// The first message of the conversation.
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn check(raw: &str, id: Option<&str>, references: &[&str], thread: &str) {
-        let ids = Ids::read(&Headers::read(raw.as_bytes(), 0).0);
+        let ids = MessageIds::from_headers(&Headers::parse(raw.as_bytes(), 0).0);
         assert_eq!(ids.message_id.as_deref(), id, "{raw}");
         assert_eq!(ids.references, references, "{raw}");
         assert_eq!(ids.thread("c"), thread, "{raw}");
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_long_chain_keeps_its_first_and_its_last() {
         let chain: String = (0..300).map(|n| format!(" <{n}@x>")).collect();
-        let ids = Ids::read(&Headers::read(format!("References:{chain}\n").as_bytes(), 0).0);
+        let ids = MessageIds::from_headers(&Headers::parse(format!("References:{chain}\n").as_bytes(), 0).0);
         assert_eq!(ids.references.len(), REFERENCES);
         assert_eq!(ids.references.first().map(String::as_str), Some("<0@x>"));
         assert_eq!(ids.references.last().map(String::as_str), Some("<299@x>"));

@@ -3,15 +3,15 @@
 //! Attached messages are leaves: nothing in here descends into them.
 
 use super::{
-    content::Content,
+    content_headers::ContentHeaders,
     header::{Headers, line_at},
-    limits::{DEPTH, PARTS},
+    limits::{MIME_DEPTH, PARTS},
 };
 
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub(super) headers: Headers<'a>,
-    pub(super) content: Content,
+    pub(super) content: ContentHeaders,
     /// Still encoded.
     pub(super) body: &'a [u8],
     /// Inside multipart/related: likely a picture of the page beside it.
@@ -69,10 +69,11 @@ impl<'a> Walk<'a> {
     /// Takes in one part whose body starts at the cursor; returns the headers of the next.
     fn entity(&mut self, headers: Headers<'a>) -> Result<Option<Headers<'a>>, TooDeep> {
         let digest = self.open.last().is_some_and(|frame| frame.digest);
-        let content = Content::read(&headers, if digest { ("message", "rfc822") } else { ("text", "plain") });
+        let content =
+            ContentHeaders::from_headers(&headers, if digest { ("message", "rfc822") } else { ("text", "plain") });
         let start = self.at;
         if let Some(boundary) = content.parts_boundary() {
-            if self.open.len() >= DEPTH {
+            if self.open.len() >= MIME_DEPTH {
                 return Err(TooDeep);
             }
             let frame = self.frame(&content, boundary);
@@ -87,23 +88,24 @@ impl<'a> Walk<'a> {
         Ok(self.follow(hit))
     }
 
-    fn frame(&mut self, content: &Content, boundary: &str) -> Frame {
+    fn frame(&mut self, content: &ContentHeaders, boundary: &str) -> Frame {
         let parent = self.open.last();
         let mut group = parent.and_then(|frame| frame.group);
-        if group.is_none() && content.sub == "alternative" {
+        if group.is_none() && content.sub_type == "alternative" {
             self.groups += 1;
             group = Some(self.groups);
         }
         Frame {
             boundary: boundary.as_bytes().to_vec(),
-            related: content.sub == "related" || parent.is_some_and(|frame| frame.related && content.sub != "mixed"),
-            digest: content.sub == "digest",
+            related: content.sub_type == "related"
+                || parent.is_some_and(|frame| frame.related && content.sub_type != "mixed"),
+            digest: content.sub_type == "digest",
             group,
             preamble: Some(self.at),
         }
     }
 
-    fn leaf(&mut self, headers: Headers<'a>, content: Content, start: usize, end: usize, open_ended: bool) {
+    fn leaf(&mut self, headers: Headers<'a>, content: ContentHeaders, start: usize, end: usize, open_ended: bool) {
         if self.parts.leaves.len() >= PARTS {
             self.parts.too_many = true;
             return;
@@ -149,7 +151,7 @@ impl<'a> Walk<'a> {
                 if let Some(frame) = self.open.last_mut() {
                     frame.preamble = None;
                 }
-                let (headers, body) = Headers::read(self.bytes, self.at);
+                let (headers, body) = Headers::parse(self.bytes, self.at);
                 self.at = body;
                 return Some(headers);
             }
@@ -164,7 +166,8 @@ impl<'a> Walk<'a> {
         while self.open.len() > level {
             let Some(frame) = self.open.pop() else { return };
             if let Some(start) = frame.preamble {
-                let content = Content { main: "text".into(), sub: "plain".into(), ..Content::default() };
+                let content =
+                    ContentHeaders { main_type: "text".into(), sub_type: "plain".into(), ..ContentHeaders::default() };
                 self.leaf(Headers::default(), content, start, end.max(start), false);
             }
         }
@@ -185,12 +188,12 @@ mod tests {
     use super::*;
 
     fn check(raw: &str, expected: &[(&str, &str)]) {
-        let (headers, body) = Headers::read(raw.as_bytes(), 0);
+        let (headers, body) = Headers::parse(raw.as_bytes(), 0);
         let parts = leaves(raw.as_bytes(), headers, body).unwrap();
         let found: Vec<_> = parts
             .leaves
             .iter()
-            .map(|part| (part.content.full(), String::from_utf8_lossy(part.body).into_owned()))
+            .map(|part| (part.content.mime_type(), String::from_utf8_lossy(part.body).into_owned()))
             .collect();
         let found: Vec<_> = found.iter().map(|(kind, body)| (kind.as_str(), body.as_str())).collect();
         assert_eq!(found, expected, "{raw:?}");
@@ -233,18 +236,18 @@ mod tests {
     fn depth_is_bounded() {
         let read = |depth| {
             let raw = nested(depth);
-            let (headers, body) = Headers::read(raw.as_bytes(), 0);
+            let (headers, body) = Headers::parse(raw.as_bytes(), 0);
             leaves(raw.as_bytes(), headers, body).map(|parts| parts.leaves.len())
         };
-        assert_eq!(read(DEPTH), Ok(1));
-        assert_eq!(read(DEPTH + 1), Err(TooDeep));
+        assert_eq!(read(MIME_DEPTH), Ok(1));
+        assert_eq!(read(MIME_DEPTH + 1), Err(TooDeep));
         assert_eq!(read(100_000), Err(TooDeep));
     }
 
     #[test]
     fn the_number_of_parts_is_bounded() {
         let raw = format!("Content-Type: multipart/mixed; boundary=x\n\n{}", "--x\n\na\n".repeat(PARTS + 10));
-        let (headers, body) = Headers::read(raw.as_bytes(), 0);
+        let (headers, body) = Headers::parse(raw.as_bytes(), 0);
         let parts = leaves(raw.as_bytes(), headers, body).unwrap();
         assert_eq!((parts.leaves.len(), parts.too_many), (PARTS, true));
     }

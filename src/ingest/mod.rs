@@ -7,13 +7,13 @@ mod address;
 mod auth;
 mod body;
 mod bulk;
-mod calendar;
 mod charset;
 mod clean;
-mod content;
+mod content_headers;
 mod entity;
 mod header;
 mod html;
+mod icalendar;
 mod identity;
 mod intake;
 mod limits;
@@ -24,7 +24,7 @@ mod received;
 mod signature;
 mod style;
 mod tag;
-mod transfer;
+mod transfer_encoding;
 mod tricks;
 mod watchdog;
 
@@ -35,6 +35,6 @@ pub use intake::{
     AccountIntake, EnteredMail, IntakeCounts, IntakePass, KnownMailUpdates, MAILS_PER_COMMIT, NEVER_TOUCH_REASON,
     PolledIntake, is_never_touched,
 };
-pub use parse::{Note, Opened, Unreadable, open_mail, read_mail};
+pub use parse::{MailParseError, MailTruncation, ParsedMail, parse_mail, parse_mail_in_full};
 pub use tricks::{Stripped, escape_for_people, strip};
 pub use watchdog::{GuardedParser, ParseAborted, StepTracker, run_watched};

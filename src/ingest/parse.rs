@@ -6,14 +6,14 @@ use chrono::DateTime;
 use mail_parser::{HeaderValue, parsers::MessageStream};
 
 use super::{
-    address::{one_line, people},
+    address::{collapse_whitespace, parse_addresses},
     auth::{Trust, authenticate},
     body::{self, Body},
     bulk,
     clean::{Cleaned, clean},
-    header::{Headers, terminated},
-    identity::{Ids, content_sha256},
-    limits::{DEPTH, MAIL_BYTES, RECIPIENTS, SHORT_CHARS, TEXT_CHARS, cut},
+    header::{Headers, field_parser_input},
+    identity::{MessageIds, content_sha256},
+    limits::{MAIL_BYTES, MIME_DEPTH, RECIPIENTS, SHORT_CHARS, TEXT_CHARS, truncate_chars},
     mime,
     tricks::strip,
 };
@@ -24,18 +24,18 @@ const HEAD_BYTES: usize = 64 * 1024;
 
 /// Why a message could not be read at all. It is kept where it is; a person can look at it there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
+pub enum MailParseError {
     #[error("the file is empty")]
     Empty,
     #[error("this is not a mail: it has no header fields")]
     NoHeaders,
-    #[error("its parts are nested deeper than {DEPTH} levels, which no honest mail is")]
+    #[error("its parts are nested deeper than {MIME_DEPTH} levels, which no honest mail is")]
     TooDeep,
 }
 
 /// What was left out of a mail that is larger than it should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Note {
+pub enum MailTruncation {
     #[error("only the first {} MiB were read", MAIL_BYTES / 1024 / 1024)]
     Oversize,
     #[error("it has more parts than are read")]
@@ -48,41 +48,41 @@ pub enum Note {
 
 /// A mail with what `Mail` does not keep.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Opened {
+pub struct ParsedMail {
     pub mail: Mail,
     /// The whole text; `mail.text` holds only the sender's own words.
     pub body: String,
-    pub notes: Vec<Note>,
+    pub truncations: Vec<MailTruncation>,
 }
 
-pub fn read_mail(raw: &[u8], trust: &Trust) -> Result<Mail, Unreadable> {
-    open_mail(raw, trust).map(|opened| opened.mail)
+pub fn parse_mail(raw: &[u8], trust: &Trust) -> Result<Mail, MailParseError> {
+    parse_mail_in_full(raw, trust).map(|opened| opened.mail)
 }
 
-pub fn open_mail(raw: &[u8], trust: &Trust) -> Result<Opened, Unreadable> {
+pub fn parse_mail_in_full(raw: &[u8], trust: &Trust) -> Result<ParsedMail, MailParseError> {
     let bytes = raw.get(..MAIL_BYTES).unwrap_or(raw);
-    let bytes = with_line_feeds(bytes);
-    let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).ok_or(Unreadable::Empty)?;
+    let bytes = convert_bare_carriage_returns(bytes);
+    let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).ok_or(MailParseError::Empty)?;
     // A byte order mark is not part of the first field's name.
     let start = start + if bytes.get(start..).is_some_and(|rest| rest.starts_with(b"\xef\xbb\xbf")) { 3 } else { 0 };
-    let (headers, at) = Headers::read(&bytes, start);
+    let (headers, at) = Headers::parse(&bytes, start);
     if headers.is_empty() {
-        return Err(Unreadable::NoHeaders);
+        return Err(MailParseError::NoHeaders);
     }
-    let parts = mime::leaves(&bytes, headers.clone(), at).map_err(|mime::TooDeep| Unreadable::TooDeep)?;
-    let body = body::gather(&parts.leaves);
+    let parts = mime::leaves(&bytes, headers.clone(), at).map_err(|mime::TooDeep| MailParseError::TooDeep)?;
+    let body = body::assemble_body(&parts.leaves);
     let mut notes = Vec::new();
     let mut note = |when: bool, what| notes.extend(when.then_some(what));
-    note(raw.len() > MAIL_BYTES, Note::Oversize);
-    note(parts.too_many, Note::ManyParts);
-    note(body.text_cut, Note::LongText);
+    note(raw.len() > MAIL_BYTES, MailTruncation::Oversize);
+    note(parts.too_many, MailTruncation::ManyParts);
+    note(body.text_cut, MailTruncation::LongText);
     let (mail, body, many_people) = assemble(&headers, body, trust, raw.len() as u64);
-    note(many_people, Note::ManyPeople);
-    Ok(Opened { mail, body, notes })
+    note(many_people, MailTruncation::ManyPeople);
+    Ok(ParsedMail { mail, body, truncations: notes })
 }
 
 /// Very old mail ends its lines with carriage returns alone.
-fn with_line_feeds(bytes: &[u8]) -> Cow<'_, [u8]> {
+fn convert_bare_carriage_returns(bytes: &[u8]) -> Cow<'_, [u8]> {
     if bytes.contains(&b'\n') || !bytes.contains(&b'\r') {
         return Cow::Borrowed(bytes);
     }
@@ -91,20 +91,20 @@ fn with_line_feeds(bytes: &[u8]) -> Cow<'_, [u8]> {
 
 fn assemble(headers: &Headers<'_>, body: Body, trust: &Trust, size: u64) -> (Mail, String, bool) {
     let subject = strip(&headers.text("Subject").unwrap_or_default());
-    let subject_text = cut(one_line(&subject.text), SHORT_CHARS).0;
-    let [from, reply_to, to, cc] = ["From", "Reply-To", "To", "Cc"].map(|field| people(headers, field));
-    let many_people = [&to, &cc].iter().any(|list| list.found > list.kept.len());
+    let subject_text = truncate_chars(collapse_whitespace(&subject.text), SHORT_CHARS).0;
+    let [from, reply_to, to, cc] = ["From", "Reply-To", "To", "Cc"].map(|field| parse_addresses(headers, field));
+    let many_people = [&to, &cc].iter().any(|list| list.total > list.addresses.len());
     let tricks = body.tricks + subject.tricks + from.tricks + reply_to.tricks;
-    let ids = Ids::read(headers);
+    let ids = MessageIds::from_headers(headers);
     let Cleaned { body: whole, reply, signature, quoted } = clean(&body.text, &subject_text);
-    let authentication = authenticate(headers, &from.kept, trust);
+    let authentication = authenticate(headers, &from.addresses, trust);
     let written = headers.first("Date").filter(|value| !value.trim_ascii().is_empty());
-    let dated = written.and_then(date);
+    let dated = written.and_then(parse_date);
     let mut mail = Mail {
-        from: from.kept.into_iter().next().unwrap_or_default(),
-        reply_to: reply_to.kept,
-        to: to.kept,
-        cc: cc.kept,
+        from: from.addresses.into_iter().next().unwrap_or_default(),
+        reply_to: reply_to.addresses,
+        to: to.addresses,
+        cc: cc.addresses,
         subject: subject_text,
         date: dated,
         date_ignored: written.is_some() && dated.is_none(),
@@ -132,21 +132,21 @@ fn assemble(headers: &Headers<'_>, body: Body, trust: &Trust, size: u64) -> (Mai
 pub(super) fn received_at(raw: &[u8]) -> Option<Instant> {
     let head = raw.get(..HEAD_BYTES).unwrap_or(raw);
     let start = head.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
-    let (headers, _) = Headers::read(head, start);
+    let (headers, _) = Headers::parse(head, start);
     let topmost = headers.first("Received")?;
     let at = topmost.iter().rposition(|byte| *byte == b';')?;
-    date(topmost.get(at + 1..)?)
+    parse_date(topmost.get(at + 1..)?)
 }
 
 /// The Date header in the forms that occur, also without a zone (read as UTC).
-fn date(value: &[u8]) -> Option<Instant> {
-    let line = terminated(value, SHORT_CHARS);
+fn parse_date(value: &[u8]) -> Option<Instant> {
+    let line = field_parser_input(value, SHORT_CHARS);
     if let HeaderValue::DateTime(date) = MessageStream::new(&line).parse_date()
         && date.is_valid()
     {
         return Instant::from_unix(date.to_timestamp());
     }
-    let text = one_line(&String::from_utf8_lossy(&line));
+    let text = collapse_whitespace(&String::from_utf8_lossy(&line));
     let parsed =
         DateTime::parse_from_rfc2822(&text).or_else(|_| DateTime::parse_from_rfc2822(&format!("{text} +0000")));
     parsed.or_else(|_| DateTime::parse_from_rfc3339(&text)).ok().and_then(|at| Instant::new(at.to_utc()))

@@ -4,8 +4,8 @@ use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, 
 
 use super::*;
 
-fn open(raw: &str) -> Opened {
-    open_mail(raw.as_bytes(), &Trust::default()).unwrap()
+fn parse(raw: &str) -> ParsedMail {
+    parse_mail_in_full(raw.as_bytes(), &Trust::default()).unwrap()
 }
 
 const MIXED: &str = "From: Dana <Dana@X.example>\nTo: me@home.example\nSubject: =?utf-8?Q?Invoice_7?=\nDate: Mon, 3 Mar 2025 10:00:00 +0200\n\
@@ -17,7 +17,7 @@ const MIXED: &str = "From: Dana <Dana@X.example>\nTo: me@home.example\nSubject: 
 
 #[test]
 fn a_mail_with_everything() {
-    let Opened { mail, body, notes } = open(MIXED);
+    let ParsedMail { mail, body, truncations: notes } = parse(MIXED);
     assert_eq!(notes, []);
     assert_eq!((mail.from.addr.as_str(), mail.from.name.as_deref()), ("dana@x.example", Some("Dana")));
     assert_eq!((mail.subject.as_str(), mail.text.as_str()), ("Invoice 7", "Please pay €5."));
@@ -34,7 +34,7 @@ fn a_mail_with_everything() {
 
 /// The body of a mail whose headers are of no interest.
 fn body_of(content: &str) -> String {
-    open(&format!("Subject: x\n{content}")).body
+    parse(&format!("Subject: x\n{content}")).body
 }
 
 #[test]
@@ -81,11 +81,11 @@ fn what_counts_as_an_attachment() {
         let raw = format!(
             "Subject: x\nContent-Type: multipart/mixed; boundary=m\n\n--m\n\ntext\n--m\n{headers}\n\nSubject: y\n\nz\n--m--"
         );
-        assert_eq!(open(&raw).mail.attachments.len(), expected, "{headers}");
+        assert_eq!(parse(&raw).mail.attachments.len(), expected, "{headers}");
         let raw = raw.replacen("multipart/mixed", "multipart/related", 1);
         let of_page = headers == "Content-Type: image/png";
         let raw = if of_page { raw.replace("image/png", "image/png\nContent-ID: <i>") } else { raw };
-        assert_eq!(open(&raw).mail.attachments.len(), if of_page { 0 } else { expected }, "related: {headers}");
+        assert_eq!(parse(&raw).mail.attachments.len(), if of_page { 0 } else { expected }, "related: {headers}");
     }
 }
 
@@ -97,7 +97,7 @@ fn an_invitation_is_read_from_part_or_file() {
         let raw = format!(
             "Subject: x\nContent-Type: multipart/mixed; boundary=m\n\n--m\n\ntext\n--m\nContent-Type: {kind}\n\n{event}\n--m--"
         );
-        let mail = open(&raw).mail;
+        let mail = parse(&raw).mail;
         assert_eq!(
             mail.invite.map(|invite| (invite.method, invite.summary)),
             Some(("REQUEST".into(), "Talk".into())),
@@ -111,7 +111,7 @@ fn an_invitation_is_read_from_part_or_file() {
 fn tricks_are_counted_wherever_they_hide() {
     let raw = "From: Ba\u{200b}nk <a@x.example>\nSubject: pay\u{202e}now\nContent-Type: multipart/mixed; boundary=m\n\n--m\n\npass\u{200b}word\n\
         --m\nContent-Type: application/pdf; name=\"gpj\u{202e}exe\"\n\n--m--";
-    let mail = open(raw).mail;
+    let mail = parse(raw).mail;
     assert_eq!(mail.tricks, 4);
     assert_eq!(
         (mail.text.as_str(), mail.subject.as_str(), mail.from.name.as_deref()),
@@ -122,13 +122,13 @@ fn tricks_are_counted_wherever_they_hide() {
 #[test]
 fn what_is_no_mail_says_why() {
     for (raw, expected) in [
-        ("", Unreadable::Empty),
-        ("\r\n\r\n", Unreadable::Empty),
-        ("just some text\n", Unreadable::NoHeaders),
-        (" \n", Unreadable::NoHeaders),
+        ("", MailParseError::Empty),
+        ("\r\n\r\n", MailParseError::Empty),
+        ("just some text\n", MailParseError::NoHeaders),
+        (" \n", MailParseError::NoHeaders),
     ] {
         assert_eq!(
-            open_mail(raw.as_bytes(), &Trust::default()).map(|opened| opened.mail.subject),
+            parse_mail_in_full(raw.as_bytes(), &Trust::default()).map(|opened| opened.mail.subject),
             Err(expected),
             "{raw:?}"
         );
@@ -139,7 +139,7 @@ fn what_is_no_mail_says_why() {
 fn odd_starts_are_read() {
     for raw in ["\r\n\nSubject: x\n\nb", "\u{feff}Subject: x\n\nb", "Subject: x\r\rb", "From a@b Mon\nSubject: x\n\nb"]
     {
-        let Opened { mail, body, .. } = open(raw);
+        let ParsedMail { mail, body, .. } = parse(raw);
         assert_eq!((mail.subject.as_str(), body.as_str()), ("x", "b"), "{raw:?}");
     }
 }
@@ -155,13 +155,13 @@ fn dates_in_the_forms_that_occur() {
         ("Mon, 99 Mar 2025 10:00:00 +0200", None),
         ("", None),
     ] {
-        assert_eq!(date(value.as_bytes()).map(|at| at.to_string()).as_deref(), expected, "{value}");
+        assert_eq!(parse_date(value.as_bytes()).map(|at| at.to_string()).as_deref(), expected, "{value}");
     }
 }
 
 #[test]
 fn the_content_digest_ignores_the_journey() {
-    let digest = |raw: &str| open(raw).mail.content_sha256;
+    let digest = |raw: &str| parse(raw).mail.content_sha256;
     let travelled = format!("Received: by mx.example; Mon\nX-Spam: no\n{MIXED}");
     assert_eq!(digest(&travelled), digest(MIXED));
     assert_eq!(digest(&MIXED.replace("<a@x.example>", "<b@x.example>")), digest(MIXED), "an id is no content");
@@ -173,8 +173,8 @@ fn the_content_digest_ignores_the_journey() {
 fn oversize_mail_is_read_to_the_limit_and_flagged() {
     let head = MIXED.split("aGVsbG8=").next().unwrap();
     let raw = format!("{head}{}", "QUJD".repeat(MAIL_BYTES / 4 + 1_000_000));
-    let Opened { mail, notes, .. } = open(&raw);
-    assert_eq!(notes, [Note::Oversize]);
+    let ParsedMail { mail, truncations: notes, .. } = parse(&raw);
+    assert_eq!(notes, [MailTruncation::Oversize]);
     assert_eq!((mail.text.as_str(), mail.size), ("Please pay €5.", raw.len() as u64));
     assert_eq!(mail.attachments.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["i.pdf (incomplete)"]);
 }
@@ -182,8 +182,9 @@ fn oversize_mail_is_read_to_the_limit_and_flagged() {
 #[test]
 fn long_texts_and_lists_are_cut_and_flagged() {
     let people = "a@x.example, ".repeat(RECIPIENTS + 1);
-    let Opened { mail, body, notes } = open(&format!("Subject: x\nTo: {people}\n\n{}", "word ".repeat(TEXT_CHARS / 4)));
-    assert_eq!(notes, [Note::LongText, Note::ManyPeople]);
+    let ParsedMail { mail, body, truncations: notes } =
+        parse(&format!("Subject: x\nTo: {people}\n\n{}", "word ".repeat(TEXT_CHARS / 4)));
+    assert_eq!(notes, [MailTruncation::LongText, MailTruncation::ManyPeople]);
     assert!(body.len() <= TEXT_CHARS && mail.to.len() == RECIPIENTS);
 }
 
@@ -213,7 +214,7 @@ fn hostile_mail_ends_soon() {
     ] {
         let raw = format!("A: b\n{raw}");
         let start = std::time::Instant::now();
-        let _ = open_mail(raw.as_bytes(), &Trust { servers: vec!["x".into()] });
+        let _ = parse_mail_in_full(raw.as_bytes(), &Trust { servers: vec!["x".into()] });
         // Ten times the promise, for this is not the optimised build.
         assert!(start.elapsed().as_secs() < 10, "{what}: {:?}", start.elapsed());
     }
@@ -222,12 +223,15 @@ fn hostile_mail_ends_soon() {
 #[test]
 fn a_hundred_levels_are_refused() {
     let raw: String = (0..100).map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n")).collect();
-    assert_eq!(open_mail(raw.as_bytes(), &Trust::default()).map(|opened| opened.body), Err(Unreadable::TooDeep));
+    assert_eq!(
+        parse_mail_in_full(raw.as_bytes(), &Trust::default()).map(|opened| opened.body),
+        Err(MailParseError::TooDeep)
+    );
 }
 
 /// Reads it and looks at what must hold of any mail.
-fn survives(raw: &[u8]) -> Result<(), proptest::test_runner::TestCaseError> {
-    if let Ok(opened) = open_mail(raw, &Trust { servers: vec!["mx".into()] }) {
+fn check_invariants(raw: &[u8]) -> Result<(), proptest::test_runner::TestCaseError> {
+    if let Ok(opened) = parse_mail_in_full(raw, &Trust { servers: vec!["mx".into()] }) {
         prop_assert_eq!(opened.mail.content_sha256.len(), 64);
         prop_assert!(!opened.mail.thread.is_empty());
         prop_assert!(!opened.body.contains(|c: char| c.is_control() && c != '\n' && c != '\t'));
@@ -241,7 +245,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_survived(raw in prop::collection::vec(any::<u8>(), 0..2000)) {
-        survives(&raw)?;
+        check_invariants(&raw)?;
     }
 
     #[test]
@@ -256,11 +260,11 @@ proptest! {
                 _ => raw.truncate(at.max(1)),
             }
         }
-        survives(&raw)?;
+        check_invariants(&raw)?;
     }
 
     #[test]
     fn any_page_is_survived(html in "(<[/a-z!\"'= >-]{0,8}|&[a-z#0-9;]{0,6}|[a-z \n]{0,6}|\\PC){0,60}") {
-        survives(format!("Content-Type: text/html\n\n{html}").as_bytes())?;
+        check_invariants(format!("Content-Type: text/html\n\n{html}").as_bytes())?;
     }
 }

@@ -14,7 +14,7 @@ const RESULTS: &str = "Authentication-Results";
 /// 8601 §5); for clients that sign in or are on the same machine many do not, so below their Received nothing counts.
 pub(super) fn own_results<'a>(headers: &Headers<'a>, trust: &Trust) -> Result<&'a [u8], String> {
     let mut has_come_in = false;
-    for (name, value) in headers.trace() {
+    for (name, value) in headers.iter() {
         if name.eq_ignore_ascii_case(RESULTS.as_bytes()) {
             return Ok(value);
         }
@@ -142,7 +142,7 @@ mod tests {
 
     fn found(headers: &str) -> Result<String, String> {
         let raw = format!("{headers}From: a@bank.example\n\n");
-        let headers = Headers::read(raw.as_bytes(), 0).0;
+        let headers = Headers::parse(raw.as_bytes(), 0).0;
         let trust = Trust { servers: vec!["mx.home.example".into(), "mx.google.com".into()] };
         own_results(&headers, &trust).map(|value| String::from_utf8_lossy(value).trim().to_owned())
     }

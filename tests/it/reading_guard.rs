@@ -7,7 +7,7 @@ use std::{
 };
 
 use adjutant::{
-    ingest::{GuardedParser, Trust, Unreadable, read_mail},
+    ingest::{GuardedParser, MailParseError, Trust, parse_mail},
     model::Mail,
 };
 
@@ -23,9 +23,9 @@ const LOST: Duration = Duration::from_secs(6);
 static READ: AtomicUsize = AtomicUsize::new(0);
 
 /// The shipped reader, with two faults in it that no known mail finds.
-fn faulty(raw: &[u8], trust: &Trust) -> Result<Mail, Unreadable> {
+fn faulty(raw: &[u8], trust: &Trust) -> Result<Mail, MailParseError> {
     READ.fetch_add(1, Ordering::SeqCst);
-    let mail = read_mail(raw, trust)?;
+    let mail = parse_mail(raw, trust)?;
     assert!(mail.subject != "About panic", "a fault with the words of the mail: {}", mail.text);
     let start = Wall::now();
     while mail.subject == "About endless" && start.elapsed() < LOST {

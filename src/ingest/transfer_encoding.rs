@@ -5,16 +5,16 @@ use std::borrow::Cow;
 pub(super) fn decode<'a>(bytes: &'a [u8], encoding: &str) -> Cow<'a, [u8]> {
     let encoding = encoding.trim();
     if encoding.eq_ignore_ascii_case("base64") {
-        Cow::Owned(base64(bytes))
+        Cow::Owned(decode_base64(bytes))
     } else if encoding.eq_ignore_ascii_case("quoted-printable") {
-        Cow::Owned(quoted_printable(bytes))
+        Cow::Owned(decode_quoted_printable(bytes))
     } else {
         Cow::Borrowed(bytes)
     }
 }
 
 /// Characters outside the alphabet are skipped; padding ends a group, and more text may follow it.
-fn base64(bytes: &[u8]) -> Vec<u8> {
+fn decode_base64(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() / 4 * 3 + 3);
     let (mut bits, mut count) = (0_u32, 0_u32);
     for byte in bytes {
@@ -45,13 +45,13 @@ const fn base64_value(byte: u8) -> Option<u8> {
 }
 
 /// A `=` that starts no escape stays as it is.
-fn quoted_printable(bytes: &[u8]) -> Vec<u8> {
+fn decode_quoted_printable(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         let text = line.trim_ascii_end();
         let soft = text.last() == Some(&b'=') && !text.ends_with(b"==");
         let text = if soft { text.get(..text.len() - 1).unwrap_or(text) } else { text };
-        unescape(text, &mut out);
+        unescape_quoted_printable(text, &mut out);
         if !soft && line.last() == Some(&b'\n') {
             out.push(b'\n');
         }
@@ -59,13 +59,13 @@ fn quoted_printable(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-fn unescape(text: &[u8], out: &mut Vec<u8>) {
+fn unescape_quoted_printable(text: &[u8], out: &mut Vec<u8>) {
     let mut pieces = text.split(|byte| *byte == b'=');
     out.extend_from_slice(pieces.next().unwrap_or_default());
     for piece in pieces {
         match piece {
-            [high, low, rest @ ..] if hex(*high).is_some() && hex(*low).is_some() => {
-                out.push((hex(*high).unwrap_or(0) << 4) | hex(*low).unwrap_or(0));
+            [high, low, rest @ ..] if hex_digit_value(*high).is_some() && hex_digit_value(*low).is_some() => {
+                out.push((hex_digit_value(*high).unwrap_or(0) << 4) | hex_digit_value(*low).unwrap_or(0));
                 out.extend_from_slice(rest);
             }
             _ => {
@@ -76,7 +76,7 @@ fn unescape(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-const fn hex(byte: u8) -> Option<u8> {
+const fn hex_digit_value(byte: u8) -> Option<u8> {
     match byte {
         b'0'..=b'9' => Some(byte - b'0'),
         b'A'..=b'F' => Some(byte - b'A' + 10),

@@ -6,19 +6,19 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeZone, Utc};
 use chrono_tz::Tz;
 
 use super::{
-    address::one_line,
-    limits::{CALENDAR_BYTES, SHORT_CHARS, cut},
+    address::collapse_whitespace,
+    limits::{CALENDAR_BYTES, SHORT_CHARS, truncate_chars},
     tricks::strip,
 };
 use crate::model::{Instant, mail::Invite};
 
 /// `method` is the one of the Content-Type, used when the text names none.
-pub(super) fn invite(text: &str, method: Option<&str>) -> Option<Invite> {
+pub(super) fn parse_invite(text: &str, method: Option<&str>) -> Option<Invite> {
     let mut invite = Invite { method: method.unwrap_or_default().trim().to_ascii_uppercase(), ..Invite::default() };
     let mut inside: Vec<String> = Vec::new();
     let mut found = false;
-    for line in unfolded(text) {
-        let Some(property) = Property::parse(&line) else { continue };
+    for line in unfold_lines(text) {
+        let Some(property) = CalendarProperty::parse(&line) else { continue };
         match (property.name.as_str(), inside.as_slice()) {
             ("BEGIN", _) => {
                 // Real calendars nest three deep.
@@ -37,7 +37,7 @@ pub(super) fn invite(text: &str, method: Option<&str>) -> Option<Invite> {
             ("METHOD", [calendar]) if calendar == "VCALENDAR" => {
                 invite.method = property.value.trim().to_ascii_uppercase()
             }
-            (_, [.., event]) if event == "VEVENT" => property.put(&mut invite),
+            (_, [.., event]) if event == "VEVENT" => property.apply_to(&mut invite),
             _ => {}
         }
     }
@@ -47,7 +47,7 @@ pub(super) fn invite(text: &str, method: Option<&str>) -> Option<Invite> {
 }
 
 /// Lines joined where the next begins with white space.
-fn unfolded(text: &str) -> Vec<String> {
+fn unfold_lines(text: &str) -> Vec<String> {
     let end = (0..=CALENDAR_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     let mut lines: Vec<String> = Vec::new();
     for line in text.get(..end).unwrap_or_default().lines() {
@@ -59,15 +59,15 @@ fn unfolded(text: &str) -> Vec<String> {
     lines
 }
 
-struct Property {
+struct CalendarProperty {
     name: String,
     zone: Option<String>,
     common_name: Option<String>,
     value: String,
 }
 
-impl Property {
-    fn parse(line: &str) -> Option<Property> {
+impl CalendarProperty {
+    fn parse(line: &str) -> Option<CalendarProperty> {
         let mut quoted = false;
         let colon = line.char_indices().find_map(|(at, c)| {
             quoted ^= c == '"';
@@ -75,7 +75,7 @@ impl Property {
         })?;
         let (head, value) = (line.get(..colon)?, line.get(colon + 1..)?);
         let mut parts = head.split(';');
-        let mut property = Property {
+        let mut property = CalendarProperty {
             name: parts.next()?.trim().to_ascii_uppercase(),
             zone: None,
             common_name: None,
@@ -92,31 +92,33 @@ impl Property {
         Some(property)
     }
 
-    fn put(self, invite: &mut Invite) {
+    fn apply_to(self, invite: &mut Invite) {
         match self.name.as_str() {
-            "UID" => invite.uid = short(self.value.trim()),
-            "SUMMARY" => invite.summary = short(&unescaped(&self.value)),
-            "DTSTART" => invite.start = self.instant(),
-            "DTEND" => invite.end = self.instant(),
+            "UID" => invite.uid = to_short_line(self.value.trim()),
+            "SUMMARY" => invite.summary = to_short_line(&unescape_text(&self.value)),
+            "DTSTART" => invite.start = self.parse_instant(),
+            "DTEND" => invite.end = self.parse_instant(),
             "SEQUENCE" => invite.sequence = self.value.trim().parse().unwrap_or_default(),
             "ORGANIZER" => {
                 let address = self.value.trim();
                 let mail = address.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("mailto:"));
                 let address = if mail { address.get(7..).unwrap_or_default().to_lowercase() } else { String::new() };
-                invite.organizer =
-                    Some(address).filter(|address| !address.is_empty()).or(self.common_name).map(|name| short(&name));
+                invite.organizer = Some(address)
+                    .filter(|address| !address.is_empty())
+                    .or(self.common_name)
+                    .map(|name| to_short_line(&name));
             }
             _ => {}
         }
     }
 
-    fn instant(&self) -> Option<Instant> {
+    fn parse_instant(&self) -> Option<Instant> {
         let value = self.value.trim();
         let (value, utc) = value.strip_suffix(['Z', 'z']).map_or((value, false), |value| (value, true));
         let local = NaiveDateTime::parse_from_str(value, "%Y%m%dT%H%M%S")
             .ok()
             .or_else(|| NaiveDate::parse_from_str(value, "%Y%m%d").ok()?.and_hms_opt(0, 0, 0))?;
-        let at: DateTime<Utc> = match self.zone.as_deref().filter(|_| !utc).map(zone) {
+        let at: DateTime<Utc> = match self.zone.as_deref().filter(|_| !utc).map(parse_zone) {
             Some(None) => return None,
             // The hour that a change of clocks skips is read as the one after it.
             Some(Some(zone)) => match zone.from_local_datetime(&local).earliest() {
@@ -132,11 +134,11 @@ impl Property {
     }
 }
 
-fn short(text: &str) -> String {
-    cut(one_line(&strip(text).text), SHORT_CHARS).0
+fn to_short_line(text: &str) -> String {
+    truncate_chars(collapse_whitespace(&strip(text).text), SHORT_CHARS).0
 }
 
-fn unescaped(value: &str) -> String {
+fn unescape_text(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     let mut chars = value.chars();
     while let Some(c) = chars.next() {
@@ -151,16 +153,16 @@ fn unescaped(value: &str) -> String {
     out
 }
 
-fn zone(name: &str) -> Option<Tz> {
+fn parse_zone(name: &str) -> Option<Tz> {
     let name = name.trim();
     // Some programs put a path before the name: `/example.org/2025/Europe/Berlin`.
     let tail = name.rmatch_indices('/').nth(1).and_then(|(at, _)| name.get(at + 1..));
-    let windows = WINDOWS.iter().find(|(windows, _)| windows.eq_ignore_ascii_case(name)).map(|(_, iana)| *iana);
+    let windows = WINDOWS_ZONES.iter().find(|(windows, _)| windows.eq_ignore_ascii_case(name)).map(|(_, iana)| *iana);
     name.parse().ok().or_else(|| tail?.parse().ok()).or_else(|| windows?.parse().ok())
 }
 
 /// Outlook's names for the zones people here are likely to meet.
-const WINDOWS: &[(&str, &str)] = &[
+const WINDOWS_ZONES: &[(&str, &str)] = &[
     ("Israel Standard Time", "Asia/Jerusalem"),
     ("GMT Standard Time", "Europe/London"),
     ("Greenwich Standard Time", "Africa/Abidjan"),
@@ -196,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_whole_invitation() {
-        let invite = invite(WHOLE, Some("CANCEL")).unwrap();
+        let invite = parse_invite(WHOLE, Some("CANCEL")).unwrap();
         assert_eq!(
             invite,
             Invite {
@@ -225,16 +227,16 @@ mod tests {
             ("DTSTART:", None),
         ] {
             let text = format!("BEGIN:VCALENDAR\nBEGIN:VEVENT\n{line}\nEND:VEVENT\n");
-            let start = invite(&text, None).unwrap().start.map(|at| at.to_string());
+            let start = parse_invite(&text, None).unwrap().start.map(|at| at.to_string());
             assert_eq!(start.as_deref(), expected, "{line}");
         }
     }
 
     #[test]
     fn no_event_is_no_invitation() {
-        assert_eq!(invite("", None), None);
-        assert_eq!(invite("BEGIN:VCALENDAR\nBEGIN:VTODO\nUID:a\nEND:VTODO\nEND:VCALENDAR", None), None);
-        assert_eq!(invite(&"BEGIN:VEVENT\n".repeat(100), None), None);
-        assert_eq!(invite("BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:cut", Some("request")).unwrap().method, "REQUEST");
+        assert_eq!(parse_invite("", None), None);
+        assert_eq!(parse_invite("BEGIN:VCALENDAR\nBEGIN:VTODO\nUID:a\nEND:VTODO\nEND:VCALENDAR", None), None);
+        assert_eq!(parse_invite(&"BEGIN:VEVENT\n".repeat(100), None), None);
+        assert_eq!(parse_invite("BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:cut", Some("request")).unwrap().method, "REQUEST");
     }
 }

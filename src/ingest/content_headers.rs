@@ -3,41 +3,45 @@
 use mail_parser::{ContentType, HeaderValue, parsers::MessageStream};
 
 use super::{
-    header::{Headers, terminated},
+    header::{Headers, field_parser_input},
     limits::PARAMETER_BYTES,
 };
 
 /// Types are lower case; a missing or unreadable Content-Type is `text/plain`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Content {
-    pub(super) main: String,
-    pub(super) sub: String,
+pub(super) struct ContentHeaders {
+    pub(super) main_type: String,
+    pub(super) sub_type: String,
     pub(super) boundary: Option<String>,
     pub(super) charset: Option<String>,
     /// Of a calendar part.
     pub(super) method: Option<String>,
     pub(super) file_name: Option<String>,
     /// Lines ending in a space go on in the next (RFC 3676).
-    pub(super) flowed: bool,
+    pub(super) is_flowed: bool,
     pub(super) is_attachment: bool,
 }
 
-impl Content {
-    pub(super) fn read(headers: &Headers<'_>, default: (&str, &str)) -> Content {
-        let mut content = Content { main: default.0.to_owned(), sub: default.1.to_owned(), ..Content::default() };
+impl ContentHeaders {
+    pub(super) fn from_headers(headers: &Headers<'_>, default: (&str, &str)) -> ContentHeaders {
+        let mut content = ContentHeaders {
+            main_type: default.0.to_owned(),
+            sub_type: default.1.to_owned(),
+            ..ContentHeaders::default()
+        };
         let mut name = None;
-        parameters(headers, "Content-Type", |kind| {
+        read_parameters(headers, "Content-Type", |kind| {
             if let Some(sub) = kind.subtype() {
-                kind.ctype().clone_into(&mut content.main);
-                sub.trim().clone_into(&mut content.sub);
+                kind.ctype().clone_into(&mut content.main_type);
+                sub.trim().clone_into(&mut content.sub_type);
             }
             content.boundary = kind.attribute("boundary").map(|text| text.trim_end().to_owned());
             content.charset = kind.attribute("charset").map(str::to_owned);
             content.method = kind.attribute("method").map(str::to_owned);
-            content.flowed = kind.attribute("format").is_some_and(|format| format.eq_ignore_ascii_case("flowed"));
+            content.is_flowed = kind.attribute("format").is_some_and(|format| format.eq_ignore_ascii_case("flowed"));
             name = kind.attribute("name").map(str::to_owned);
         });
-        parameters(headers, "Content-Disposition", |kind| {
+        read_parameters(headers, "Content-Disposition", |kind| {
             content.is_attachment = kind.ctype().eq_ignore_ascii_case("attachment");
             content.file_name = kind.attribute("filename").map(str::to_owned);
         });
@@ -45,28 +49,28 @@ impl Content {
         content
     }
 
-    pub(super) fn is(&self, main: &str, sub: &str) -> bool {
-        self.main == main && self.sub == sub
+    pub(super) fn is_type(&self, main: &str, sub: &str) -> bool {
+        self.main_type == main && self.sub_type == sub
     }
 
-    pub(super) fn full(&self) -> String {
-        format!("{}/{}", self.main, self.sub)
+    pub(super) fn mime_type(&self) -> String {
+        format!("{}/{}", self.main_type, self.sub_type)
     }
 
     /// The boundary of a multipart that can be taken apart.
     pub(super) fn parts_boundary(&self) -> Option<&str> {
-        self.boundary.as_deref().filter(|boundary| self.main == "multipart" && !boundary.is_empty())
+        self.boundary.as_deref().filter(|boundary| self.main_type == "multipart" && !boundary.is_empty())
     }
 
     /// Another whole message.
     pub(super) fn is_message(&self) -> bool {
-        self.main == "message" && matches!(self.sub.as_str(), "rfc822" | "global")
+        self.main_type == "message" && matches!(self.sub_type.as_str(), "rfc822" | "global")
     }
 }
 
-fn parameters(headers: &Headers<'_>, name: &str, take: impl FnOnce(&ContentType<'_>)) {
+fn read_parameters(headers: &Headers<'_>, name: &str, take: impl FnOnce(&ContentType<'_>)) {
     let Some(value) = headers.first(name) else { return };
-    let line = terminated(value, PARAMETER_BYTES);
+    let line = field_parser_input(value, PARAMETER_BYTES);
     if let HeaderValue::ContentType(kind) = MessageStream::new(&line).parse_content_type() {
         take(&kind);
     }
@@ -76,8 +80,8 @@ fn parameters(headers: &Headers<'_>, name: &str, take: impl FnOnce(&ContentType<
 mod tests {
     use super::*;
 
-    fn content(raw: &str) -> Content {
-        Content::read(&Headers::read(raw.as_bytes(), 0).0, ("text", "plain"))
+    fn content(raw: &str) -> ContentHeaders {
+        ContentHeaders::from_headers(&Headers::parse(raw.as_bytes(), 0).0, ("text", "plain"))
     }
 
     #[test]
@@ -100,7 +104,7 @@ mod tests {
         for (raw, full, name, attachment) in table {
             let content = content(raw);
             assert_eq!(
-                (content.full().as_str(), content.file_name.as_deref(), content.is_attachment),
+                (content.mime_type().as_str(), content.file_name.as_deref(), content.is_attachment),
                 (full, name, attachment),
                 "{raw}"
             );
