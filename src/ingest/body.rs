@@ -9,7 +9,7 @@ use super::{
     html::html_to_text,
     icalendar,
     limits::{ATTACHED_DEPTH, HTML_BYTES, LINKS, SHORT_CHARS, TEXT_BYTES, TEXT_CHARS, truncate_chars},
-    mime::{self, Part},
+    mime::{self, MimeLeaf},
     transfer_encoding,
     tricks::strip,
 };
@@ -36,7 +36,7 @@ struct Rendering {
     alternative_group: Option<usize>,
 }
 
-pub(super) fn assemble_body(leaves: &[Part<'_>]) -> Body {
+pub(super) fn assemble_body(leaves: &[MimeLeaf<'_>]) -> Body {
     let mut body = Body::default();
     let mut shown = Vec::new();
     for part in leaves {
@@ -69,13 +69,13 @@ pub(super) fn assemble_body(leaves: &[Part<'_>]) -> Body {
 }
 
 /// Text meant to be read in the message itself.
-fn is_shown(part: &Part<'_>, alone: bool) -> bool {
+fn is_shown(part: &MimeLeaf<'_>, alone: bool) -> bool {
     let content = &part.content;
     let readable = content.main_type == "multipart" || (content.main_type == "text" && content.sub_type != "calendar");
     readable && !content.is_attachment && (content.file_name.is_none() || alone)
 }
 
-fn is_calendar(part: &Part<'_>) -> bool {
+fn is_calendar(part: &MimeLeaf<'_>) -> bool {
     let content = &part.content;
     let named = || content.file_name.as_deref().is_some_and(|name| name.to_ascii_lowercase().ends_with(".ics"));
     content.is_type("text", "calendar") || content.is_type("application", "ics") || named()
@@ -83,25 +83,25 @@ fn is_calendar(part: &Part<'_>) -> bool {
 
 /// Pictures a page shows, further renderings of the same text, messages shown in line (digests, bounces) and
 /// cryptographic signatures are not attachments, unless they are called so.
-fn is_attachment(part: &Part<'_>) -> bool {
+fn is_attachment(part: &MimeLeaf<'_>) -> bool {
     let content = &part.content;
     if content.is_attachment || (content.file_name.is_some() && !content.is_type("message", "external-body")) {
         return true;
     }
     let of_page = part.related && part.headers.first("Content-ID").is_some();
-    let rendering = part.group.is_some() || content.main_type == "text" || content.main_type == "message";
+    let rendering = part.alternative_group.is_some() || content.main_type == "text" || content.main_type == "message";
     let protocol = content.main_type == "application"
         && (content.sub_type.starts_with("pgp-") || content.sub_type.ends_with("pkcs7-signature"));
     !(of_page || rendering || protocol)
 }
 
-fn decode_part<'a>(part: &Part<'a>, max: usize) -> Cow<'a, [u8]> {
+fn decode_part<'a>(part: &MimeLeaf<'a>, max: usize) -> Cow<'a, [u8]> {
     let encoding = part.headers.text("Content-Transfer-Encoding").unwrap_or_default();
     transfer_encoding::decode(part.body.get(..max).unwrap_or(part.body), &encoding)
 }
 
 impl Body {
-    fn render_part(&mut self, part: &Part<'_>) -> Rendering {
+    fn render_part(&mut self, part: &MimeLeaf<'_>) -> Rendering {
         let is_html = part.content.sub_type == "html";
         let bytes = decode_part(part, if is_html { HTML_BYTES } else { TEXT_BYTES });
         let text = charset::decode(&bytes, part.content.charset.as_deref());
@@ -115,10 +115,10 @@ impl Body {
         } else {
             text
         };
-        Rendering { text, is_html, alternative_group: part.group }
+        Rendering { text, is_html, alternative_group: part.alternative_group }
     }
 
-    fn add_attachment(&mut self, part: &Part<'_>) {
+    fn add_attachment(&mut self, part: &MimeLeaf<'_>) {
         let bytes = decode_part(part, usize::MAX);
         let name = part.content.file_name.clone().unwrap_or_else(|| attached_subject(part).unwrap_or_default());
         let name = strip(&name);
@@ -136,7 +136,7 @@ impl Body {
     }
 }
 
-fn attached_subject(part: &Part<'_>) -> Option<String> {
+fn attached_subject(part: &MimeLeaf<'_>) -> Option<String> {
     part.content.is_message().then(|| Headers::parse(part.body, 0).0.text("Subject"))?
 }
 
@@ -194,11 +194,11 @@ fn join_flowed_lines(text: &str) -> String {
 }
 
 /// A mail that only hands on another one is read as that one.
-fn attached_text(leaves: &[Part<'_>], depth: usize) -> Option<String> {
+fn attached_text(leaves: &[MimeLeaf<'_>], depth: usize) -> Option<String> {
     let part = leaves.iter().find(|part| part.content.is_message())?;
     let bytes = decode_part(part, TEXT_BYTES);
     let (headers, at) = Headers::parse(&bytes, 0);
-    let parts = mime::leaves(&bytes, headers, at).ok()?;
+    let parts = mime::collect_leaves(&bytes, headers, at).ok()?;
     let mut ignored = Body::default();
     let alone = parts.leaves.len() == 1;
     let shown =

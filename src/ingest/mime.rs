@@ -9,7 +9,7 @@ use super::{
 };
 
 #[derive(Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct MimeLeaf<'a> {
     pub(super) headers: Headers<'a>,
     pub(super) content: ContentHeaders,
     /// Still encoded.
@@ -17,7 +17,7 @@ pub(super) struct Part<'a> {
     /// Inside multipart/related: likely a picture of the page beside it.
     pub(super) related: bool,
     /// The outermost multipart/alternative it is in: of one group only one rendering is shown.
-    pub(super) group: Option<usize>,
+    pub(super) alternative_group: Option<usize>,
     /// Its end was not found.
     pub(super) open_ended: bool,
 }
@@ -26,48 +26,52 @@ pub(super) struct Part<'a> {
 pub(super) struct TooDeep;
 
 #[derive(Debug, Default)]
-pub(super) struct Parts<'a> {
-    pub(super) leaves: Vec<Part<'a>>,
+pub(super) struct MimeLeaves<'a> {
+    pub(super) leaves: Vec<MimeLeaf<'a>>,
     pub(super) too_many: bool,
 }
 
-struct Frame {
+struct OpenMultipart {
     boundary: Vec<u8>,
     related: bool,
     digest: bool,
-    group: Option<usize>,
+    alternative_group: Option<usize>,
     /// Where it starts, while no part was found in it.
     preamble: Option<usize>,
 }
 
 /// A line that ends the current part.
-struct Hit {
+struct BoundaryLine {
     /// Of the line.
     start: usize,
     level: usize,
-    last: bool,
+    is_closing: bool,
 }
 
-struct Walk<'a> {
+struct MimeWalker<'a> {
     bytes: &'a [u8],
     at: usize,
-    open: Vec<Frame>,
-    parts: Parts<'a>,
+    open: Vec<OpenMultipart>,
+    parts: MimeLeaves<'a>,
     groups: usize,
 }
 
-pub(super) fn leaves<'a>(bytes: &'a [u8], headers: Headers<'a>, body: usize) -> Result<Parts<'a>, TooDeep> {
-    let mut walk = Walk { bytes, at: body, open: Vec::new(), parts: Parts::default(), groups: 0 };
+pub(super) fn collect_leaves<'a>(
+    bytes: &'a [u8],
+    headers: Headers<'a>,
+    body: usize,
+) -> Result<MimeLeaves<'a>, TooDeep> {
+    let mut walk = MimeWalker { bytes, at: body, open: Vec::new(), parts: MimeLeaves::default(), groups: 0 };
     let mut next = Some(headers);
     while let Some(headers) = next {
-        next = walk.entity(headers)?;
+        next = walk.read_part(headers)?;
     }
     Ok(walk.parts)
 }
 
-impl<'a> Walk<'a> {
+impl<'a> MimeWalker<'a> {
     /// Takes in one part whose body starts at the cursor; returns the headers of the next.
-    fn entity(&mut self, headers: Headers<'a>) -> Result<Option<Headers<'a>>, TooDeep> {
+    fn read_part(&mut self, headers: Headers<'a>) -> Result<Option<Headers<'a>>, TooDeep> {
         let digest = self.open.last().is_some_and(|frame| frame.digest);
         let content =
             ContentHeaders::from_headers(&headers, if digest { ("message", "rfc822") } else { ("text", "plain") });
@@ -76,47 +80,47 @@ impl<'a> Walk<'a> {
             if self.open.len() >= MIME_DEPTH {
                 return Err(TooDeep);
             }
-            let frame = self.frame(&content, boundary);
+            let frame = self.new_multipart(&content, boundary);
             self.open.push(frame);
             let hit = self.seek();
-            return Ok(self.follow(hit));
+            return Ok(self.read_next_headers(hit));
         }
         let hit = self.seek();
         let end = hit.as_ref().map_or(self.bytes.len(), |hit| hit.start);
         let open_ended = hit.is_none() && !self.open.is_empty();
-        self.leaf(headers, content, start, end, open_ended);
-        Ok(self.follow(hit))
+        self.push_leaf(headers, content, start, end, open_ended);
+        Ok(self.read_next_headers(hit))
     }
 
-    fn frame(&mut self, content: &ContentHeaders, boundary: &str) -> Frame {
+    fn new_multipart(&mut self, content: &ContentHeaders, boundary: &str) -> OpenMultipart {
         let parent = self.open.last();
-        let mut group = parent.and_then(|frame| frame.group);
+        let mut group = parent.and_then(|frame| frame.alternative_group);
         if group.is_none() && content.sub_type == "alternative" {
             self.groups += 1;
             group = Some(self.groups);
         }
-        Frame {
+        OpenMultipart {
             boundary: boundary.as_bytes().to_vec(),
             related: content.sub_type == "related"
                 || parent.is_some_and(|frame| frame.related && content.sub_type != "mixed"),
             digest: content.sub_type == "digest",
-            group,
+            alternative_group: group,
             preamble: Some(self.at),
         }
     }
 
-    fn leaf(&mut self, headers: Headers<'a>, content: ContentHeaders, start: usize, end: usize, open_ended: bool) {
+    fn push_leaf(&mut self, headers: Headers<'a>, content: ContentHeaders, start: usize, end: usize, open_ended: bool) {
         if self.parts.leaves.len() >= PARTS {
             self.parts.too_many = true;
             return;
         }
         let body = self.bytes.get(start..end).unwrap_or_default();
-        let (related, group) = self.open.last().map_or((false, None), |frame| (frame.related, frame.group));
-        self.parts.leaves.push(Part { headers, content, body, related, group, open_ended });
+        let (related, group) = self.open.last().map_or((false, None), |frame| (frame.related, frame.alternative_group));
+        self.parts.leaves.push(MimeLeaf { headers, content, body, related, alternative_group: group, open_ended });
     }
 
     /// The next line that is a boundary of an open multipart, the innermost first. The cursor ends behind it.
-    fn seek(&mut self) -> Option<Hit> {
+    fn seek(&mut self) -> Option<BoundaryLine> {
         if self.open.is_empty() {
             self.at = self.bytes.len();
             return None;
@@ -125,15 +129,15 @@ impl<'a> Walk<'a> {
             let start = self.at;
             self.at = next;
             if let Some(rest) = line.strip_prefix(b"--")
-                && let Some((level, last)) = self.boundary(rest.trim_ascii_end())
+                && let Some((level, last)) = self.match_boundary(rest.trim_ascii_end())
             {
-                return Some(Hit { start: without_break(self.bytes, start), level, last });
+                return Some(BoundaryLine { start: include_line_break(self.bytes, start), level, is_closing: last });
             }
         }
         None
     }
 
-    fn boundary(&self, text: &[u8]) -> Option<(usize, bool)> {
+    fn match_boundary(&self, text: &[u8]) -> Option<(usize, bool)> {
         self.open.iter().enumerate().rev().find_map(|(level, frame)| {
             match text.strip_prefix(frame.boundary.as_slice()) {
                 Some(b"") => Some((level, false)),
@@ -144,9 +148,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Closes what the boundary closes; returns the headers of the next part, or nothing at the end.
-    fn follow(&mut self, mut hit: Option<Hit>) -> Option<Headers<'a>> {
-        while let Some(Hit { start, level, last }) = hit {
-            self.close_to(if last { level } else { level + 1 }, start);
+    fn read_next_headers(&mut self, mut hit: Option<BoundaryLine>) -> Option<Headers<'a>> {
+        while let Some(BoundaryLine { start, level, is_closing: last }) = hit {
+            self.close_multiparts_to(if last { level } else { level + 1 }, start);
             if !last && !self.parts.too_many {
                 if let Some(frame) = self.open.last_mut() {
                     frame.preamble = None;
@@ -157,25 +161,25 @@ impl<'a> Walk<'a> {
             }
             hit = if self.parts.too_many { None } else { self.seek() };
         }
-        self.close_to(0, self.bytes.len());
+        self.close_multiparts_to(0, self.bytes.len());
         None
     }
 
     /// A multipart that held no part was plain text all along.
-    fn close_to(&mut self, level: usize, end: usize) {
+    fn close_multiparts_to(&mut self, level: usize, end: usize) {
         while self.open.len() > level {
             let Some(frame) = self.open.pop() else { return };
             if let Some(start) = frame.preamble {
                 let content =
                     ContentHeaders { main_type: "text".into(), sub_type: "plain".into(), ..ContentHeaders::default() };
-                self.leaf(Headers::default(), content, start, end.max(start), false);
+                self.push_leaf(Headers::default(), content, start, end.max(start), false);
             }
         }
     }
 }
 
 /// The line break before a boundary belongs to the boundary.
-fn without_break(bytes: &[u8], start: usize) -> usize {
+fn include_line_break(bytes: &[u8], start: usize) -> usize {
     match bytes.get(..start) {
         Some([.., b'\r', b'\n']) => start - 2,
         Some([.., b'\n']) => start - 1,
@@ -189,7 +193,7 @@ mod tests {
 
     fn check(raw: &str, expected: &[(&str, &str)]) {
         let (headers, body) = Headers::parse(raw.as_bytes(), 0);
-        let parts = leaves(raw.as_bytes(), headers, body).unwrap();
+        let parts = collect_leaves(raw.as_bytes(), headers, body).unwrap();
         let found: Vec<_> = parts
             .leaves
             .iter()
@@ -237,7 +241,7 @@ mod tests {
         let read = |depth| {
             let raw = nested(depth);
             let (headers, body) = Headers::parse(raw.as_bytes(), 0);
-            leaves(raw.as_bytes(), headers, body).map(|parts| parts.leaves.len())
+            collect_leaves(raw.as_bytes(), headers, body).map(|parts| parts.leaves.len())
         };
         assert_eq!(read(MIME_DEPTH), Ok(1));
         assert_eq!(read(MIME_DEPTH + 1), Err(TooDeep));
@@ -248,7 +252,7 @@ mod tests {
     fn the_number_of_parts_is_bounded() {
         let raw = format!("Content-Type: multipart/mixed; boundary=x\n\n{}", "--x\n\na\n".repeat(PARTS + 10));
         let (headers, body) = Headers::parse(raw.as_bytes(), 0);
-        let parts = leaves(raw.as_bytes(), headers, body).unwrap();
+        let parts = collect_leaves(raw.as_bytes(), headers, body).unwrap();
         assert_eq!((parts.leaves.len(), parts.too_many), (PARTS, true));
     }
 }

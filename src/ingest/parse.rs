@@ -69,7 +69,7 @@ pub fn parse_mail_in_full(raw: &[u8], trust: &Trust) -> Result<ParsedMail, MailP
     if headers.is_empty() {
         return Err(MailParseError::NoHeaders);
     }
-    let parts = mime::leaves(&bytes, headers.clone(), at).map_err(|mime::TooDeep| MailParseError::TooDeep)?;
+    let parts = mime::collect_leaves(&bytes, headers.clone(), at).map_err(|mime::TooDeep| MailParseError::TooDeep)?;
     let body = body::assemble_body(&parts.leaves);
     let mut notes = Vec::new();
     let mut note = |when: bool, what| notes.extend(when.then_some(what));
