@@ -1,20 +1,24 @@
-# Adjutant. `make` alone lists what there is to make.
+# Adjutant. `make` without a target lists the targets.
 
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 
-# Outside the checkout, so that dependencies are compiled once for every clone.
+# Compiled files are outside the checkout, so that dependencies are compiled only once for all clones.
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/adjutant
 export CARGO_TARGET_DIR ?= $(CACHE)/target
+# The home that `run`, `once`, `hitl` and `doctor` use: the folder with configuration, rules and data.
 HOME_DIR ?= $(CURDIR)
 ADJUTANT = $(CARGO_TARGET_DIR)/release/adjutant
+# Where `make install` puts the program.
+BIN_DIR ?= $(or $(CARGO_HOME),$(HOME)/.cargo)/bin
+# The development data of `make eval` and `make train`.
 DATA ?= ../shared/data
-# With numpy and scipy what was learned is cross-validated too.
+# If this Python has numpy and scipy, `make eval` also cross-validates the learned weights.
 PYTHON ?= python3
 
-.PHONY: help need build run once hitl doctor peers test test-live night fmt lint docs check crash crash-long fuzz bench bench-long eval train stats clean
+.PHONY: help need build install run once hitl doctor peers test test-live night fmt lint docs check crash crash-long fuzz bench bench-long eval train stats clean
 
-help: ## what can be made
+help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 need:
@@ -23,59 +27,64 @@ need:
 	@cargo --version | awk '{split($$2, v, "."); exit !(v[1] > 1 || v[2] >= 95)}' \
 		|| { echo "too old: $$(cargo --version); Rust 1.95 or newer is needed. Get it with: rustup update stable"; exit 1; }
 
-build: need ## the release binary
+build: need ## build the release binary
 	cargo build --release --locked
 
-run: build ## build, make the home, and run the daemon on the sample mails (or your own mailbox)
+install: build ## build, and copy the program to ~/.cargo/bin (BIN_DIR=... for another folder)
+	@mkdir -p $(BIN_DIR)
+	@install -m 755 $(ADJUTANT) $(BIN_DIR)/adjutant
+	@echo "Installed $(BIN_DIR)/adjutant"
+
+run: build ## build, and run the daemon on the sample mails, or on your own mailbox if adjutant.toml names one
 	@exec $(ADJUTANT) --home $(HOME_DIR) run
 
-once: build ## take in what is there, work it, report
+once: build ## process the mail that is there, print a report, and exit
 	@$(ADJUTANT) --home $(HOME_DIR) once
 
-hitl: build ## what waits for you: decide with single keys
+hitl: build ## human in the loop, the approval queue: decide with single keys
 	@$(ADJUTANT) --home $(HOME_DIR) hitl
 
-doctor: build ## is everything accounted for, whole and in order?
+doctor: build ## check mail, tasks, audit chain and accounts; fails when something is wrong
 	@$(ADJUTANT) --home $(HOME_DIR) doctor
 
-peers: ## the programs the tests talk to, pinned, into the cache
+peers: ## download the servers that the tests use, in fixed versions, into the cache folder
 	@scripts/peers.sh
 	@scripts/peer_model.sh
 	@scripts/peer_qdrant.sh
 
-test: need peers ## every test
+test: need peers ## run every test
 	@if command -v cargo-nextest >/dev/null; then cargo nextest run --locked --no-fail-fast; else cargo test --locked --lib --bins --tests; fi
 	cargo test --locked --doc
 
-test-live: build ## reads a real Gmail account; needs LIVE_CLIENT_FILE and LIVE_TOKEN_FILE (docs/gmail.md)
+test-live: build ## test with a real Gmail account, read only; needs LIVE_CLIENT_FILE and LIVE_TOKEN_FILE (docs/gmail.md)
 	@$(PYTHON) scripts/test_live.py $(ADJUTANT)
 
-night: need ## sixty simulated days, alone and attacked; draws docs/night.svg
+night: need ## simulate the nightly job for sixty days, without and with an attacker; draws docs/night.svg; needs cargo-nextest
 	IT_DAYS=60 IT_SEEDS=8 IT_CURVE=$(CURDIR)/docs/night.svg cargo nextest run --locked -E 'test(what_a_person_does_consistently)' --no-capture
 	IT_DAYS=60 IT_SEEDS=8 cargo nextest run --locked -E 'test(three_mails_in_ten)' --no-capture
 
-fmt: need ## is the code formatted?
+fmt: need ## check that the code is formatted; changes nothing (`cargo fmt --all` formats it)
 	cargo fmt --all --check
 
-lint: need ## no warning anywhere
+lint: need ## run clippy; fails on any warning
 	cargo clippy --locked --all-targets -- -D warnings
 
-docs: need ## the documentation builds, and its links lead somewhere
+docs: need ## build the API documentation; fails on a broken link
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
 
-check: fmt lint docs test stats ## what CI runs
+check: fmt lint docs test stats ## run everything that CI runs
 
-crash: need peers ## every campaign of kills, restores, forgeries and nonsense: one table, under 90 minutes
+crash: need peers ## test with kills, restores, forgeries and malformed input; prints one table; under 90 minutes; needs cargo-nextest
 	@$(PYTHON) scripts/crash.py
 	$(MAKE) fuzz SECONDS=60
 
-crash-long: need peers ## the same at full counts, some hours; taken up again where it stopped
+crash-long: need peers ## the same with full counts; takes hours, and continues where it was stopped; without fuzz
 	@$(PYTHON) scripts/crash.py --long
 
-fuzz: need ## everything that reads what others write, fed with nonsense (SECONDS per target, or RUNS)
+fuzz: need ## fuzz all parsers of foreign input; SECONDS=60 for each target, or RUNS=n
 	@CACHE=$(CACHE) SECONDS_EACH=$(or $(SECONDS),60) RUNS=$(or $(RUNS),0) $(PYTHON) scripts/fuzz.py
 
-bench: need ## ratios and times, printed beside their goals
+bench: need ## run the benchmarks; prints times and ratios beside their goals
 	cargo bench --locked --bench engine
 	cargo bench --locked --bench path
 	cargo bench --locked --bench start
@@ -85,19 +94,19 @@ bench: need ## ratios and times, printed beside their goals
 	cargo bench --locked --bench llm
 	cargo bench --locked --bench night
 
-bench-long: need ## growth and memory up to a million
+bench-long: need ## benchmark growth and search with up to a million entries
 	BENCH_LONG=1 cargo bench --locked --bench growth
 	BENCH_LONG=1 cargo bench --locked --bench memory
 
-eval: need ## scores on the development data, where it is there
+eval: need ## score the reading of mail and the search on the development data (DATA=...); missing sets are skipped
 	@$(PYTHON) scripts/eval.py $(DATA)
 
-train: need ## fits the weights of the reader anew to the development data
+train: need ## fit the weights of the mail reading to the development data (DATA=...); needs numpy and scipy
 	cargo build --locked --example reader
 	$(PYTHON) scripts/train_reader.py $(DATA) --reader $(CARGO_TARGET_DIR)/debug/examples/reader
 
-stats: ## sizes of files and functions; fails on the too large
+stats: ## print the sizes of files and functions; fails if one is too large
 	@python3 scripts/stats.py
 
-clean: ## forget everything compiled
+clean: ## delete all compiled files
 	cargo clean
