@@ -5,7 +5,7 @@ use mail_parser::decoders::html::add_html_token;
 use super::charset;
 
 /// Longest name looked for; `CounterClockwiseContourIntegral` is the longest there is.
-const LONGEST: usize = 34;
+const MAX_NAME_BYTES: usize = 34;
 
 /// Appends `text` with its references decoded; what is no reference stays as written.
 pub(super) fn push_decoded(out: &mut String, text: &str) {
@@ -19,22 +19,22 @@ pub(super) fn push_decoded(out: &mut String, text: &str) {
 fn push_reference(out: &mut String, piece: &str) {
     let end = piece
         .bytes()
-        .take(LONGEST)
+        .take(MAX_NAME_BYTES)
         .position(|byte| !(byte.is_ascii_alphanumeric() || byte == b'#'))
-        .unwrap_or_else(|| piece.len().min(LONGEST));
+        .unwrap_or_else(|| piece.len().min(MAX_NAME_BYTES));
     let (Some(name), Some(rest)) = (piece.get(..end), piece.get(end..)) else {
         out.push('&');
         out.push_str(piece);
         return;
     };
     let closed = rest.strip_prefix(';');
-    let known_open = closed.is_none() && (name.starts_with('#') || OPEN.contains(&name));
+    let known_open = closed.is_none() && (name.starts_with('#') || WITHOUT_SEMICOLON.contains(&name));
     if name.is_empty() || !(closed.is_some() || known_open) {
         out.push('&');
         out.push_str(piece);
         return;
     }
-    match windows_1252(name) {
+    match decode_windows_1252_reference(name) {
         Some(c) => out.push_str(&c),
         None => add_html_token(out, format!("&{name};").as_bytes(), false),
     }
@@ -42,13 +42,13 @@ fn push_reference(out: &mut String, piece: &str) {
 }
 
 /// `&#146;` is no control character to anyone but the standard: it means the byte of that number.
-fn windows_1252(name: &str) -> Option<String> {
+fn decode_windows_1252_reference(name: &str) -> Option<String> {
     let number: u8 = name.strip_prefix('#')?.parse().ok().filter(|number| (0x80..=0x9f).contains(number))?;
     Some(charset::decode(&[number], Some("windows-1252")))
 }
 
 /// References browsers accept without the semicolon and senders write so.
-const OPEN: &[&str] = &["amp", "lt", "gt", "quot", "nbsp", "copy", "reg"];
+const WITHOUT_SEMICOLON: &[&str] = &["amp", "lt", "gt", "quot", "nbsp", "copy", "reg"];
 
 #[cfg(test)]
 mod tests {

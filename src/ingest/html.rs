@@ -4,193 +4,198 @@
 
 use super::{
     entity::push_decoded,
+    html_token::{HtmlToken, HtmlTokeniser, TagName, attributes},
     limits::{LINKS, SHORT_CHARS, TEXT_CHARS, truncate_chars},
-    style::Sight,
-    tag::{Name, Token, Tokens, attributes},
+    visibility::Visibility,
 };
 use crate::model::mail::Link;
 
 /// Deeper elements are read as if they were one; real pages stay far below.
-const OPEN: usize = 256;
+const MAX_OPEN_ELEMENTS: usize = 256;
 /// How far up an end tag looks for its start.
-const REACH: usize = 64;
+const MAX_END_TAG_SEARCH: usize = 64;
 /// A page with pictures and no more words than these is made of its pictures.
-const FEW_WORDS: usize = 12;
+const IMAGE_ONLY_WORDS: usize = 12;
 /// Levels of quotes that are drawn.
-const QUOTES: usize = 8;
+const MAX_QUOTE_DEPTH: usize = 8;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Page {
+pub struct HtmlText {
     pub text: String,
     pub links: Vec<Link>,
 }
 
-pub fn html_to_text(html: &str) -> Page {
-    let mut tokens = Tokens::new(html);
-    let mut drawn = Drawing::default();
+pub fn html_to_text(html: &str) -> HtmlText {
+    let mut tokens = HtmlTokeniser::new(html);
+    let mut drawn = HtmlRenderer::default();
     while let Some(token) = tokens.next() {
         match token {
-            Token::Text(text) => drawn.text(text),
-            Token::Start(name, _) if name.bytes() == b"title" => drawn.title = tokens.skip_raw(name),
-            Token::Start(name, _) if is_raw(name) => drop(tokens.skip_raw(name)),
-            Token::Start(name, rest) => drawn.start(name, rest),
-            Token::End(name) => drawn.end(name),
+            HtmlToken::Text(text) => drawn.push_text(text),
+            HtmlToken::Start(name, _) if name.bytes() == b"title" => drawn.title = tokens.skip_raw(name),
+            HtmlToken::Start(name, _) if is_raw(name) => drop(tokens.skip_raw(name)),
+            HtmlToken::Start(name, rest) => drawn.start_element(name, rest),
+            HtmlToken::End(name) => drawn.end_element(name),
         }
-        if drawn.page.text.len() > TEXT_CHARS * 4 {
+        if drawn.output.text.len() > TEXT_CHARS * 4 {
             break;
         }
     }
     drawn.close_link();
-    drawn.name_the_pictures();
-    drawn.page
+    drawn.prepend_title_if_image_only();
+    drawn.output
 }
 
 struct Element {
-    name: Name,
-    sight: Sight,
-    quote: bool,
+    name: TagName,
+    visibility: Visibility,
+    is_quote: bool,
 }
 
 #[derive(Default)]
-struct Drawing<'a> {
-    page: Page,
+struct HtmlRenderer<'a> {
+    output: HtmlText,
     title: &'a str,
-    pictures: bool,
-    open: Vec<Element>,
+    has_images: bool,
+    open_elements: Vec<Element>,
     /// Line breaks owed before the next word.
-    breaks: usize,
-    space: bool,
-    bullet: bool,
+    pending_breaks: usize,
+    pending_space: bool,
+    pending_bullet: bool,
     /// The last character that can be seen is a colon: asked at every quote, so kept and not looked for.
-    colon: bool,
-    quotes: usize,
-    pre: usize,
+    ends_with_colon: bool,
+    quote_depth: usize,
+    pre_depth: usize,
     /// The target, and where its text starts.
     link: Option<(String, usize)>,
     scratch: String,
 }
 
-impl Drawing<'_> {
+impl HtmlRenderer<'_> {
     /// A page made of pictures says what it is in its title alone.
-    fn name_the_pictures(&mut self) {
-        if self.pictures && self.page.text.split_whitespace().nth(FEW_WORDS).is_none() {
-            let said = std::mem::take(&mut self.page.text);
-            (self.breaks, self.space, self.bullet, self.quotes, self.open) = (0, false, false, 0, Vec::new());
-            self.text(self.title);
-            if !said.is_empty() && !self.page.text.is_empty() {
-                self.page.text.push_str("\n\n");
+    fn prepend_title_if_image_only(&mut self) {
+        if self.has_images && self.output.text.split_whitespace().nth(IMAGE_ONLY_WORDS).is_none() {
+            let said = std::mem::take(&mut self.output.text);
+            (self.pending_breaks, self.pending_space, self.pending_bullet, self.quote_depth, self.open_elements) =
+                (0, false, false, 0, Vec::new());
+            self.push_text(self.title);
+            if !said.is_empty() && !self.output.text.is_empty() {
+                self.output.text.push_str("\n\n");
             }
-            self.page.text.push_str(&said);
+            self.output.text.push_str(&said);
         }
     }
 
-    fn sight(&self) -> Sight {
-        self.open.last().map_or_else(Sight::default, |element| element.sight)
+    fn visibility(&self) -> Visibility {
+        self.open_elements.last().map_or_else(Visibility::default, |element| element.visibility)
     }
 
-    fn text(&mut self, text: &str) {
-        if text.is_empty() || !self.sight().is_visible() {
+    fn push_text(&mut self, text: &str) {
+        if text.is_empty() || !self.visibility().is_visible() {
             return;
         }
         if text.contains('&') {
             let mut decoded = std::mem::take(&mut self.scratch);
             decoded.clear();
             push_decoded(&mut decoded, text);
-            self.words(&decoded);
+            self.push_words(&decoded);
             self.scratch = decoded;
         } else {
-            self.words(text);
+            self.push_words(text);
         }
     }
 
-    fn words(&mut self, text: &str) {
-        if self.pre > 0 {
-            return self.lines(text);
+    fn push_words(&mut self, text: &str) {
+        if self.pre_depth > 0 {
+            return self.push_preformatted(text);
         }
-        self.space |= text.starts_with(char::is_whitespace);
+        self.pending_space |= text.starts_with(char::is_whitespace);
         let mut first = true;
         for word in text.split_whitespace() {
-            self.space |= !first;
+            self.pending_space |= !first;
             first = false;
-            self.word(word);
+            self.push_word(word);
         }
-        self.space |= !first && text.ends_with(char::is_whitespace);
+        self.pending_space |= !first && text.ends_with(char::is_whitespace);
     }
 
-    fn lines(&mut self, text: &str) {
+    fn push_preformatted(&mut self, text: &str) {
         let mut lines = text.split('\n');
-        self.word(lines.next().unwrap_or_default().trim_end_matches('\r'));
+        self.push_word(lines.next().unwrap_or_default().trim_end_matches('\r'));
         for line in lines {
-            self.breaks = (self.breaks + 1).min(2);
-            self.word(line.trim_end_matches('\r'));
+            self.pending_breaks = (self.pending_breaks + 1).min(2);
+            self.push_word(line.trim_end_matches('\r'));
         }
     }
 
-    fn word(&mut self, word: &str) {
+    fn push_word(&mut self, word: &str) {
         if word.is_empty() {
             return;
         }
-        let text = &mut self.page.text;
-        if text.is_empty() || self.breaks > 0 {
-            for _ in 0..if text.is_empty() { 0 } else { self.breaks } {
+        let text = &mut self.output.text;
+        if text.is_empty() || self.pending_breaks > 0 {
+            for _ in 0..if text.is_empty() { 0 } else { self.pending_breaks } {
                 text.push('\n');
             }
-            text.extend(std::iter::repeat_n("> ", self.quotes));
-            self.colon &= self.quotes == 0;
-        } else if self.space {
+            text.extend(std::iter::repeat_n("> ", self.quote_depth));
+            self.ends_with_colon &= self.quote_depth == 0;
+        } else if self.pending_space {
             text.push(' ');
         }
-        if std::mem::take(&mut self.bullet) {
+        if std::mem::take(&mut self.pending_bullet) {
             text.push_str("- ");
-            self.colon = false;
+            self.ends_with_colon = false;
         }
-        (self.breaks, self.space) = (0, false);
+        (self.pending_breaks, self.pending_space) = (0, false);
         text.push_str(word);
         // A word of white space alone, in a <pre>, leaves what was seen before it.
         let seen = word.trim_end();
         if !seen.is_empty() {
-            self.colon = seen.ends_with(':');
+            self.ends_with_colon = seen.ends_with(':');
         }
     }
 
-    fn start(&mut self, name: Name, rest: &str) {
-        self.imply_end(name);
-        let marks = Marks::read(rest);
+    fn start_element(&mut self, name: TagName, rest: &str) {
+        self.close_implied_element(name);
+        let marks = TagAttributes::parse(rest);
         match name.bytes() {
-            b"br" => self.breaks = (self.breaks + 1).min(2),
+            b"br" => self.pending_breaks = (self.pending_breaks + 1).min(2),
             b"li" => {
-                self.breaks = self.breaks.max(1);
-                self.bullet = true;
+                self.pending_breaks = self.pending_breaks.max(1);
+                self.pending_bullet = true;
             }
-            b"td" | b"th" => self.space = true,
-            b"pre" => self.pre += 1,
+            b"td" | b"th" => self.pending_space = true,
+            b"pre" => self.pre_depth += 1,
             b"a" => self.open_link(&marks),
-            b"img" => self.pictures = true,
+            b"img" => self.has_images = true,
             _ => {}
         }
-        self.breaks = self.breaks.max(gap(name));
-        if is_void(name) || self.open.len() >= OPEN {
+        self.pending_breaks = self.pending_breaks.max(line_breaks_around(name));
+        if is_void(name) || self.open_elements.len() >= MAX_OPEN_ELEMENTS {
             return;
         }
-        let mut sight = self.sight();
+        let mut sight = self.visibility();
         if !marks.style.is_empty() {
-            sight = sight.under(marks.style);
+            sight = sight.with_style(marks.style);
         }
         if marks.hidden {
             sight = sight.hide();
         }
-        let quote = name.bytes() == b"blockquote" && self.quotes < QUOTES && (marks.cited || self.colon);
-        self.quotes += usize::from(quote);
-        self.open.push(Element { name, sight, quote });
+        let quote = name.bytes() == b"blockquote"
+            && self.quote_depth < MAX_QUOTE_DEPTH
+            && (marks.is_citation || self.ends_with_colon);
+        self.quote_depth += usize::from(quote);
+        self.open_elements.push(Element { name, visibility: sight, is_quote: quote });
     }
 
-    fn end(&mut self, name: Name) {
+    fn end_element(&mut self, name: TagName) {
         if name.bytes() == b"a" {
             self.close_link();
         }
         // An end tag without a start still breaks the line, as `</p>` does in a browser.
-        self.breaks = self.breaks.max(gap(name));
-        let Some(from_top) = self.open.iter().rev().take(REACH).position(|element| element.name == name) else {
+        self.pending_breaks = self.pending_breaks.max(line_breaks_around(name));
+        let Some(from_top) =
+            self.open_elements.iter().rev().take(MAX_END_TAG_SEARCH).position(|element| element.name == name)
+        else {
             return;
         };
         self.pop(from_top + 1);
@@ -198,18 +203,18 @@ impl Drawing<'_> {
 
     fn pop(&mut self, count: usize) {
         for _ in 0..count {
-            if let Some(element) = self.open.pop() {
-                self.quotes -= usize::from(element.quote).min(self.quotes);
-                self.pre -= usize::from(element.name.bytes() == b"pre").min(self.pre);
+            if let Some(element) = self.open_elements.pop() {
+                self.quote_depth -= usize::from(element.is_quote).min(self.quote_depth);
+                self.pre_depth -= usize::from(element.name.bytes() == b"pre").min(self.pre_depth);
             }
         }
     }
 
     /// A block ends an open paragraph, an item the item before: otherwise a hidden one would hide all that follows.
-    fn imply_end(&mut self, name: Name) {
-        let Some(top) = self.open.last().map(|element| element.name) else { return };
+    fn close_implied_element(&mut self, name: TagName) {
+        let Some(top) = self.open_elements.last().map(|element| element.name) else { return };
         let ends = match top.bytes() {
-            b"p" => gap(name) > 0,
+            b"p" => line_breaks_around(name) > 0,
             b"li" | b"td" | b"th" | b"tr" | b"option" => top == name,
             _ => false,
         };
@@ -218,35 +223,35 @@ impl Drawing<'_> {
         }
     }
 
-    fn open_link(&mut self, marks: &Marks<'_>) {
+    fn open_link(&mut self, marks: &TagAttributes<'_>) {
         self.close_link();
-        if !marks.href.is_empty() && self.sight().is_visible() && self.page.links.len() < LINKS {
+        if !marks.href.is_empty() && self.visibility().is_visible() && self.output.links.len() < LINKS {
             let mut href = String::new();
             push_decoded(&mut href, marks.href.trim());
-            self.link = Some((truncate_chars(href, SHORT_CHARS).0, self.page.text.len()));
+            self.link = Some((truncate_chars(href, SHORT_CHARS).0, self.output.text.len()));
         }
     }
 
     fn close_link(&mut self) {
         let Some((href, start)) = self.link.take() else { return };
-        let text = self.page.text.get(start..).unwrap_or_default().trim().to_owned();
-        self.page.links.push(Link { text: truncate_chars(text, SHORT_CHARS).0, href });
+        let text = self.output.text.get(start..).unwrap_or_default().trim().to_owned();
+        self.output.links.push(Link { text: truncate_chars(text, SHORT_CHARS).0, href });
     }
 }
 
 /// The attributes that matter here.
 #[derive(Default)]
-struct Marks<'a> {
+struct TagAttributes<'a> {
     style: &'a str,
     href: &'a str,
     hidden: bool,
     /// A mail program marked it as a quote of an earlier mail.
-    cited: bool,
+    is_citation: bool,
 }
 
-impl<'a> Marks<'a> {
-    fn read(rest: &'a str) -> Marks<'a> {
-        let mut marks = Marks::default();
+impl<'a> TagAttributes<'a> {
+    fn parse(rest: &'a str) -> TagAttributes<'a> {
+        let mut marks = TagAttributes::default();
         if rest.is_empty() {
             return marks;
         }
@@ -255,9 +260,9 @@ impl<'a> Marks<'a> {
                 b's' if name.eq_ignore_ascii_case("style") => marks.style = value,
                 b'h' if name.eq_ignore_ascii_case("href") => marks.href = value,
                 b'h' if name.eq_ignore_ascii_case("hidden") => marks.hidden = true,
-                b't' if name.eq_ignore_ascii_case("type") => marks.cited |= value.eq_ignore_ascii_case("cite"),
+                b't' if name.eq_ignore_ascii_case("type") => marks.is_citation |= value.eq_ignore_ascii_case("cite"),
                 b'c' if name.eq_ignore_ascii_case("class") => {
-                    marks.cited |= value.contains("quote") || value.contains("cite")
+                    marks.is_citation |= value.contains("quote") || value.contains("cite")
                 }
                 _ => {}
             }
@@ -267,7 +272,7 @@ impl<'a> Marks<'a> {
 }
 
 /// Line breaks around an element: two are an empty line.
-fn gap(name: Name) -> usize {
+fn line_breaks_around(name: TagName) -> usize {
     match name.bytes() {
         b"p" | b"h1" | b"h2" | b"h3" | b"h4" | b"h5" | b"h6" | b"ul" | b"ol" | b"table" | b"blockquote" | b"pre"
         | b"dl" | b"hr" => 2,
@@ -278,11 +283,11 @@ fn gap(name: Name) -> usize {
     }
 }
 
-fn is_raw(name: Name) -> bool {
+fn is_raw(name: TagName) -> bool {
     matches!(name.bytes(), b"script" | b"style" | b"template" | b"xml" | b"svg")
 }
 
-fn is_void(name: Name) -> bool {
+fn is_void(name: TagName) -> bool {
     matches!(
         name.bytes(),
         b"br"

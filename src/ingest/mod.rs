@@ -13,6 +13,7 @@ mod content_headers;
 mod entity;
 mod header;
 mod html;
+mod html_token;
 mod icalendar;
 mod identity;
 mod intake;
@@ -22,15 +23,14 @@ mod parse;
 mod quote;
 mod received;
 mod signature;
-mod style;
-mod tag;
 mod transfer_encoding;
 mod tricks;
+mod visibility;
 mod watchdog;
 
 pub use auth::Trust;
 pub use clean::{Cleaned, clean};
-pub use html::{Page, html_to_text};
+pub use html::{HtmlText, html_to_text};
 pub use intake::{
     AccountIntake, EnteredMail, IntakeCounts, IntakePass, KnownMailUpdates, MAILS_PER_COMMIT, NEVER_TOUCH_REASON,
     PolledIntake, is_never_touched,

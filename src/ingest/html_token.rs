@@ -4,14 +4,14 @@
 
 /// A lower-case tag name; only the first bytes count, no name we know is longer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Name {
+pub(super) struct TagName {
     bytes: [u8; 12],
     len: usize,
 }
 
-impl Name {
-    fn new(text: &str) -> Name {
-        let mut name = Name { len: text.len().min(12), ..Name::default() };
+impl TagName {
+    fn new(text: &str) -> TagName {
+        let mut name = TagName { len: text.len().min(12), ..TagName::default() };
         for (to, from) in name.bytes.iter_mut().zip(text.bytes()) {
             *to = from.to_ascii_lowercase();
         }
@@ -24,43 +24,43 @@ impl Name {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Token<'a> {
+pub(super) enum HtmlToken<'a> {
     Text(&'a str),
     /// With what stands behind the name.
-    Start(Name, &'a str),
-    End(Name),
+    Start(TagName, &'a str),
+    End(TagName),
 }
 
-pub(super) struct Tokens<'a> {
+pub(super) struct HtmlTokeniser<'a> {
     rest: &'a str,
     /// A quoted attribute value may still end.
-    quotes: bool,
+    may_close_quote: bool,
     /// A `>` may still follow.
-    tags: bool,
-    comments: bool,
+    may_close_tag: bool,
+    may_close_comment: bool,
 }
 
-impl<'a> Tokens<'a> {
+impl<'a> HtmlTokeniser<'a> {
     pub(super) const fn new(html: &'a str) -> Self {
-        Self { rest: html, quotes: true, tags: true, comments: true }
+        Self { rest: html, may_close_quote: true, may_close_tag: true, may_close_comment: true }
     }
 
-    fn take(&mut self, len: usize) -> &'a str {
+    fn consume(&mut self, len: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at_checked(len).unwrap_or((self.rest, ""));
         self.rest = rest;
         taken
     }
 
     /// Steps over everything up to and with the end tag of a raw element (`script`, `style`, …); what stood in it.
-    pub(super) fn skip_raw(&mut self, name: Name) -> &'a str {
+    pub(super) fn skip_raw(&mut self, name: TagName) -> &'a str {
         let inside = self.rest;
         while let Some(at) = self.rest.find("</") {
-            self.take(at + 2);
+            self.consume(at + 2);
             let found = self.rest.get(..name.len).unwrap_or_default();
-            if Name::new(found) == name {
+            if TagName::new(found) == name {
                 let length = inside.len() - self.rest.len() - 2;
                 let end = self.rest.find('>').map_or(self.rest.len(), |end| end + 1);
-                self.take(end);
+                self.consume(end);
                 return inside.get(..length).unwrap_or_default();
             }
         }
@@ -68,51 +68,51 @@ impl<'a> Tokens<'a> {
         inside
     }
 
-    fn tag(&mut self) -> Option<Token<'a>> {
+    fn read_tag(&mut self) -> Option<HtmlToken<'a>> {
         let inside = self.rest.get(1..)?;
         let first = inside.bytes().next()?;
         if let Some(comment) = inside.strip_prefix("!--") {
-            if self.comments {
+            if self.may_close_comment {
                 if let Some(end) = comment.find("-->") {
-                    self.take(end + 7);
-                    return Some(Token::Text(""));
+                    self.consume(end + 7);
+                    return Some(HtmlToken::Text(""));
                 }
-                self.comments = false;
+                self.may_close_comment = false;
             }
         } else if !(first.is_ascii_alphabetic() || matches!(first, b'/' | b'!' | b'?')) {
             return None;
         }
         let len = self.tag_len(inside)?;
-        let tag = self.take(len + 2).get(1..=len).unwrap_or_default();
+        let tag = self.consume(len + 2).get(1..=len).unwrap_or_default();
         Some(match tag.strip_prefix('/') {
-            Some(end) => Token::End(Name::new(split_name(end).0)),
+            Some(end) => HtmlToken::End(TagName::new(split_name(end).0)),
             None if first.is_ascii_alphabetic() => {
                 let (name, rest) = split_name(tag);
-                Token::Start(Name::new(name), rest)
+                HtmlToken::Start(TagName::new(name), rest)
             }
-            None => Token::Text(""),
+            None => HtmlToken::Text(""),
         })
     }
 
     /// Bytes up to the closing `>`, looking past quoted values.
     fn tag_len(&mut self, inside: &str) -> Option<usize> {
-        if !self.tags {
+        if !self.may_close_tag {
             return None;
         }
-        if self.quotes {
-            let len = quoted_len(inside);
+        if self.may_close_quote {
+            let len = tag_len_skipping_quotes(inside);
             if len.is_some() {
                 return len;
             }
-            self.quotes = false;
+            self.may_close_quote = false;
         }
         let len = inside.find('>');
-        self.tags = len.is_some();
+        self.may_close_tag = len.is_some();
         len
     }
 }
 
-fn quoted_len(inside: &str) -> Option<usize> {
+fn tag_len_skipping_quotes(inside: &str) -> Option<usize> {
     let mut quote = None;
     let mut before = 0;
     for (at, byte) in inside.bytes().enumerate() {
@@ -136,17 +136,17 @@ fn split_name(tag: &str) -> (&str, &str) {
     end.and_then(|end| tag.split_at_checked(end)).unwrap_or((tag, ""))
 }
 
-impl<'a> Iterator for Tokens<'a> {
-    type Item = Token<'a>;
+impl<'a> Iterator for HtmlTokeniser<'a> {
+    type Item = HtmlToken<'a>;
 
-    fn next(&mut self) -> Option<Token<'a>> {
+    fn next(&mut self) -> Option<HtmlToken<'a>> {
         if self.rest.is_empty() {
             return None;
         }
         match self.rest.find('<') {
-            Some(0) => Some(self.tag().unwrap_or_else(|| Token::Text(self.take(1)))),
-            Some(at) => Some(Token::Text(self.take(at))),
-            None => Some(Token::Text(self.take(self.rest.len()))),
+            Some(0) => Some(self.read_tag().unwrap_or_else(|| HtmlToken::Text(self.consume(1)))),
+            Some(at) => Some(HtmlToken::Text(self.consume(at))),
+            None => Some(HtmlToken::Text(self.consume(self.rest.len()))),
         }
     }
 }
@@ -179,11 +179,11 @@ mod tests {
 
     fn shown(html: &str) -> String {
         let token = |token| match token {
-            Token::Text(text) => text.to_owned(),
-            Token::Start(name, rest) => format!("[{}|{}]", String::from_utf8_lossy(name.bytes()), rest.trim()),
-            Token::End(name) => format!("[/{}]", String::from_utf8_lossy(name.bytes())),
+            HtmlToken::Text(text) => text.to_owned(),
+            HtmlToken::Start(name, rest) => format!("[{}|{}]", String::from_utf8_lossy(name.bytes()), rest.trim()),
+            HtmlToken::End(name) => format!("[/{}]", String::from_utf8_lossy(name.bytes())),
         };
-        Tokens::new(html).map(token).collect()
+        HtmlTokeniser::new(html).map(token).collect()
     }
 
     #[test]
@@ -212,9 +212,9 @@ mod tests {
 
     #[test]
     fn raw_elements_are_skipped() {
-        let mut tokens = Tokens::new("<style>a </b> <c></STYLE >d");
-        let Some(Token::Start(name, _)) = tokens.next() else { panic!("no tag") };
+        let mut tokens = HtmlTokeniser::new("<style>a </b> <c></STYLE >d");
+        let Some(HtmlToken::Start(name, _)) = tokens.next() else { panic!("no tag") };
         assert_eq!(tokens.skip_raw(name), "a </b> <c>");
-        assert_eq!(tokens.next(), Some(Token::Text("d")));
+        assert_eq!(tokens.next(), Some(HtmlToken::Text("d")));
     }
 }

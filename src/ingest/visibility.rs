@@ -2,27 +2,27 @@
 
 /// What an element passes on to the ones inside it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Sight {
+pub(super) struct Visibility {
     /// `display: none` and its like: nothing inside can undo it.
     hidden: bool,
     /// `font-size: 0`: a size inside undoes it (layout tables do this to close gaps).
-    tiny: bool,
+    is_zero_size: bool,
     /// `visibility: hidden`: `visible` inside undoes it.
-    unseen: bool,
+    is_visibility_hidden: bool,
 }
 
-impl Sight {
+impl Visibility {
     pub(super) const fn is_visible(self) -> bool {
-        !(self.hidden || self.tiny || self.unseen)
+        !(self.hidden || self.is_zero_size || self.is_visibility_hidden)
     }
 
-    pub(super) const fn hide(mut self) -> Sight {
+    pub(super) const fn hide(mut self) -> Visibility {
         self.hidden = true;
         self
     }
 
     /// The sight inside an element with this style.
-    pub(super) fn under(mut self, style: &str) -> Sight {
+    pub(super) fn with_style(mut self, style: &str) -> Visibility {
         let (mut flat, mut clipped) = (false, false);
         for (name, value) in style.split(';').filter_map(|rule| rule.split_once(':')) {
             let (name, value) = (name.trim(), value.trim());
@@ -32,9 +32,10 @@ impl Sight {
             } else if name.eq_ignore_ascii_case("mso-hide") {
                 self.hidden |= is("all");
             } else if name.eq_ignore_ascii_case("visibility") {
-                self.unseen = is("hidden") || is("collapse") || (self.unseen && !is("visible"));
+                self.is_visibility_hidden =
+                    is("hidden") || is("collapse") || (self.is_visibility_hidden && !is("visible"));
             } else if name.eq_ignore_ascii_case("font-size") {
-                self.tiny = is_zero(value) || (self.tiny && is("inherit"));
+                self.is_zero_size = is_zero(value) || (self.is_zero_size && is("inherit"));
             } else if name.eq_ignore_ascii_case("opacity") {
                 self.hidden |= is_zero(value);
             } else if name.eq_ignore_ascii_case("max-height") || name.eq_ignore_ascii_case("height") {
@@ -78,7 +79,7 @@ mod tests {
             (&["max-height:0"], true),
             (&["mso-hide:all"], false),
         ] {
-            let sight = styles.iter().fold(Sight::default(), |sight, style| sight.under(style));
+            let sight = styles.iter().fold(Visibility::default(), |sight, style| sight.with_style(style));
             assert_eq!(sight.is_visible(), visible, "{styles:?}");
         }
     }
