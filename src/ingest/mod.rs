@@ -29,7 +29,7 @@ mod visibility;
 mod watchdog;
 
 pub use auth::Trust;
-pub use clean::{Cleaned, clean};
+pub use clean::{Cleaned, clean_body};
 pub use html::{HtmlText, html_to_text};
 pub use intake::{
     AccountIntake, EnteredMail, IntakeCounts, IntakePass, KnownMailUpdates, MAILS_PER_COMMIT, NEVER_TOUCH_REASON,

@@ -10,7 +10,7 @@ use super::{
     auth::{Trust, authenticate},
     body::{self, Body},
     bulk,
-    clean::{Cleaned, clean},
+    clean::{Cleaned, clean_body},
     header::{Headers, field_parser_input},
     identity::{MessageIds, content_sha256},
     limits::{MAIL_BYTES, MIME_DEPTH, RECIPIENTS, SHORT_CHARS, TEXT_CHARS, truncate_chars},
@@ -96,7 +96,7 @@ fn assemble(headers: &Headers<'_>, body: Body, trust: &Trust, size: u64) -> (Mai
     let many_people = [&to, &cc].iter().any(|list| list.total > list.addresses.len());
     let tricks = body.tricks + subject.tricks + from.tricks + reply_to.tricks;
     let ids = MessageIds::from_headers(headers);
-    let Cleaned { body: whole, reply, signature, quoted } = clean(&body.text, &subject_text);
+    let Cleaned { body: whole, reply, signature, quoted_fingerprints: quoted } = clean_body(&body.text, &subject_text);
     let authentication = authenticate(headers, &from.addresses, trust);
     let written = headers.first("Date").filter(|value| !value.trim_ascii().is_empty());
     let dated = written.and_then(parse_date);

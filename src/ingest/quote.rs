@@ -3,19 +3,19 @@
 //! A forward carries its content; a reply carries only its own words, also those between quotes.
 
 /// A header block or attribution is looked for in so many lines from its first.
-const BLOCK: usize = 7;
-const ATTRIBUTION: usize = 4;
+const HEADER_BLOCK_LINES: usize = 7;
+const ATTRIBUTION_LINES: usize = 4;
 
 #[derive(Debug, Default)]
-pub(super) struct Split<'a> {
+pub(super) struct SplitBody<'a> {
     pub(super) own: Vec<&'a str>,
     /// From the forward's marker on.
     pub(super) forwarded: Vec<&'a str>,
 }
 
-pub(super) fn split<'a>(lines: &[&'a str], subject: &str) -> Split<'a> {
+pub(super) fn split_quotes<'a>(lines: &[&'a str], subject: &str) -> SplitBody<'a> {
     let forward = is_forward_subject(subject);
-    let mut split = Split::default();
+    let mut split = SplitBody::default();
     // Whether a line of their own that holds something was seen. Asked at every header block, so kept and not counted.
     let mut spoken = false;
     let mut answered = false;
@@ -23,13 +23,13 @@ pub(super) fn split<'a>(lines: &[&'a str], subject: &str) -> Split<'a> {
     while let Some(line) = lines.get(at) {
         let rest = lines.get(at..).unwrap_or_default();
         let text = line.trim();
-        if is_forward_marker(text) || (!answered && is_forward_marker(unquoted(text))) {
+        if is_forward_marker(text) || (!answered && is_forward_marker(strip_quote_marks(text))) {
             split.forwarded = rest.to_vec();
             break;
         }
         if starts_earlier_mail(rest) {
             // Answers below a marked quote are the reply's own, whatever stands above the quote.
-            if let Some(len) = rest.iter().take(BLOCK * 2).position(|line| is_quoted(line))
+            if let Some(len) = rest.iter().take(HEADER_BLOCK_LINES * 2).position(|line| is_quoted(line))
                 && !forward
                 && !spoken
             {
@@ -43,7 +43,7 @@ pub(super) fn split<'a>(lines: &[&'a str], subject: &str) -> Split<'a> {
             }
             break;
         }
-        if let Some(len) = attribution(rest) {
+        if let Some(len) = attribution_len(rest) {
             let below = rest.get(len..).unwrap_or_default();
             if !below.iter().find(|line| !line.trim().is_empty()).is_some_and(|line| is_quoted(line)) {
                 if forward || !spoken {
@@ -69,22 +69,22 @@ pub(super) fn split<'a>(lines: &[&'a str], subject: &str) -> Split<'a> {
 }
 
 /// What is not the sender's own: marked lines, and everything below an attribution or an earlier mail's header.
-pub(super) fn quoted<'a>(lines: &[&'a str]) -> impl Iterator<Item = &'a str> {
+pub(super) fn quoted_lines<'a>(lines: &[&'a str]) -> impl Iterator<Item = &'a str> {
     let earlier =
-        |at: &usize| lines.get(*at..).is_some_and(|rest| starts_earlier_mail(rest) || attribution(rest).is_some());
+        |at: &usize| lines.get(*at..).is_some_and(|rest| starts_earlier_mail(rest) || attribution_len(rest).is_some());
     let below = (0..lines.len()).find(earlier).unwrap_or(lines.len());
     lines
         .iter()
         .enumerate()
         .filter(move |(at, line)| *at >= below || is_quoted(line))
-        .map(|(_, line)| unquoted(line.trim()))
+        .map(|(_, line)| strip_quote_marks(line.trim()))
 }
 
 fn is_quoted(line: &str) -> bool {
     line.trim_start().starts_with('>')
 }
 
-fn unquoted(text: &str) -> &str {
+fn strip_quote_marks(text: &str) -> &str {
     text.trim_start_matches(['>', ' '])
 }
 
@@ -107,11 +107,12 @@ fn is_forward_marker(text: &str) -> bool {
     ];
     const LINES: &[&str] =
         &["begin forwarded message:", "start of forwarded message", "תחילת ההודעה שהועברה:", "תחילת הודעה מועברת:"];
-    ruled(text).is_some_and(|inner| starts_with_any(inner, WORDS)) || LINES.iter().any(|line| same(text, line))
+    text_inside_rule(text).is_some_and(|inner| starts_with_any(inner, WORDS))
+        || LINES.iter().any(|line| same(text, line))
 }
 
 /// The words inside a ruled line, `-----Original Message-----`.
-fn ruled(text: &str) -> Option<&str> {
+fn text_inside_rule(text: &str) -> Option<&str> {
     let inner = text.strip_prefix("--").or_else(|| text.strip_prefix("__"))?;
     let inner = inner.trim_matches(['-', '_', ' ', '\u{a0}']);
     (!inner.is_empty() && inner.len() < 80).then_some(inner)
@@ -140,20 +141,21 @@ fn starts_earlier_mail(lines: &[&str]) -> bool {
     match first.chars().next() {
         Some('-' | '_') => {
             let rule = first.len() >= 20 && first.chars().all(|c| c == '_' || c == '-');
-            ruled(first).is_some_and(|inner| starts_with_any(inner, WORDS)) || (rule && rule_before_block(lines))
+            text_inside_rule(first).is_some_and(|inner| starts_with_any(inner, WORDS))
+                || (rule && is_rule_before_header_block(lines))
         }
-        Some('F' | 'f' | 'מ' | 'V' | 'D' | '*') => header_block(lines),
+        Some('F' | 'f' | 'מ' | 'V' | 'D' | '*') => is_header_block(lines),
         _ => false,
     }
 }
 
-fn rule_before_block(lines: &[&str]) -> bool {
+fn is_rule_before_header_block(lines: &[&str]) -> bool {
     let below = lines.iter().take(4).skip(1).position(|line| !line.trim().is_empty());
-    below.and_then(|at| lines.get(at + 1..)).is_some_and(header_block)
+    below.and_then(|at| lines.get(at + 1..)).is_some_and(is_header_block)
 }
 
 /// `From:`, `Sent:`, `To:`, `Subject:` as Outlook writes them, on lines of their own or run together.
-fn header_block(lines: &[&str]) -> bool {
+fn is_header_block(lines: &[&str]) -> bool {
     const FROM: &[&str] = &["From:", "מאת:", "Von:", "De:"];
     const OTHERS: &[&str] = &[
         "Sent:",
@@ -178,14 +180,15 @@ fn header_block(lines: &[&str]) -> bool {
     if !starts_with_any(&first, FROM) {
         return false;
     }
-    let below = lines.iter().take(BLOCK).skip(1).filter(|line| starts_with_any(&bare(line), OTHERS)).count();
+    let below =
+        lines.iter().take(HEADER_BLOCK_LINES).skip(1).filter(|line| starts_with_any(&bare(line), OTHERS)).count();
     let inside = OTHERS.iter().filter(|word| first.contains(&format!(" {word}"))).count();
     below >= 2 || (inside >= 2 && first.len() < 600)
 }
 
 /// The number of lines of an `On … wrote:`, when one starts here.
-fn attribution(lines: &[&str]) -> Option<usize> {
-    let first = unquoted_once(lines.first()?.trim())?;
+fn attribution_len(lines: &[&str]) -> Option<usize> {
+    let first = unless_quoted(lines.first()?.trim())?;
     if first.starts_with("On ")
         || first.starts_with("Am ")
         || first.starts_with("Le ")
@@ -194,7 +197,7 @@ fn attribution(lines: &[&str]) -> Option<usize> {
         || first.starts_with("ביום")
     {
         let mut joined = String::new();
-        for (count, line) in lines.iter().take(ATTRIBUTION).enumerate() {
+        for (count, line) in lines.iter().take(ATTRIBUTION_LINES).enumerate() {
             let line = line.trim();
             if line.is_empty() || joined.len() > 500 {
                 return None;
@@ -210,21 +213,22 @@ fn attribution(lines: &[&str]) -> Option<usize> {
     // `Dana <d@x.example> wrote:` counts only right above a quote. The lines below are looked at last: from an empty line
     // the next that holds something may be far away.
     let quoted_below = || lines.iter().skip(1).find(|line| !line.trim().is_empty()).is_some_and(|line| is_quoted(line));
-    (first.ends_with(':') && (says_wrote(first) || is_dated(first)) && quoted_below()).then_some(1)
+    (first.ends_with(':') && (ends_with_wrote(first) || is_dated(first)) && quoted_below()).then_some(1)
 }
 
 /// Quoted attributions belong to the quote.
-fn unquoted_once(text: &str) -> Option<&str> {
+fn unless_quoted(text: &str) -> Option<&str> {
     (!text.starts_with('>')).then_some(text)
 }
 
 fn is_attribution(text: &str) -> bool {
     let evidence = text.contains('@') || text.chars().any(|c| c.is_ascii_digit());
-    evidence && (says_wrote(text) || (text.starts_with("בתאריך") && text.ends_with(">:")) || text.ends_with("schrieb:"))
+    evidence
+        && (ends_with_wrote(text) || (text.starts_with("בתאריך") && text.ends_with(">:")) || text.ends_with("schrieb:"))
         || (evidence && text.starts_with("Am ") && text.contains(" schrieb "))
 }
 
-fn says_wrote(text: &str) -> bool {
+fn ends_with_wrote(text: &str) -> bool {
     const WROTE: &[&str] = &["wrote", "writes", "a écrit", "כתב", "כתבה", "כתב/ה", "כתב\\ה", "כתבו", "schrieb", "said"];
     let text = text.trim_end_matches([':', ' ', '\u{a0}']);
     WROTE.iter().any(|word| text.ends_with(word))
@@ -241,7 +245,7 @@ mod tests {
 
     fn check(subject: &str, body: &str, own: &str, forwarded: &str) {
         let lines: Vec<_> = body.lines().collect();
-        let split = split(&lines, subject);
+        let split = split_quotes(&lines, subject);
         assert_eq!(split.own.join("\n").trim(), own, "own of {body:?}");
         assert_eq!(split.forwarded.join("\n").trim(), forwarded, "forwarded of {body:?}");
     }

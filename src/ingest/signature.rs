@@ -1,23 +1,23 @@
 //! Where a sender's words end and the signature begins. When in doubt the line stays with the words.
 
 /// A signature longer than this is text.
-const LONGEST: usize = 25;
+const MAX_SIGNATURE_LINES: usize = 25;
 /// Lines under a sign-off: name, role, company, address, phone, web.
-const UNDER_SIGN_OFF: usize = 8;
+const MAX_LINES_UNDER_SIGN_OFF: usize = 8;
 
 /// The index of the first line of the signature.
-pub(super) fn start(lines: &[&str]) -> Option<usize> {
-    let delimiter = delimiter(lines);
+pub(super) fn find_signature(lines: &[&str]) -> Option<usize> {
+    let delimiter = find_delimiter(lines);
     let body = lines.get(..delimiter.unwrap_or(lines.len())).unwrap_or(lines);
-    let legal = disclaimer(body);
+    let legal = find_disclaimer(body);
     let body = body.get(..legal.unwrap_or(body.len())).unwrap_or(body);
-    let device = device(body).or_else(|| list_footer(body));
+    let device = find_device_line(body).or_else(|| find_list_footer(body));
     let body = body.get(..device.unwrap_or(body.len())).unwrap_or(body);
-    sign_off(body).or(device).or(legal).or(delimiter)
+    find_sign_off(body).or(device).or(legal).or(delimiter)
 }
 
 /// The paragraph lawyers hang under every mail.
-fn disclaimer(lines: &[&str]) -> Option<usize> {
+fn find_disclaimer(lines: &[&str]) -> Option<usize> {
     const STARTS: &[&str] = &[
         "this e-mail",
         "this email",
@@ -42,14 +42,14 @@ fn disclaimer(lines: &[&str]) -> Option<usize> {
 }
 
 /// The line `-- `, or without its space.
-fn delimiter(lines: &[&str]) -> Option<usize> {
-    let from = lines.len().saturating_sub(LONGEST + 1);
+fn find_delimiter(lines: &[&str]) -> Option<usize> {
+    let from = lines.len().saturating_sub(MAX_SIGNATURE_LINES + 1);
     let at = lines.iter().skip(from).position(|line| matches!(line.trim_end(), "--" | "—" | "- --"))?;
     Some(from + at)
 }
 
 /// `Sent from my iPhone` and its like, near the end.
-fn device(lines: &[&str]) -> Option<usize> {
+fn find_device_line(lines: &[&str]) -> Option<usize> {
     const STARTS: &[&str] = &[
         "sent from my",
         "sent from mail for",
@@ -69,7 +69,7 @@ fn device(lines: &[&str]) -> Option<usize> {
 }
 
 /// A ruled line and what a list server or a mail service writes under it.
-fn list_footer(lines: &[&str]) -> Option<usize> {
+fn find_list_footer(lines: &[&str]) -> Option<usize> {
     let is_rule = |line: &str| line.len() >= 20 && line.chars().all(|c| matches!(c, '_' | '-' | '='));
     let at = last_lines(lines, 8).find(|(_, line)| is_rule(line)).map(|(at, _)| at)?;
     let under = lines.get(at + 1..)?;
@@ -89,8 +89,8 @@ fn starts_with_any(line: &str, starts: &[&str]) -> bool {
 }
 
 /// `Best regards,` and the short lines under it.
-fn sign_off(lines: &[&str]) -> Option<usize> {
-    let (at, line) = last_lines(lines, UNDER_SIGN_OFF + 1).find(|(_, line)| is_sign_off(line))?;
+fn find_sign_off(lines: &[&str]) -> Option<usize> {
+    let (at, line) = last_lines(lines, MAX_LINES_UNDER_SIGN_OFF + 1).find(|(_, line)| is_sign_off(line))?;
     let above = lines.get(..at)?.iter().any(|line| !line.trim().is_empty());
     let under: Vec<_> = lines.get(at + 1..)?.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
     let closes = !under.is_empty() || !is_thanks(line);
@@ -180,7 +180,7 @@ mod tests {
         let expected = marked.lines().position(|line| line.starts_with('|'));
         let text = marked.replace('|', "");
         let lines: Vec<_> = text.lines().collect();
-        assert_eq!(start(&lines), expected, "{marked}");
+        assert_eq!(find_signature(&lines), expected, "{marked}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ingest::clean,
+    ingest::clean_body,
     model::{Address, Addressed, Instant, Mail, Me, Priority, Reading},
     planner::{self, ReadContext, Relation},
     rules::{BUILT_IN, RuleSet},
@@ -91,7 +91,7 @@ impl Letter {
     }
 
     fn mail(&self) -> Mail {
-        let cleaned = clean(&self.body, &self.subject);
+        let cleaned = clean_body(&self.body, &self.subject);
         Mail {
             from: address(&self.from),
             to: self.to.addresses(),
