@@ -11,7 +11,7 @@ use std::{
 
 use adjutant::{
     app::App,
-    ingest::{Trust, parse_mail},
+    ingest::{TrustedServers, parse_mail},
     model::{MailState, Me},
     planner::{self, ReadContext},
     store::{ENCODE_SPAN, READ_SPAN},
@@ -173,7 +173,7 @@ fn reading(mix: Mix) -> anyhow::Result<Alone> {
             raw.iter().filter(|raw| black_box(MessageParser::default().parse(raw.as_slice())).is_some()).count();
         alone.parse = alone.parse.min(per_mail(watch.elapsed()));
         let watch = Stopwatch::now();
-        let mails: Vec<_> = raw.iter().filter_map(|raw| parse_mail(raw, &Trust::default()).ok()).collect();
+        let mails: Vec<_> = raw.iter().filter_map(|raw| parse_mail(raw, &TrustedServers::default()).ok()).collect();
         alone.open = alone.open.min(per_mail(watch.elapsed()));
         let watch = Stopwatch::now();
         let tasks: usize = mails.iter().map(|mail| planner::read(mail, &context).tasks.len()).sum();

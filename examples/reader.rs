@@ -7,7 +7,7 @@ use std::io::{self, BufRead as _, BufWriter, Write as _};
 
 use adjutant::{
     app::{EvalKind, Letter, evaluate},
-    ingest::{Trust, parse_mail},
+    ingest::{TrustedServers, parse_mail},
     planner::{mail_signals, read, sentence_signals, use_weights},
 };
 use anyhow::{Context as _, bail};
@@ -30,7 +30,7 @@ fn main() -> anyhow::Result<()> {
                 let letter: Letter = serde_json::from_value(input)?;
                 return Ok(json!(letter.read(mail_signals)));
             };
-            let mail = parse_mail(&std::fs::read(file)?, &Trust::default())?;
+            let mail = parse_mail(&std::fs::read(file)?, &TrustedServers::default())?;
             Ok(json!(Letter::received(&mail, mail_signals)))
         }),
         ["eval", kind, weights] => {
@@ -61,7 +61,7 @@ fn answer_all(answer: impl Fn(&str) -> anyhow::Result<Value>) -> anyhow::Result<
 fn plan(line: &str) -> anyhow::Result<Value> {
     let input: Value = serde_json::from_str(line)?;
     let file = input.get("file").and_then(Value::as_str).unwrap_or_default();
-    let mail = parse_mail(&std::fs::read(file)?, &Trust::default())?;
+    let mail = parse_mail(&std::fs::read(file)?, &TrustedServers::default())?;
     let reading = Letter::received(&mail, read);
     Ok(json!({ "file": file, "is_task": !reading.tasks.is_empty(), "reason": reading.reason }))
 }

@@ -9,7 +9,7 @@ use std::{
 
 use adjutant::{
     hitl::Dropped,
-    ingest::{Trust, parse_mail},
+    ingest::{TrustedServers, parse_mail},
     llm::{
         Inquiry,
         prompt::{draft_reply, generate_response, plan_step, prioritise},
@@ -83,7 +83,7 @@ pub fn now() -> Instant {
 
 /// Bytes to a mail, the mail to a plan, the plan to facts.
 pub fn mail(bytes: &[u8]) {
-    let trust = Trust { servers: vec!["mx.home.example".into()] };
+    let trust = TrustedServers { servers: vec!["mx.home.example".into()] };
     if let Ok(mail) = parse_mail(bytes, &trust) {
         plan(&mail);
     }

@@ -13,7 +13,7 @@ use super::App;
 use crate::{
     ingest::{
         AccountIntake, GuardedParser, IntakeCounts, KnownMailUpdates, MAILS_PER_COMMIT, ParseAborted, StepTracker,
-        Trust, run_watched,
+        TrustedServers, run_watched,
     },
     model::{AccountId, AccountMode, Instant},
     source::import::{Import, Imported, NotImported},
@@ -70,7 +70,7 @@ impl App {
         let desk = AccountIntake {
             account: name,
             user: self.user.clone(),
-            trusted_servers: Trust::default(),
+            trusted_servers: TrustedServers::default(),
             store: self.store.clone(),
             clock: self.clock.clone(),
             old_after: (!tasks).then_some(days),

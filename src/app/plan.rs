@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::App;
 use crate::{
-    ingest::{GuardedParser, Trust, parse_mail},
+    ingest::{GuardedParser, TrustedServers, parse_mail},
     model::{Address, Mail, Reading},
     planner::{self, ReadContext},
 };
@@ -33,7 +33,7 @@ pub struct Planned {
 impl App {
     pub fn read_eml(&self, raw: &[u8]) -> anyhow::Result<(Mail, Reading)> {
         let servers = self.config.accounts.iter().flat_map(|account| account.trusted_servers.clone()).collect();
-        let (raw, trust) = (raw.to_vec(), Trust { servers });
+        let (raw, trust) = (raw.to_vec(), TrustedServers { servers });
         self.read_under_guard(move || Ok(Some(parse_mail(&raw, &trust)?)))?.context("the mail was not read")
     }
 
@@ -58,7 +58,7 @@ impl App {
                 let mail = self.mail_with(text);
                 Box::new(|| Ok(Some(mail)))
             }
-            (None, Some(eml)) => Box::new(move || Ok(Some(parse_mail(eml.as_bytes(), &Trust::default())?))),
+            (None, Some(eml)) => Box::new(move || Ok(Some(parse_mail(eml.as_bytes(), &TrustedServers::default())?))),
             _ => anyhow::bail!("give either \"text\" or \"eml\""),
         };
         let (_, reading) = self.read_under_guard(mail)?.context("the mail was not read")?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::App;
 use crate::{
     config::{AccountConfig, AccountKind, GmailConfig},
-    ingest::{NEVER_TOUCH_REASON, Trust, is_never_touched, parse_mail},
+    ingest::{NEVER_TOUCH_REASON, TrustedServers, is_never_touched, parse_mail},
     model::{Direction, Facts, Instant, Mail, Priority, Reading, Since},
     planner::{self, Relation},
     rules::Verdict,
@@ -70,7 +70,8 @@ impl App {
         days: Option<u32>,
     ) -> anyhow::Result<Preview> {
         let days = days.unwrap_or(DEFAULT_DAYS);
-        let trust = Trust { servers: account.map(|account| account.trusted_servers.clone()).unwrap_or_default() };
+        let trust =
+            TrustedServers { servers: account.map(|account| account.trusted_servers.clone()).unwrap_or_default() };
         let never_touch = account.map_or(&[][..], |account| &account.never_touch);
         let since = self.clock.now().plus(-chrono::Duration::days(days.into()));
         let mut preview = Preview { span: format!("of the last {days} days"), ..Preview::default() };
@@ -112,7 +113,7 @@ impl App {
         let not_read = found.len().saturating_sub(MOST_READ);
         let mut preview = Preview { span, not_read, ..Preview::default() };
         let mut left = found.split_off(not_read);
-        let trust = Trust { servers: account.trusted_servers.clone() };
+        let trust = TrustedServers { servers: account.trusted_servers.clone() };
         while !left.is_empty() {
             let reader = Arc::clone(&gmail);
             let read = tokio::task::spawn_blocking(move || read_some(&reader, left)).await?;

@@ -94,7 +94,7 @@ mod tests {
         assert!(MAILS.len() >= 15, "{} samples", MAILS.len());
         for (name, template) in MAILS {
             let text = fill(template, now, chrono_tz::UTC).unwrap();
-            let mail = crate::ingest::parse_mail(text.as_bytes(), &crate::ingest::Trust::default());
+            let mail = crate::ingest::parse_mail(text.as_bytes(), &crate::ingest::TrustedServers::default());
             assert!(mail.is_ok_and(|mail| mail.date.is_some() && !mail.from.addr.is_empty()), "{name}");
         }
     }

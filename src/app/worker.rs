@@ -16,7 +16,7 @@ use super::{App, NightReport, Outcome, Report, gmail::AtGoogle};
 use crate::{
     config::{AccountConfig, AccountKind},
     graph::{ActiveRun, Engine, EngineLimits, LiveCallHandler, NodeModelCaller, entry::RunIdentity, node::Nodes},
-    ingest::{AccountIntake, EnteredMail, GuardedParser, IntakeCounts, PolledIntake, Trust},
+    ingest::{AccountIntake, EnteredMail, GuardedParser, IntakeCounts, PolledIntake, TrustedServers},
     model::RunKind,
     outbox::Outbox,
     policy::EffectPolicy,
@@ -276,7 +276,7 @@ impl App {
         let desk = AccountIntake {
             account: account.name.clone(),
             user: self.user.clone(),
-            trusted_servers: Trust { servers: account.trusted_servers.clone() },
+            trusted_servers: TrustedServers { servers: account.trusted_servers.clone() },
             store: self.store.clone(),
             clock: self.clock.clone(),
             old_after: Some(chrono::Duration::days(i64::from(self.config.old_after_days))),

@@ -12,7 +12,7 @@ use std::{
 use anyhow::Context as _;
 
 use super::{
-    Trust,
+    TrustedServers,
     parse::received_at,
     watchdog::{GuardedParser, ParseAborted, StepTracker, catch_panic, run_watched},
 };
@@ -40,7 +40,7 @@ pub const NEVER_TOUCH_REASON: &str = "its sender is in never_touch";
 pub struct AccountIntake {
     pub account: AccountId,
     pub user: UserId,
-    pub trusted_servers: Trust,
+    pub trusted_servers: TrustedServers,
     pub store: Store,
     pub clock: Clock,
     /// Mail older than this is kept and searchable, but opens no task.

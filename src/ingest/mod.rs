@@ -4,7 +4,6 @@
 //! than linear time over it; the bounds and their reasons stand in `limits`.
 
 mod address;
-mod auth;
 mod body;
 mod bulk;
 mod charset;
@@ -22,13 +21,13 @@ mod mime;
 mod parse;
 mod quote;
 mod received;
+mod sender_auth;
 mod signature;
 mod transfer_encoding;
 mod tricks;
 mod visibility;
 mod watchdog;
 
-pub use auth::Trust;
 pub use clean::{Cleaned, clean_body};
 pub use html::{HtmlText, html_to_text};
 pub use intake::{
@@ -36,5 +35,6 @@ pub use intake::{
     PolledIntake, is_never_touched,
 };
 pub use parse::{MailParseError, MailTruncation, ParsedMail, parse_mail, parse_mail_in_full};
+pub use sender_auth::TrustedServers;
 pub use tricks::{Stripped, escape_for_people, strip};
 pub use watchdog::{GuardedParser, ParseAborted, StepTracker, run_watched};

@@ -7,7 +7,6 @@ use mail_parser::{HeaderValue, parsers::MessageStream};
 
 use super::{
     address::{collapse_whitespace, parse_addresses},
-    auth::{Trust, authenticate},
     body::{self, Body},
     bulk,
     clean::{Cleaned, clean_body},
@@ -15,6 +14,7 @@ use super::{
     identity::{MessageIds, content_sha256},
     limits::{MAIL_BYTES, MIME_DEPTH, RECIPIENTS, SHORT_CHARS, TEXT_CHARS, truncate_chars},
     mime,
+    sender_auth::{TrustedServers, authenticate},
     tricks::strip,
 };
 use crate::model::{Instant, Mail};
@@ -55,11 +55,11 @@ pub struct ParsedMail {
     pub truncations: Vec<MailTruncation>,
 }
 
-pub fn parse_mail(raw: &[u8], trust: &Trust) -> Result<Mail, MailParseError> {
+pub fn parse_mail(raw: &[u8], trust: &TrustedServers) -> Result<Mail, MailParseError> {
     parse_mail_in_full(raw, trust).map(|opened| opened.mail)
 }
 
-pub fn parse_mail_in_full(raw: &[u8], trust: &Trust) -> Result<ParsedMail, MailParseError> {
+pub fn parse_mail_in_full(raw: &[u8], trust: &TrustedServers) -> Result<ParsedMail, MailParseError> {
     let bytes = raw.get(..MAIL_BYTES).unwrap_or(raw);
     let bytes = convert_bare_carriage_returns(bytes);
     let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).ok_or(MailParseError::Empty)?;
@@ -89,7 +89,7 @@ fn convert_bare_carriage_returns(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(bytes.iter().map(|byte| if *byte == b'\r' { b'\n' } else { *byte }).collect())
 }
 
-fn assemble(headers: &Headers<'_>, body: Body, trust: &Trust, size: u64) -> (Mail, String, bool) {
+fn assemble(headers: &Headers<'_>, body: Body, trust: &TrustedServers, size: u64) -> (Mail, String, bool) {
     let subject = strip(&headers.text("Subject").unwrap_or_default());
     let subject_text = truncate_chars(collapse_whitespace(&subject.text), SHORT_CHARS).0;
     let [from, reply_to, to, cc] = ["From", "Reply-To", "To", "Cc"].map(|field| parse_addresses(headers, field));

@@ -5,7 +5,7 @@ use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, 
 use super::*;
 
 fn parse(raw: &str) -> ParsedMail {
-    parse_mail_in_full(raw.as_bytes(), &Trust::default()).unwrap()
+    parse_mail_in_full(raw.as_bytes(), &TrustedServers::default()).unwrap()
 }
 
 const MIXED: &str = "From: Dana <Dana@X.example>\nTo: me@home.example\nSubject: =?utf-8?Q?Invoice_7?=\nDate: Mon, 3 Mar 2025 10:00:00 +0200\n\
@@ -128,7 +128,7 @@ fn what_is_no_mail_says_why() {
         (" \n", MailParseError::NoHeaders),
     ] {
         assert_eq!(
-            parse_mail_in_full(raw.as_bytes(), &Trust::default()).map(|opened| opened.mail.subject),
+            parse_mail_in_full(raw.as_bytes(), &TrustedServers::default()).map(|opened| opened.mail.subject),
             Err(expected),
             "{raw:?}"
         );
@@ -214,7 +214,7 @@ fn hostile_mail_ends_soon() {
     ] {
         let raw = format!("A: b\n{raw}");
         let start = std::time::Instant::now();
-        let _ = parse_mail_in_full(raw.as_bytes(), &Trust { servers: vec!["x".into()] });
+        let _ = parse_mail_in_full(raw.as_bytes(), &TrustedServers { servers: vec!["x".into()] });
         // Ten times the promise, for this is not the optimised build.
         assert!(start.elapsed().as_secs() < 10, "{what}: {:?}", start.elapsed());
     }
@@ -224,14 +224,14 @@ fn hostile_mail_ends_soon() {
 fn a_hundred_levels_are_refused() {
     let raw: String = (0..100).map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n")).collect();
     assert_eq!(
-        parse_mail_in_full(raw.as_bytes(), &Trust::default()).map(|opened| opened.body),
+        parse_mail_in_full(raw.as_bytes(), &TrustedServers::default()).map(|opened| opened.body),
         Err(MailParseError::TooDeep)
     );
 }
 
 /// Reads it and looks at what must hold of any mail.
 fn check_invariants(raw: &[u8]) -> Result<(), proptest::test_runner::TestCaseError> {
-    if let Ok(opened) = parse_mail_in_full(raw, &Trust { servers: vec!["mx".into()] }) {
+    if let Ok(opened) = parse_mail_in_full(raw, &TrustedServers { servers: vec!["mx".into()] }) {
         prop_assert_eq!(opened.mail.content_sha256.len(), 64);
         prop_assert!(!opened.mail.thread.is_empty());
         prop_assert!(!opened.body.contains(|c: char| c.is_control() && c != '\n' && c != '\t'));

@@ -3,28 +3,31 @@
 
 use std::net::IpAddr;
 
-use super::{auth::Trust, header::Headers, limits::FIELD_BYTES};
+use super::{header::Headers, limits::FIELD_BYTES, sender_auth::TrustedServers};
 
-const RESULTS: &str = "Authentication-Results";
+const AUTH_RESULTS: &str = "Authentication-Results";
 
 /// Returns the topmost Authentication-Results if the receiving server can have written it; else why it cannot.
 ///
 /// Servers write it above their own Received field, or right below the one with which the mail came in. Below that stands
 /// what the sender sent. A server that records no result for some mail must remove fields in its own name from it (RFC
 /// 8601 §5); for clients that sign in or are on the same machine many do not, so below their Received nothing counts.
-pub(super) fn own_results<'a>(headers: &Headers<'a>, trust: &Trust) -> Result<&'a [u8], String> {
+pub(super) fn find_receiving_server_results<'a>(
+    headers: &Headers<'a>,
+    trust: &TrustedServers,
+) -> Result<&'a [u8], String> {
     let mut has_come_in = false;
     for (name, value) in headers.iter() {
-        if name.eq_ignore_ascii_case(RESULTS.as_bytes()) {
+        if name.eq_ignore_ascii_case(AUTH_RESULTS.as_bytes()) {
             return Ok(value);
         }
-        if !name.eq_ignore_ascii_case(b"Received") || headers.first(RESULTS).is_none() {
+        if !name.eq_ignore_ascii_case(b"Received") || headers.first(AUTH_RESULTS).is_none() {
             continue;
         }
         if has_come_in {
             return Err("the topmost result stands below what the receiving server wrote".into());
         }
-        match Hop::read(value).origin(trust) {
+        match Hop::parse(value).origin(trust) {
             Origin::Inside => {}
             Origin::Outside => has_come_in = true,
             Origin::Unchecked(why) => return Err(format!("the topmost result stands below {why}")),
@@ -56,7 +59,7 @@ struct Hop {
 }
 
 impl Hop {
-    fn read(value: &[u8]) -> Self {
+    fn parse(value: &[u8]) -> Self {
         let text = String::from_utf8_lossy(value.get(..FIELD_BYTES).unwrap_or(value));
         let lower = text.to_lowercase();
         // Postfix, sendmail, qmail: a user of the machine, without SMTP.
@@ -77,7 +80,7 @@ impl Hop {
                     };
                     hop.has_from |= clause == "from";
                 }
-                (_, "from") => hop.from.extend(address(bare)),
+                (_, "from") => hop.from.extend(parse_ip_address(bare)),
                 (0, "by") if hop.by.is_empty() => bare.trim_end_matches('.').clone_into(&mut hop.by),
                 (0, "with") if hop.with.is_empty() => bare.clone_into(&mut hop.with),
                 _ => {}
@@ -92,14 +95,14 @@ impl Hop {
         hop
     }
 
-    fn origin(&self, trust: &Trust) -> Origin {
+    fn origin(&self, trust: &TrustedServers) -> Origin {
         let is_signed_in = self.with.contains("smtp") && self.with.ends_with('a');
         if self.is_submission || self.with == "local" || is_signed_in {
             return Origin::Unchecked("a Received of a client that signed in or of the same machine".into());
         }
         // Handed over to a mailbox, or fetched from one.
         let is_delivery = ["lmtp", "imap", "pop"].iter().any(|protocol| self.with.starts_with(protocol));
-        let is_trusted = trust.servers.iter().any(|server| is_of(&self.by, server));
+        let is_trusted = trust.servers.iter().any(|server| is_server_or_below(&self.by, server));
         let is_near = |address: &IpAddr| address.is_loopback() || (is_private(address) && !is_trusted);
         let is_from_near = !self.from.is_empty() && self.from.iter().all(is_near);
         if !self.has_from || is_delivery || is_from_near {
@@ -113,7 +116,7 @@ impl Hop {
 }
 
 /// An address literal: `[192.0.2.1]`, `[IPv6:2001:db8::1]`, or bare, as qmail writes it.
-fn address(word: &str) -> Option<IpAddr> {
+fn parse_ip_address(word: &str) -> Option<IpAddr> {
     let word = word.trim_matches(['[', ']', ',']);
     word.strip_prefix("ipv6:").unwrap_or(word).parse().ok()
 }
@@ -126,7 +129,7 @@ fn is_private(address: &IpAddr) -> bool {
 }
 
 /// The server itself, or a machine whose name stands below its name.
-fn is_of(host: &str, server: &str) -> bool {
+fn is_server_or_below(host: &str, server: &str) -> bool {
     let server = server.trim_end_matches('.').to_lowercase();
     let name = host.strip_suffix(server.as_str());
     !server.is_empty() && name.is_some_and(|name| name.is_empty() || name.ends_with('.'))
@@ -143,8 +146,8 @@ mod tests {
     fn found(headers: &str) -> Result<String, String> {
         let raw = format!("{headers}From: a@bank.example\n\n");
         let headers = Headers::parse(raw.as_bytes(), 0).0;
-        let trust = Trust { servers: vec!["mx.home.example".into(), "mx.google.com".into()] };
-        own_results(&headers, &trust).map(|value| String::from_utf8_lossy(value).trim().to_owned())
+        let trust = TrustedServers { servers: vec!["mx.home.example".into(), "mx.google.com".into()] };
+        find_receiving_server_results(&headers, &trust).map(|value| String::from_utf8_lossy(value).trim().to_owned())
     }
 
     /// What stands above the entry in houses of all kinds.

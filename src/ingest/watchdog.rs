@@ -14,7 +14,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::{MailParseError, Trust, parse_mail};
+use super::{MailParseError, TrustedServers, parse_mail};
 use crate::model::Mail;
 
 /// CPU time that reading one mail may take: what the largest one takes on a slow machine, several times over.
@@ -29,7 +29,7 @@ const TICK: Duration = Duration::from_millis(10);
 /// How a mail is read, and how long that may take.
 #[derive(Debug, Clone, Copy)]
 pub struct GuardedParser {
-    pub read: fn(&[u8], &Trust) -> Result<Mail, MailParseError>,
+    pub read: fn(&[u8], &TrustedServers) -> Result<Mail, MailParseError>,
     pub budget: Duration,
 }
 

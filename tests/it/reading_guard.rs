@@ -7,7 +7,7 @@ use std::{
 };
 
 use adjutant::{
-    ingest::{GuardedParser, MailParseError, Trust, parse_mail},
+    ingest::{GuardedParser, MailParseError, TrustedServers, parse_mail},
     model::Mail,
 };
 
@@ -23,7 +23,7 @@ const LOST: Duration = Duration::from_secs(6);
 static READ: AtomicUsize = AtomicUsize::new(0);
 
 /// The shipped reader, with two faults in it that no known mail finds.
-fn faulty(raw: &[u8], trust: &Trust) -> Result<Mail, MailParseError> {
+fn faulty(raw: &[u8], trust: &TrustedServers) -> Result<Mail, MailParseError> {
     READ.fetch_add(1, Ordering::SeqCst);
     let mail = parse_mail(raw, trust)?;
     assert!(mail.subject != "About panic", "a fault with the words of the mail: {}", mail.text);

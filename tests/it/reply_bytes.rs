@@ -2,7 +2,7 @@
 //! that policy never has to deny one for words the program itself wrote.
 
 use adjutant::{
-    ingest::{Trust, parse_mail},
+    ingest::{TrustedServers, parse_mail},
     model::{
         AccountId, AccountMode, Action, ActionId, Effect, Mail, MailId, Task, TaskId, UserId, action::ComposedMessage,
     },
@@ -165,7 +165,7 @@ fn a_reply_says_in_its_bytes_what_its_fields_say() {
             written(&mut dice, &name.replace(['<', '>', '@', ',', ';', ':', '(', ')', '\"', '\\'], " ")),
             written(&mut dice, &subject),
         );
-        let mail = parse_mail(raw.as_bytes(), &Trust::default()).unwrap();
+        let mail = parse_mail(raw.as_bytes(), &TrustedServers::default()).unwrap();
         if mail.from.addr != "tom@bakerand.example" {
             continue;
         }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 pub use letter::Letter;
 
 use crate::{
-    ingest::{Trust, parse_mail_in_full},
+    ingest::{TrustedServers, parse_mail_in_full},
     model::text_enum::words,
     planner,
 };
@@ -75,7 +75,8 @@ fn injection(input: &Letter) -> Value {
 
 fn mails(input: &MailFile) -> Value {
     let opened = std::fs::read(&input.file).map_err(|error| error.to_string());
-    let opened = opened.and_then(|raw| parse_mail_in_full(&raw, &Trust::default()).map_err(|error| error.to_string()));
+    let opened =
+        opened.and_then(|raw| parse_mail_in_full(&raw, &TrustedServers::default()).map_err(|error| error.to_string()));
     match opened {
         Err(error) => json!({ "file": input.file, "error": error }),
         Ok(opened) => json!({

@@ -4,30 +4,34 @@
 //! have written it (see `received`): everything below could have been written by the sender. Doubt of any kind is
 //! "unverified", with the reason in words.
 
-use super::{address::is_address, header::Headers, limits::FIELD_BYTES, received::own_results};
+use super::{address::is_address, header::Headers, limits::FIELD_BYTES, received::find_receiving_server_results};
 use crate::model::mail::Authentication;
 
 /// The authserv-ids of the receiving servers an account trusts. Empty: none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Trust {
+pub struct TrustedServers {
     pub servers: Vec<String>,
 }
 
 /// `from` is every address of every From field.
-pub(super) fn authenticate(headers: &Headers<'_>, from: &[crate::model::Address], trust: &Trust) -> Authentication {
+pub(super) fn authenticate(
+    headers: &Headers<'_>,
+    from: &[crate::model::Address],
+    trust: &TrustedServers,
+) -> Authentication {
     match verify(headers, from, trust) {
         Ok(reason) => Authentication { verified: true, reason },
         Err(reason) => Authentication { verified: false, reason },
     }
 }
 
-fn verify(headers: &Headers<'_>, from: &[crate::model::Address], trust: &Trust) -> Result<String, String> {
+fn verify(headers: &Headers<'_>, from: &[crate::model::Address], trust: &TrustedServers) -> Result<String, String> {
     if trust.servers.is_empty() {
         return Err("no trusted server configured".into());
     }
-    let value = own_results(headers, trust)?;
+    let value = find_receiving_server_results(headers, trust)?;
     let value = std::str::from_utf8(value).ok().filter(|value| value.len() <= FIELD_BYTES);
-    let results = value.and_then(Results::parse).ok_or("the topmost result is malformed")?;
+    let results = value.and_then(AuthResults::parse).ok_or("the topmost result is malformed")?;
     if !trust.servers.iter().any(|server| server.eq_ignore_ascii_case(&results.server)) {
         return Err(format!("topmost result is from {}, not trusted", results.server));
     }
@@ -42,7 +46,7 @@ fn verify(headers: &Headers<'_>, from: &[crate::model::Address], trust: &Trust) 
     }
     let claimed = result.header_from.as_deref().ok_or("dmarc=pass names no header.from")?;
     let claimed = claimed.rsplit('@').next().unwrap_or(claimed);
-    if !aligned(&domain, claimed) {
+    if !is_aligned(&domain, claimed) {
         return Err(format!("dmarc=pass is for {claimed}, not for {domain}"));
     }
     Ok(format!("dmarc=pass for {claimed} by {}", results.server))
@@ -63,51 +67,53 @@ fn single_domain(headers: &Headers<'_>, from: &[crate::model::Address]) -> Resul
 }
 
 /// The server names the From domain or the organisation above it, never one below it.
-fn aligned(domain: &str, claimed: &str) -> bool {
+fn is_aligned(domain: &str, claimed: &str) -> bool {
     let claimed = claimed.trim_end_matches('.').to_lowercase();
     let above = || claimed.contains('.') && domain.strip_suffix(claimed.as_str()).is_some_and(|sub| sub.ends_with('.'));
     !claimed.is_empty() && (domain == claimed || above())
 }
 
-struct Results {
+struct AuthResults {
     server: String,
-    methods: Vec<Method>,
+    methods: Vec<AuthMethod>,
 }
 
 /// One `method=result`, lower case, with the one property that is asked for.
-struct Method {
+struct AuthMethod {
     name: String,
     result: String,
     header_from: Option<String>,
 }
 
-impl Results {
-    fn parse(value: &str) -> Option<Results> {
-        let tokens = tokens(value)?;
-        let mut clauses = tokens.split(|token| *token == Token::Mark(';'));
+impl AuthResults {
+    fn parse(value: &str) -> Option<AuthResults> {
+        let tokens = tokenise(value)?;
+        let mut clauses = tokens.split(|token| *token == AuthResultsToken::Punctuation(';'));
         let server = match clauses.next()? {
-            [Token::Word(server)] => server.clone(),
-            [Token::Word(server), Token::Word(version)] if version.bytes().all(|byte| byte.is_ascii_digit()) => {
+            [AuthResultsToken::Word(server)] => server.clone(),
+            [AuthResultsToken::Word(server), AuthResultsToken::Word(version)]
+                if version.bytes().all(|byte| byte.is_ascii_digit()) =>
+            {
                 server.clone()
             }
             _ => return None,
         };
         let mut methods = Vec::new();
         for clause in clauses.filter(|clause| !clause.is_empty()) {
-            if let [Token::Word(none)] = clause
+            if let [AuthResultsToken::Word(none)] = clause
                 && none.eq_ignore_ascii_case("none")
             {
                 continue;
             }
-            methods.push(Method::parse(clause)?);
+            methods.push(AuthMethod::parse(clause)?);
         }
-        Some(Results { server, methods })
+        Some(AuthResults { server, methods })
     }
 }
 
-impl Method {
-    fn parse(clause: &[Token]) -> Option<Method> {
-        let mut pairs = pairs(clause)?.into_iter();
+impl AuthMethod {
+    fn parse(clause: &[AuthResultsToken]) -> Option<AuthMethod> {
+        let mut pairs = parse_pairs(clause)?.into_iter();
         let (name, result) = pairs.next()?;
         let name = name.split('/').next().unwrap_or_default().trim().to_owned();
         let mut header_from = None;
@@ -116,16 +122,24 @@ impl Method {
                 return None;
             }
         }
-        Some(Method { name, result: result.to_lowercase(), header_from })
+        Some(AuthMethod { name, result: result.to_lowercase(), header_from })
     }
 }
 
 /// `key = value` groups. White space around the dots, slashes and equals signs was dropped with the comments.
-fn pairs(clause: &[Token]) -> Option<Vec<(String, String)>> {
+fn parse_pairs(clause: &[AuthResultsToken]) -> Option<Vec<(String, String)>> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     let mut rest = clause;
     while !rest.is_empty() {
-        let [Token::Word(key), Token::Mark('='), Token::Word(value), after @ ..] = rest else { return None };
+        let [
+            AuthResultsToken::Word(key),
+            AuthResultsToken::Punctuation('='),
+            AuthResultsToken::Word(value),
+            after @ ..,
+        ] = rest
+        else {
+            return None;
+        };
         pairs.push((key.to_lowercase(), value.clone()));
         rest = after;
     }
@@ -133,33 +147,33 @@ fn pairs(clause: &[Token]) -> Option<Vec<(String, String)>> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Token {
+enum AuthResultsToken {
     Word(String),
-    Mark(char),
+    Punctuation(char),
 }
 
 /// Words, quoted strings and the marks `;` and `=`; comments are dropped. Nothing for unclosed quotes or comments.
-fn tokens(value: &str) -> Option<Vec<Token>> {
+fn tokenise(value: &str) -> Option<Vec<AuthResultsToken>> {
     let mut tokens = Vec::new();
     let mut chars = value.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
             c if c.is_whitespace() => {}
             '(' => skip_comment(&mut chars)?,
-            ';' | '=' => tokens.push(Token::Mark(c)),
-            '"' => tokens.push(Token::Word(quoted(&mut chars)?)),
+            ';' | '=' => tokens.push(AuthResultsToken::Punctuation(c)),
+            '"' => tokens.push(AuthResultsToken::Word(read_quoted(&mut chars)?)),
             c => {
                 let mut word = String::from(c);
                 while let Some(c) = chars.next_if(|c| !(c.is_whitespace() || matches!(c, ';' | '=' | '(' | '"'))) {
                     word.push(c);
                 }
                 // Base64 in `header.b=abc=` is one value; an `=` right behind a value belongs to it.
-                if matches!(tokens.last(), Some(Token::Mark('='))) {
+                if matches!(tokens.last(), Some(AuthResultsToken::Punctuation('='))) {
                     while chars.next_if_eq(&'=').is_some() {
                         word.push('=');
                     }
                 }
-                tokens.push(Token::Word(word));
+                tokens.push(AuthResultsToken::Word(word));
             }
         }
     }
@@ -179,7 +193,7 @@ fn skip_comment(chars: &mut impl Iterator<Item = char>) -> Option<()> {
     Some(())
 }
 
-fn quoted(chars: &mut impl Iterator<Item = char>) -> Option<String> {
+fn read_quoted(chars: &mut impl Iterator<Item = char>) -> Option<String> {
     let mut text = String::new();
     loop {
         match chars.next()? {
@@ -201,7 +215,7 @@ mod tests {
     fn check(headers: &str, servers: &[&str], verified: bool, reason: &str) {
         let raw = format!("{headers}\n");
         let headers = Headers::parse(raw.as_bytes(), 0).0;
-        let trust = Trust { servers: servers.iter().map(|server| (*server).to_owned()).collect() };
+        let trust = TrustedServers { servers: servers.iter().map(|server| (*server).to_owned()).collect() };
         let found = authenticate(&headers, &parse_addresses(&headers, "From").addresses, &trust);
         assert_eq!((found.verified, found.reason.as_str()), (verified, reason), "{raw}");
     }
