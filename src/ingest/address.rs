@@ -4,8 +4,8 @@ use mail_parser::{HeaderValue, parsers::MessageStream};
 
 use super::{
     header::{Headers, field_parser_input},
+    hidden_chars::strip_hidden_chars,
     limits::{FIELD_BYTES, RECIPIENTS, SHORT_CHARS, truncate_chars},
-    tricks::strip,
 };
 use crate::model::Address;
 
@@ -36,8 +36,8 @@ pub(super) fn parse_addresses(headers: &Headers<'_>, field: &str) -> AddressList
 
 impl AddressList {
     fn add(&mut self, one: &mail_parser::Addr<'_>) {
-        let addr = strip(one.address().unwrap_or_default().trim());
-        let name = one.name().map(|name| strip(name.trim()));
+        let addr = strip_hidden_chars(one.address().unwrap_or_default().trim());
+        let name = one.name().map(|name| strip_hidden_chars(name.trim()));
         self.tricks += addr.tricks + name.as_ref().map_or(0, |name| name.tricks);
         let name = name.map(|name| collapse_whitespace(&name.text)).filter(|name| !name.is_empty());
         let mut addr = addr.text.to_lowercase();

@@ -6,12 +6,12 @@ use super::{
     address::collapse_whitespace,
     charset,
     header::Headers,
+    hidden_chars::strip_hidden_chars,
     html::html_to_text,
     icalendar,
     limits::{ATTACHED_DEPTH, HTML_BYTES, LINKS, SHORT_CHARS, TEXT_BYTES, TEXT_CHARS, truncate_chars},
     mime::{self, MimeLeaf},
     transfer_encoding,
-    tricks::strip,
 };
 use crate::model::{
     Attachment,
@@ -62,7 +62,7 @@ pub(super) fn assemble_body(leaves: &[MimeLeaf<'_>]) -> Body {
     if text.trim().is_empty() {
         text = attached_text(leaves, ATTACHED_DEPTH).unwrap_or(text);
     }
-    let stripped = strip(&text);
+    let stripped = strip_hidden_chars(&text);
     body.tricks += stripped.tricks;
     (body.text, body.text_cut) = truncate_chars(stripped.text, TEXT_CHARS);
     body
@@ -121,7 +121,7 @@ impl Body {
     fn add_attachment(&mut self, part: &MimeLeaf<'_>) {
         let bytes = decode_part(part, usize::MAX);
         let name = part.content.file_name.clone().unwrap_or_else(|| attached_subject(part).unwrap_or_default());
-        let name = strip(&name);
+        let name = strip_hidden_chars(&name);
         self.tricks += name.tricks;
         let mut name = truncate_chars(collapse_whitespace(&name.text), SHORT_CHARS).0;
         if part.open_ended {
@@ -129,7 +129,7 @@ impl Body {
         }
         self.attachments.push(Attachment {
             name: name.trim().to_owned(),
-            content_type: truncate_chars(strip(&part.content.mime_type()).text, SHORT_CHARS).0,
+            content_type: truncate_chars(strip_hidden_chars(&part.content.mime_type()).text, SHORT_CHARS).0,
             size: bytes.len() as u64,
             sha256: sha256_hex(&bytes),
         });

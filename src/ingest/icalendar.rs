@@ -7,8 +7,8 @@ use chrono_tz::Tz;
 
 use super::{
     address::collapse_whitespace,
+    hidden_chars::strip_hidden_chars,
     limits::{CALENDAR_BYTES, SHORT_CHARS, truncate_chars},
-    tricks::strip,
 };
 use crate::model::{Instant, mail::Invite};
 
@@ -135,7 +135,7 @@ impl CalendarProperty {
 }
 
 fn to_short_line(text: &str) -> String {
-    truncate_chars(collapse_whitespace(&strip(text).text), SHORT_CHARS).0
+    truncate_chars(collapse_whitespace(&strip_hidden_chars(text).text), SHORT_CHARS).0
 }
 
 fn unescape_text(value: &str) -> String {

@@ -11,6 +11,7 @@ mod clean;
 mod content_headers;
 mod entity;
 mod header;
+mod hidden_chars;
 mod html;
 mod html_token;
 mod icalendar;
@@ -24,11 +25,11 @@ mod received;
 mod sender_auth;
 mod signature;
 mod transfer_encoding;
-mod tricks;
 mod visibility;
 mod watchdog;
 
 pub use clean::{Cleaned, clean_body};
+pub use hidden_chars::{Stripped, escape_for_display, strip_hidden_chars};
 pub use html::{HtmlText, html_to_text};
 pub use intake::{
     AccountIntake, EnteredMail, IntakeCounts, IntakePass, KnownMailUpdates, MAILS_PER_COMMIT, NEVER_TOUCH_REASON,
@@ -36,5 +37,4 @@ pub use intake::{
 };
 pub use parse::{MailParseError, MailTruncation, ParsedMail, parse_mail, parse_mail_in_full};
 pub use sender_auth::TrustedServers;
-pub use tricks::{Stripped, escape_for_people, strip};
 pub use watchdog::{GuardedParser, ParseAborted, StepTracker, run_watched};

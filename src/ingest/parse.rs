@@ -11,11 +11,11 @@ use super::{
     bulk,
     clean::{Cleaned, clean_body},
     header::{Headers, field_parser_input},
+    hidden_chars::strip_hidden_chars,
     identity::{MessageIds, content_sha256},
     limits::{MAIL_BYTES, MIME_DEPTH, RECIPIENTS, SHORT_CHARS, TEXT_CHARS, truncate_chars},
     mime,
     sender_auth::{TrustedServers, authenticate},
-    tricks::strip,
 };
 use crate::model::{Instant, Mail};
 
@@ -90,7 +90,7 @@ fn convert_bare_carriage_returns(bytes: &[u8]) -> Cow<'_, [u8]> {
 }
 
 fn assemble(headers: &Headers<'_>, body: Body, trust: &TrustedServers, size: u64) -> (Mail, String, bool) {
-    let subject = strip(&headers.text("Subject").unwrap_or_default());
+    let subject = strip_hidden_chars(&headers.text("Subject").unwrap_or_default());
     let subject_text = truncate_chars(collapse_whitespace(&subject.text), SHORT_CHARS).0;
     let [from, reply_to, to, cc] = ["From", "Reply-To", "To", "Cc"].map(|field| parse_addresses(headers, field));
     let many_people = [&to, &cc].iter().any(|list| list.total > list.addresses.len());

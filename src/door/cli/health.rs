@@ -9,7 +9,7 @@ use super::screen::{Screen, shown};
 use crate::{
     app::{AccountHealth, Health, ModelHealth, Waiting, WitnessHealth},
     audit::Verified,
-    ingest::escape_for_people,
+    ingest::escape_for_display,
     model::{AccountCondition, Instant, llm::Outcome},
     store::value::{DetectedRestore, UnreadableRow},
 };
@@ -29,7 +29,7 @@ fn print_findings(screen: Screen, health: &Health) -> io::Result<()> {
         more => screen.line(&format!("found    {more} things that need you:"))?,
     }
     health.findings.iter().try_for_each(|finding| {
-        screen.line(&format!("  {}: {}", finding.code, escape_for_people(&finding.what)))?;
+        screen.line(&format!("  {}: {}", finding.code, escape_for_display(&finding.what)))?;
         screen.line(&format!("    {}", finding.remedy))
     })
 }

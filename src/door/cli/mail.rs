@@ -136,7 +136,7 @@ fn show(screen: Screen, detail: &MailDetail) -> anyhow::Result<()> {
             ))?;
         }
         screen.line("")?;
-        screen.line(&crate::ingest::escape_for_people(&mail.text))
+        screen.line(&crate::ingest::escape_for_display(&mail.text))
     })
 }
 

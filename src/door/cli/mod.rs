@@ -29,7 +29,7 @@ use crate::{
     app::{App, NotFound},
     clock::Clock,
     config::{BadConfig, Config, Home, NoHome},
-    ingest::escape_for_people,
+    ingest::escape_for_display,
     rules,
     store::StoreError,
 };
@@ -163,7 +163,7 @@ fn warn_of_policy(app: &App) -> io::Result<()> {
 }
 
 fn complain_of(problem: &str) -> io::Result<()> {
-    io::Write::write_fmt(&mut io::stderr().lock(), format_args!("adjutant: {}\n", escape_for_people(problem)))
+    io::Write::write_fmt(&mut io::stderr().lock(), format_args!("adjutant: {}\n", escape_for_display(problem)))
 }
 
 /// Beside the data, for the commands that do not say it themselves.

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
 use serde::Serialize;
 
-use crate::{ingest::escape_for_people, model::Priority};
+use crate::{ingest::escape_for_display, model::Priority};
 
 /// Without a terminal to ask, tables are this wide.
 const WIDTH_WITHOUT_TERMINAL: u16 = 160;
@@ -78,7 +78,7 @@ impl Screen {
 /// Text from outside, safe and short enough for one cell.
 pub(super) fn shown(text: &str, longest: usize) -> String {
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut safe = escape_for_people(&one_line);
+    let mut safe = escape_for_display(&one_line);
     if safe.chars().count() > longest {
         safe = safe.chars().take(longest.saturating_sub(1)).collect::<String>() + "…";
     }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     app::{App, ItemDetail},
-    ingest::escape_for_people,
+    ingest::escape_for_display,
     model::{Instant, ItemKind, ItemState, OutboxState, action::ComposedMessage},
     source::KnownEvent,
     store::value::ItemRow,
@@ -156,7 +156,7 @@ fn invitation(item: &ItemRow, zone: Tz) -> Vec<Line> {
 /// The text of a mail, line by line, with whatever would act on the screen written out.
 fn body(text: &str) -> impl Iterator<Item = Line> {
     text.lines()
-        .map(|line| Line { indent: 2, ..Line::plain(format!("  {}", escape_for_people(line).replace('\t', TAB))) })
+        .map(|line| Line { indent: 2, ..Line::plain(format!("  {}", escape_for_display(line).replace('\t', TAB))) })
 }
 
 /// The mail behind an item.

@@ -10,7 +10,7 @@ use super::{
     Desk, help,
 };
 use crate::{
-    ingest::escape_for_people,
+    ingest::escape_for_display,
     model::{ItemKind, OutboxState},
 };
 
@@ -39,7 +39,7 @@ impl Desk<'_> {
         if let (View::Item, Some(detail)) = (self.view, &self.detail) {
             rows.extend(wrap(&page::details(detail), columns));
         }
-        let mut foot = wrap(&[Line::loud(escape_for_people(&self.notice))], columns);
+        let mut foot = wrap(&[Line::loud(escape_for_display(&self.notice))], columns);
         foot.retain(|line| !line.text.is_empty());
         foot.truncate(NOTICE_ROWS);
         foot.extend(if keys { wrap(&[Line::plain(self.keys())], columns) } else { vec![Line::plain("")] });

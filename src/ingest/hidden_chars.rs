@@ -10,10 +10,10 @@ pub struct Stripped {
 }
 
 /// Takes out invisible and direction characters and control characters, and normalises to NFC.
-pub fn strip(text: &str) -> Stripped {
+pub fn strip_hidden_chars(text: &str) -> Stripped {
     // Without a way out on the first odd byte, because then many bytes are looked at together.
     if !text.bytes().fold(false, |odd, byte| odd | !matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t')) {
-        return Stripped { text: with_line_feeds(text), tricks: 0 };
+        return Stripped { text: normalise_line_breaks(text), tricks: 0 };
     }
     let mut out = String::with_capacity(text.len());
     let mut tricks = 0;
@@ -22,37 +22,37 @@ pub fn strip(text: &str) -> Stripped {
     let mut before = ' ';
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        let Some(sort) = sort(c) else {
+        let Some(sort) = classify_hidden_char(c) else {
             out.push(c);
             before = c;
             continue;
         };
         let after = chars.peek().copied().unwrap_or(' ');
         let honest = match sort {
-            Sort::Break => {
+            HiddenChar::LineBreak => {
                 if !(c == '\r' && after == '\n') {
                     out.push('\n');
                 }
                 true
             }
-            Sort::Direction => *right_to_left.get_or_insert_with(|| text.chars().any(is_right_to_left)),
-            Sort::Joiner => {
+            HiddenChar::DirectionMark => *right_to_left.get_or_insert_with(|| text.chars().any(is_right_to_left)),
+            HiddenChar::Joiner => {
                 is_pictograph(before)
                     || is_pictograph(after)
                     || *right_to_left.get_or_insert_with(|| text.chars().any(is_right_to_left))
             }
             // Between words it is filler, inside a word it hides the word.
-            Sort::ZeroWidth => !(before.is_alphanumeric() && after.is_alphanumeric()),
-            Sort::Tag => is_pictograph(before),
-            Sort::Never => false,
+            HiddenChar::ZeroWidth => !(before.is_alphanumeric() && after.is_alphanumeric()),
+            HiddenChar::Tag => is_pictograph(before),
+            HiddenChar::AlwaysDeceptive => false,
         };
         tricks += u32::from(!honest);
     }
-    Stripped { text: nfc(out), tricks }
+    Stripped { text: to_nfc(out), tricks }
 }
 
 /// Every line break is a line feed.
-fn with_line_feeds(text: &str) -> String {
+fn normalise_line_breaks(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (nth, line) in text.split('\r').enumerate() {
         if nth > 0 && !line.starts_with('\n') {
@@ -63,45 +63,45 @@ fn with_line_feeds(text: &str) -> String {
     out
 }
 
-fn nfc(text: String) -> String {
+fn to_nfc(text: String) -> String {
     match is_nfc_quick(text.chars()) {
         IsNormalized::Yes => text,
         _ => text.nfc().collect(),
     }
 }
 
-enum Sort {
+enum HiddenChar {
     /// A form feed and its like: an old-fashioned line break.
-    Break,
+    LineBreak,
     /// Ordinary in a mail with Hebrew or Arabic letters.
-    Direction,
+    DirectionMark,
     Joiner,
     ZeroWidth,
     Tag,
-    Never,
+    AlwaysDeceptive,
 }
 
 /// What to do with a character that is not to stay.
-const fn sort(c: char) -> Option<Sort> {
+const fn classify_hidden_char(c: char) -> Option<HiddenChar> {
     match c {
         ' '..='~' | '\n' | '\t' => None,
-        '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => Some(Sort::Break),
+        '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => Some(HiddenChar::LineBreak),
         '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202c}' | '\u{2066}'..='\u{2069}' => {
-            Some(Sort::Direction)
+            Some(HiddenChar::DirectionMark)
         }
-        '\u{200c}' | '\u{200d}' => Some(Sort::Joiner),
-        '\u{ad}' | '\u{34f}' | '\u{200b}' | '\u{2060}' | '\u{feff}' => Some(Sort::ZeroWidth),
-        '\u{e0000}'..='\u{e007f}' => Some(Sort::Tag),
+        '\u{200c}' | '\u{200d}' => Some(HiddenChar::Joiner),
+        '\u{ad}' | '\u{34f}' | '\u{200b}' | '\u{2060}' | '\u{feff}' => Some(HiddenChar::ZeroWidth),
+        '\u{e0000}'..='\u{e007f}' => Some(HiddenChar::Tag),
         '\0'..='\u{1f}'
         | '\u{7f}'..='\u{9f}'
         | '\u{202d}'
         | '\u{202e}'
         | '\u{2061}'..='\u{2065}'
-        | '\u{206a}'..='\u{206f}' => Some(Sort::Never),
+        | '\u{206a}'..='\u{206f}' => Some(HiddenChar::AlwaysDeceptive),
         '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{3164}' | '\u{ffa0}' => {
-            Some(Sort::Never)
+            Some(HiddenChar::AlwaysDeceptive)
         }
-        '\u{fff9}'..='\u{fffb}' | '\u{e0100}'..='\u{e01ef}' => Some(Sort::Never),
+        '\u{fff9}'..='\u{fffb}' | '\u{e0100}'..='\u{e01ef}' => Some(HiddenChar::AlwaysDeceptive),
         _ => None,
     }
 }
@@ -116,12 +116,12 @@ const fn is_pictograph(c: char) -> bool {
 }
 
 /// Text as a person may see it on a terminal or a page: whatever would act on the screen is written out.
-pub fn escape_for_people(text: &str) -> String {
+pub fn escape_for_display(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         let line_break = c == '\r' && chars.peek() == Some(&'\n');
-        if sort(c).is_some() && !line_break {
+        if classify_hidden_char(c).is_some() && !line_break {
             out.extend(c.escape_unicode());
         } else if !line_break {
             out.push(c);
@@ -159,7 +159,7 @@ mod tests {
             ("e\u{301}", "é", 0),
             ("x\u{3164}y", "xy", 1),
         ] {
-            assert_eq!(strip(text), Stripped { text: expected.into(), tricks }, "{text:?}");
+            assert_eq!(strip_hidden_chars(text), Stripped { text: expected.into(), tricks }, "{text:?}");
         }
     }
 
@@ -174,7 +174,7 @@ mod tests {
             ("שלום é", "שלום é"),
             ("a\u{200b}\u{7}", "a\\u{200b}\\u{7}"),
         ] {
-            assert_eq!(escape_for_people(text), expected, "{text:?}");
+            assert_eq!(escape_for_display(text), expected, "{text:?}");
         }
     }
 }
