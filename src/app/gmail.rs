@@ -123,7 +123,7 @@ impl Worker {
         tally: &IntakeCounts,
         trouble: Option<&anyhow::Error>,
     ) {
-        let Some(condition) = intake.source.condition() else { return };
+        let Some(condition) = intake.source.quota_usage() else { return };
         let signed_out = trouble.is_some_and(|error| matches!(error.downcast_ref(), Some(SourceError::Auth { .. })));
         let condition = AccountCondition {
             account: intake.account_intake.account.clone(),

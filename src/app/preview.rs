@@ -169,7 +169,7 @@ struct ReadSome {
 fn read_some(gmail: &crate::source::gmail::Gmail, wanted: Vec<Found>) -> ReadSome {
     let mut read = ReadSome { mails: Vec::new(), left: wanted.clone(), trouble: None };
     gmail.fetch_each(wanted, &mut |found, raw| match raw {
-        Err(error) if error.is_everywhere() => {
+        Err(error) if error.is_mailbox_wide() => {
             read.trouble.get_or_insert(error);
         }
         raw => {

@@ -20,7 +20,7 @@ use crate::{
     clock::Clock,
     failpoint,
     model::{AccountId, Address, Instant, Mail, MailId, MailState, RunId, UserId, ids::sha256_hex},
-    source::{Confirmed, FETCH_BYTES, FileNote, Found, Poll, Source, SourceError},
+    source::{ConfirmedFile, FileNote, Found, MAX_FETCH_BYTES, PollResult, Source, SourceError},
     store::{
         Receipt, SkipUnreadable as _, Store, Write,
         value::{
@@ -131,7 +131,7 @@ impl PolledIntake {
             keys.extend(poll.left_out.iter().cloned());
             let known = desk.store.read_blocking(|reader| reader.known_keys_among(&desk.account, keys))?;
             // Reading a mail may cost more than asking the ledger.
-            poll.messages.retain(|found| found.file.is_another_try || !known.contains(&found.key));
+            poll.messages.retain(|found| found.file.is_retry || !known.contains(&found.key));
             poll.left_out.retain(|key| !known.contains(key));
             let listed: HashSet<&str> = poll.messages.iter().map(|found| found.key.as_str()).collect();
             let again: Vec<Found> =
@@ -140,7 +140,7 @@ impl PolledIntake {
             anyhow::Ok(poll)
         };
         let poll = tokio::task::spawn_blocking(look).await.context("polling")??;
-        let Poll { left_out, unreadable, backlog, .. } = &poll;
+        let PollResult { left_out, unreadable, backlog, .. } = &poll;
         let (missed, gone) = (left_out.len(), poll.gone.len());
         let tally =
             IntakeCounts { gone, backlog: *backlog, missed, unreadable: *unreadable, ..IntakeCounts::default() };
@@ -152,10 +152,10 @@ impl PolledIntake {
             cursor: Some(poll.cursor),
             tries,
             deferred_error: None,
-            old_keys: poll.old,
-            is_resync: poll.mending,
+            old_keys: poll.old_keys,
+            is_resync: poll.is_resync,
             counts: tally,
-            poll_again_after: poll.look_again,
+            poll_again_after: poll.poll_again_after,
         })
     }
 
@@ -217,7 +217,7 @@ impl AccountIntake {
             && !file.stamp.is_empty()
         {
             sha256 = sha256_hex(raw);
-            size = Some(raw.len() as u64).filter(|size| *size < FETCH_BYTES).unwrap_or(size);
+            size = Some(raw.len() as u64).filter(|size| *size < MAX_FETCH_BYTES).unwrap_or(size);
         }
         let file = ArrivalFile { stamp: file.stamp, sha256, completes: file.completes };
         // What it will be if nobody comes back from reading it.
@@ -226,7 +226,7 @@ impl AccountIntake {
         let content = match raw {
             Ok(raw) => Ok(self.triage_message(&raw, arrived_at)),
             Err(SourceError::Gone { .. }) => Ok(ArrivalContent::Gone),
-            Err(error) if error.is_everywhere() => Err(error),
+            Err(error) if error.is_mailbox_wide() => Err(error),
             Err(error) => Ok(failed_read_content(&error, tried)),
         };
         let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -328,11 +328,11 @@ pub fn is_never_touched(sender: &Address, never_touch: &[String]) -> bool {
 /// What could not be read, to be tried once more.
 fn retry_from_row(row: LedgerRow) -> Found {
     let LedgerRow { source_key: key, folder, direction, arrived_at, size, stamp, .. } = row;
-    let file = FileNote { stamp, is_another_try: true, completes: None };
+    let file = FileNote { stamp, is_retry: true, completes: None };
     Found { key, folder, direction, arrived_at, size, file }
 }
 
-fn to_kept_file(Confirmed { key, stamp, sha256 }: Confirmed) -> UnchangedFile {
+fn to_kept_file(ConfirmedFile { key, stamp, sha256 }: ConfirmedFile) -> UnchangedFile {
     UnchangedFile { source_key: key, stamp, sha256 }
 }
 

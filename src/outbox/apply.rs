@@ -27,7 +27,7 @@ impl RetryLater {
     pub(super) fn from_source_error(error: SourceError) -> std::result::Result<Self, SourceError> {
         match error {
             SourceError::RateLimited { after } => Ok(Self { why: "the mailbox's limit is reached".into(), after }),
-            SourceError::Later { problem, after } => Ok(Self { why: problem, after }),
+            SourceError::RetryLater { problem, after } => Ok(Self { why: problem, after }),
             error => Err(error),
         }
     }

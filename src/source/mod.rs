@@ -49,14 +49,14 @@ pub struct FileNote {
     /// What its metadata says; when that is another, its bytes may be.
     pub stamp: String,
     /// It was handed out before and could not be read, and may be readable now.
-    pub is_another_try: bool,
+    pub is_retry: bool,
     /// The key of a message that was read while this one, of which it is the beginning, was still being written.
     pub completes: Option<String>,
 }
 
 /// A message of the ledger whose file has another stamp now, and the same content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Confirmed {
+pub struct ConfirmedFile {
     pub key: String,
     pub stamp: String,
     /// Where the content had to be read to tell.
@@ -65,18 +65,18 @@ pub struct Confirmed {
 
 /// What changed since the cursor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Poll {
+pub struct PollResult {
     /// Oldest first.
     pub messages: Vec<Found>,
     /// Keys handed out before whose message no longer exists.
     pub gone: Vec<String>,
     /// Messages handed out before that are still what they were.
-    pub confirmed: Vec<Confirmed>,
+    pub confirmed: Vec<ConfirmedFile>,
     pub cursor: String,
     /// Keys among them that were there before, and did not just come.
-    pub old: HashSet<String>,
+    pub old_keys: HashSet<String>,
     /// The cursor had expired and everything was listed again: what of the old ones the ledger does not have was missed.
-    pub mending: bool,
+    pub is_resync: bool,
     /// Listed, and left for the polls to come.
     pub backlog: u64,
     /// Keys of messages that are listed and will never be handed out, because there are too many.
@@ -84,13 +84,13 @@ pub struct Poll {
     /// Files whose content cannot be compared with what is known of their name.
     pub unreadable: usize,
     /// Something was too fresh to read: look again after this.
-    pub look_again: Option<Duration>,
+    pub poll_again_after: Option<Duration>,
 }
 
-impl Poll {
+impl PollResult {
     /// Whether there is nothing to store, and nothing to wait for.
     fn is_empty(&self) -> bool {
-        self.messages.is_empty() && self.gone.is_empty() && self.confirmed.is_empty() && self.look_again.is_none()
+        self.messages.is_empty() && self.gone.is_empty() && self.confirmed.is_empty() && self.poll_again_after.is_none()
     }
 }
 
@@ -110,7 +110,7 @@ pub enum SourceError {
     RateLimited { after: Duration },
     /// It cannot be said what came of it; it is looked for after this.
     #[error("{problem}")]
-    Later { problem: String, after: Duration },
+    RetryLater { problem: String, after: Duration },
     /// The person must sign in first.
     #[error("{problem}")]
     Auth { problem: String },
@@ -121,13 +121,13 @@ pub enum SourceError {
 
 impl SourceError {
     /// Whether it concerns the whole mailbox rather than one message.
-    pub fn is_everywhere(&self) -> bool {
+    pub fn is_mailbox_wide(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::RateLimited { .. } | Self::Auth { .. })
     }
 }
 
 pub trait Source: Send + Sync {
-    fn poll(&self, cursor: Option<&str>) -> Result<Poll, SourceError>;
+    fn poll(&self, cursor: Option<&str>) -> Result<PollResult, SourceError>;
 
     /// The raw message. One larger than [`FETCH_BYTES`] comes back cut there, which the reader notices and notes.
     fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError>;
@@ -136,8 +136,8 @@ pub trait Source: Send + Sync {
     /// after the first that says nothing can be had now.
     fn fetch_each(&self, found: Vec<Found>, each: &mut dyn FnMut(Found, Result<Vec<u8>, SourceError>)) {
         for found in found {
-            let raw = fetch_guarded(self, &found.key);
-            let stop = raw.as_ref().is_err_and(SourceError::is_everywhere);
+            let raw = fetch_catching_panic(self, &found.key);
+            let stop = raw.as_ref().is_err_and(SourceError::is_mailbox_wide);
             each(found, raw);
             if stop {
                 return;
@@ -146,13 +146,13 @@ pub trait Source: Send + Sync {
     }
 
     /// What a person may want to know about it, beside its mail.
-    fn condition(&self) -> Option<Condition> {
+    fn quota_usage(&self) -> Option<QuotaUsage> {
         None
     }
 }
 
 /// Fetches one message. A panic over it is a fault with this one, and the others can be had.
-fn fetch_guarded<S: Source + ?Sized>(source: &S, key: &str) -> Result<Vec<u8>, SourceError> {
+fn fetch_catching_panic<S: Source + ?Sized>(source: &S, key: &str) -> Result<Vec<u8>, SourceError> {
     let fetch = || failpoint::around("source.fetch", || source.fetch(key));
     catch_unwind(AssertUnwindSafe(fetch)).unwrap_or_else(|_| {
         let fault = io::Error::other("a fault of the program");
@@ -162,7 +162,7 @@ fn fetch_guarded<S: Source + ?Sized>(source: &S, key: &str) -> Result<Vec<u8>, S
 
 /// How an account that is reached over a network is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Condition {
+pub struct QuotaUsage {
     /// Units of the quota that the last minute has cost, and how many there are.
     pub quota_used: u32,
     pub quota: u32,
@@ -278,4 +278,4 @@ pub trait Mailbox: Send + Sync {
 }
 
 /// A little more than the reader parses, so that it can tell a cut message from one that just fits.
-pub const FETCH_BYTES: u64 = 26 * 1024 * 1024;
+pub const MAX_FETCH_BYTES: u64 = 26 * 1024 * 1024;

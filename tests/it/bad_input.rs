@@ -14,7 +14,7 @@ use std::{
 use adjutant::{
     app::Followed,
     ingest::PolledIntake,
-    source::{Poll, Source, SourceError},
+    source::{PollResult, Source, SourceError},
 };
 
 use crate::house::{House, Kind};
@@ -52,7 +52,7 @@ async fn empty_and_garbage_files_are_parked_beside_their_neighbours() {
 struct BadDisk(Arc<dyn Source>, Arc<AtomicBool>);
 
 impl Source for BadDisk {
-    fn poll(&self, cursor: Option<&str>) -> Result<Poll, SourceError> {
+    fn poll(&self, cursor: Option<&str>) -> Result<PollResult, SourceError> {
         self.0.poll(cursor)
     }
 
@@ -100,7 +100,7 @@ struct CountingDisk {
 }
 
 impl Source for CountingDisk {
-    fn poll(&self, cursor: Option<&str>) -> Result<Poll, SourceError> {
+    fn poll(&self, cursor: Option<&str>) -> Result<PollResult, SourceError> {
         self.inner.poll(cursor)
     }
 

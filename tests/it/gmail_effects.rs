@@ -55,7 +55,9 @@ impl Office {
                 };
                 match done {
                     Ok(applied) => return applied.handle,
-                    Err(SourceError::Later { .. } | SourceError::RateLimited { .. } | SourceError::Auth { .. }) => {
+                    Err(
+                        SourceError::RetryLater { .. } | SourceError::RateLimited { .. } | SourceError::Auth { .. },
+                    ) => {
                         clock.advance(61);
                     }
                     Err(error) => panic!("{error}"),

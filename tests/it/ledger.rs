@@ -6,7 +6,7 @@ use adjutant::{
     app::Followed,
     ingest::PolledIntake,
     model::AccountMode,
-    source::{Poll, Source, SourceError},
+    source::{PollResult, Source, SourceError},
 };
 
 use crate::house::{House, set_mode};
@@ -76,7 +76,7 @@ struct Thief {
 }
 
 impl Source for Thief {
-    fn poll(&self, cursor: Option<&str>) -> Result<Poll, SourceError> {
+    fn poll(&self, cursor: Option<&str>) -> Result<PollResult, SourceError> {
         self.inner.poll(cursor)
     }
 

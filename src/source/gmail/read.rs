@@ -21,7 +21,7 @@ use crate::{
     failpoint,
     model::Instant,
     source::{
-        FETCH_BYTES, Found, SourceError,
+        Found, MAX_FETCH_BYTES, SourceError,
         google::{ApiError, Heard},
     },
 };
@@ -60,7 +60,7 @@ impl Readers<'_> {
                         let client = if self.old.contains(&next.key) { self.patient } else { self.client };
                         let under = self.watched.filter(|_| self.unlabelled.contains(&next.key));
                         let (next, raw) = failpoint::around("source.fetch", || one(client, next, under));
-                        if raw.as_ref().is_err_and(SourceError::is_everywhere) {
+                        if raw.as_ref().is_err_and(SourceError::is_mailbox_wide) {
                             stop.store(true, Ordering::Release);
                         }
                         if send.send((next, raw)).is_err() {
@@ -125,7 +125,7 @@ fn told(found: Found, message: Message, under: Option<&Watched>) -> (Found, Raw)
         let unreadable = SourceError::Unreadable { key: found.key.clone(), source: empty };
         return (found, Err(unreadable));
     }
-    raw.truncate(usize::try_from(FETCH_BYTES).unwrap_or(usize::MAX));
+    raw.truncate(usize::try_from(MAX_FETCH_BYTES).unwrap_or(usize::MAX));
     (found, Ok(raw))
 }
 

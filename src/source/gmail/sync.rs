@@ -20,7 +20,7 @@ use crate::{
     clock::Clock,
     model::{Direction, Since},
     source::{
-        Condition, FileNote, Found, Poll, Source, SourceError,
+        FileNote, Found, PollResult, QuotaUsage, Source, SourceError,
         google::{ApiError, quota},
     },
 };
@@ -85,11 +85,11 @@ impl Gmail {
         list::address(&self.client).map_err(|error| error.about(None))
     }
 
-    fn look(&self, state: &mut State, before: Option<Cursor>) -> Result<Poll, ApiError> {
+    fn look(&self, state: &mut State, before: Option<Cursor>) -> Result<PollResult, ApiError> {
         if state.watched.is_none() {
             state.watched = Some(Watched::resolve(&self.client, &self.watch.labels)?);
         }
-        let Some(watched) = state.watched.clone() else { return Ok(Poll::default()) };
+        let Some(watched) = state.watched.clone() else { return Ok(PollResult::default()) };
         let Some(before) = before else {
             let since = self.watch.since.start_unix(self.clock.now());
             return self.begin(state, &watched, since, Backlog::First, 0);
@@ -117,7 +117,7 @@ impl Gmail {
         since: i64,
         backlog: Backlog,
         nth: u64,
-    ) -> Result<Poll, ApiError> {
+    ) -> Result<PollResult, ApiError> {
         let history = list::newest(&self.client)?;
         let list::Listed { ids: all, left_out } = list::all(&self.client, watched, since, &self.watch)?;
         let left = all.len();
@@ -125,12 +125,12 @@ impl Gmail {
         (state.backlog, state.offered) = (Some(all.into()), None);
         state.old.clear();
         state.unlabelled.clear();
-        Ok(Poll {
+        Ok(PollResult {
             cursor: Cursor { history, since, backlog, nth }.write(),
             backlog: left as u64,
             left_out,
-            look_again: (left > 0).then_some(BETWEEN),
-            ..Poll::default()
+            poll_again_after: (left > 0).then_some(BETWEEN),
+            ..PollResult::default()
         })
     }
 
@@ -141,7 +141,7 @@ impl Gmail {
         watched: &Watched,
         mut cursor: Cursor,
         arrived: &[String],
-    ) -> Result<Poll, ApiError> {
+    ) -> Result<PollResult, ApiError> {
         let mending = cursor.backlog == Backlog::Mending;
         if cursor.backlog != Backlog::Done && state.backlog.is_none() {
             state.backlog = Some(list::all(&self.client, watched, cursor.since, &self.watch)?.ids.into());
@@ -157,14 +157,14 @@ impl Gmail {
         let fresh: HashSet<&String> = arrived.iter().collect();
         let old: Vec<String> = part.into_iter().filter(|id| !fresh.contains(id)).collect();
         state.old = old.iter().cloned().collect();
-        Ok(Poll {
+        Ok(PollResult {
             messages: arrived.iter().cloned().chain(old).map(|id| self.found(id)).collect(),
             cursor: cursor.write(),
-            old: state.old.clone(),
-            mending,
+            old_keys: state.old.clone(),
+            is_resync: mending,
             backlog: left as u64,
-            look_again: (left > 0).then_some(BETWEEN),
-            ..Poll::default()
+            poll_again_after: (left > 0).then_some(BETWEEN),
+            ..PollResult::default()
         })
     }
 
@@ -188,7 +188,7 @@ impl State {
 }
 
 impl Source for Gmail {
-    fn poll(&self, cursor: Option<&str>) -> Result<Poll, SourceError> {
+    fn poll(&self, cursor: Option<&str>) -> Result<PollResult, SourceError> {
         let mut state = self.lock();
         state.settle(cursor);
         self.look(&mut state, cursor.and_then(Cursor::parse)).map_err(|error| error.about(None))
@@ -209,7 +209,7 @@ impl Source for Gmail {
         Readers { client, patient, old: &old, unlabelled, watched }.read(found, each);
     }
 
-    fn condition(&self) -> Option<Condition> {
-        Some(Condition { quota_used: self.client.quota().used(), quota: quota::PER_MINUTE })
+    fn quota_usage(&self) -> Option<QuotaUsage> {
+        Some(QuotaUsage { quota_used: self.client.quota().used(), quota: quota::PER_MINUTE })
     }
 }

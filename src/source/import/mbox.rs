@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 use super::envelope::from_line;
-use crate::{model::Instant, source::FETCH_BYTES};
+use crate::{model::Instant, source::MAX_FETCH_BYTES};
 
 /// A line is taken in pieces of this size, so that one without an end cannot fill the memory.
 const PIECE: u64 = 64 * 1024;
@@ -76,7 +76,7 @@ impl<R: Read> Mbox<R> {
             end = self.at;
             let quoted = starts_line && is_quoted_from(&line);
             let text = if quoted { line.get(1..).unwrap_or_default() } else { &line };
-            if (bytes.len() + text.len()) as u64 <= FETCH_BYTES {
+            if (bytes.len() + text.len()) as u64 <= MAX_FETCH_BYTES {
                 bytes.extend_from_slice(text);
             }
             after_empty = starts_line && line.trim_ascii().is_empty();
@@ -142,11 +142,11 @@ mod tests {
 
     #[test]
     fn a_message_without_end_is_cut_and_the_next_is_found() {
-        let long = "x".repeat(FETCH_BYTES as usize + 100_000);
+        let long = "x".repeat(MAX_FETCH_BYTES as usize + 100_000);
         let text = format!("{ENVELOPE}A: 1\n\n{long}\n\n{ENVELOPE}A: 2\n\n");
         let found: Vec<_> =
             Mbox::open(text.as_bytes()).unwrap().unwrap().map(|message| message.unwrap().bytes.len() as u64).collect();
         assert_eq!(found.len(), 2);
-        assert!(found[0] <= FETCH_BYTES && found[0] > FETCH_BYTES - 2 * PIECE, "{found:?}");
+        assert!(found[0] <= MAX_FETCH_BYTES && found[0] > MAX_FETCH_BYTES - 2 * PIECE, "{found:?}");
     }
 }

@@ -15,7 +15,7 @@ use std::{
     time::SystemTime,
 };
 
-use super::{FETCH_BYTES, Maildir, Source, SourceError, maildir};
+use super::{MAX_FETCH_BYTES, Maildir, Source, SourceError, maildir};
 use crate::{
     failpoint,
     model::{Direction, Instant, ids::sha256_hex},
@@ -110,10 +110,10 @@ impl Import {
         let maildir = Box::new(Maildir::open(path.to_owned(), Box::new(Vec::new())));
         let mut poll = failpoint::around("source.poll", || maildir.poll(None))?;
         // Files so young that they may still be written are waited for; a mailbox in use never comes to an end of them.
-        for pause in std::iter::repeat_n(poll.look_again, YOUNG_WAITS).flatten() {
+        for pause in std::iter::repeat_n(poll.poll_again_after, YOUNG_WAITS).flatten() {
             std::thread::sleep(pause);
             poll = failpoint::around("source.poll", || maildir.poll(None))?;
-            if poll.look_again.is_none() {
+            if poll.poll_again_after.is_none() {
                 break;
             }
         }
@@ -183,7 +183,7 @@ fn read_eml(file: &Waiting, progress: &mut u64) -> io::Result<Imported> {
     let meta = opened.metadata()?;
     *progress += meta.len();
     let mut bytes = Vec::new();
-    opened.take(FETCH_BYTES).read_to_end(&mut bytes)?;
+    opened.take(MAX_FETCH_BYTES).read_to_end(&mut bytes)?;
     let arrived_at = envelope::header_date(&bytes).unwrap_or_else(|| modified(&meta));
     Ok(Imported {
         key: format!("eml/{}", sha256_hex(&bytes)),

@@ -27,7 +27,7 @@ use std::{
     time::{Duration, Instant as Stopwatch, SystemTime, UNIX_EPOCH},
 };
 
-use super::{FETCH_BYTES, Poll, Sendmail, Source, SourceError};
+use super::{MAX_FETCH_BYTES, PollResult, Sendmail, Source, SourceError};
 use crate::model::{Direction, ids::sha256_hex};
 use listing::Listings;
 pub use recall::{Recall, Remembered};
@@ -202,7 +202,7 @@ impl Maildir {
     pub fn unaccounted(&self, cursor: &str) -> Result<(u64, u64), SourceError> {
         let polled = cursor::polled_at(cursor).unwrap_or(UNIX_EPOCH);
         let poll = self.poll(None)?;
-        let files = poll.messages.iter().map(|found| &found.file).filter(|file| !file.is_another_try);
+        let files = poll.messages.iter().map(|found| &found.file).filter(|file| !file.is_retry);
         let (old, new): (Vec<_>, Vec<_>) =
             files.partition(|file| FileStamp::parse(&file.stamp).is_some_and(|stamp| stamp.is_before(polled)));
         Ok(((old.len() + poll.unreadable) as u64, new.len() as u64))
@@ -229,7 +229,7 @@ fn is_message(path: &Path, key: &str, remembered: Option<&Remembered>) -> bool {
 }
 
 impl Source for Maildir {
-    fn poll(&self, cursor: Option<&str>) -> Result<Poll, SourceError> {
+    fn poll(&self, cursor: Option<&str>) -> Result<PollResult, SourceError> {
         let mut state = self.lock();
         let state = &mut *state;
         state.settle_offer(cursor);
@@ -248,7 +248,7 @@ impl Source for Maildir {
         let same = cursor.filter(|before| cursor::proves_unchanged(before, &unchanged));
         let sweep = state.is_sweep_due();
         if let (Some(cursor), false) = (same, sweep) {
-            return Ok(Poll { cursor: cursor.to_owned(), ..Poll::default() });
+            return Ok(PollResult { cursor: cursor.to_owned(), ..PollResult::default() });
         }
         let begun = Stopwatch::now();
         let mut poll = Scan::of(self, now, sweep).run(state).map_err(|error| self.unavailable(error))?;
@@ -260,7 +260,7 @@ impl Source for Maildir {
             poll.cursor = cursor.to_owned();
             return Ok(poll);
         }
-        poll.cursor = cursor::write(state.last_poll, &stamps, now, poll.look_again.is_none());
+        poll.cursor = cursor::write(state.last_poll, &stamps, now, poll.poll_again_after.is_none());
         let fingerprint = |stamp: &str| FileStamp::parse(stamp).map_or(0, |stamp| stamp.fingerprint());
         state.offered = Some(Offer {
             cursor: poll.cursor.clone(),
@@ -292,8 +292,8 @@ impl Source for Maildir {
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let file = open_file(path)?;
     let size = file.metadata()?.len();
-    let mut bytes = Vec::with_capacity(usize::try_from(size.min(FETCH_BYTES)).unwrap_or(0));
-    file.take(FETCH_BYTES).read_to_end(&mut bytes)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(MAX_FETCH_BYTES)).unwrap_or(0));
+    file.take(MAX_FETCH_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{FETCH_BYTES, name, stamp::FileStamp};
+use super::{MAX_FETCH_BYTES, name, stamp::FileStamp};
 use crate::model::ids::sha256_hex;
 
 /// One message as the ledger has it.
@@ -65,7 +65,7 @@ impl Remembered {
 
     /// Whether the bytes that were read are the beginning of these, which are more.
     pub(super) fn begins(&self, bytes: &[u8]) -> bool {
-        let length = usize::try_from(self.size.min(FETCH_BYTES)).unwrap_or(usize::MAX);
+        let length = usize::try_from(self.size.min(MAX_FETCH_BYTES)).unwrap_or(usize::MAX);
         bytes.len() > length && bytes.get(..length).is_some_and(|start| sha256_hex(start) == self.sha256)
     }
 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     model::{Direction, Instant, ids::sha256_hex},
-    source::{Confirmed, FileNote, Found, Poll},
+    source::{ConfirmedFile, FileNote, Found, PollResult},
 };
 
 /// Bytes that are compared in one poll; new mail must not wait for more. The rest is compared in the next.
@@ -40,7 +40,7 @@ pub(super) struct Scan<'a> {
     alike: HashSet<String>,
     compared: u64,
     places: HashMap<String, PathBuf>,
-    poll: Poll,
+    poll: PollResult,
 }
 
 /// A file that is not known as it is.
@@ -72,11 +72,11 @@ impl<'a> Scan<'a> {
             alike: HashSet::new(),
             compared: 0,
             places: HashMap::new(),
-            poll: Poll::default(),
+            poll: PollResult::default(),
         }
     }
 
-    pub(super) fn run(mut self, state: &mut State) -> io::Result<Poll> {
+    pub(super) fn run(mut self, state: &mut State) -> io::Result<PollResult> {
         let mut messages = match state.messages.take() {
             Some(messages) => messages,
             None => Messages::recalled(self.maildir.recall.as_ref())?,
@@ -195,7 +195,7 @@ impl<'a> Scan<'a> {
     }
 
     fn wait_for(&mut self, base: &str) {
-        self.poll.look_again = Some(SETTLE);
+        self.poll.poll_again_after = Some(SETTLE);
         self.open.insert(base.to_owned());
         self.waits.insert(base.to_owned());
     }
@@ -312,7 +312,7 @@ impl<'a> Scan<'a> {
     fn confirm(&mut self, messages: &mut Messages, row: &Remembered, file: &File, sha256: Option<String>) {
         self.matched.insert(row.key.clone());
         messages.know(row.key.clone(), file.stamp.fingerprint());
-        self.poll.confirmed.push(Confirmed { key: row.key.clone(), stamp: file.stamp.to_string(), sha256 });
+        self.poll.confirmed.push(ConfirmedFile { key: row.key.clone(), stamp: file.stamp.to_string(), sha256 });
     }
 
     fn hand_out(&mut self, key: String, file: &File, completes: Option<String>, is_another_try: bool) {
@@ -324,7 +324,7 @@ impl<'a> Scan<'a> {
             direction: file.direction,
             arrived_at: file.arrived_at,
             size: file.stamp.size,
-            file: FileNote { stamp: file.stamp.to_string(), is_another_try, completes },
+            file: FileNote { stamp: file.stamp.to_string(), is_retry: is_another_try, completes },
         });
     }
 

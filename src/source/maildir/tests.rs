@@ -8,7 +8,7 @@ struct Home {
     maildir: Maildir,
     book: Book,
     /// Stored when its cursor comes back.
-    last: RefCell<Poll>,
+    last: RefCell<PollResult>,
 }
 
 /// A ledger that grows.
@@ -62,7 +62,7 @@ impl Home {
         fs::rename(self.path(from), self.path(to)).unwrap();
     }
 
-    fn poll(&self, cursor: Option<&str>) -> Poll {
+    fn poll(&self, cursor: Option<&str>) -> PollResult {
         let last = self.last.take();
         if cursor == Some(last.cursor.as_str()) {
             self.store(last);
@@ -73,7 +73,7 @@ impl Home {
     }
 
     /// Does as the ledger does.
-    fn store(&self, poll: Poll) {
+    fn store(&self, poll: PollResult) {
         let read = |found: super::super::Found| {
             let bytes = self.maildir.fetch(&found.key).unwrap();
             let (sha256, size) = (sha256_hex(&bytes), bytes.len() as u64);
@@ -90,7 +90,7 @@ impl Home {
     }
 }
 
-fn keys(poll: &Poll) -> Vec<&str> {
+fn keys(poll: &PollResult) -> Vec<&str> {
     poll.messages.iter().map(|found| found.key.as_str()).collect()
 }
 
@@ -261,10 +261,10 @@ fn half_written_files_wait() {
     let home = Home::new(&[]);
     fs::write(home.path("new/a"), "Subj").unwrap();
     let poll = home.poll(None);
-    assert_eq!((keys(&poll), poll.look_again), (vec![], Some(SETTLE)));
+    assert_eq!((keys(&poll), poll.poll_again_after), (vec![], Some(SETTLE)));
     home.age(&home.path("new/a"), 1);
     let poll = home.poll(Some(&poll.cursor));
-    assert_eq!((keys(&poll), poll.look_again), (vec!["INBOX/a"], None));
+    assert_eq!((keys(&poll), poll.poll_again_after), (vec!["INBOX/a"], None));
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn a_file_from_the_future_is_not_waited_for() {
     let later = SystemTime::now() + Duration::from_secs(86_400);
     fs::File::open(home.path("new/a")).unwrap().set_times(FileTimes::new().set_modified(later)).unwrap();
     // Its own clock says nothing; that of the file system does.
-    assert_eq!(home.poll(None).look_again, Some(SETTLE));
+    assert_eq!(home.poll(None).poll_again_after, Some(SETTLE));
     std::thread::sleep(SETTLE);
     assert_eq!(keys(&home.poll(None)), ["INBOX/a"]);
 }
@@ -320,8 +320,8 @@ fn names_that_are_no_text_are_read() {
 #[test]
 fn large_messages_are_cut() {
     let home = Home::new(&[]);
-    fs::File::create(home.path("new/a")).unwrap().set_len(FETCH_BYTES + 5).unwrap();
-    assert_eq!(home.maildir.fetch("INBOX/a").unwrap().len() as u64, FETCH_BYTES);
+    fs::File::create(home.path("new/a")).unwrap().set_len(MAX_FETCH_BYTES + 5).unwrap();
+    assert_eq!(home.maildir.fetch("INBOX/a").unwrap().len() as u64, MAX_FETCH_BYTES);
 }
 
 #[test]

@@ -226,7 +226,7 @@ impl Mailbox for Postbox {
         // Neither waits for the other.
         let retired = replaces.as_ref().map_or(Ok(()), |replaced| self.retire(action, replaced));
         match retired.map_err(settling) {
-            Err(later @ (SourceError::RateLimited { .. } | SourceError::Later { .. })) => return Err(later),
+            Err(later @ (SourceError::RateLimited { .. } | SourceError::RetryLater { .. })) => return Err(later),
             // It simply stays.
             Err(error) => tracing::warn!(%error, "the draft that was replaced could not be thrown away"),
             Ok(()) => {}
@@ -287,7 +287,7 @@ impl Mailbox for Postbox {
 /// for again later.
 fn passing(error: ApiError, key: Option<&str>) -> SourceError {
     match error {
-        ApiError::Network { .. } => SourceError::Later { problem: error.to_string(), after: LOOK_AGAIN },
+        ApiError::Network { .. } => SourceError::RetryLater { problem: error.to_string(), after: LOOK_AGAIN },
         error => error.about(key),
     }
 }
@@ -295,7 +295,7 @@ fn passing(error: ApiError, key: Option<&str>) -> SourceError {
 /// What goes with a message that has left waits until the person has signed in again.
 fn settling(error: ApiError) -> SourceError {
     match error {
-        ApiError::Auth(_) | ApiError::Stale => SourceError::Later { problem: error.to_string(), after: SIGN_IN },
+        ApiError::Auth(_) | ApiError::Stale => SourceError::RetryLater { problem: error.to_string(), after: SIGN_IN },
         error => passing(error, None),
     }
 }
