@@ -60,7 +60,7 @@ impl Outbox {
     /// A row of ours that the mailbox is to show as well.
     fn is_shown_in_mailbox(&self, action: &Action) -> bool {
         let label = matches!(action.effect, Effect::Label { .. });
-        label && self.mailbox(&action.account).is_some_and(|mailbox| mailbox.keeps_labels())
+        label && self.mailbox(&action.account).is_some_and(|mailbox| mailbox.stores_labels())
     }
 
     /// `first`: nobody can have tried it before.

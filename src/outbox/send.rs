@@ -12,7 +12,7 @@ use crate::{
     failpoint,
     model::{AccountMode, ActionId, Effect, Instant, OutboxState},
     policy::{ApprovedAction, PolicyVerdict, approve_post_send, judge_action},
-    source::{Applied, Departure, Mailbox, SendError, Trace},
+    source::{AppliedEffect, Mailbox, MessageProbeResult, SendError, SendReceipt},
     store::{
         self, StoreError,
         value::{ActionMove, ApprovalUse},
@@ -95,10 +95,10 @@ impl Outbox {
             // On the disk outside the data folder before the first byte leaves. Where that cannot be, the mailbox was asked.
             match witness.begin(action_id, attempt, now) {
                 Ok(true) => {}
-                Ok(false) => return Err(SendError::Unsure(FORGOTTEN_SEND.into())),
+                Ok(false) => return Err(SendError::OutcomeUnknown(FORGOTTEN_SEND.into())),
                 Err(error) => tracing::warn!(%error, "a send could not be noted in the state folder"),
             }
-            failpoint::around("mailbox.send", || mailbox.send(&letting_go, &draft))
+            failpoint::around("mailbox.send", || mailbox.send_draft(&letting_go, &draft))
         })
         .await;
         match sent {
@@ -115,16 +115,18 @@ impl Outbox {
     ) -> store::Result<Option<EffectProgress>> {
         match error {
             SendError::Refused(why) => self.end_effect(row, AttemptOutcome::new(OutboxState::Failed, &why), now).await,
-            SendError::Edited => {
+            SendError::DraftEdited => {
                 let why = "the draft was changed by somebody else: it is theirs to send";
                 self.end_effect(row, AttemptOutcome::new(OutboxState::Void, why), now).await
             }
-            SendError::Theirs(why) => self.end_effect(row, AttemptOutcome::new(OutboxState::Void, &why), now).await,
-            SendError::Later { why, .. } if row.is_in_doubt_for(UNSENDABLE_TIMEOUT, now) => {
+            SendError::DoneByPerson(why) => {
+                self.end_effect(row, AttemptOutcome::new(OutboxState::Void, &why), now).await
+            }
+            SendError::RetryLater { why, .. } if row.is_in_doubt_for(UNSENDABLE_TIMEOUT, now) => {
                 let why = format!("it could not be sent for {} hours: {why}", UNSENDABLE_TIMEOUT.num_hours());
                 self.end_effect(row, AttemptOutcome::new(OutboxState::Failed, &why), now).await
             }
-            SendError::Later { why, after, drafted } => {
+            SendError::RetryLater { why, after, may_have_draft: drafted } => {
                 let back = if row.state == OutboxState::Drafting {
                     self.rate_windows.lock().unwrap_or_else(PoisonError::into_inner).release(&row.action, &row.sender);
                     let untried = row.is_untried && !drafted;
@@ -137,8 +139,10 @@ impl Outbox {
                 Ok(Some(RetryLater { why, after: after.max(row.retry_backoff(now)) }.into_progress(now)))
             }
             // It is looked for at once, where it is looked for at all.
-            SendError::Unknowable(why) => self.move_to(row, OutboxState::Unknown, &why, now).await.map(|()| None),
-            SendError::Unsure(why) => {
+            SendError::OutcomeUnknowable(why) => {
+                self.move_to(row, OutboxState::Unknown, &why, now).await.map(|()| None)
+            }
+            SendError::OutcomeUnknown(why) => {
                 self.move_to(row, OutboxState::Unknown, &why, now).await?;
                 Ok(Some(EffectProgress::Deferred {
                     reason: format!("looking whether it was sent: {why}"),
@@ -156,7 +160,7 @@ impl Outbox {
         let drafted = matches!(row.action.effect, Effect::Send { .. }) && (!draft.is_empty() || !row.is_untried);
         let may = drafted && row.mode == AccountMode::Active && !row.paused;
         let Some(mailbox) = may.then(|| self.mailbox(&row.action.account)).flatten() else { return Ok(()) };
-        let withdraw = move || failpoint::around("mailbox.withdraw", || mailbox.withdraw(&row.action, &draft));
+        let withdraw = move || failpoint::around("mailbox.withdraw", || mailbox.discard_draft(&row.action, &draft));
         if let Ok(Err(error)) = tokio::task::spawn_blocking(withdraw).await {
             tracing::warn!(%error, "the draft of a message that will not leave could not be thrown away");
         }
@@ -177,27 +181,29 @@ impl Outbox {
         let (action, draft) = (row.action.clone(), row.handle.clone());
         let found = call_mailbox_blocking(move || {
             let found = failpoint::around("mailbox.find", || mailbox.find(&action, &draft));
-            found.map_err(|error| SendError::Unsure(error.to_string()))
+            found.map_err(|error| SendError::OutcomeUnknown(error.to_string()))
         });
         match found.await {
             Err(error) => self.retry_probe_or_escalate(row, &error.to_string(), now).await,
-            Ok(Trace::Left(departure)) => self.finish_send(row, departure_outcome(departure), None, now).await,
+            Ok(MessageProbeResult::SentOrSaved(departure)) => {
+                self.finish_send(row, departure_outcome(departure), None, now).await
+            }
             // A draft, or nothing at all, may be as old as the database.
             Ok(_) if self.has_forgotten_send(row) => {
                 let why =
                     format!("nobody knows whether it was sent: {FORGOTTEN_SEND}, and it is not among the sent mails");
                 self.end_effect(row, AttemptOutcome::new(OutboxState::NeedsHuman, &why), now).await
             }
-            Ok(Trace::Draft(applied)) => {
+            Ok(MessageProbeResult::Draft(applied)) => {
                 let mv = Self::new_move(row, OutboxState::Drafted, &applied.result, now);
                 self.store_move(ActionMove { handle: applied.handle, ..mv }).await.map(|()| None)
             }
-            Ok(Trace::Absent) => {
+            Ok(MessageProbeResult::Absent) => {
                 let mv = Self::new_move(row, OutboxState::Ready, "it was certainly not sent", now);
                 self.store_move(ActionMove { approval: ApprovalUse::Return, ..mv }).await.map(|()| None)
             }
-            Ok(Trace::Unsure(why)) => self.retry_probe_or_escalate(row, &why, now).await,
-            Ok(Trace::Unknowable) => {
+            Ok(MessageProbeResult::OutcomeUnknown(why)) => self.retry_probe_or_escalate(row, &why, now).await,
+            Ok(MessageProbeResult::OutcomeUnknowable) => {
                 self.end_effect(row, AttemptOutcome::new(OutboxState::NeedsHuman, &unknown_fate_text(&row.result)), now)
                     .await
             }
@@ -232,8 +238,9 @@ impl Outbox {
             Ok(approved) => approved,
             Err(why) => return self.end_effect(row, not_done(end, why), now).await,
         };
-        let told =
-            tokio::task::spawn_blocking(move || failpoint::around("mailbox.settle", || mailbox.settle(&approved)));
+        let told = tokio::task::spawn_blocking(move || {
+            failpoint::around("mailbox.settle", || mailbox.complete_send(&approved))
+        });
         let end = match told.await.map(|told| told.map_err(RetryLater::from_source_error)) {
             Ok(Ok(None)) => end,
             Ok(Ok(Some(told))) => append_result(end, &told),
@@ -351,10 +358,10 @@ fn unknown_fate_text(why: &str) -> String {
 }
 
 /// "Sent" means that a transport has accepted it.
-fn departure_outcome(departure: Departure) -> AttemptOutcome {
-    let (state, Applied { handle, result }) = match departure {
-        Departure::Sent(applied) => (OutboxState::Sent, applied),
-        Departure::Saved(applied) => (OutboxState::Saved, applied),
+fn departure_outcome(departure: SendReceipt) -> AttemptOutcome {
+    let (state, AppliedEffect { handle, result }) = match departure {
+        SendReceipt::Sent(applied) => (OutboxState::Sent, applied),
+        SendReceipt::Saved(applied) => (OutboxState::Saved, applied),
     };
     AttemptOutcome { handle, ..AttemptOutcome::new(state, &result) }
 }
@@ -368,5 +375,5 @@ async fn call_mailbox_blocking<T: Send + 'static>(
     call: impl FnOnce() -> Result<T, SendError> + Send + 'static,
 ) -> Result<T, SendError> {
     let outcome = tokio::task::spawn_blocking(call).await;
-    outcome.unwrap_or_else(|_| Err(SendError::Unsure("the mailbox panicked".into())))
+    outcome.unwrap_or_else(|_| Err(SendError::OutcomeUnknown("the mailbox panicked".into())))
 }

@@ -9,7 +9,7 @@ pub mod gmail;
 pub mod google;
 pub mod import;
 pub mod maildir;
-mod ours;
+mod own_message;
 pub mod sendmail;
 
 use std::{
@@ -170,7 +170,7 @@ pub struct QuotaUsage {
 
 /// What a mailbox did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Applied {
+pub struct AppliedEffect {
     /// The mailbox's own id of what it made, or of what it touched.
     pub handle: String,
     /// In words.
@@ -179,11 +179,11 @@ pub struct Applied {
 
 /// How a message left.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Departure {
+pub enum SendReceipt {
     /// Handed to a transport that accepted it.
-    Sent(Applied),
+    Sent(AppliedEffect),
     /// Stored among the sent ones; there is no transport.
-    Saved(Applied),
+    Saved(AppliedEffect),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -193,33 +193,33 @@ pub enum SendError {
     Refused(String),
     /// Certainly not sent, and trying again after this may help. With `drafted`, there may be a draft nobody heard of.
     #[error("{why}")]
-    Later { why: String, after: Duration, drafted: bool },
+    RetryLater { why: String, after: Duration, may_have_draft: bool },
     /// The stored draft is no longer what was approved.
     #[error("the draft was changed by somebody else")]
-    Edited,
+    DraftEdited,
     /// The person has done by hand what it would do.
     #[error("{0}")]
-    Theirs(String),
+    DoneByPerson(String),
     /// It may have been sent, or not.
     #[error("{0}")]
-    Unsure(String),
+    OutcomeUnknown(String),
     /// It may have been sent, or not, and nobody can be asked later: a person must look.
     #[error("{0}")]
-    Unknowable(String),
+    OutcomeUnknowable(String),
 }
 
 /// What a mailbox finds of a message whose fate is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trace {
-    Left(Departure),
+pub enum MessageProbeResult {
+    SentOrSaved(SendReceipt),
     /// It is still a draft, so it was not sent.
-    Draft(Applied),
+    Draft(AppliedEffect),
     /// Neither sent nor drafted, for certain.
     Absent,
     /// Nothing can be said.
-    Unsure(String),
+    OutcomeUnknown(String),
     /// Nothing can be said, and no later look will tell more: a person must look.
-    Unknowable,
+    OutcomeUnknowable,
 }
 
 /// A time at which the person cannot be asked to meet.
@@ -232,34 +232,34 @@ pub struct Busy {
 /// Where effects land. Takes only what `policy` has approved.
 pub trait Mailbox: Send + Sync {
     /// Whether a label is put on the message itself. Else it is a row of ours and nothing more.
-    fn keeps_labels(&self) -> bool {
+    fn stores_labels(&self) -> bool {
         false
     }
 
     /// Does it without looking whether it was done before.
-    fn apply(&self, action: &ApprovedAction) -> Result<Applied, SourceError>;
+    fn apply(&self, action: &ApprovedAction) -> Result<AppliedEffect, SourceError>;
 
     /// Whether the effect has taken place already: asked first about any that may have been tried.
-    fn probe(&self, action: &ApprovedAction) -> Result<Option<Applied>, SourceError>;
+    fn probe(&self, action: &ApprovedAction) -> Result<Option<AppliedEffect>, SourceError>;
 
     /// Stores a message that is about to leave as a draft, under the action's own name: twice is once. `tried`: an earlier
     /// try may have stored it.
-    fn draft(&self, action: &ApprovedAction, tried: bool) -> Result<Applied, SendError>;
+    fn draft(&self, action: &ApprovedAction, tried: bool) -> Result<AppliedEffect, SendError>;
 
     /// Lets the draft go. Called once; what it cannot say for certain is looked for, never repeated on a guess.
-    fn send(&self, action: &ApprovedAction, draft: &str) -> Result<Departure, SendError>;
+    fn send_draft(&self, action: &ApprovedAction, draft: &str) -> Result<SendReceipt, SendError>;
 
     /// Looks for a message whose fate is not known. Only reads.
-    fn find(&self, action: &Action, draft: &str) -> Result<Trace, SourceError>;
+    fn find(&self, action: &Action, draft: &str) -> Result<MessageProbeResult, SourceError>;
 
     /// What belongs to a message that has left beside the message itself: the draft it replaces, an event in the
     /// calendar. Asked for as often as its end is not written, so twice is once. What came of it, in words.
-    fn settle(&self, _: &ApprovedAction) -> Result<Option<String>, SourceError> {
+    fn complete_send(&self, _: &ApprovedAction) -> Result<Option<String>, SourceError> {
         Ok(None)
     }
 
     /// Throws the draft of a message that will not leave away, unless somebody has changed it.
-    fn withdraw(&self, _: &Action, _draft: &str) -> Result<(), SourceError> {
+    fn discard_draft(&self, _: &Action, _draft: &str) -> Result<(), SourceError> {
         Ok(())
     }
 

@@ -72,9 +72,11 @@ impl Sendmail {
         let complaint = running.complaint();
         match (ended.is_some_and(|status| status.success()), is_unread) {
             (true, false) => Ok(()),
-            (true, true) => Err(SendError::Unknowable(format!("{how} before it had read the message{complaint}"))),
+            (true, true) => {
+                Err(SendError::OutcomeUnknowable(format!("{how} before it had read the message{complaint}")))
+            }
             (false, true) => Err(SendError::Refused(format!("{how} before it had read the message{complaint}"))),
-            (false, false) => Err(SendError::Unknowable(format!("{how}{complaint}"))),
+            (false, false) => Err(SendError::OutcomeUnknowable(format!("{how}{complaint}"))),
         }
     }
 }

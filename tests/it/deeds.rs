@@ -14,7 +14,7 @@ use adjutant::{
     },
     outbox::{EffectProgress, Outbox, approval_request},
     policy::ApprovedAction,
-    source::{Applied, Departure, Mailbox, SendError, SourceError, Trace},
+    source::{AppliedEffect, Mailbox, MessageProbeResult, SendError, SendReceipt, SourceError},
     store::{
         Write,
         value::{Checkpoint, NewAction, NewItem, NewRun},
@@ -93,27 +93,27 @@ impl Faulty {
     }
 }
 
-fn applied(action: &Action) -> Applied {
-    Applied { handle: action.action_id.to_string(), result: "done".into() }
+fn applied(action: &Action) -> AppliedEffect {
+    AppliedEffect { handle: action.action_id.to_string(), result: "done".into() }
 }
 
 impl Mailbox for Faulty {
-    fn apply(&self, action: &ApprovedAction) -> Result<Applied, SourceError> {
+    fn apply(&self, action: &ApprovedAction) -> Result<AppliedEffect, SourceError> {
         Ok(applied(action.action()))
     }
 
-    fn probe(&self, _: &ApprovedAction) -> Result<Option<Applied>, SourceError> {
+    fn probe(&self, _: &ApprovedAction) -> Result<Option<AppliedEffect>, SourceError> {
         Ok(None)
     }
 
-    fn draft(&self, action: &ApprovedAction, _: bool) -> Result<Applied, SendError> {
+    fn draft(&self, action: &ApprovedAction, _: bool) -> Result<AppliedEffect, SendError> {
         self.drafts.lock().unwrap().push(action.action().action_id);
         Ok(applied(action.action()))
     }
 
-    fn send(&self, action: &ApprovedAction, _: &str) -> Result<Departure, SendError> {
+    fn send_draft(&self, action: &ApprovedAction, _: &str) -> Result<SendReceipt, SendError> {
         let action = action.action();
-        let unsure = || Err(SendError::Unsure("the connection broke".into()));
+        let unsure = || Err(SendError::OutcomeUnknown("the connection broke".into()));
         match self.fault() {
             Fault::None => self.arrive(action),
             Fault::Slow => {
@@ -125,28 +125,32 @@ impl Mailbox for Faulty {
                 self.arrive(action);
                 return unsure();
             }
-            Fault::DraftEdited => return Err(SendError::Edited),
+            Fault::DraftEdited => return Err(SendError::DraftEdited),
             Fault::Refused => return Err(SendError::Refused("no such user".into())),
             Fault::Panics => {
                 self.arrive(action);
                 panic!("a mailbox that panics")
             }
         }
-        Ok(Departure::Sent(applied(action)))
+        Ok(SendReceipt::Sent(applied(action)))
     }
 
-    fn find(&self, action: &Action, _: &str) -> Result<Trace, SourceError> {
+    fn find(&self, action: &Action, _: &str) -> Result<MessageProbeResult, SourceError> {
         let look = self.looks.fetch_add(1, Ordering::Relaxed);
         match self.fault() {
             Fault::ProbeError => Err(SourceError::Unsupported { what: "be asked".into() }),
-            Fault::LateVisibility if look < 4 => Ok(Trace::Unsure("nothing to be seen yet".into())),
-            _ if self.times(action.action_id) > 0 => Ok(Trace::Left(Departure::Sent(applied(action)))),
+            Fault::LateVisibility if look < 4 => {
+                Ok(MessageProbeResult::OutcomeUnknown("nothing to be seen yet".into()))
+            }
+            _ if self.times(action.action_id) > 0 => {
+                Ok(MessageProbeResult::SentOrSaved(SendReceipt::Sent(applied(action))))
+            }
             _ if self.drafts.lock().unwrap().contains(&action.action_id) => {
                 // From now on the connection is good.
                 self.breaks(Fault::None);
-                Ok(Trace::Draft(applied(action)))
+                Ok(MessageProbeResult::Draft(applied(action)))
             }
-            _ => Ok(Trace::Unsure("no trace".into())),
+            _ => Ok(MessageProbeResult::OutcomeUnknown("no trace".into())),
         }
     }
 

@@ -13,7 +13,9 @@ use adjutant::{
     model::{AccountId, AccountMode, Action, ActionId, Instant, OutboxState, TaskId},
     outbox::{EffectProgress, Outbox},
     policy::ApprovedAction,
-    source::{Applied, Busy, Departure, Mailbox, Maildir, SendError, Sendmail, SourceError, Trace},
+    source::{
+        AppliedEffect, Busy, Mailbox, Maildir, MessageProbeResult, SendError, SendReceipt, Sendmail, SourceError,
+    },
     store::value::{TaskEditKind, Verdict},
 };
 
@@ -68,15 +70,15 @@ impl Gated {
 }
 
 impl Mailbox for Gated {
-    fn apply(&self, action: &ApprovedAction) -> Result<Applied, SourceError> {
+    fn apply(&self, action: &ApprovedAction) -> Result<AppliedEffect, SourceError> {
         self.maildir.apply(action)
     }
 
-    fn probe(&self, action: &ApprovedAction) -> Result<Option<Applied>, SourceError> {
+    fn probe(&self, action: &ApprovedAction) -> Result<Option<AppliedEffect>, SourceError> {
         self.maildir.probe(action)
     }
 
-    fn draft(&self, action: &ApprovedAction, tried: bool) -> Result<Applied, SendError> {
+    fn draft(&self, action: &ApprovedAction, tried: bool) -> Result<AppliedEffect, SendError> {
         let drafted = self.maildir.draft(action, tried);
         let mut gate = self.gate.lock().unwrap();
         gate.waits = true;
@@ -85,16 +87,16 @@ impl Mailbox for Gated {
         drafted
     }
 
-    fn send(&self, action: &ApprovedAction, draft: &str) -> Result<Departure, SendError> {
-        self.maildir.send(action, draft)
+    fn send_draft(&self, action: &ApprovedAction, draft: &str) -> Result<SendReceipt, SendError> {
+        self.maildir.send_draft(action, draft)
     }
 
-    fn find(&self, action: &Action, draft: &str) -> Result<Trace, SourceError> {
+    fn find(&self, action: &Action, draft: &str) -> Result<MessageProbeResult, SourceError> {
         self.maildir.find(action, draft)
     }
 
-    fn withdraw(&self, action: &Action, draft: &str) -> Result<(), SourceError> {
-        self.maildir.withdraw(action, draft)
+    fn discard_draft(&self, action: &Action, draft: &str) -> Result<(), SourceError> {
+        self.maildir.discard_draft(action, draft)
     }
 
     fn busy(&self, from: Instant, to: Instant) -> Result<Option<Vec<Busy>>, SourceError> {

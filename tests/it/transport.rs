@@ -247,7 +247,7 @@ fn what_a_transport_did_is_concluded_from_what_it_read_and_how_it_ended() {
                     let found = match &end {
                         Ok(()) => Known::Sent,
                         Err(SendError::Refused(_)) => Known::NotSent,
-                        Err(SendError::Unknowable(_)) => Known::Nothing,
+                        Err(SendError::OutcomeUnknowable(_)) => Known::Nothing,
                         Err(other) => panic!("{fault}: {other:?}"),
                     };
                     assert_eq!(found, *known, "{fault}, {} bytes: {end:?}", message.len());

@@ -10,7 +10,7 @@ use std::{
 use super::{INBOX, Maildir, SENT, mailbox::DRAFTS, name, open_file};
 use crate::{
     model::{Action, ActionId, action::ComposedMessage},
-    source::{SourceError, ours},
+    source::{SourceError, own_message},
 };
 
 /// Headers end before this.
@@ -32,7 +32,9 @@ impl Departed {
     pub(super) fn says(&self, message: &ComposedMessage) -> bool {
         let ours = message.mime.as_bytes();
         fs::read(&self.0).is_ok_and(|bytes| {
-            bytes == ours || ours::words_in(&bytes).is_some_and(|theirs| ours::words_in(ours) == Some(theirs))
+            bytes == ours
+                || own_message::extract_visible_text(&bytes)
+                    .is_some_and(|theirs| own_message::extract_visible_text(ours) == Some(theirs))
         })
     }
 }
@@ -134,6 +136,6 @@ fn is_for(path: &Path, action: ActionId) -> io::Result<bool> {
     // What cannot be opened was not put there by the program.
     let Ok(file) = open_file(path) else { return Ok(false) };
     file.take(HEADERS).read_to_end(&mut head)?;
-    let named = ours::actions_in(&head);
+    let named = own_message::extract_action_ids(&head);
     Ok(named.iter().filter_map(|named| named.parse().ok()).any(|named: ActionId| named.step_key() == action.step_key()))
 }

@@ -12,7 +12,7 @@ use crate::{
         ids::sha256_hex,
     },
     policy::ApprovedAction,
-    source::{Applied, Departure, Mailbox, SendError, SourceError, Trace},
+    source::{AppliedEffect, Mailbox, MessageProbeResult, SendError, SendReceipt, SourceError},
 };
 
 pub(super) const DRAFTS: &str = ".Drafts";
@@ -20,55 +20,55 @@ const TRASH: &str = ".Trash";
 const NOT_TRANSMITTED: &str = "saved in Sent, not transmitted";
 
 impl Mailbox for Maildir {
-    fn apply(&self, approved: &ApprovedAction) -> Result<Applied, SourceError> {
+    fn apply(&self, approved: &ApprovedAction) -> Result<AppliedEffect, SourceError> {
         let action = approved.action();
         match &action.effect {
             Effect::Archive => {
                 let key = key(action)?;
                 self.archive(key)?;
-                Ok(Applied { handle: key.to_owned(), result: format!("moved to {ARCHIVE}") })
+                Ok(AppliedEffect { handle: key.to_owned(), result: format!("moved to {ARCHIVE}") })
             }
             Effect::Draft { message } => {
                 let handle = self.put(DRAFTS, &action.action_id.to_string(), message.mime.as_bytes())?;
-                Ok(Applied { handle, result: format!("draft in {DRAFTS}, not sent") })
+                Ok(AppliedEffect { handle, result: format!("draft in {DRAFTS}, not sent") })
             }
             _ => Err(SourceError::Unsupported { what: action.tool.clone() }),
         }
     }
 
-    fn probe(&self, approved: &ApprovedAction) -> Result<Option<Applied>, SourceError> {
+    fn probe(&self, approved: &ApprovedAction) -> Result<Option<AppliedEffect>, SourceError> {
         let action = approved.action();
         match &action.effect {
             Effect::Archive if self.holds(ARCHIVE, key(action)?)? => {
-                Ok(Some(Applied { handle: key(action)?.to_owned(), result: format!("is in {ARCHIVE}") }))
+                Ok(Some(AppliedEffect { handle: key(action)?.to_owned(), result: format!("is in {ARCHIVE}") }))
             }
             Effect::Draft { .. } => {
                 let handle = name::key(DRAFTS, action.action_id.to_string().as_ref());
                 let there = self.holds(DRAFTS, &handle)?;
-                Ok(there.then(|| Applied { handle, result: format!("draft in {DRAFTS}, not sent") }))
+                Ok(there.then(|| AppliedEffect { handle, result: format!("draft in {DRAFTS}, not sent") }))
             }
             _ => Ok(None),
         }
     }
 
-    fn draft(&self, approved: &ApprovedAction, _tried: bool) -> Result<Applied, SendError> {
+    fn draft(&self, approved: &ApprovedAction, _tried: bool) -> Result<AppliedEffect, SendError> {
         let (action, message) = outgoing(approved)?;
         if let Some(departed) = self.departed(action).map_err(refused)? {
-            return Err(SendError::Unsure(format!("it is in {}", departed.folder())));
+            return Err(SendError::OutcomeUnknown(format!("it is in {}", departed.folder())));
         }
         let handle = self.deliver(DRAFTS, &action.action_id.to_string(), message.mime.as_bytes()).map_err(refused)?;
-        Ok(Applied { handle, result: format!("draft in {DRAFTS}") })
+        Ok(AppliedEffect { handle, result: format!("draft in {DRAFTS}") })
     }
 
-    fn send(&self, approved: &ApprovedAction, draft: &str) -> Result<Departure, SendError> {
+    fn send_draft(&self, approved: &ApprovedAction, draft: &str) -> Result<SendReceipt, SendError> {
         let (action, message) = outgoing(approved)?;
-        let path = self.stored(DRAFTS, draft).map_err(refused)?.ok_or(SendError::Edited)?;
+        let path = self.stored(DRAFTS, draft).map_err(refused)?.ok_or(SendError::DraftEdited)?;
         let stored = fs::read(&path).map_err(|error| SendError::Refused(error.to_string()))?;
         if stored != message.mime.as_bytes() {
-            return Err(SendError::Edited);
+            return Err(SendError::DraftEdited);
         }
         if self.is_in_sent(action).map_err(refused)? {
-            return Err(SendError::Unsure(format!("it is in {SENT}")));
+            return Err(SendError::OutcomeUnknown(format!("it is in {SENT}")));
         }
         if let Some(sendmail) = &self.sendmail {
             failpoint::around("transport.transmit", || sendmail.transmit(&stored))?;
@@ -81,40 +81,45 @@ impl Mailbox for Maildir {
                 let copy = if moved.is_ok() { "" } else { "; no copy could be kept in Sent" };
                 let result = format!("accepted by {}{copy}", sendmail.name());
                 self.retire_draft(&action.effect);
-                Ok(Departure::Sent(Applied { handle: sent_key(action), result }))
+                Ok(SendReceipt::Sent(AppliedEffect { handle: sent_key(action), result }))
             }
             (None, Ok(())) => {
                 self.retire_draft(&action.effect);
-                Ok(Departure::Saved(Applied { handle: sent_key(action), result: NOT_TRANSMITTED.into() }))
+                Ok(SendReceipt::Saved(AppliedEffect { handle: sent_key(action), result: NOT_TRANSMITTED.into() }))
             }
-            (None, Err(error)) => Err(SendError::Unsure(format!("the move to {SENT} failed: {error}"))),
+            (None, Err(error)) => Err(SendError::OutcomeUnknown(format!("the move to {SENT} failed: {error}"))),
         }
     }
 
-    fn find(&self, action: &Action, draft: &str) -> Result<Trace, SourceError> {
+    fn find(&self, action: &Action, draft: &str) -> Result<MessageProbeResult, SourceError> {
         let sent = sent_key(action);
         if let Some(departed) = self.departed(action)? {
             if !action.effect.message().is_some_and(|message| departed.says(message)) {
-                return Ok(Trace::Unsure(format!("another message of this step is in {}", departed.folder())));
+                return Ok(MessageProbeResult::OutcomeUnknown(format!(
+                    "another message of this step is in {}",
+                    departed.folder()
+                )));
             }
-            let left = |result: &str| Applied { handle: sent.clone(), result: result.to_owned() };
-            return Ok(Trace::Left(match &self.sendmail {
-                Some(sendmail) => Departure::Sent(left(&format!("accepted by {}", sendmail.name()))),
-                None => Departure::Saved(left(NOT_TRANSMITTED)),
+            let left = |result: &str| AppliedEffect { handle: sent.clone(), result: result.to_owned() };
+            return Ok(MessageProbeResult::SentOrSaved(match &self.sendmail {
+                Some(sendmail) => SendReceipt::Sent(left(&format!("accepted by {}", sendmail.name()))),
+                None => SendReceipt::Saved(left(NOT_TRANSMITTED)),
             }));
         }
         if self.sendmail.is_some() {
             // It is moved only after the transport took it, and the transport cannot be asked.
-            return Ok(Trace::Unknowable);
+            return Ok(MessageProbeResult::OutcomeUnknowable);
         }
         let draft = draft_key(action, draft);
         Ok(match self.stored(DRAFTS, &draft)? {
-            Some(_) => Trace::Draft(Applied { handle: draft, result: format!("still a draft in {DRAFTS}") }),
-            None => Trace::Absent,
+            Some(_) => {
+                MessageProbeResult::Draft(AppliedEffect { handle: draft, result: format!("still a draft in {DRAFTS}") })
+            }
+            None => MessageProbeResult::Absent,
         })
     }
 
-    fn withdraw(&self, action: &Action, draft: &str) -> Result<(), SourceError> {
+    fn discard_draft(&self, action: &Action, draft: &str) -> Result<(), SourceError> {
         let message = action.effect.message();
         message.map_or(Ok(()), |message| self.discard(&draft_key(action, draft), message).map(drop))
     }

@@ -18,7 +18,7 @@ use crate::{
     source::{
         gmail::client::{Client, ME, SCOPE, price},
         google::ApiError,
-        ours::{ACTION_HEADER, actions_in, words_in},
+        own_message::{ACTION_HEADER, extract_action_ids, extract_visible_text},
     },
 };
 
@@ -53,12 +53,12 @@ impl Found {
 
     /// The same message but for what Gmail itself may add or rewrite on the way: ids, dates, the form of the sender.
     pub(super) fn says(&self, ours: &[u8]) -> bool {
-        self.bytes == ours || (self.words_are(ours) && actions_in(&self.bytes) == actions_in(ours))
+        self.bytes == ours || (self.words_are(ours) && extract_action_ids(&self.bytes) == extract_action_ids(ours))
     }
 
     /// The same words to the same people, whichever action they belong to.
     pub(super) fn words_are(&self, ours: &[u8]) -> bool {
-        words_in(&self.bytes).is_some_and(|theirs| words_in(ours) == Some(theirs))
+        extract_visible_text(&self.bytes).is_some_and(|theirs| extract_visible_text(ours) == Some(theirs))
     }
 }
 

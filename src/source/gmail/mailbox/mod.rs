@@ -19,8 +19,8 @@ use crate::{
     },
     policy::ApprovedAction,
     source::{
-        Applied, Busy, Departure, KnownEvent, Mailbox, SendError, SourceError, Trace, calendar::Calendar,
-        google::ApiError,
+        AppliedEffect, Busy, KnownEvent, Mailbox, MessageProbeResult, SendError, SendReceipt, SourceError,
+        calendar::Calendar, google::ApiError,
     },
 };
 use draft::{Drafts, Found};
@@ -67,8 +67,10 @@ impl Postbox {
         let Some(known) = self.drafts.look_up(action.action_id, None).map_err(not_sent)? else { return Ok(None) };
         match self.drafts.read(&known.draft).map_err(not_sent)? {
             Some(found) if found.is(&known) && found.says(message.mime.as_bytes()) => Ok(Some(known)),
-            Some(_) => Err(SendError::Edited),
-            None => Err(SendError::Later { why: "its draft is gone".into(), after: LOOK_AGAIN, drafted: true }),
+            Some(_) => Err(SendError::DraftEdited),
+            None => {
+                Err(SendError::RetryLater { why: "its draft is gone".into(), after: LOOK_AGAIN, may_have_draft: true })
+            }
         }
     }
 
@@ -89,9 +91,9 @@ impl Postbox {
             }
         };
         if left {
-            return Err(SendError::Unsure("it is among the sent mails".into()));
+            return Err(SendError::OutcomeUnknown("it is among the sent mails".into()));
         }
-        if theirs { Err(SendError::Theirs("you have sent the draft yourself".into())) } else { Ok(()) }
+        if theirs { Err(SendError::DoneByPerson("you have sent the draft yourself".into())) } else { Ok(()) }
     }
 
     /// The draft that a message took the place of goes to the bin, unless somebody has changed it.
@@ -110,11 +112,11 @@ impl Postbox {
 }
 
 impl Mailbox for Postbox {
-    fn keeps_labels(&self) -> bool {
+    fn stores_labels(&self) -> bool {
         true
     }
 
-    fn apply(&self, approved: &ApprovedAction) -> Result<Applied, SourceError> {
+    fn apply(&self, approved: &ApprovedAction) -> Result<AppliedEffect, SourceError> {
         let action = approved.action();
         match &action.effect {
             Effect::Label { label } => {
@@ -126,19 +128,19 @@ impl Mailbox for Postbox {
             Effect::Archive => {
                 let key = key(action)?;
                 self.labels.take(key, INBOX).map_err(|error| passing(error, Some(key)))?;
-                Ok(Applied { handle: key.to_owned(), result: "archived in Gmail".into() })
+                Ok(AppliedEffect { handle: key.to_owned(), result: "archived in Gmail".into() })
             }
             Effect::Draft { message } => {
                 let thread =
                     self.drafts.thread_of(action.mail_key.as_deref(), message).map_err(|error| passing(error, None))?;
                 let made = self.drafts.create(message, thread).map_err(|error| passing(error, None))?;
-                Ok(Applied { handle: made.to_string(), result: DRAFTED.into() })
+                Ok(AppliedEffect { handle: made.to_string(), result: DRAFTED.into() })
             }
             _ => Err(SourceError::Unsupported { what: action.tool.clone() }),
         }
     }
 
-    fn probe(&self, approved: &ApprovedAction) -> Result<Option<Applied>, SourceError> {
+    fn probe(&self, approved: &ApprovedAction) -> Result<Option<AppliedEffect>, SourceError> {
         let action = approved.action();
         match &action.effect {
             Effect::Label { label } => {
@@ -151,39 +153,39 @@ impl Mailbox for Postbox {
                 let key = key(action)?;
                 let there = self.labels.of(key).map_err(|error| passing(error, Some(key)))?;
                 let out = !there.iter().any(|label| label == INBOX);
-                Ok(out.then(|| Applied { handle: key.to_owned(), result: "is archived in Gmail".into() }))
+                Ok(out.then(|| AppliedEffect { handle: key.to_owned(), result: "is archived in Gmail".into() }))
             }
             Effect::Draft { message } => {
                 let thread = self.drafts.thread_of(action.mail_key.as_deref(), message);
                 let thread = thread.map_err(|error| passing(error, None))?;
                 let found = self.drafts.look_up(action.action_id, thread.as_deref());
                 let found = found.map_err(|error| passing(error, None))?;
-                Ok(found.map(|handle| Applied { handle: handle.to_string(), result: DRAFTED.into() }))
+                Ok(found.map(|handle| AppliedEffect { handle: handle.to_string(), result: DRAFTED.into() }))
             }
             _ => Ok(None),
         }
     }
 
-    fn draft(&self, approved: &ApprovedAction, tried: bool) -> Result<Applied, SendError> {
+    fn draft(&self, approved: &ApprovedAction, tried: bool) -> Result<AppliedEffect, SendError> {
         let (action, message) = outgoing(approved)?;
         let thread = self.drafts.thread_of(action.mail_key.as_deref(), message).map_err(not_sent)?;
         self.look_among_sent(action, thread.as_deref())?;
         let known = if tried { self.tried(action, message)? } else { None };
         let handle = known.map_or_else(|| self.drafts.create(message, thread).map_err(not_sent), Ok)?;
-        Ok(Applied { handle: handle.to_string(), result: "draft in Gmail".into() })
+        Ok(AppliedEffect { handle: handle.to_string(), result: "draft in Gmail".into() })
     }
 
-    fn send(&self, approved: &ApprovedAction, draft: &str) -> Result<Departure, SendError> {
+    fn send_draft(&self, approved: &ApprovedAction, draft: &str) -> Result<SendReceipt, SendError> {
         let (action, message) = outgoing(approved)?;
-        let handle = Handle::read(draft).ok_or_else(|| SendError::Unsure("its draft has no id".into()))?;
+        let handle = Handle::read(draft).ok_or_else(|| SendError::OutcomeUnknown("its draft has no id".into()))?;
         let found = self.drafts.read(&handle.draft).map_err(not_sent)?;
         let Some(found) = found else {
             // Sent or thrown away, by whoever has the mailbox open; what was sent may be seen only later.
             let gone = self.sent.look(action, Some(&handle)).map_err(unsure)?;
-            return gone.map(accepted).ok_or_else(|| SendError::Unsure("its draft is gone".into()));
+            return gone.map(accepted).ok_or_else(|| SendError::OutcomeUnknown("its draft is gone".into()));
         };
         if !found.is(&handle) || !found.says(message.mime.as_bytes()) {
-            return Err(SendError::Edited);
+            return Err(SendError::DraftEdited);
         }
         match self.drafts.send(&handle, message) {
             Ok(id) => Ok(accepted(id)),
@@ -194,28 +196,31 @@ impl Mailbox for Postbox {
         }
     }
 
-    fn find(&self, action: &Action, draft: &str) -> Result<Trace, SourceError> {
+    fn find(&self, action: &Action, draft: &str) -> Result<MessageProbeResult, SourceError> {
         let handle = Handle::read(draft);
         // Among the sent ones first: what is there has left, whatever the drafts still show.
         if let Some(id) = self.sent.look(action, handle.as_ref()).map_err(|error| error.about(None))? {
-            return Ok(Trace::Left(accepted(id)));
+            return Ok(MessageProbeResult::SentOrSaved(accepted(id)));
         }
-        let still = |handle: &Handle| Applied { handle: handle.to_string(), result: "still a draft in Gmail".into() };
+        let still =
+            |handle: &Handle| AppliedEffect { handle: handle.to_string(), result: "still a draft in Gmail".into() };
         match handle {
             Some(handle) => match self.drafts.read(&handle.draft).map_err(|error| error.about(None))? {
-                Some(Found { binned: false, .. }) => Ok(Trace::Draft(still(&handle))),
-                _ => Ok(Trace::Unsure("it is neither among the drafts nor among the sent mails".into())),
+                Some(Found { binned: false, .. }) => Ok(MessageProbeResult::Draft(still(&handle))),
+                _ => Ok(MessageProbeResult::OutcomeUnknown(
+                    "it is neither among the drafts nor among the sent mails".into(),
+                )),
             },
             None => {
                 // In whichever conversation it is.
                 let found = self.drafts.look_up(action.action_id, None);
                 let found = found.map_err(|error| error.about(None))?;
-                Ok(found.map_or(Trace::Absent, |handle| Trace::Draft(still(&handle))))
+                Ok(found.map_or(MessageProbeResult::Absent, |handle| MessageProbeResult::Draft(still(&handle))))
             }
         }
     }
 
-    fn settle(&self, approved: &ApprovedAction) -> Result<Option<String>, SourceError> {
+    fn complete_send(&self, approved: &ApprovedAction) -> Result<Option<String>, SourceError> {
         let action = approved.action();
         let Effect::Send { kind, message, replaces } = &action.effect else { return Ok(None) };
         let told = match (&self.calendar, kind) {
@@ -234,7 +239,7 @@ impl Mailbox for Postbox {
         told.map_err(settling)
     }
 
-    fn withdraw(&self, action: &Action, draft: &str) -> Result<(), SourceError> {
+    fn discard_draft(&self, action: &Action, draft: &str) -> Result<(), SourceError> {
         // A draft nobody has heard of is found by the action it is for.
         let unheard = || self.drafts.look_up(action.action_id, None).map_err(|error| error.about(None));
         let handle = if draft.is_empty() { unheard()? } else { Handle::read(draft) };
@@ -308,20 +313,20 @@ fn not_sent(error: ApiError) -> SendError {
         ApiError::Auth(_) | ApiError::Uncovered(_) => SIGN_IN,
         ApiError::Stale | ApiError::Network { .. } => LOOK_AGAIN,
     };
-    SendError::Later { why: error.to_string(), after, drafted: !error.is_certain() }
+    SendError::RetryLater { why: error.to_string(), after, may_have_draft: !error.is_certain() }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape map_err asks for")]
 fn unsure(error: ApiError) -> SendError {
-    SendError::Unsure(error.to_string())
+    SendError::OutcomeUnknown(error.to_string())
 }
 
-fn labelled(handle: String, label: &str) -> Applied {
-    Applied { handle, result: format!("labelled {}", label::shown(label)) }
+fn labelled(handle: String, label: &str) -> AppliedEffect {
+    AppliedEffect { handle, result: format!("labelled {}", label::shown(label)) }
 }
 
-fn accepted(handle: String) -> Departure {
-    Departure::Sent(Applied { handle, result: ACCEPTED.into() })
+fn accepted(handle: String) -> SendReceipt {
+    SendReceipt::Sent(AppliedEffect { handle, result: ACCEPTED.into() })
 }
 
 fn outgoing(approved: &ApprovedAction) -> Result<(&Action, &ComposedMessage), SendError> {

@@ -11,7 +11,7 @@ use crate::{
     source::{
         gmail::client::{Client, ME, SCOPE, price},
         google::ApiError,
-        ours::ACTION_HEADER,
+        own_message::ACTION_HEADER,
     },
 };
 

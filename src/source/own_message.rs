@@ -7,10 +7,11 @@ use mail_parser::{Addr, HeaderValue, MessageParser, MimeHeaders as _};
 pub(super) const ACTION_HEADER: &str = "X-Adjutant-Action";
 
 /// Everything a reader would see of a message; none when it cannot be read.
-pub(super) fn words_in(bytes: &[u8]) -> Option<Vec<String>> {
+pub(super) fn extract_visible_text(bytes: &[u8]) -> Option<Vec<String>> {
     const KEPT: [&str; 5] = ["To", "Cc", "Bcc", "Subject", "In-Reply-To"];
     let message = MessageParser::default().parse(bytes)?;
-    let said = |name: &&'static str| message.header_values(*name).map(decoded).collect::<Vec<_>>().join("; ");
+    let said =
+        |name: &&'static str| message.header_values(*name).map(normalise_header_value).collect::<Vec<_>>().join("; ");
     let mut seen: Vec<String> = KEPT.iter().map(said).collect();
     let text = message.body_text(0).unwrap_or_default();
     seen.extend(text.trim_end().lines().map(|line| line.trim_end().to_owned()));
@@ -22,13 +23,13 @@ pub(super) fn words_in(bytes: &[u8]) -> Option<Vec<String>> {
 }
 
 /// The actions a message names.
-pub(super) fn actions_in(bytes: &[u8]) -> Vec<String> {
+pub(super) fn extract_action_ids(bytes: &[u8]) -> Vec<String> {
     let message = MessageParser::default().parse_headers(bytes);
-    message.iter().flat_map(|message| message.header_values(ACTION_HEADER).map(decoded)).collect()
+    message.iter().flat_map(|message| message.header_values(ACTION_HEADER).map(normalise_header_value)).collect()
 }
 
 /// However it was folded and encoded. What cannot be read is still not the same as nothing.
-fn decoded(value: &HeaderValue<'_>) -> String {
+fn normalise_header_value(value: &HeaderValue<'_>) -> String {
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     match value {
         HeaderValue::Address(people) => {
