@@ -17,7 +17,7 @@ use crate::{
     outbox::{EffectProgress, Outbox},
     policy::{AccountPermissions, EffectPolicy},
     rules::Current,
-    source::{InCalendar, SourceError},
+    source::{CalendarLookup, SourceError},
     store::{
         SkipUnreadable as _, Store, StoreError,
         value::{ActionMove, NewAction, QueueLimits},
@@ -144,9 +144,9 @@ impl LiveCallHandler {
 
     async fn find_invited_events(&self, asker: CallContext<'_>, uid: &str) -> anyhow::Result<ReplyJson> {
         encode_reply(&match self.outbox.invited(&asker.run.account, uid.to_owned()).await {
-            Ok(None) => InCalendar::NoCalendar,
-            Ok(Some(events)) => InCalendar::Known { events },
-            Err(error) => InCalendar::Silent { why: error.to_string() },
+            Ok(None) => CalendarLookup::NoCalendar,
+            Ok(Some(events)) => CalendarLookup::Known { events },
+            Err(error) => CalendarLookup::Silent { why: error.to_string() },
         })
     }
 

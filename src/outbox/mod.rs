@@ -22,7 +22,7 @@ use crate::{
     failpoint,
     model::{AccountId, AccountMode, Action, ActionId, Approval, Effect, Instant, Mail, OutboxState, RiskClass},
     policy::{EffectPolicy, PolicyContext, PolicyVerdict, judge_action},
-    source::{Busy, KnownEvent, Mailbox, SourceError},
+    source::{Busy, CalendarEvent, Mailbox, SourceError},
     store::{
         Result, SkipUnreadable as _, Store, StoreError, Write,
         value::{ActionMove, ApprovalUse, NewAction},
@@ -345,7 +345,7 @@ impl Outbox {
         &self,
         account: &AccountId,
         uid: String,
-    ) -> std::result::Result<Option<Vec<KnownEvent>>, SourceError> {
+    ) -> std::result::Result<Option<Vec<CalendarEvent>>, SourceError> {
         let Some(mailbox) = self.mailbox(account) else { return Ok(None) };
         let asked = tokio::task::spawn_blocking(move || mailbox.invited(&uid)).await;
         asked.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be asked for a calendar".into() }))

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::Instant;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KnownEvent {
+pub struct CalendarEvent {
     pub summary: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Instant>,
@@ -19,7 +19,7 @@ pub struct KnownEvent {
     pub sequence: u32,
 }
 
-impl KnownEvent {
+impl CalendarEvent {
     /// Why this is not the event that an invitation speaks of; none when it is.
     pub fn difference(&self, invited: &Self) -> Option<&'static str> {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -40,7 +40,7 @@ impl KnownEvent {
 /// What a calendar has under the UID of an invitation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "calendar", rename_all = "snake_case")]
-pub enum InCalendar {
+pub enum CalendarLookup {
     /// The account has no calendar.
     #[default]
     NoCalendar,
@@ -49,34 +49,39 @@ pub enum InCalendar {
         why: String,
     },
     Known {
-        events: Vec<KnownEvent>,
+        events: Vec<CalendarEvent>,
     },
 }
 
 #[cfg(test)]
 mod tests {
-    use super::KnownEvent;
+    use super::CalendarEvent;
 
     #[test]
     fn the_same_event_says_the_same() {
         let at = |text: &str| Some(text.parse().unwrap());
-        let lunch = KnownEvent {
+        let lunch = CalendarEvent {
             summary: "Lunch?".into(),
             start: at("2026-11-18T12:00:00Z"),
             end: at("2026-11-18T13:00:00Z"),
             organizer: "eve@evil.example".into(),
             sequence: 1,
         };
-        let spaced = KnownEvent { summary: " Lunch? ".into(), organizer: "Eve@Evil.example".into(), ..lunch.clone() };
+        let spaced =
+            CalendarEvent { summary: " Lunch? ".into(), organizer: "Eve@Evil.example".into(), ..lunch.clone() };
         assert_eq!(lunch.difference(&spaced), None);
-        assert_eq!(KnownEvent { sequence: 0, ..lunch.clone() }.difference(&lunch), None, "not yet brought up to date");
+        assert_eq!(
+            CalendarEvent { sequence: 0, ..lunch.clone() }.difference(&lunch),
+            None,
+            "not yet brought up to date"
+        );
         for (other, expected) in [
-            (KnownEvent { organizer: "boss@work.example".into(), ..lunch.clone() }, "another organizer"),
-            (KnownEvent { organizer: String::new(), ..lunch.clone() }, "another organizer"),
-            (KnownEvent { summary: "Board meeting".into(), ..lunch.clone() }, "another title"),
-            (KnownEvent { start: at("2026-11-18T11:00:00Z"), ..lunch.clone() }, "another time"),
-            (KnownEvent { end: None, ..lunch.clone() }, "another time"),
-            (KnownEvent { sequence: 2, ..lunch.clone() }, "a later version"),
+            (CalendarEvent { organizer: "boss@work.example".into(), ..lunch.clone() }, "another organizer"),
+            (CalendarEvent { organizer: String::new(), ..lunch.clone() }, "another organizer"),
+            (CalendarEvent { summary: "Board meeting".into(), ..lunch.clone() }, "another title"),
+            (CalendarEvent { start: at("2026-11-18T11:00:00Z"), ..lunch.clone() }, "another time"),
+            (CalendarEvent { end: None, ..lunch.clone() }, "another time"),
+            (CalendarEvent { sequence: 2, ..lunch.clone() }, "a later version"),
         ] {
             assert_eq!(other.difference(&lunch), Some(expected), "{other:?}");
         }

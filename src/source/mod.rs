@@ -27,7 +27,7 @@ use crate::{
     policy::ApprovedAction,
 };
 
-pub use event::{InCalendar, KnownEvent};
+pub use event::{CalendarEvent, CalendarLookup};
 pub use maildir::Maildir;
 pub use sendmail::Sendmail;
 
@@ -269,7 +269,7 @@ pub trait Mailbox: Send + Sync {
     }
 
     /// What the calendar has under the UID of an invitation; none without a calendar. Only reads.
-    fn invited(&self, _uid: &str) -> Result<Option<Vec<KnownEvent>>, SourceError> {
+    fn invited(&self, _uid: &str) -> Result<Option<Vec<CalendarEvent>>, SourceError> {
         Ok(None)
     }
 

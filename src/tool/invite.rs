@@ -19,7 +19,7 @@ use crate::{
         action::{Argument, Origin, SendKind},
         mail::Invite,
     },
-    source::{InCalendar, KnownEvent},
+    source::{CalendarEvent, CalendarLookup},
 };
 
 pub(super) struct SendCalendarInvite;
@@ -150,8 +150,8 @@ impl Tool for AnswerInvitation {
 }
 
 /// Which event is answered, and what the calendar has under its id: the id is whatever the inviter wrote.
-fn invitation_details(invite: &Invite, organizer: &str, in_calendar: &InCalendar) -> Value {
-    let invited = KnownEvent {
+fn invitation_details(invite: &Invite, organizer: &str, in_calendar: &CalendarLookup) -> Value {
+    let invited = CalendarEvent {
         summary: invite.summary.clone(),
         start: invite.start,
         end: invite.end,
@@ -159,9 +159,9 @@ fn invitation_details(invite: &Invite, organizer: &str, in_calendar: &InCalendar
         sequence: invite.sequence,
     };
     let known = match in_calendar {
-        InCalendar::NoCalendar => Value::Null,
-        InCalendar::Silent { why } => json!({ "not_asked": why }),
-        InCalendar::Known { events } => {
+        CalendarLookup::NoCalendar => Value::Null,
+        CalendarLookup::Silent { why } => json!({ "not_asked": why }),
+        CalendarLookup::Known { events } => {
             let same = events.iter().find(|event| event.difference(&invited).is_none());
             match same.or(events.first()) {
                 None => json!({ "holds": "nothing" }),

@@ -23,7 +23,7 @@ use crate::{
         Effect, Facts, Instant, Mail, Me, Task,
         action::{Argument, Origin},
     },
-    source::{Busy, InCalendar},
+    source::{Busy, CalendarLookup},
 };
 
 /// What a tool is shown.
@@ -36,7 +36,7 @@ pub struct ToolInput<'a> {
     /// When the person is busy; only for tools that ask for it.
     pub busy_times: &'a BusyTimes,
     /// What the calendar has under the invitation's UID; only for tools that ask for it.
-    pub in_calendar: &'a InCalendar,
+    pub in_calendar: &'a CalendarLookup,
     /// What a model would write; only for tools that take words.
     pub wording: Option<&'a ReplyWording>,
     pub me: &'a Me,

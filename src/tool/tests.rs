@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::{BusyTimes, Registry, ThreadMail, ToolInput, ToolOutcome};
 use crate::{
     model::{Address, Addressed, Effect, Facts, Instant, Mail, Me, Task, UrgencyOrigin},
-    source::InCalendar,
+    source::CalendarLookup,
 };
 
 fn at(text: &str) -> Instant {
@@ -68,7 +68,7 @@ fn run(tool: &str, task: &Task, facts: &Facts, mail: Option<&Mail>) -> ToolOutco
         mail,
         thread: &thread,
         busy_times: &agenda,
-        in_calendar: &InCalendar::NoCalendar,
+        in_calendar: &CalendarLookup::NoCalendar,
         wording: None,
         me: &me,
         own: "you@home.example",

@@ -139,7 +139,7 @@ fn reply(mail: &Mail) -> ComposedMessage {
         mail: Some(mail),
         thread: &[],
         busy_times: &agenda,
-        in_calendar: &adjutant::source::InCalendar::NoCalendar,
+        in_calendar: &adjutant::source::CalendarLookup::NoCalendar,
         wording: None,
         me: me(),
         own: "you@home.example",

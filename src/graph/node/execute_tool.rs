@@ -15,7 +15,7 @@ use crate::{
     },
     outbox::approval_request,
     policy::{AccountPermissions, ApprovedAction, PolicyContext, PolicyVerdict, judge_action},
-    source::InCalendar,
+    source::CalendarLookup,
     store::value::{NewAction, NewItem},
     tool::{
         BusyTimes, Registry, ReplyWording, RequestedEffect, ThreadMail, Tool, ToolInput, ToolOutcome,
@@ -89,7 +89,7 @@ impl ExecuteTool {
             let to = entry.now.plus(chrono::Duration::days(days));
             return Ok(NodeOutput::from_call(Call::Busy { from: entry.now, to }));
         }
-        let in_calendar: Option<InCalendar> = entry.find_reply(|call| matches!(call, Call::Invited { .. }))?;
+        let in_calendar: Option<CalendarLookup> = entry.find_reply(|call| matches!(call, Call::Invited { .. }))?;
         let invite = entry.mail.and_then(|mail| mail.invite.as_ref()).filter(|_| tool.reads_invited_events());
         if let (Some(invite), None) = (invite, &in_calendar) {
             return Ok(NodeOutput::from_call(Call::Invited { uid: invite.uid.clone() }));

@@ -15,7 +15,7 @@ use google_calendar3::{
 use tokio::runtime::Handle;
 
 use super::{
-    Busy, KnownEvent,
+    Busy, CalendarEvent,
     google::{ApiError, Caller, Connector, Heard, Price, Quota, Tokens, connect},
 };
 use crate::{
@@ -84,7 +84,7 @@ impl Calendar {
     }
 
     /// Enters the event of an invitation that has been sent. What came of it, in words.
-    pub fn enter(&self, action_id: ActionId, message: &ComposedMessage) -> Result<String, ApiError> {
+    pub fn add_event(&self, action_id: ActionId, message: &ComposedMessage) -> Result<String, ApiError> {
         let Some(part) = Part::of(message) else { return Ok("it held no event for the calendar".into()) };
         let id = action_id.event_id();
         if self.event(&id)?.is_some() {
@@ -149,7 +149,7 @@ impl Calendar {
     }
 
     /// What stands in the calendar under a UID.
-    pub fn invited(&self, uid: &str) -> Result<Vec<KnownEvent>, ApiError> {
+    pub fn invited(&self, uid: &str) -> Result<Vec<CalendarEvent>, ApiError> {
         let events = failpoint::around("calendar.invited", || self.events_of(uid))?;
         Ok(events.iter().map(known).collect())
     }
@@ -172,7 +172,7 @@ impl Calendar {
 }
 
 /// An event of Google's in the words of all calendars. A day is its first moment in UTC, as the reader of mail has it.
-fn known(event: &Event) -> KnownEvent {
+fn known(event: &Event) -> CalendarEvent {
     let at = |time: &Option<EventDateTime>| {
         let time = time.as_ref()?;
         let day = || Some(time.date?.and_hms_opt(0, 0, 0)?.and_utc());
@@ -180,7 +180,7 @@ fn known(event: &Event) -> KnownEvent {
     };
     let organizer = event.organizer.as_ref().and_then(|organizer| organizer.email.clone());
     let flagged = || event.attendees.iter().flatten().find(|one| one.organizer == Some(true))?.email.clone();
-    KnownEvent {
+    CalendarEvent {
         summary: event.summary.clone().unwrap_or_default(),
         start: at(&event.start),
         end: at(&event.end),

@@ -5,7 +5,7 @@ use mail_parser::{MessageParser, MimeHeaders as _};
 
 use crate::{
     model::{Instant, action::ComposedMessage},
-    source::KnownEvent,
+    source::CalendarEvent,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,23 +25,23 @@ impl Part {
         let parsed = MessageParser::default().parse(message.mime.as_bytes())?;
         let is_calendar = |kind: &mail_parser::ContentType<'_>| kind.subtype() == Some("calendar");
         let part = parsed.attachments().find(|part| part.content_type().is_some_and(is_calendar))?;
-        Self::read(&String::from_utf8_lossy(part.contents()))
+        Self::parse(&String::from_utf8_lossy(part.contents()))
     }
 
-    fn read(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let whole = text.replace("\r\n", "\n").replace("\n ", "");
         let lines: Vec<(&str, &str)> = whole.lines().filter_map(split).collect();
-        let first = |name: &str| lines.iter().find(|(head, _)| named(head, name)).map(|(_, value)| *value);
+        let first = |name: &str| lines.iter().find(|(head, _)| is_property(head, name)).map(|(_, value)| *value);
         let time = |name: &str| {
             let stamp = NaiveDateTime::parse_from_str(first(name)?, "%Y%m%dT%H%M%SZ").ok()?;
             Some(stamp.and_utc())
         };
-        let attendees = lines.iter().filter(|(head, _)| named(head, "ATTENDEE"));
+        let attendees = lines.iter().filter(|(head, _)| is_property(head, "ATTENDEE"));
         let attendees =
-            attendees.map(|(head, value)| (value.trim_start_matches("mailto:").to_owned(), parameter(head)));
+            attendees.map(|(head, value)| (value.trim_start_matches("mailto:").to_owned(), participation_status(head)));
         Some(Self {
-            uid: plain(first("UID")?),
-            summary: plain(first("SUMMARY").unwrap_or_default()),
+            uid: unescape_text(first("UID")?),
+            summary: unescape_text(first("SUMMARY").unwrap_or_default()),
             start: time("DTSTART")?,
             end: time("DTEND")?,
             organizer: first("ORGANIZER").unwrap_or_default().trim_start_matches("mailto:").to_lowercase(),
@@ -53,8 +53,8 @@ impl Part {
 
 impl Part {
     /// The event it speaks of.
-    pub(super) fn event(&self) -> KnownEvent {
-        KnownEvent {
+    pub(super) fn event(&self) -> CalendarEvent {
+        CalendarEvent {
             summary: self.summary.clone(),
             start: Instant::new(self.start),
             end: Instant::new(self.end),
@@ -74,15 +74,15 @@ fn split(line: &str) -> Option<(&str, &str)> {
     Some((line.get(..at)?, line.get(at + 1..)?))
 }
 
-fn named(head: &str, name: &str) -> bool {
+fn is_property(head: &str, name: &str) -> bool {
     head.split(';').next() == Some(name)
 }
 
-fn parameter(head: &str) -> String {
+fn participation_status(head: &str) -> String {
     head.split(';').find_map(|part| part.strip_prefix("PARTSTAT=")).unwrap_or_default().to_owned()
 }
 
-fn plain(text: &str) -> String {
+fn unescape_text(text: &str) -> String {
     text.replace("\\n", "\n").replace("\\,", ",").replace("\\;", ";").replace("\\\\", "\\")
 }
 
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn an_invitation_is_read_as_it_was_written() {
         let text = "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nBEGIN:VEVENT\r\nUID:01@home.example\r\nDTSTART:20261117T100000Z\r\nDTEND:20261117T103000Z\r\nSUMMARY:Tea\\, and a\r\n  talk\r\nATTENDEE;PARTSTAT=NEEDS-ACTION;CN=\"Tom: Baker\":mailto:tom@bakerand.example\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
-        let part = Part::read(text).unwrap();
+        let part = Part::parse(text).unwrap();
         assert_eq!((part.uid.as_str(), part.summary.as_str()), ("01@home.example", "Tea, and a talk"));
         assert_eq!((part.end - part.start).num_minutes(), 30);
         assert_eq!(part.attendees, [("tom@bakerand.example".to_owned(), "NEEDS-ACTION".to_owned())]);
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn half_an_event_is_none() {
-        assert_eq!(Part::read("BEGIN:VEVENT\r\nUID:1\r\nDTSTART:20261117T100000Z\r\nEND:VEVENT\r\n"), None);
-        assert_eq!(Part::read(""), None);
+        assert_eq!(Part::parse("BEGIN:VEVENT\r\nUID:1\r\nDTSTART:20261117T100000Z\r\nEND:VEVENT\r\n"), None);
+        assert_eq!(Part::parse(""), None);
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     app::{App, ItemDetail},
     ingest::escape_for_display,
     model::{Instant, ItemKind, ItemState, OutboxState, action::ComposedMessage},
-    source::KnownEvent,
+    source::CalendarEvent,
     store::value::ItemRow,
 };
 
@@ -130,7 +130,7 @@ fn addressed(detail: &ItemDetail, message: &ComposedMessage) -> Vec<Line> {
 fn invitation(item: &ItemRow, zone: Tz) -> Vec<Line> {
     let Some(facts) = item.body.pointer("/planned/invitation") else { return Vec::new() };
     let event = |value: &Value| {
-        let event: KnownEvent = serde_json::from_value(value.clone()).unwrap_or_default();
+        let event: CalendarEvent = serde_json::from_value(value.clone()).unwrap_or_default();
         let at = |time: Option<Instant>| time.map_or_else(|| "no time".to_owned(), |at| moment(at, zone));
         let times = format!("{} to {}", at(event.start), at(event.end));
         format!("\"{}\", {times}, organizer {}", shown(&event.summary, 200), shown(&event.organizer, 254))

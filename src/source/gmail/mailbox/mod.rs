@@ -19,7 +19,7 @@ use crate::{
     },
     policy::ApprovedAction,
     source::{
-        AppliedEffect, Busy, KnownEvent, Mailbox, MessageProbeResult, SendError, SendReceipt, SourceError,
+        AppliedEffect, Busy, CalendarEvent, Mailbox, MessageProbeResult, SendError, SendReceipt, SourceError,
         calendar::Calendar, google::ApiError,
     },
 };
@@ -224,7 +224,7 @@ impl Mailbox for Postbox {
         let action = approved.action();
         let Effect::Send { kind, message, replaces } = &action.effect else { return Ok(None) };
         let told = match (&self.calendar, kind) {
-            (Some(calendar), SendKind::Invite) => calendar.enter(action.action_id, message).map(Some),
+            (Some(calendar), SendKind::Invite) => calendar.add_event(action.action_id, message).map(Some),
             (Some(calendar), SendKind::Answer) => calendar.answer(message).map(Some),
             _ => Ok(None),
         };
@@ -253,7 +253,7 @@ impl Mailbox for Postbox {
         busy.map_err(|error| passing(error, None))
     }
 
-    fn invited(&self, uid: &str) -> Result<Option<Vec<KnownEvent>>, SourceError> {
+    fn invited(&self, uid: &str) -> Result<Option<Vec<CalendarEvent>>, SourceError> {
         let events = self.calendar.as_ref().map(|calendar| calendar.invited(uid)).transpose();
         events.map_err(|error| passing(error, None))
     }
