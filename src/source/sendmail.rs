@@ -32,25 +32,25 @@ use rustix::{
 use super::SendError;
 
 /// Between two looks whether the program has ended.
-const LOOK: Duration = Duration::from_millis(10);
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 /// How long the kernel may take to end a killed program; one stuck in the kernel is left behind.
-const REAP: Duration = Duration::from_secs(1);
+const REAP_TIMEOUT: Duration = Duration::from_secs(1);
 /// How much of a complaint is kept.
-const COMPLAINT_BYTES: usize = 500;
+const MAX_STDERR_BYTES: usize = 500;
 const BUFFER_BYTES: usize = 8 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sendmail {
     program: String,
     arguments: Vec<String>,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Sendmail {
     /// A program and its arguments, with spaces between; none without a program. It is stopped after the patience.
     pub fn parse(line: &str, patience: Duration) -> Option<Self> {
         let mut words = line.split_whitespace().map(str::to_owned);
-        Some(Self { program: words.next()?, arguments: words.collect(), patience })
+        Some(Self { program: words.next()?, arguments: words.collect(), timeout: patience })
     }
 
     pub fn name(&self) -> &str {
@@ -59,17 +59,17 @@ impl Sendmail {
 
     /// Hands the message over. Returns within the patience and a moment, whatever the program does.
     pub fn transmit(&self, message: &[u8]) -> Result<(), SendError> {
-        let deadline = Instant::now() + self.patience;
-        let mut running = Running::start(self, message)
+        let deadline = Instant::now() + self.timeout;
+        let mut running = SendmailProcess::start(self, message)
             .map_err(|error| SendError::Refused(format!("{} cannot be run: {error}", self.program)))?;
-        let ended = running.attend(deadline);
-        let is_unread = running.stop_unless_done(ended);
+        let ended = running.run_until(deadline);
+        let is_unread = running.kill_unless_done(ended);
         let name = &self.program;
         let how = match ended {
             Some(status) => format!("{name} ended with {status}"),
-            None => format!("{name} was stopped after {} s", self.patience.as_secs()),
+            None => format!("{name} was stopped after {} s", self.timeout.as_secs()),
         };
-        let complaint = running.complaint();
+        let complaint = running.stderr_suffix();
         match (ended.is_some_and(|status| status.success()), is_unread) {
             (true, false) => Ok(()),
             (true, true) => {
@@ -82,25 +82,25 @@ impl Sendmail {
 }
 
 /// The program and our ends of its pipes, none of which blocks.
-struct Running<'a> {
+struct SendmailProcess<'a> {
     child: Child,
     /// What is still to be written; the pipe is closed once it is empty.
-    rest: &'a [u8],
+    unwritten: &'a [u8],
     input: Option<PipeWriter>,
     /// The end the program reads from: what is left in it was not read.
     unread: PipeReader,
-    errors: Option<PipeReader>,
-    complaint: Vec<u8>,
+    stderr: Option<PipeReader>,
+    stderr_text: Vec<u8>,
 }
 
-impl<'a> Running<'a> {
+impl<'a> SendmailProcess<'a> {
     /// Starts the program in a process group of its own, so that it can be stopped together with its children.
     fn start(sendmail: &Sendmail, message: &'a [u8]) -> io::Result<Self> {
         let (reader, input) = io::pipe()?;
         let (errors, complaints) = io::pipe()?;
         let unread = reader.try_clone()?;
         for end in [input.as_fd(), errors.as_fd()] {
-            stop_blocking(end)?;
+            set_nonblocking(end)?;
         }
         // The command, and with it its ends of the pipes, is gone at the end of this statement.
         let child = Command::new(&sendmail.program)
@@ -110,31 +110,38 @@ impl<'a> Running<'a> {
             .stderr(complaints)
             .process_group(0)
             .spawn()?;
-        Ok(Self { child, rest: message, input: Some(input), unread, errors: Some(errors), complaint: Vec::new() })
+        Ok(Self {
+            child,
+            unwritten: message,
+            input: Some(input),
+            unread,
+            stderr: Some(errors),
+            stderr_text: Vec::new(),
+        })
     }
 
     /// Feeds the program and listens to it until it ends or the deadline has come. Its children are not waited for.
-    fn attend(&mut self, deadline: Instant) -> Option<ExitStatus> {
+    fn run_until(&mut self, deadline: Instant) -> Option<ExitStatus> {
         loop {
-            self.feed();
-            self.listen();
+            self.write_input();
+            self.read_stderr();
             if let Ok(Some(status)) = self.child.try_wait() {
-                self.listen();
+                self.read_stderr();
                 return Some(status);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return None;
             }
-            self.wait(left.min(LOOK));
+            self.wait_for_pipes(left.min(CHECK_INTERVAL));
         }
     }
 
     /// Writes as much as the pipe takes, and closes it behind the last byte.
-    fn feed(&mut self) {
-        while let Some(input) = self.input.as_mut().filter(|_| !self.rest.is_empty()) {
-            match input.write(self.rest) {
-                Ok(written) => self.rest = self.rest.get(written..).unwrap_or_default(),
+    fn write_input(&mut self) {
+        while let Some(input) = self.input.as_mut().filter(|_| !self.unwritten.is_empty()) {
+            match input.write(self.unwritten) {
+                Ok(written) => self.unwritten = self.unwritten.get(written..).unwrap_or_default(),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 // Full for now. Another error cannot be: a reading end is open here.
                 Err(_) => return,
@@ -144,28 +151,28 @@ impl<'a> Running<'a> {
     }
 
     /// Reads what the program says, to the end or as far as it is there.
-    fn listen(&mut self) {
+    fn read_stderr(&mut self) {
         let mut buffer = [0; BUFFER_BYTES];
-        while let Some(errors) = &mut self.errors {
+        while let Some(errors) = &mut self.stderr {
             match errors.read(&mut buffer) {
-                Ok(0) => self.errors = None,
+                Ok(0) => self.stderr = None,
                 Ok(read) => {
-                    let room = COMPLAINT_BYTES.saturating_sub(self.complaint.len()).min(read);
-                    self.complaint.extend(buffer.get(..room).unwrap_or_default());
+                    let room = MAX_STDERR_BYTES.saturating_sub(self.stderr_text.len()).min(read);
+                    self.stderr_text.extend(buffer.get(..room).unwrap_or_default());
                     // A chatterbox is heard again at the next look.
                     return;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(_) => self.errors = None,
+                Err(_) => self.stderr = None,
             }
         }
     }
 
     /// Sleeps until there is something to write or to read, at the longest for this time.
-    fn wait(&self, time: Duration) {
+    fn wait_for_pipes(&self, time: Duration) {
         let input = self.input.as_ref().map(|input| PollFd::new(input, PollFlags::OUT));
-        let errors = self.errors.as_ref().map(|errors| PollFd::new(errors, PollFlags::IN));
+        let errors = self.stderr.as_ref().map(|errors| PollFd::new(errors, PollFlags::IN));
         let mut ends: Vec<PollFd<'_>> = input.into_iter().chain(errors).collect();
         let timeout = Timespec::try_from(time).unwrap_or_default();
         // An interrupted wait is a short one.
@@ -175,15 +182,15 @@ impl<'a> Running<'a> {
     /// Returns whether the program did not read to the end of the message. Unless it ended after reading all of it,
     /// whoever is left of its process group is killed before the pipe is closed, so that nobody takes a part of the
     /// message for the whole.
-    fn stop_unless_done(&mut self, ended: Option<ExitStatus>) -> bool {
+    fn kill_unless_done(&mut self, ended: Option<ExitStatus>) -> bool {
         let left = rustix::io::ioctl_fionread(&self.unread).unwrap_or_default();
-        if ended.is_some() && self.rest.is_empty() && left == 0 {
+        if ended.is_some() && self.unwritten.is_empty() && left == 0 {
             return false;
         }
         // There is none when everybody has ended.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         // What is taken out of the pipe here was read by nobody and will not be.
-        let is_unread = !self.rest.is_empty() || self.drain();
+        let is_unread = !self.unwritten.is_empty() || self.drain();
         if ended.is_none() {
             self.reap();
         }
@@ -193,7 +200,7 @@ impl<'a> Running<'a> {
     /// Empties the pipe. Returns whether there was anything in it.
     fn drain(&mut self) -> bool {
         // The program shares this end, so it could not be made so before.
-        if stop_blocking(self.unread.as_fd()).is_err() {
+        if set_nonblocking(self.unread.as_fd()).is_err() {
             return false;
         }
         let mut buffer = [0; BUFFER_BYTES];
@@ -209,19 +216,19 @@ impl<'a> Running<'a> {
 
     /// Takes a killed program's end out of the process table, if it comes soon.
     fn reap(&mut self) {
-        let deadline = Instant::now() + REAP;
+        let deadline = Instant::now() + REAP_TIMEOUT;
         while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(CHECK_INTERVAL);
         }
     }
 
-    fn complaint(&self) -> String {
-        let complaint = String::from_utf8_lossy(&self.complaint);
+    fn stderr_suffix(&self) -> String {
+        let complaint = String::from_utf8_lossy(&self.stderr_text);
         let complaint = complaint.trim();
         if complaint.is_empty() { String::new() } else { format!(": {complaint}") }
     }
 }
 
-fn stop_blocking(end: BorrowedFd<'_>) -> io::Result<()> {
+fn set_nonblocking(end: BorrowedFd<'_>) -> io::Result<()> {
     Ok(fcntl_setfl(end, fcntl_getfl(end)? | OFlags::NONBLOCK)?)
 }
