@@ -77,7 +77,7 @@ async fn look(push: &Arc<Push>, renew: bool) -> Result<Looked, ApiError> {
 }
 
 fn is_lasting(error: &ApiError) -> bool {
-    matches!(error, ApiError::Auth(_) | ApiError::Uncovered(_) | ApiError::Refused { .. } | ApiError::Gone)
+    matches!(error, ApiError::Auth(_) | ApiError::MissingScope(_) | ApiError::Refused { .. } | ApiError::Gone)
 }
 
 /// Whether what is looked for by the clock was announced. Mail that comes unannounced again and again says that pushes go

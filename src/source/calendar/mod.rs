@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 
 use super::{
     Busy, CalendarEvent,
-    google::{ApiError, Caller, Connector, Heard, Price, Quota, Tokens, connect},
+    google::{ApiCaller, ApiError, CallPrice, Connector, FailureDetails, Quota, Tokens, build_http_client},
 };
 use crate::{
     failpoint,
@@ -36,20 +36,20 @@ const FREE_BUSY: Scope = Scope::Freebusy;
 pub const SCOPES: [&str; 2] =
     ["https://www.googleapis.com/auth/calendar.events", "https://www.googleapis.com/auth/calendar.freebusy"];
 /// Calendar counts requests, each as one.
-const PRICE: Price = Price::of(1);
+const PRICE: CallPrice = CallPrice::of(1);
 
 /// One person's calendar. Cheap to clone. Blocks: only for threads that may.
 #[derive(Clone)]
 pub struct Calendar {
     hub: Arc<Hub<Connector>>,
-    caller: Caller,
+    caller: ApiCaller,
 }
 
 impl Calendar {
     /// `base`: where the API is, if not at Google. Must be called inside the runtime that shall drive the connections.
     pub fn new(tokens: Arc<dyn Tokens>, quota: Arc<Quota>, base: Option<&str>) -> Self {
-        let caller = Caller::new(Handle::current(), tokens, quota);
-        let mut hub = Hub::new(connect(), caller.bearer());
+        let caller = ApiCaller::new(Handle::current(), tokens, quota);
+        let mut hub = Hub::new(build_http_client(), caller.bearer());
         hub.user_agent(concat!("adjutant/", env!("CARGO_PKG_VERSION")).to_owned());
         if let Some(base) = base {
             let base = base.trim_end_matches('/');
@@ -165,7 +165,7 @@ impl Calendar {
     /// Every call in here comes to the same however often it is made.
     fn ask<T>(
         &self,
-        request: impl AsyncFn(&Hub<Connector>, &mut Heard) -> ApiResult<(Response, T)>,
+        request: impl AsyncFn(&Hub<Connector>, &mut FailureDetails) -> ApiResult<(Response, T)>,
     ) -> Result<T, ApiError> {
         self.caller.ask(PRICE, async |heard| request(&self.hub, heard).await)
     }

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use google_gmail1::{Gmail as GmailHub, Result as ApiResult, api::Scope, common::Response};
 use tokio::runtime::Handle;
 
-use crate::source::google::{ApiError, Caller, Connector, Heard, Price, Quota, Tokens, connect};
+use crate::source::google::{
+    ApiCaller, ApiError, CallPrice, Connector, FailureDetails, Quota, Tokens, build_http_client,
+};
 
 /// Whose mailbox, in the API's words: that of the person who signed in.
 pub const ME: &str = "me";
@@ -23,21 +25,21 @@ pub const SCOPE_NAME: &str = "https://www.googleapis.com/auth/gmail.modify";
 pub mod price {
     use std::time::Duration;
 
-    use super::Price;
+    use super::CallPrice;
 
-    pub const PROFILE: Price = Price::of(1);
-    pub const LABELS: Price = Price::of(1);
-    pub const HISTORY: Price = Price::of(2);
-    pub const LIST: Price = Price::of(5);
+    pub const PROFILE: CallPrice = CallPrice::of(1);
+    pub const LABELS: CallPrice = CallPrice::of(1);
+    pub const HISTORY: CallPrice = CallPrice::of(2);
+    pub const LIST: CallPrice = CallPrice::of(5);
     /// A whole message may have 35 MB on the wire.
-    pub const READ: Price = Price::of(20).patient(Duration::from_secs(120));
-    pub const READ_THREAD: Price = Price::of(40).patient(Duration::from_secs(120));
-    pub const MODIFY: Price = Price::of(5);
-    pub const NEW_LABEL: Price = Price::of(5);
-    pub const DRAFT: Price = Price::of(10).patient(Duration::from_secs(120));
-    pub const READ_DRAFT: Price = Price::of(20).patient(Duration::from_secs(120));
-    pub const SEND: Price = Price::of(100).patient(Duration::from_secs(120));
-    pub const WATCH: Price = Price::of(100);
+    pub const READ: CallPrice = CallPrice::of(20).with_timeout(Duration::from_secs(120));
+    pub const READ_THREAD: CallPrice = CallPrice::of(40).with_timeout(Duration::from_secs(120));
+    pub const MODIFY: CallPrice = CallPrice::of(5);
+    pub const NEW_LABEL: CallPrice = CallPrice::of(5);
+    pub const DRAFT: CallPrice = CallPrice::of(10).with_timeout(Duration::from_secs(120));
+    pub const READ_DRAFT: CallPrice = CallPrice::of(20).with_timeout(Duration::from_secs(120));
+    pub const SEND: CallPrice = CallPrice::of(100).with_timeout(Duration::from_secs(120));
+    pub const WATCH: CallPrice = CallPrice::of(100);
 }
 
 pub type Hub = GmailHub<Connector>;
@@ -46,14 +48,14 @@ pub type Hub = GmailHub<Connector>;
 #[derive(Clone)]
 pub struct Client {
     hub: Arc<Hub>,
-    caller: Caller,
+    caller: ApiCaller,
 }
 
 impl Client {
     /// `base`: where the API is, if not at Google. Must be called inside the runtime that shall drive the connections.
     pub fn new(tokens: Arc<dyn Tokens>, quota: Arc<Quota>, base: Option<&str>) -> Self {
-        let caller = Caller::new(Handle::current(), tokens, quota);
-        let mut hub = GmailHub::new(connect(), caller.bearer());
+        let caller = ApiCaller::new(Handle::current(), tokens, quota);
+        let mut hub = GmailHub::new(build_http_client(), caller.bearer());
         hub.user_agent(concat!("adjutant/", env!("CARGO_PKG_VERSION")).to_owned());
         if let Some(base) = base {
             let base = format!("{}/", base.trim_end_matches('/'));
@@ -66,7 +68,7 @@ impl Client {
     /// The same account for work that can wait.
     #[must_use]
     pub fn in_no_hurry(&self) -> Self {
-        Self { caller: self.caller.in_no_hurry(), hub: Arc::clone(&self.hub) }
+        Self { caller: self.caller.for_backlog(), hub: Arc::clone(&self.hub) }
     }
 
     pub fn quota(&self) -> &Quota {
@@ -76,8 +78,8 @@ impl Client {
     /// A call that changes nothing, or the same thing however often it is made. See [`Caller::ask`].
     pub fn ask<T>(
         &self,
-        price: Price,
-        request: impl AsyncFn(&Hub, &mut Heard) -> ApiResult<(Response, T)>,
+        price: CallPrice,
+        request: impl AsyncFn(&Hub, &mut FailureDetails) -> ApiResult<(Response, T)>,
     ) -> Result<T, ApiError> {
         self.caller.ask(price, async |heard| request(&self.hub, heard).await)
     }
@@ -85,9 +87,9 @@ impl Client {
     /// A call that is made once, whatever becomes of it. See [`Caller::once`].
     pub fn once<T>(
         &self,
-        price: Price,
-        request: impl AsyncFnOnce(&Hub, &mut Heard) -> ApiResult<(Response, T)>,
+        price: CallPrice,
+        request: impl AsyncFnOnce(&Hub, &mut FailureDetails) -> ApiResult<(Response, T)>,
     ) -> Result<T, ApiError> {
-        self.caller.once(price, async |heard| request(&self.hub, heard).await)
+        self.caller.call_once(price, async |heard| request(&self.hub, heard).await)
     }
 }

@@ -9,7 +9,7 @@ use super::{
     scope::{Watched, is_out},
     sync::Watch,
 };
-use crate::source::google::{ApiError, Heard};
+use crate::source::google::{ApiError, FailureDetails};
 
 /// The most the API hands out at once.
 pub const PAGE: u32 = 500;
@@ -43,8 +43,9 @@ pub(super) fn address(client: &Client) -> Result<String, ApiError> {
 }
 
 fn profile(client: &Client) -> Result<Profile, ApiError> {
-    let request =
-        async |hub: &Hub, heard: &mut Heard| hub.users().get_profile(ME).add_scope(SCOPE).delegate(heard).doit().await;
+    let request = async |hub: &Hub, heard: &mut FailureDetails| {
+        hub.users().get_profile(ME).add_scope(SCOPE).delegate(heard).doit().await
+    };
     client.ask(price::PROFILE, request)
 }
 
@@ -66,7 +67,7 @@ pub(super) fn all(client: &Client, watched: &Watched, since: i64, watch: &Watch)
         let before = all.ids.len();
         let mut token: Option<String> = None;
         for _ in 0..MOST_PAGES {
-            let request = async |hub: &Hub, heard: &mut Heard| {
+            let request = async |hub: &Hub, heard: &mut FailureDetails| {
                 let call = hub.users().messages_list(ME).add_label_ids(label).q(&query).max_results(watch.page);
                 let call = token.iter().fold(call, |call, token| call.page_token(token));
                 call.add_scope(SCOPE).delegate(heard).doit().await
@@ -100,7 +101,7 @@ pub(super) fn changes(client: &Client, watched: &Watched, since: u64, page: u32)
     let mut changes = Changes { history: since, ..Changes::default() };
     let mut token: Option<String> = None;
     for nth in 0..MOST_PAGES {
-        let request = async |hub: &Hub, heard: &mut Heard| {
+        let request = async |hub: &Hub, heard: &mut FailureDetails| {
             let call = hub.users().history_list(ME).start_history_id(since).max_results(page);
             let types = ["messageAdded", "messageDeleted", "labelAdded", "labelRemoved"];
             let call = types.iter().fold(call, |call, kind| call.add_history_types(kind));

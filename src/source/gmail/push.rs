@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::client::{Client, Hub, ME, SCOPE, price};
 use crate::{
     model::Instant,
-    source::google::{ApiError, Heard, Tokens},
+    source::google::{ApiError, FailureDetails, Tokens},
 };
 
 pub const SCOPE_NAME: &str = "https://www.googleapis.com/auth/pubsub";
@@ -58,7 +58,7 @@ impl Push {
     /// Asks Gmail to write to the topic; until when it does. Blocks.
     pub fn renew(&self) -> Result<Option<Instant>, ApiError> {
         let wanted = WatchRequest { topic_name: Some(self.topic.clone()), ..WatchRequest::default() };
-        let request = async |hub: &Hub, heard: &mut Heard| {
+        let request = async |hub: &Hub, heard: &mut FailureDetails| {
             hub.users().watch(wanted.clone(), ME).add_scope(SCOPE).delegate(heard).doit().await
         };
         let watched = self.client.ask(price::WATCH, request)?;
@@ -91,7 +91,7 @@ impl Push {
             status if status.is_success() => answer.json().await.map_err(|_| network("the answer is not whole")),
             StatusCode::UNAUTHORIZED => {
                 self.tokens.refused();
-                Err(ApiError::Stale)
+                Err(ApiError::TokenRejected)
             }
             StatusCode::TOO_MANY_REQUESTS => Err(ApiError::RateLimited { after: Duration::from_secs(60) }),
             StatusCode::NOT_FOUND => Err(ApiError::Refused { status: 404, reason: "no such subscription".into() }),

@@ -22,7 +22,7 @@ use crate::{
     model::Instant,
     source::{
         Found, MAX_FETCH_BYTES, SourceError,
-        google::{ApiError, Heard},
+        google::{ApiError, FailureDetails},
     },
 };
 
@@ -81,7 +81,7 @@ impl Readers<'_> {
 /// One message, and what reading it told about it. `under`: it counts only under one of these labels.
 pub(super) fn one(client: &Client, found: Found, under: Option<&Watched>) -> (Found, Raw) {
     let key = found.key.clone();
-    let request = async |hub: &Hub, heard: &mut Heard| {
+    let request = async |hub: &Hub, heard: &mut FailureDetails| {
         hub.users().messages_get(ME, &key).format("raw").add_scope(SCOPE).delegate(heard).doit().await
     };
     match client.ask(price::READ, request) {
@@ -95,13 +95,14 @@ pub(super) fn one(client: &Client, found: Found, under: Option<&Watched>) -> (Fo
 
 /// Whether a failure is this message's or everybody's: a server that answers anything else has trouble with this one.
 fn blame(client: &Client, error: ApiError, key: &str) -> SourceError {
-    let alive =
-        async |hub: &Hub, heard: &mut Heard| hub.users().labels_list(ME).add_scope(SCOPE).delegate(heard).doit().await;
+    let alive = async |hub: &Hub, heard: &mut FailureDetails| {
+        hub.users().labels_list(ME).add_scope(SCOPE).delegate(heard).doit().await
+    };
     match error {
         error @ ApiError::Network { left: true, .. } if client.once(price::LABELS, alive).is_ok() => {
             SourceError::Unreadable { key: key.to_owned(), source: io::Error::other(error) }
         }
-        error => error.about(Some(key)),
+        error => error.into_source_error(Some(key)),
     }
 }
 

@@ -5,7 +5,7 @@ use google_gmail1::api::Message;
 use super::client::{Client, Hub, ME, SCOPE, price};
 use crate::{
     model::Direction,
-    source::google::{ApiError, Heard},
+    source::google::{ApiError, FailureDetails},
 };
 
 pub(super) const SENT: &str = "SENT";
@@ -19,7 +19,7 @@ pub(super) struct Watched(Vec<String>);
 impl Watched {
     /// Looks the names up. A label that is not there is an error: mail would be missed in silence.
     pub(super) fn resolve(client: &Client, names: &[String]) -> Result<Self, ApiError> {
-        let request = async |hub: &Hub, heard: &mut Heard| {
+        let request = async |hub: &Hub, heard: &mut FailureDetails| {
             hub.users().labels_list(ME).add_scope(SCOPE).delegate(heard).doit().await
         };
         let labels = client.ask(price::LABELS, request)?.labels.unwrap_or_default();

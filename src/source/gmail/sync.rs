@@ -75,14 +75,16 @@ impl Gmail {
     /// Everything the first look would find, oldest first: for a preview.
     pub fn survey(&self) -> Result<Vec<Found>, SourceError> {
         let since = self.watch.since.start_unix(self.clock.now());
-        let watched = Watched::resolve(&self.client, &self.watch.labels).map_err(|error| error.about(None))?;
-        let listed = list::all(&self.client, &watched, since, &self.watch).map_err(|error| error.about(None))?;
+        let watched =
+            Watched::resolve(&self.client, &self.watch.labels).map_err(|error| error.into_source_error(None))?;
+        let listed =
+            list::all(&self.client, &watched, since, &self.watch).map_err(|error| error.into_source_error(None))?;
         Ok(listed.ids.into_iter().map(|id| self.found(id)).collect())
     }
 
     /// Whose mailbox it is.
     pub fn address(&self) -> Result<String, SourceError> {
-        list::address(&self.client).map_err(|error| error.about(None))
+        list::address(&self.client).map_err(|error| error.into_source_error(None))
     }
 
     fn look(&self, state: &mut State, before: Option<Cursor>) -> Result<PollResult, ApiError> {
@@ -191,7 +193,7 @@ impl Source for Gmail {
     fn poll(&self, cursor: Option<&str>) -> Result<PollResult, SourceError> {
         let mut state = self.lock();
         state.settle(cursor);
-        self.look(&mut state, cursor.and_then(Cursor::parse)).map_err(|error| error.about(None))
+        self.look(&mut state, cursor.and_then(Cursor::parse)).map_err(|error| error.into_source_error(None))
     }
 
     fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError> {
@@ -210,6 +212,6 @@ impl Source for Gmail {
     }
 
     fn quota_usage(&self) -> Option<QuotaUsage> {
-        Some(QuotaUsage { quota_used: self.client.quota().used(), quota: quota::PER_MINUTE })
+        Some(QuotaUsage { quota_used: self.client.quota().used_last_minute(), quota: quota::PER_MINUTE })
     }
 }

@@ -10,41 +10,41 @@ use google_gmail1::{
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use super::{ApiError, Bearer, Lane, Quota, Tokens, error};
+use super::{ApiError, Bearer, CallPriority, Quota, Tokens, error};
 
 /// Between the attempts at a call that changes nothing.
-const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
+const RETRY_PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 
 /// What a call costs of the quota, and how long it may take.
 #[derive(Debug, Clone, Copy)]
-pub struct Price {
+pub struct CallPrice {
     pub units: u32,
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
-impl Price {
+impl CallPrice {
     pub const fn of(units: u32) -> Self {
-        Self { units, patience: Duration::from_secs(30) }
+        Self { units, timeout: Duration::from_secs(30) }
     }
 
     /// For answers that may be large.
-    pub const fn patient(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    pub const fn with_timeout(self, patience: Duration) -> Self {
+        Self { timeout: patience, ..self }
     }
 }
 
 /// What went over the wire, for those who must know more than the generated client tells: pass it as `delegate`.
 #[derive(Debug, Default)]
-pub struct Heard {
+pub struct FailureDetails {
     pub(super) status: u16,
     pub(super) reason: String,
     pub(super) retry_after: Option<Duration>,
 }
 
-impl Delegate for Heard {
+impl Delegate for FailureDetails {
     fn http_failure(&mut self, answer: &Response, body: Option<&Value>) -> Retry {
         self.status = answer.status().as_u16();
-        self.reason = error::reason(body);
+        self.reason = error::error_reason(body);
         let seconds = answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
         self.retry_after = seconds.map(Duration::from_secs);
         Retry::Abort
@@ -53,23 +53,23 @@ impl Delegate for Heard {
 
 /// Makes calls in one account's name. Blocks: only for threads that may, never inside a future.
 #[derive(Clone)]
-pub struct Caller {
+pub struct ApiCaller {
     runtime: Handle,
     tokens: Arc<dyn Tokens>,
     quota: Arc<Quota>,
-    lane: Lane,
+    priority: CallPriority,
 }
 
-impl Caller {
+impl ApiCaller {
     /// `runtime` drives the connections.
     pub fn new(runtime: Handle, tokens: Arc<dyn Tokens>, quota: Arc<Quota>) -> Self {
-        Self { runtime, tokens, quota, lane: Lane::Now }
+        Self { runtime, tokens, quota, priority: CallPriority::Immediate }
     }
 
     /// The same account, in no hurry: it leaves some of the quota to others.
     #[must_use]
-    pub fn in_no_hurry(&self) -> Self {
-        Self { lane: Lane::Backlog, ..self.clone() }
+    pub fn for_backlog(&self) -> Self {
+        Self { priority: CallPriority::Backlog, ..self.clone() }
     }
 
     pub fn quota(&self) -> &Quota {
@@ -85,14 +85,14 @@ impl Caller {
     /// trouble on the way.
     pub fn ask<T>(
         &self,
-        price: Price,
-        request: impl AsyncFn(&mut Heard) -> ApiResult<(Response, T)>,
+        price: CallPrice,
+        request: impl AsyncFn(&mut FailureDetails) -> ApiResult<(Response, T)>,
     ) -> Result<T, ApiError> {
         let mut renewed = false;
-        let mut pauses = PAUSES.iter();
+        let mut pauses = RETRY_PAUSES.iter();
         loop {
-            match self.once(price, &request) {
-                Err(ApiError::Stale) if !renewed => renewed = true,
+            match self.call_once(price, &request) {
+                Err(ApiError::TokenRejected) if !renewed => renewed = true,
                 Err(error @ ApiError::Network { .. }) => match pauses.next() {
                     Some(pause) => std::thread::sleep(*pause),
                     None => return Err(error),
@@ -103,22 +103,22 @@ impl Caller {
     }
 
     /// A call that is made once, whatever becomes of it: for everything that sends.
-    pub fn once<T>(
+    pub fn call_once<T>(
         &self,
-        price: Price,
-        request: impl AsyncFnOnce(&mut Heard) -> ApiResult<(Response, T)>,
+        price: CallPrice,
+        request: impl AsyncFnOnce(&mut FailureDetails) -> ApiResult<(Response, T)>,
     ) -> Result<T, ApiError> {
-        self.quota.take(price.units, self.lane)?;
-        let mut heard = Heard::default();
-        let answered = self.runtime.block_on(async { tokio::time::timeout(price.patience, request(&mut heard)).await });
+        self.quota.spend(price.units, self.priority)?;
+        let mut heard = FailureDetails::default();
+        let answered = self.runtime.block_on(async { tokio::time::timeout(price.timeout, request(&mut heard)).await });
         let outcome = match answered {
             Ok(Ok((_, value))) => return Ok(value),
-            Ok(Err(error)) => ApiError::read(error, &heard),
-            Err(_) => ApiError::Network { what: format!("no answer in {} s", price.patience.as_secs()), left: true },
+            Ok(Err(error)) => ApiError::from_call(error, &heard),
+            Err(_) => ApiError::Network { what: format!("no answer in {} s", price.timeout.as_secs()), left: true },
         };
         match &outcome {
-            ApiError::RateLimited { after } | ApiError::Overloaded { after } => self.quota.hold(*after),
-            ApiError::Stale => self.tokens.refused(),
+            ApiError::RateLimited { after } | ApiError::Overloaded { after } => self.quota.pause(*after),
+            ApiError::TokenRejected => self.tokens.refused(),
             _ => {}
         }
         Err(outcome)

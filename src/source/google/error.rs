@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 use google_gmail1::{Error, hyper_util};
 use serde_json::Value;
 
-use super::call::Heard;
+use super::call::FailureDetails;
 use crate::source::SourceError;
 
 /// When Google says "too much" without saying for how long.
@@ -13,10 +13,11 @@ const DEFAULT_WAIT: Duration = Duration::from_secs(30);
 /// Longer than this nobody waits without looking again.
 const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
 /// Names Google gives to "too much" in a 403.
-const TOO_MUCH: [&str; 5] =
+const RATE_LIMIT_REASONS: [&str; 5] =
     ["rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded", "RESOURCE_EXHAUSTED"];
 /// And to a sign-in that does not cover the call.
-const TOO_LITTLE: [&str; 3] = ["insufficientPermissions", "insufficientScopes", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"];
+const MISSING_SCOPE_REASONS: [&str; 3] =
+    ["insufficientPermissions", "insufficientScopes", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"];
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApiError {
@@ -25,10 +26,10 @@ pub enum ApiError {
     Auth(String),
     /// The person is signed in, but not for this.
     #[error("{0}")]
-    Uncovered(String),
+    MissingScope(String),
     /// The token was not taken; a new one may be.
     #[error("the access token was not accepted")]
-    Stale,
+    TokenRejected,
     /// Nothing was done; asking later helps.
     #[error("Google's limit is reached; it goes on in {} s", after.as_secs())]
     RateLimited { after: Duration },
@@ -51,16 +52,16 @@ pub enum ApiError {
 
 impl ApiError {
     /// Whether it is certain that nothing was done.
-    pub fn is_certain(&self) -> bool {
+    pub fn is_certainly_not_done(&self) -> bool {
         !matches!(self, Self::Network { left: true, .. } | Self::Overloaded { .. })
     }
 
     /// As the mail's source says it. `key` is the message the call was about, if about one.
-    pub fn about(self, key: Option<&str>) -> SourceError {
+    pub fn into_source_error(self, key: Option<&str>) -> SourceError {
         match (self, key) {
             (Self::Gone, Some(key)) => SourceError::Gone { key: key.to_owned() },
             (Self::RateLimited { after } | Self::Overloaded { after }, _) => SourceError::RateLimited { after },
-            (error @ (Self::Auth(_) | Self::Uncovered(_) | Self::Stale), _) => {
+            (error @ (Self::Auth(_) | Self::MissingScope(_) | Self::TokenRejected), _) => {
                 SourceError::Auth { problem: error.to_string() }
             }
             (error @ (Self::Refused { .. } | Self::Conflict), Some(key)) => {
@@ -71,36 +72,36 @@ impl ApiError {
     }
 
     /// From what the generated client returned and what was heard on the way. Bodies are dropped here.
-    pub(super) fn read(error: Error, heard: &Heard) -> Self {
+    pub(super) fn from_call(error: Error, heard: &FailureDetails) -> Self {
         match error {
             Error::MissingToken(cause) => match cause.downcast::<ApiError>() {
                 Ok(error) => *error,
                 Err(_) => Self::Auth("there is no token".into()),
             },
-            Error::HttpError(error) => Self::transport(&error),
-            _ if heard.status != 0 => Self::answered(heard),
+            Error::HttpError(error) => Self::from_transport(&error),
+            _ if heard.status != 0 => Self::from_response(heard),
             // A success whose body could not be read to its end.
             _ => Self::Network { what: "the answer is not whole".into(), left: true },
         }
     }
 
-    fn transport(error: &hyper_util::client::legacy::Error) -> Self {
+    fn from_transport(error: &hyper_util::client::legacy::Error) -> Self {
         if error.is_connect() {
             return Self::Network { what: "no connection".into(), left: false };
         }
         Self::Network { what: "the connection broke".into(), left: true }
     }
 
-    fn answered(heard: &Heard) -> Self {
+    fn from_response(heard: &FailureDetails) -> Self {
         let reason = heard.reason.clone();
         match heard.status {
-            401 => Self::Stale,
-            403 if TOO_LITTLE.contains(&reason.as_str()) => {
-                Self::Uncovered("the sign-in does not cover what is needed".into())
+            401 => Self::TokenRejected,
+            403 if MISSING_SCOPE_REASONS.contains(&reason.as_str()) => {
+                Self::MissingScope("the sign-in does not cover what is needed".into())
             }
-            403 if TOO_MUCH.contains(&reason.as_str()) => Self::RateLimited { after: wait(heard) },
-            429 => Self::RateLimited { after: wait(heard) },
-            503 if heard.retry_after.is_some() => Self::Overloaded { after: wait(heard) },
+            403 if RATE_LIMIT_REASONS.contains(&reason.as_str()) => Self::RateLimited { after: retry_delay(heard) },
+            429 => Self::RateLimited { after: retry_delay(heard) },
+            503 if heard.retry_after.is_some() => Self::Overloaded { after: retry_delay(heard) },
             404 | 410 => Self::Gone,
             409 | 412 => Self::Conflict,
             status @ (408 | 500..) => Self::Network { what: format!("it answered {status}"), left: true },
@@ -109,12 +110,12 @@ impl ApiError {
     }
 }
 
-fn wait(heard: &Heard) -> Duration {
+fn retry_delay(heard: &FailureDetails) -> Duration {
     heard.retry_after.unwrap_or(DEFAULT_WAIT).min(LONGEST_WAIT)
 }
 
 /// Google's own short name for what went wrong, if it is one: free text may hold anything.
-pub(super) fn reason(body: Option<&Value>) -> String {
+pub(super) fn error_reason(body: Option<&Value>) -> String {
     let error = body.and_then(|body| body.get("error"));
     let nested = error.and_then(|error| error.pointer("/errors/0/reason"));
     let detailed = error.and_then(|error| error.pointer("/details/0/reason"));

@@ -60,7 +60,7 @@ impl Keeper {
         let Some(held) = &state.sign_in else { return Err(self.signed_out()) };
         match scopes.iter().find(|scope| !held.scopes.iter().any(|agreed| agreed == *scope)) {
             None => Ok(Secret::new(held.access_token.clone())),
-            Some(scope) => Err(ApiError::Uncovered(format!(
+            Some(scope) => Err(ApiError::MissingScope(format!(
                 "the sign-in of account {} does not cover {scope}: run `adjutant auth gmail --account {}`",
                 self.account, self.account
             ))),

@@ -26,27 +26,27 @@ use google_gmail1::{
 use rustls::{ClientConfig, RootCertStore};
 
 pub use app::ClientApp;
-pub use call::{Caller, Heard, Price};
+pub use call::{ApiCaller, CallPrice, FailureDetails};
 pub use error::ApiError;
 pub use keeper::Keeper;
-pub use quota::{Lane, Quota};
+pub use quota::{CallPriority, Quota};
 pub use token::{Bearer, Tokens};
 pub use token_file::TokenFile;
 
 pub type Connector = HttpsConnector<HttpConnector>;
 
 /// A connection that is not there by then will not come.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The way to Google, or to whatever stands for it on loopback: https, and plain http where an address says so.
 ///
 /// The client repeats a request by itself only where not one byte of it was written, which is safe for a send too.
-pub fn connect() -> common::Client<Connector> {
+pub fn build_http_client() -> common::Client<Connector> {
     crate::tls::install_provider();
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     http.set_nodelay(true);
-    http.set_connect_timeout(Some(CONNECT));
+    http.set_connect_timeout(Some(CONNECT_TIMEOUT));
     let tls = HttpsConnectorBuilder::new().with_native_roots().unwrap_or_else(|error| {
         tracing::warn!(%error, "the system has no certificates to check Google by; no https connection will be made");
         let nobody = ClientConfig::builder().with_root_certificates(RootCertStore::empty()).with_no_client_auth();

@@ -13,18 +13,18 @@ use crate::{clock::Clock, model::Instant};
 /// What Google lets one person's program ask in any minute.
 pub const PER_MINUTE: u32 = 6_000;
 /// What may be asked at once. With what flows in during a minute it makes up exactly [`PER_MINUTE`].
-const DEPTH: u32 = 1_200;
-const PER_SECOND: u32 = (PER_MINUTE - DEPTH) / 60;
+const BUCKET_CAPACITY: u32 = 1_200;
+const PER_SECOND: u32 = (PER_MINUTE - BUCKET_CAPACITY) / 60;
 /// Below this the backlog waits: thirty new mails can always be read at once.
-const RESERVE: u32 = 600;
+const RESERVED_FOR_NEW_MAIL: u32 = 600;
 /// One who has to wait waits for so much, not for a drop.
-const WORTH_WAITING_FOR: u32 = 400;
+const MIN_UNITS_WAITED_FOR: u32 = 400;
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lane {
+pub enum CallPriority {
     /// New mail and effects.
-    Now,
+    Immediate,
     /// Old mail being read for the first time.
     Backlog,
 }
@@ -40,7 +40,7 @@ pub struct Quota {
 struct Bucket {
     level: u32,
     filled_at: Instant,
-    held_until: Option<Instant>,
+    paused_until: Option<Instant>,
     /// What the last minute has cost.
     spent: VecDeque<(Instant, u32)>,
 }
@@ -48,22 +48,22 @@ struct Bucket {
 impl Quota {
     pub fn new(clock: Clock) -> Self {
         let filled_at = clock.now();
-        let bucket = Bucket { level: DEPTH, filled_at, held_until: None, spent: VecDeque::new() };
+        let bucket = Bucket { level: BUCKET_CAPACITY, filled_at, paused_until: None, spent: VecDeque::new() };
         Self { clock, bucket: Mutex::new(bucket) }
     }
 
     /// Pays, or says when it can be paid. Never waits itself.
-    pub fn take(&self, units: u32, lane: Lane) -> Result<(), ApiError> {
+    pub fn spend(&self, units: u32, lane: CallPriority) -> Result<(), ApiError> {
         let now = self.clock.now();
         let mut bucket = self.lock();
         bucket.fill(now);
-        if let Some(until) = bucket.held_until {
-            return Err(ApiError::RateLimited { after: seconds(now, until) });
+        if let Some(until) = bucket.paused_until {
+            return Err(ApiError::RateLimited { after: duration_between(now, until) });
         }
-        let reserve = if lane == Lane::Backlog { RESERVE } else { 0 };
-        let wanted = units.min(DEPTH - reserve) + reserve;
+        let reserve = if lane == CallPriority::Backlog { RESERVED_FOR_NEW_MAIL } else { 0 };
+        let wanted = units.min(BUCKET_CAPACITY - reserve) + reserve;
         if bucket.level < wanted {
-            let missing = (wanted - bucket.level).max(WORTH_WAITING_FOR.min(DEPTH - reserve));
+            let missing = (wanted - bucket.level).max(MIN_UNITS_WAITED_FOR.min(BUCKET_CAPACITY - reserve));
             return Err(ApiError::RateLimited { after: Duration::from_secs(missing.div_ceil(PER_SECOND).into()) });
         }
         bucket.level = bucket.level.saturating_sub(units);
@@ -72,15 +72,15 @@ impl Quota {
     }
 
     /// Google itself said it is too much: nobody asks until then.
-    pub fn hold(&self, after: Duration) {
+    pub fn pause(&self, after: Duration) {
         let now = self.clock.now();
         let until = now.plus(chrono::Duration::from_std(after).unwrap_or_default());
         let mut bucket = self.lock();
-        bucket.held_until = bucket.held_until.max(Some(until));
+        bucket.paused_until = bucket.paused_until.max(Some(until));
     }
 
     /// Units of the last minute.
-    pub fn used(&self) -> u32 {
+    pub fn used_last_minute(&self) -> u32 {
         let now = self.clock.now();
         let mut bucket = self.lock();
         bucket.fill(now);
@@ -95,11 +95,11 @@ impl Quota {
 
 impl Bucket {
     fn fill(&mut self, now: Instant) {
-        let passed = u32::try_from(seconds(self.filled_at, now).as_secs()).unwrap_or(u32::MAX);
+        let passed = u32::try_from(duration_between(self.filled_at, now).as_secs()).unwrap_or(u32::MAX);
         // A clock that was set back starts anew from here.
         self.filled_at = now;
-        self.level = self.level.saturating_add(passed.saturating_mul(PER_SECOND)).min(DEPTH);
-        self.held_until = self.held_until.filter(|until| now < *until);
+        self.level = self.level.saturating_add(passed.saturating_mul(PER_SECOND)).min(BUCKET_CAPACITY);
+        self.paused_until = self.paused_until.filter(|until| now < *until);
         let minute_ago = now.plus(chrono::Duration::seconds(-60));
         while self.spent.front().is_some_and(|(at, _)| *at <= minute_ago) {
             self.spent.pop_front();
@@ -108,7 +108,7 @@ impl Bucket {
 }
 
 /// Whole seconds from one to the other; none when the other is earlier.
-fn seconds(from: Instant, to: Instant) -> Duration {
+fn duration_between(from: Instant, to: Instant) -> Duration {
     (to.utc() - from.utc()).to_std().unwrap_or_default()
 }
 
@@ -126,7 +126,7 @@ mod tests {
         let (quota, clock) = quota();
         let mut paid: Vec<(u32, u32)> = Vec::new();
         for second in 0..300 {
-            while quota.take(20, Lane::Now).is_ok() {
+            while quota.spend(20, CallPriority::Immediate).is_ok() {
                 paid.push((second, 20));
             }
             clock.advance(1);
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn the_backlog_leaves_something_for_new_mail() {
         let (quota, _) = quota();
-        while quota.take(20, Lane::Backlog).is_ok() {}
-        let new = std::iter::repeat_with(|| quota.take(20, Lane::Now)).take_while(Result::is_ok).count();
+        while quota.spend(20, CallPriority::Backlog).is_ok() {}
+        let new = std::iter::repeat_with(|| quota.spend(20, CallPriority::Immediate)).take_while(Result::is_ok).count();
         assert_eq!(new, 30);
     }
 
@@ -150,10 +150,10 @@ mod tests {
     fn one_who_waits_as_told_is_served() {
         let (quota, clock) = quota();
         for _ in 0..50 {
-            for lane in [Lane::Now, Lane::Backlog] {
-                if let Err(ApiError::RateLimited { after }) = quota.take(100, lane) {
+            for lane in [CallPriority::Immediate, CallPriority::Backlog] {
+                if let Err(ApiError::RateLimited { after }) = quota.spend(100, lane) {
                     clock.advance(i64::try_from(after.as_secs()).unwrap());
-                    assert_eq!(quota.take(100, lane), Ok(()));
+                    assert_eq!(quota.spend(100, lane), Ok(()));
                 }
             }
         }
@@ -162,22 +162,25 @@ mod tests {
     #[test]
     fn what_google_says_counts() {
         let (quota, clock) = quota();
-        quota.hold(Duration::from_secs(45));
-        assert_eq!(quota.take(1, Lane::Now), Err(ApiError::RateLimited { after: Duration::from_secs(45) }));
+        quota.pause(Duration::from_secs(45));
+        assert_eq!(
+            quota.spend(1, CallPriority::Immediate),
+            Err(ApiError::RateLimited { after: Duration::from_secs(45) })
+        );
         clock.advance(45);
-        assert_eq!(quota.take(1, Lane::Now), Ok(()));
-        assert_eq!(quota.used(), 1);
+        assert_eq!(quota.spend(1, CallPriority::Immediate), Ok(()));
+        assert_eq!(quota.used_last_minute(), 1);
         clock.advance(61);
-        assert_eq!(quota.used(), 0);
+        assert_eq!(quota.used_last_minute(), 0);
     }
 
     #[test]
     fn a_clock_set_back_stops_nothing() {
         let (quota, clock) = quota();
-        while quota.take(20, Lane::Now).is_ok() {}
+        while quota.spend(20, CallPriority::Immediate).is_ok() {}
         clock.advance(-3600);
-        assert!(quota.take(20, Lane::Now).is_err());
+        assert!(quota.spend(20, CallPriority::Immediate).is_err());
         clock.advance(5);
-        assert_eq!(quota.take(20, Lane::Now), Ok(()));
+        assert_eq!(quota.spend(20, CallPriority::Immediate), Ok(()));
     }
 }

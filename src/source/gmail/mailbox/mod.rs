@@ -191,7 +191,7 @@ impl Mailbox for Postbox {
             Ok(id) => Ok(accepted(id)),
             // Somebody was faster.
             Err(error @ (ApiError::Gone | ApiError::Conflict)) => Err(unsure(error)),
-            Err(error) if error.is_certain() => Err(not_sent(error)),
+            Err(error) if error.is_certainly_not_done() => Err(not_sent(error)),
             Err(error) => Err(unsure(error)),
         }
     }
@@ -199,13 +199,13 @@ impl Mailbox for Postbox {
     fn find(&self, action: &Action, draft: &str) -> Result<MessageProbeResult, SourceError> {
         let handle = Handle::read(draft);
         // Among the sent ones first: what is there has left, whatever the drafts still show.
-        if let Some(id) = self.sent.look(action, handle.as_ref()).map_err(|error| error.about(None))? {
+        if let Some(id) = self.sent.look(action, handle.as_ref()).map_err(|error| error.into_source_error(None))? {
             return Ok(MessageProbeResult::SentOrSaved(accepted(id)));
         }
         let still =
             |handle: &Handle| AppliedEffect { handle: handle.to_string(), result: "still a draft in Gmail".into() };
         match handle {
-            Some(handle) => match self.drafts.read(&handle.draft).map_err(|error| error.about(None))? {
+            Some(handle) => match self.drafts.read(&handle.draft).map_err(|error| error.into_source_error(None))? {
                 Some(Found { binned: false, .. }) => Ok(MessageProbeResult::Draft(still(&handle))),
                 _ => Ok(MessageProbeResult::OutcomeUnknown(
                     "it is neither among the drafts nor among the sent mails".into(),
@@ -214,7 +214,7 @@ impl Mailbox for Postbox {
             None => {
                 // In whichever conversation it is.
                 let found = self.drafts.look_up(action.action_id, None);
-                let found = found.map_err(|error| error.about(None))?;
+                let found = found.map_err(|error| error.into_source_error(None))?;
                 Ok(found.map_or(MessageProbeResult::Absent, |handle| MessageProbeResult::Draft(still(&handle))))
             }
         }
@@ -241,11 +241,11 @@ impl Mailbox for Postbox {
 
     fn discard_draft(&self, action: &Action, draft: &str) -> Result<(), SourceError> {
         // A draft nobody has heard of is found by the action it is for.
-        let unheard = || self.drafts.look_up(action.action_id, None).map_err(|error| error.about(None));
+        let unheard = || self.drafts.look_up(action.action_id, None).map_err(|error| error.into_source_error(None));
         let handle = if draft.is_empty() { unheard()? } else { Handle::read(draft) };
         let (Some(handle), Some(message)) = (handle, action.effect.message()) else { return Ok(()) };
-        let ours = self.unchanged(&handle, message).map_err(|error| error.about(None))?;
-        if ours { self.drafts.discard(&handle.message).map_err(|error| error.about(None)) } else { Ok(()) }
+        let ours = self.unchanged(&handle, message).map_err(|error| error.into_source_error(None))?;
+        if ours { self.drafts.discard(&handle.message).map_err(|error| error.into_source_error(None)) } else { Ok(()) }
     }
 
     fn busy(&self, from: Instant, to: Instant) -> Result<Option<Vec<Busy>>, SourceError> {
@@ -263,24 +263,24 @@ impl Mailbox for Postbox {
         match &action.effect {
             Effect::Label { label } => {
                 let key = key(action)?;
-                self.labels.take(key, handle).map_err(|error| error.about(Some(key)))?;
+                self.labels.take(key, handle).map_err(|error| error.into_source_error(Some(key)))?;
                 Ok(format!("the label {label} is off again"))
             }
             Effect::Archive => {
                 let key = key(action)?;
-                self.labels.put(key, INBOX).map_err(|error| error.about(Some(key)))?;
+                self.labels.put(key, INBOX).map_err(|error| error.into_source_error(Some(key)))?;
                 Ok("it is in the inbox again".into())
             }
             Effect::Draft { message } => {
                 let gone = || SourceError::Gone { key: handle.to_owned() };
                 let handle = Handle::read(handle).ok_or_else(gone)?;
-                if self.drafts.read(&handle.draft).map_err(|error| error.about(None))?.is_none() {
+                if self.drafts.read(&handle.draft).map_err(|error| error.into_source_error(None))?.is_none() {
                     return Err(gone());
                 }
-                if !self.unchanged(&handle, message).map_err(|error| error.about(None))? {
+                if !self.unchanged(&handle, message).map_err(|error| error.into_source_error(None))? {
                     return Err(SourceError::Unsupported { what: "take back a draft you have changed".into() });
                 }
-                self.drafts.discard(&handle.message).map_err(|error| error.about(None))?;
+                self.drafts.discard(&handle.message).map_err(|error| error.into_source_error(None))?;
                 Ok("the draft is in Gmail's bin".into())
             }
             _ => Err(SourceError::Unsupported { what: format!("take back {}", action.tool) }),
@@ -293,14 +293,16 @@ impl Mailbox for Postbox {
 fn passing(error: ApiError, key: Option<&str>) -> SourceError {
     match error {
         ApiError::Network { .. } => SourceError::RetryLater { problem: error.to_string(), after: LOOK_AGAIN },
-        error => error.about(key),
+        error => error.into_source_error(key),
     }
 }
 
 /// What goes with a message that has left waits until the person has signed in again.
 fn settling(error: ApiError) -> SourceError {
     match error {
-        ApiError::Auth(_) | ApiError::Stale => SourceError::RetryLater { problem: error.to_string(), after: SIGN_IN },
+        ApiError::Auth(_) | ApiError::TokenRejected => {
+            SourceError::RetryLater { problem: error.to_string(), after: SIGN_IN }
+        }
         error => passing(error, None),
     }
 }
@@ -310,10 +312,10 @@ fn not_sent(error: ApiError) -> SendError {
     let after = match error {
         ApiError::Refused { .. } | ApiError::Conflict | ApiError::Gone => return SendError::Refused(error.to_string()),
         ApiError::RateLimited { after } | ApiError::Overloaded { after } => after,
-        ApiError::Auth(_) | ApiError::Uncovered(_) => SIGN_IN,
-        ApiError::Stale | ApiError::Network { .. } => LOOK_AGAIN,
+        ApiError::Auth(_) | ApiError::MissingScope(_) => SIGN_IN,
+        ApiError::TokenRejected | ApiError::Network { .. } => LOOK_AGAIN,
     };
-    SendError::RetryLater { why: error.to_string(), after, may_have_draft: !error.is_certain() }
+    SendError::RetryLater { why: error.to_string(), after, may_have_draft: !error.is_certainly_not_done() }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape map_err asks for")]
