@@ -13,7 +13,7 @@ use crate::{
         Mailbox, SourceError,
         calendar::{self, Calendar},
         gmail::{self, Client, Gmail, Postbox, Push, Watch, push},
-        google::{ClientApp, Keeper, Quota, TokenFile, Tokens, sign_in::Consent},
+        google::{ClientApp, Quota, TokenFile, TokenProvider, TokenStore, sign_in::ConsentRequest},
     },
     store::Write,
 };
@@ -21,7 +21,7 @@ use crate::{
 /// A sign-in under way.
 pub struct SigningIn {
     pub account: String,
-    pub consent: Consent,
+    pub consent: ConsentRequest,
     app: ClientApp,
     file: TokenFile,
 }
@@ -36,8 +36,8 @@ pub(super) struct AtGoogle {
 impl App {
     pub(super) fn at_google(&self, account: &AccountConfig, config: &GmailConfig) -> AtGoogle {
         let file = TokenFile::at(config.token_file.clone());
-        let keeper = Keeper::new(config.client_file.clone(), file, account.name.as_str(), self.clock.clone());
-        let tokens: Arc<dyn Tokens> = Arc::new(keeper);
+        let keeper = TokenStore::new(config.client_file.clone(), file, account.name.as_str(), self.clock.clone());
+        let tokens: Arc<dyn TokenProvider> = Arc::new(keeper);
         let quota = || Arc::new(Quota::new(self.clock.clone()));
         let client = Client::new(Arc::clone(&tokens), quota(), config.api.as_deref());
         // Calendar counts for itself.
@@ -88,7 +88,7 @@ impl App {
         let (account, config) = self.gmail_account(account)?;
         let app = ClientApp::load(&config.client_file).map_err(anyhow::Error::msg)?;
         let scopes = scopes(config);
-        let consent = Consent::ask(&app, redirect, &scopes).map_err(anyhow::Error::msg)?;
+        let consent = ConsentRequest::new(&app, redirect, &scopes).map_err(anyhow::Error::msg)?;
         let file = TokenFile::at(config.token_file.clone());
         Ok(SigningIn { account: account.name.to_string(), consent, app, file })
     }
@@ -96,7 +96,7 @@ impl App {
     /// Ends it with what the browser was given. The address that was signed in, where Gmail tells it.
     pub async fn end_sign_in(&self, signing_in: &SigningIn, code: &Secret) -> anyhow::Result<String> {
         let SigningIn { account, consent, app, file } = signing_in;
-        consent.redeem(app, code, file, self.clock.now()).await.context("Google did not sign you in")?;
+        consent.exchange_code(app, code, file, self.clock.now()).await.context("Google did not sign you in")?;
         let (account, config) = self.gmail_account(Some(account))?;
         let gmail = self.at_google(account, config).source;
         let address = tokio::task::spawn_blocking(move || gmail.address()).await?;

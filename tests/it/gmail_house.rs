@@ -9,7 +9,7 @@ use adjutant::{
     model::{AccountMode, Since},
     source::{
         gmail::{Client, Gmail, MOST_READ, Watch},
-        google::{Keeper, Quota, TokenFile},
+        google::{Quota, TokenFile, TokenStore},
     },
 };
 use serde_json::json;
@@ -96,7 +96,7 @@ pub(crate) async fn paged(house: &House, google: &Google, page: u32, most: usize
     let mut worker = house.worker().await;
     let Followed { intake, place } = worker.intakes.remove(0);
     let (token, client) = (house.home().token_file(WORK), house.root().join("google-client.json"));
-    let keeper = Keeper::new(client, TokenFile::at(token), WORK, house.clock.clone());
+    let keeper = TokenStore::new(client, TokenFile::at(token), WORK, house.clock.clone());
     let quota = Arc::new(Quota::new(house.clock.clone()));
     let client = Client::new(Arc::new(keeper), quota, Some(&google.url()));
     let watch = Watch { labels: vec!["INBOX".into()], since: Since::Days(7), page, most };

@@ -12,7 +12,7 @@ use super::screen::Screen;
 use crate::{
     app::{App, SigningIn},
     model::Secret,
-    source::google::sign_in::Doorstep,
+    source::google::sign_in::RedirectListener,
 };
 
 /// Where the browser ends up when nobody listens: the address bar then holds the answer.
@@ -33,14 +33,14 @@ pub(super) async fn gmail(app: &App, screen: Screen, account: Option<&str>, no_b
 }
 
 async fn browse(app: &App, account: Option<&str>) -> anyhow::Result<(SigningIn, Secret)> {
-    let door = Doorstep::open().context("no port on 127.0.0.1 is free; use --no-browser")?;
+    let door = RedirectListener::open().context("no port on 127.0.0.1 is free; use --no-browser")?;
     let signing_in = app.begin_sign_in(account, &door.address()?)?;
     tell(&format!(
         "Opening a browser. If none comes up, open this address on this machine (elsewhere: --no-browser):\n\n{}\n",
         signing_in.consent.url
     ));
     open_browser(&signing_in.consent.url);
-    let wait = move || door.wait(&signing_in.consent).map(|brought| (brought, signing_in));
+    let wait = move || door.wait_for_code(&signing_in.consent).map(|brought| (brought, signing_in));
     let (brought, signing_in) = tokio::task::spawn_blocking(wait).await??;
     Ok((signing_in, brought.map_err(anyhow::Error::msg)?))
 }
@@ -63,7 +63,7 @@ fn paste(app: &App, account: Option<&str>) -> anyhow::Result<(SigningIn, Secret)
         signing_in.consent.url
     ));
     for line in io::stdin().lock().lines().take(PASTES) {
-        if let Some(code) = signing_in.consent.code(&line?).map_err(anyhow::Error::msg)? {
+        if let Some(code) = signing_in.consent.extract_code(&line?).map_err(anyhow::Error::msg)? {
             return Ok((signing_in, code));
         }
         tell("That holds no answer. Paste the whole address of the page the browser ended at:");

@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 
 use super::{
     Busy, CalendarEvent,
-    google::{ApiCaller, ApiError, CallPrice, Connector, FailureDetails, Quota, Tokens, build_http_client},
+    google::{ApiCaller, ApiError, CallPrice, Connector, FailureDetails, Quota, TokenProvider, build_http_client},
 };
 use crate::{
     failpoint,
@@ -47,7 +47,7 @@ pub struct Calendar {
 
 impl Calendar {
     /// `base`: where the API is, if not at Google. Must be called inside the runtime that shall drive the connections.
-    pub fn new(tokens: Arc<dyn Tokens>, quota: Arc<Quota>, base: Option<&str>) -> Self {
+    pub fn new(tokens: Arc<dyn TokenProvider>, quota: Arc<Quota>, base: Option<&str>) -> Self {
         let caller = ApiCaller::new(Handle::current(), tokens, quota);
         let mut hub = Hub::new(build_http_client(), caller.bearer());
         hub.user_agent(concat!("adjutant/", env!("CARGO_PKG_VERSION")).to_owned());

@@ -10,7 +10,7 @@ use google_gmail1::{Gmail as GmailHub, Result as ApiResult, api::Scope, common::
 use tokio::runtime::Handle;
 
 use crate::source::google::{
-    ApiCaller, ApiError, CallPrice, Connector, FailureDetails, Quota, Tokens, build_http_client,
+    ApiCaller, ApiError, CallPrice, Connector, FailureDetails, Quota, TokenProvider, build_http_client,
 };
 
 /// Whose mailbox, in the API's words: that of the person who signed in.
@@ -53,7 +53,7 @@ pub struct Client {
 
 impl Client {
     /// `base`: where the API is, if not at Google. Must be called inside the runtime that shall drive the connections.
-    pub fn new(tokens: Arc<dyn Tokens>, quota: Arc<Quota>, base: Option<&str>) -> Self {
+    pub fn new(tokens: Arc<dyn TokenProvider>, quota: Arc<Quota>, base: Option<&str>) -> Self {
         let caller = ApiCaller::new(Handle::current(), tokens, quota);
         let mut hub = GmailHub::new(build_http_client(), caller.bearer());
         hub.user_agent(concat!("adjutant/", env!("CARGO_PKG_VERSION")).to_owned());

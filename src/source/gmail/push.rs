@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::client::{Client, Hub, ME, SCOPE, price};
 use crate::{
     model::Instant,
-    source::google::{ApiError, FailureDetails, Tokens},
+    source::google::{ApiError, FailureDetails, TokenProvider},
 };
 
 pub const SCOPE_NAME: &str = "https://www.googleapis.com/auth/pubsub";
@@ -23,7 +23,7 @@ const AT_ONCE: u32 = 50;
 
 pub struct Push {
     client: Client,
-    tokens: Arc<dyn Tokens>,
+    tokens: Arc<dyn TokenProvider>,
     topic: String,
     subscription: String,
     base: String,
@@ -46,7 +46,7 @@ impl Push {
     /// `base`: where Pub/Sub is, if not at Google.
     pub fn new(
         client: Client,
-        tokens: Arc<dyn Tokens>,
+        tokens: Arc<dyn TokenProvider>,
         topic: String,
         subscription: String,
         base: Option<&str>,
@@ -90,7 +90,7 @@ impl Push {
         match answer.status() {
             status if status.is_success() => answer.json().await.map_err(|_| network("the answer is not whole")),
             StatusCode::UNAUTHORIZED => {
-                self.tokens.refused();
+                self.tokens.invalidate_token();
                 Err(ApiError::TokenRejected)
             }
             StatusCode::TOO_MANY_REQUESTS => Err(ApiError::RateLimited { after: Duration::from_secs(60) }),

@@ -10,7 +10,7 @@ use google_gmail1::{
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use super::{ApiError, Bearer, CallPriority, Quota, Tokens, error};
+use super::{ApiError, Bearer, CallPriority, Quota, TokenProvider, error};
 
 /// Between the attempts at a call that changes nothing.
 const RETRY_PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
@@ -55,14 +55,14 @@ impl Delegate for FailureDetails {
 #[derive(Clone)]
 pub struct ApiCaller {
     runtime: Handle,
-    tokens: Arc<dyn Tokens>,
+    tokens: Arc<dyn TokenProvider>,
     quota: Arc<Quota>,
     priority: CallPriority,
 }
 
 impl ApiCaller {
     /// `runtime` drives the connections.
-    pub fn new(runtime: Handle, tokens: Arc<dyn Tokens>, quota: Arc<Quota>) -> Self {
+    pub fn new(runtime: Handle, tokens: Arc<dyn TokenProvider>, quota: Arc<Quota>) -> Self {
         Self { runtime, tokens, quota, priority: CallPriority::Immediate }
     }
 
@@ -118,7 +118,7 @@ impl ApiCaller {
         };
         match &outcome {
             ApiError::RateLimited { after } | ApiError::Overloaded { after } => self.quota.pause(*after),
-            ApiError::TokenRejected => self.tokens.refused(),
+            ApiError::TokenRejected => self.tokens.invalidate_token(),
             _ => {}
         }
         Err(outcome)

@@ -2,15 +2,15 @@
 //!
 //! Every call goes through [`Caller`]. Nothing in here prints a token, an answer's body or an address.
 
-mod app;
 pub mod call;
+mod client_app;
 pub mod error;
-mod keeper;
 pub mod quota;
 pub mod sign_in;
 pub mod token;
 mod token_file;
 mod token_server;
+mod token_store;
 
 use std::time::Duration;
 
@@ -25,13 +25,13 @@ use google_gmail1::{
 
 use rustls::{ClientConfig, RootCertStore};
 
-pub use app::ClientApp;
 pub use call::{ApiCaller, CallPrice, FailureDetails};
+pub use client_app::ClientApp;
 pub use error::ApiError;
-pub use keeper::Keeper;
 pub use quota::{CallPriority, Quota};
-pub use token::{Bearer, Tokens};
+pub use token::{Bearer, TokenProvider};
 pub use token_file::TokenFile;
+pub use token_store::TokenStore;
 
 pub type Connector = HttpsConnector<HttpConnector>;
 

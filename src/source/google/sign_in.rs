@@ -14,16 +14,16 @@ use sha2::{Digest as _, Sha256};
 use super::{
     ApiError, ClientApp,
     token_file::TokenFile,
-    token_server::{self, Granted},
+    token_server::{self, GrantResponse},
 };
 use crate::model::{Instant, Secret};
 
 /// A browser on the same machine sends its line at once.
-const LINE: Duration = Duration::from_secs(5);
+const REQUEST_LINE_TIMEOUT: Duration = Duration::from_secs(5);
 const PAGE: &str = "<!doctype html><meta charset=utf-8><title>Adjutant</title>";
 
 /// A question to the person that waits for their yes.
-pub struct Consent {
+pub struct ConsentRequest {
     /// To be opened in a browser.
     pub url: String,
     redirect: String,
@@ -33,9 +33,9 @@ pub struct Consent {
 }
 
 /// Where the browser brings the answer.
-pub struct Doorstep(TcpListener);
+pub struct RedirectListener(TcpListener);
 
-impl Doorstep {
+impl RedirectListener {
     pub fn open() -> io::Result<Self> {
         TcpListener::bind(("127.0.0.1", 0)).map(Self)
     }
@@ -45,39 +45,39 @@ impl Doorstep {
     }
 
     /// Waits for the browser. Blocks.
-    pub fn wait(&self, consent: &Consent) -> io::Result<Result<Secret, String>> {
+    pub fn wait_for_code(&self, consent: &ConsentRequest) -> io::Result<Result<Secret, String>> {
         loop {
             let (stream, _) = self.0.accept()?;
             // Browsers also ask for icons, and port scanners for anything.
-            let Some(target) = requested(&stream)? else { continue };
-            let brought = consent.code(&target);
+            let Some(target) = read_request_target(&stream)? else { continue };
+            let brought = consent.extract_code(&target);
             let Some(brought) = brought.transpose() else {
-                reply(stream, "404 Not Found", "Not here.")?;
+                write_response(stream, "404 Not Found", "Not here.")?;
                 continue;
             };
             let said = if brought.is_ok() { "Signed in; you can close this page." } else { "This did not work." };
-            reply(stream, "200 OK", said)?;
+            write_response(stream, "200 OK", said)?;
             return Ok(brought);
         }
     }
 }
 
-fn requested(stream: &TcpStream) -> io::Result<Option<String>> {
-    stream.set_read_timeout(Some(LINE))?;
+fn read_request_target(stream: &TcpStream) -> io::Result<Option<String>> {
+    stream.set_read_timeout(Some(REQUEST_LINE_TIMEOUT))?;
     let mut line = String::new();
     let read = BufReader::new(io::Read::take(stream, 16 * 1024)).read_line(&mut line);
     Ok(read.ok().and_then(|_| line.strip_prefix("GET ")?.split(' ').next().map(str::to_owned)))
 }
 
-fn reply(mut stream: TcpStream, status: &str, text: &str) -> io::Result<()> {
+fn write_response(mut stream: TcpStream, status: &str, text: &str) -> io::Result<()> {
     let body = format!("{PAGE}<p>{text}</p>");
     let head = "Content-Type: text/html; charset=utf-8\r\nConnection: close";
     write!(stream, "HTTP/1.1 {status}\r\n{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
-impl Consent {
+impl ConsentRequest {
     /// `redirect`: where the browser is sent afterwards, whether or not anybody listens there.
-    pub fn ask(app: &ClientApp, redirect: &str, scopes: &[&str]) -> Result<Self, String> {
+    pub fn new(app: &ClientApp, redirect: &str, scopes: &[&str]) -> Result<Self, String> {
         let (state, verifier) = (random()?, random()?);
         let challenge = urlsafe_base64::to_string(&Sha256::digest(verifier.as_bytes()).to_vec());
         let wanted = scopes.join(" ");
@@ -99,7 +99,7 @@ impl Consent {
     }
 
     /// The code in the address the browser ended at, or in what a person copied of it. None when it holds no answer.
-    pub fn code(&self, pasted: &str) -> Result<Option<Secret>, String> {
+    pub fn extract_code(&self, pasted: &str) -> Result<Option<Secret>, String> {
         let pasted = pasted.trim();
         let query = pasted.split_once('?').map_or(pasted, |(_, query)| query);
         let Ok(url) = Url::parse(&format!("http://127.0.0.1/?{query}")) else { return Ok(None) };
@@ -116,18 +116,24 @@ impl Consent {
     }
 
     /// Trades the code for tokens and keeps them.
-    pub async fn redeem(&self, app: &ClientApp, code: &Secret, file: &TokenFile, now: Instant) -> Result<(), ApiError> {
+    pub async fn exchange_code(
+        &self,
+        app: &ClientApp,
+        code: &Secret,
+        file: &TokenFile,
+        now: Instant,
+    ) -> Result<(), ApiError> {
         let fields = [
             ("grant_type", "authorization_code"),
             ("code", code.reveal()),
             ("redirect_uri", &self.redirect),
             ("code_verifier", self.verifier.reveal()),
         ];
-        let Granted::Yes(grant) = token_server::ask(app, &fields).await? else {
+        let GrantResponse::Issued(grant) = token_server::request_grant(app, &fields).await? else {
             return Err(ApiError::Auth("the code counts no more; start again".into()));
         };
         let sign_in = grant
-            .keep(app, None, now)
+            .into_sign_in(app, None, now)
             .ok_or_else(|| ApiError::Auth("Google gave no refresh token; start again".into()))?;
         if let Some(missing) = self.scopes.iter().find(|wanted| !sign_in.scopes.contains(wanted)) {
             return Err(ApiError::Auth(format!("you did not agree to {missing}; start again and tick every box")));
@@ -148,14 +154,14 @@ fn random() -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn consent() -> Consent {
+    fn consent() -> ConsentRequest {
         let app = ClientApp {
             client_id: "id".into(),
             client_secret: Secret::new("s"),
             auth_uri: "https://auth.example/o".into(),
             token_uri: String::new(),
         };
-        Consent::ask(&app, "http://127.0.0.1:9", &["one", "two"]).unwrap()
+        ConsentRequest::new(&app, "http://127.0.0.1:9", &["one", "two"]).unwrap()
     }
 
     #[test]
@@ -171,7 +177,7 @@ mod tests {
     fn what_a_person_pastes_is_understood() {
         let consent = consent();
         let state = consent.state.clone();
-        let code = |text: &str| consent.code(text).map(|code| code.map(|code| code.reveal().to_owned()));
+        let code = |text: &str| consent.extract_code(text).map(|code| code.map(|code| code.reveal().to_owned()));
         let good = Ok(Some("4/a b".to_owned()));
         assert_eq!(code(&format!("http://127.0.0.1:9/?state={state}&code=4/a%20b&scope=one")), good);
         assert_eq!(code(&format!("  /?code=4%2Fa+b&state={state}\n")), good);

@@ -8,16 +8,16 @@ use serde::Deserialize;
 use super::{ApiError, ClientApp, token_file::SignIn};
 use crate::model::Instant;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 const FORM: &str = "application/x-www-form-urlencoded";
 /// If the server does not say how long a token is good.
-const DEFAULT_LIFE: i64 = 3600;
+const DEFAULT_LIFETIME_SECONDS: i64 = 3600;
 
 /// The server's word on a grant.
-pub(super) enum Granted {
-    Yes(Grant),
+pub(super) enum GrantResponse {
+    Issued(Grant),
     /// The code or the refresh token counts no more.
-    Withdrawn,
+    Revoked,
 }
 
 #[derive(Deserialize)]
@@ -35,8 +35,9 @@ struct Refusal {
 
 impl Grant {
     /// As it is kept. A refresh answers without the refresh token, which then stays the one before.
-    pub(super) fn keep(self, app: &ClientApp, before: Option<&SignIn>, now: Instant) -> Option<SignIn> {
-        let life = chrono::Duration::seconds(self.expires_in.unwrap_or(DEFAULT_LIFE).clamp(0, 7 * 24 * 3600));
+    pub(super) fn into_sign_in(self, app: &ClientApp, before: Option<&SignIn>, now: Instant) -> Option<SignIn> {
+        let life =
+            chrono::Duration::seconds(self.expires_in.unwrap_or(DEFAULT_LIFETIME_SECONDS).clamp(0, 7 * 24 * 3600));
         let scopes = match self.scope {
             Some(scopes) => scopes.split_whitespace().map(str::to_owned).collect(),
             None => before.map(|before| before.scopes.clone()).unwrap_or_default(),
@@ -53,11 +54,11 @@ impl Grant {
 
 fn http() -> reqwest::Result<Client> {
     crate::tls::install_provider();
-    Client::builder().timeout(PATIENCE).redirect(reqwest::redirect::Policy::none()).build()
+    Client::builder().timeout(REQUEST_TIMEOUT).redirect(reqwest::redirect::Policy::none()).build()
 }
 
 /// Asks for a grant. Nothing of what is sent or answered gets into an error.
-pub(super) async fn ask(app: &ClientApp, fields: &[(&str, &str)]) -> Result<Granted, ApiError> {
+pub(super) async fn request_grant(app: &ClientApp, fields: &[(&str, &str)]) -> Result<GrantResponse, ApiError> {
     let unreachable = |what: &str| ApiError::Network { what: format!("the token server: {what}"), left: false };
     let own = [("client_id", app.client_id.as_str()), ("client_secret", app.client_secret.reveal())];
     let form = Url::parse_with_params("http://form/", own.iter().chain(fields)).map_err(|_| unreachable("bad form"))?;
@@ -69,11 +70,11 @@ pub(super) async fn ask(app: &ClientApp, fields: &[(&str, &str)]) -> Result<Gran
     let body = answer.bytes().await.map_err(|_| unreachable("the answer is not whole"))?;
     if status.is_success() {
         let grant = serde_json::from_slice(&body).map_err(|_| unreachable("the answer is not understood"))?;
-        return Ok(Granted::Yes(grant));
+        return Ok(GrantResponse::Issued(grant));
     }
     let word = serde_json::from_slice(&body).map(|refusal: Refusal| refusal.error).unwrap_or_default();
     match (status, word.as_str()) {
-        (_, "invalid_grant") => Ok(Granted::Withdrawn),
+        (_, "invalid_grant") => Ok(GrantResponse::Revoked),
         (_, "invalid_client" | "unauthorized_client" | "deleted_client") => {
             Err(ApiError::Auth("Google does not know the client of the client file; see docs/gmail.md".into()))
         }

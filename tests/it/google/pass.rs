@@ -7,7 +7,7 @@ use std::sync::{
 
 use adjutant::{
     model::Secret,
-    source::google::{ApiError, Tokens, token::Answer},
+    source::google::{ApiError, TokenProvider, token::ApiFuture},
 };
 use serde_json::{Value, json};
 
@@ -35,8 +35,8 @@ impl Pass {
     }
 }
 
-impl Tokens for Pass {
-    fn token<'a>(&'a self, scopes: &'a [&str]) -> Answer<'a, Secret> {
+impl TokenProvider for Pass {
+    fn token<'a>(&'a self, scopes: &'a [&str]) -> ApiFuture<'a, Secret> {
         assert!(
             scopes.iter().all(|scope| !scope.contains("addons") && !scope.ends_with("mail.google.com/")),
             "{scopes:?}"
@@ -52,7 +52,7 @@ impl Tokens for Pass {
         })
     }
 
-    fn refused(&self) {
+    fn invalidate_token(&self) {
         self.refused.store(true, Ordering::Relaxed);
     }
 }

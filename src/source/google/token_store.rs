@@ -11,10 +11,10 @@ use std::{
 use tokio::sync::Mutex;
 
 use super::{
-    ApiError, ClientApp, Tokens,
-    token::Answer,
+    ApiError, ClientApp, TokenProvider,
+    token::ApiFuture,
     token_file::{SignIn, TokenFile},
-    token_server::{self, Granted},
+    token_server::{self, GrantResponse},
 };
 use crate::{
     clock::Clock,
@@ -22,39 +22,39 @@ use crate::{
 };
 
 /// A token that is about to expire may do so on its way.
-const MARGIN: chrono::Duration = chrono::Duration::seconds(60);
+const EXPIRY_MARGIN: chrono::Duration = chrono::Duration::seconds(60);
 
-pub struct Keeper {
+pub struct TokenStore {
     /// Read when it is needed, so that it may be put there later.
     client_file: PathBuf,
     file: TokenFile,
     /// The account's name, for the one line that says what to do.
     account: String,
     clock: Clock,
-    state: Mutex<State>,
+    state: Mutex<TokenState>,
     /// The server did not take the token at hand.
     refused: AtomicBool,
 }
 
 #[derive(Default)]
-struct State {
+struct TokenState {
     sign_in: Option<SignIn>,
     /// A refresh token that counts no more.
-    withdrawn: Option<String>,
+    revoked_refresh_token: Option<String>,
 }
 
-impl Keeper {
+impl TokenStore {
     pub fn new(client_file: PathBuf, file: TokenFile, account: &str, clock: Clock) -> Self {
         let (account, state, refused) = (account.to_owned(), Mutex::default(), AtomicBool::new(false));
         Self { client_file, file, account, clock, state, refused }
     }
 
-    async fn current(&self, scopes: &[&str]) -> Result<Secret, ApiError> {
+    async fn get_valid_token(&self, scopes: &[&str]) -> Result<Secret, ApiError> {
         let mut state = self.state.lock().await;
         let now = self.clock.now();
         let spoiled = self.refused.load(Ordering::Acquire);
-        if state.sign_in.as_ref().is_none_or(|held| spoiled || !held.is_good(now)) {
-            state.sign_in = Some(self.renewed(&mut state.withdrawn, spoiled, now).await?);
+        if state.sign_in.as_ref().is_none_or(|held| spoiled || !held.is_valid_at(now)) {
+            state.sign_in = Some(self.load_or_refresh(&mut state.revoked_refresh_token, spoiled, now).await?);
             self.refused.store(false, Ordering::Release);
         }
         let Some(held) = &state.sign_in else { return Err(self.signed_out()) };
@@ -68,30 +68,35 @@ impl Keeper {
     }
 
     /// What is on the disk if it is good, else a new token.
-    async fn renewed(&self, withdrawn: &mut Option<String>, spoiled: bool, now: Instant) -> Result<SignIn, ApiError> {
+    async fn load_or_refresh(
+        &self,
+        withdrawn: &mut Option<String>,
+        spoiled: bool,
+        now: Instant,
+    ) -> Result<SignIn, ApiError> {
         let kept = self.load()?.ok_or_else(|| self.signed_out())?;
-        if kept.is_good(now) && !spoiled {
+        if kept.is_valid_at(now) && !spoiled {
             return Ok(kept);
         }
         if withdrawn.as_ref() == Some(&kept.refresh_token) {
-            return Err(self.parked());
+            return Err(self.consent_revoked_error());
         }
         let fields = [("grant_type", "refresh_token"), ("refresh_token", kept.refresh_token.as_str())];
         let app = ClientApp::load(&self.client_file).map_err(ApiError::Auth)?;
-        match token_server::ask(&app, &fields).await? {
-            Granted::Withdrawn => {
+        match token_server::request_grant(&app, &fields).await? {
+            GrantResponse::Revoked => {
                 *withdrawn = Some(kept.refresh_token);
-                Err(self.parked())
+                Err(self.consent_revoked_error())
             }
-            Granted::Yes(grant) => {
-                let fresh = grant.keep(&app, Some(&kept), now).ok_or_else(|| self.signed_out())?;
-                self.keep(&kept, fresh)
+            GrantResponse::Issued(grant) => {
+                let fresh = grant.into_sign_in(&app, Some(&kept), now).ok_or_else(|| self.signed_out())?;
+                self.store_refreshed(&kept, fresh)
             }
         }
     }
 
     /// Stores a new token, unless the person has signed in anew meanwhile: then that counts.
-    fn keep(&self, before: &SignIn, fresh: SignIn) -> Result<SignIn, ApiError> {
+    fn store_refreshed(&self, before: &SignIn, fresh: SignIn) -> Result<SignIn, ApiError> {
         if let Some(newer) = self.load()?.filter(|kept| kept.refresh_token != before.refresh_token) {
             return Ok(newer);
         }
@@ -112,7 +117,7 @@ impl Keeper {
         ApiError::Auth(format!("not signed in: run `adjutant auth gmail --account {}`", self.account))
     }
 
-    fn parked(&self) -> ApiError {
+    fn consent_revoked_error(&self) -> ApiError {
         ApiError::Auth(format!(
             "parked: Google says the consent was withdrawn or has expired; nothing is lost. Run `adjutant auth gmail --account {}`",
             self.account
@@ -121,17 +126,17 @@ impl Keeper {
 }
 
 impl SignIn {
-    fn is_good(&self, now: Instant) -> bool {
-        now.plus(MARGIN) < self.expires_at
+    fn is_valid_at(&self, now: Instant) -> bool {
+        now.plus(EXPIRY_MARGIN) < self.expires_at
     }
 }
 
-impl Tokens for Keeper {
-    fn token<'a>(&'a self, scopes: &'a [&str]) -> Answer<'a, Secret> {
-        Box::pin(self.current(scopes))
+impl TokenProvider for TokenStore {
+    fn token<'a>(&'a self, scopes: &'a [&str]) -> ApiFuture<'a, Secret> {
+        Box::pin(self.get_valid_token(scopes))
     }
 
-    fn refused(&self) {
+    fn invalidate_token(&self) {
         self.refused.store(true, Ordering::Release);
     }
 }
