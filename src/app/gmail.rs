@@ -12,7 +12,7 @@ use crate::{
     source::{
         Mailbox, SourceError,
         calendar::{self, Calendar},
-        gmail::{self, Client, Gmail, Postbox, Push, Watch, push},
+        gmail::{self, GmailClient, GmailSource, GmailWatchSettings, Postbox, PushSubscription, push},
         google::{ClientApp, Quota, TokenFile, TokenProvider, TokenStore, sign_in::ConsentRequest},
     },
     store::Write,
@@ -28,9 +28,9 @@ pub struct SigningIn {
 
 /// One account at Google, as a source and as a mailbox; both pay from one quota.
 pub(super) struct AtGoogle {
-    pub(super) source: Gmail,
+    pub(super) source: GmailSource,
     pub(super) mailbox: Postbox,
-    pub(super) push: Option<Push>,
+    pub(super) push: Option<PushSubscription>,
 }
 
 impl App {
@@ -39,16 +39,16 @@ impl App {
         let keeper = TokenStore::new(config.client_file.clone(), file, account.name.as_str(), self.clock.clone());
         let tokens: Arc<dyn TokenProvider> = Arc::new(keeper);
         let quota = || Arc::new(Quota::new(self.clock.clone()));
-        let client = Client::new(Arc::clone(&tokens), quota(), config.api.as_deref());
+        let client = GmailClient::new(Arc::clone(&tokens), quota(), config.api.as_deref());
         // Calendar counts for itself.
         let calendar = config.calendar.then(|| Calendar::new(Arc::clone(&tokens), quota(), config.api.as_deref()));
         let push = config.push.clone().map(|PushConfig { topic, subscription }| {
-            Push::new(client.clone(), tokens, topic, subscription, config.pubsub_api.as_deref())
+            PushSubscription::new(client.clone(), tokens, topic, subscription, config.pubsub_api.as_deref())
         });
         let (labels, since) = (config.labels.clone(), config.since);
-        let watch = Watch { labels, since, page: gmail::PAGE, most: gmail::MOST_READ };
+        let watch = GmailWatchSettings { labels, since, page: gmail::MAX_PAGE_SIZE, most: gmail::MAX_READ_PER_LABEL };
         AtGoogle {
-            source: Gmail::new(client.clone(), watch, self.clock.clone()),
+            source: GmailSource::new(client.clone(), watch, self.clock.clone()),
             mailbox: Postbox::new(client, calendar),
             push,
         }

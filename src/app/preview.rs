@@ -105,7 +105,7 @@ impl App {
         let config = GmailConfig { since: days.map_or(config.since, Since::Days), ..config.clone() };
         let gmail = Arc::new(self.at_google(account, &config).source);
         let surveyor = Arc::clone(&gmail);
-        let mut found = tokio::task::spawn_blocking(move || surveyor.survey()).await??;
+        let mut found = tokio::task::spawn_blocking(move || surveyor.list_for_preview()).await??;
         let span = match config.since {
             Since::Today(_) => "of today".to_owned(),
             Since::Days(days) => format!("of the last {days} days"),
@@ -166,7 +166,7 @@ struct ReadSome {
     trouble: Option<SourceError>,
 }
 
-fn read_some(gmail: &crate::source::gmail::Gmail, wanted: Vec<Found>) -> ReadSome {
+fn read_some(gmail: &crate::source::gmail::GmailSource, wanted: Vec<Found>) -> ReadSome {
     let mut read = ReadSome { mails: Vec::new(), left: wanted.clone(), trouble: None };
     gmail.fetch_each(wanted, &mut |found, raw| match raw {
         Err(error) if error.is_mailbox_wide() => {

@@ -24,7 +24,7 @@ use crate::{
     rules::{Current, RulesWatch},
     source::{
         Maildir, Source, SourceError,
-        gmail::{Gmail, Push},
+        gmail::{GmailSource, PushSubscription},
     },
     store::{
         Receipt, Write,
@@ -86,7 +86,7 @@ pub enum Place {
     /// Files that are watched.
     Maildir(Arc<Maildir>),
     /// With the pushes that wake it, where there are any.
-    Gmail { source: Arc<Gmail>, push: Option<Arc<Push>> },
+    Gmail { source: Arc<GmailSource>, push: Option<Arc<PushSubscription>> },
 }
 
 impl std::fmt::Display for Place {

@@ -8,7 +8,7 @@ use super::{Shared, pace};
 use crate::{
     app::Pulse,
     model::{AccountId, Instant},
-    source::{gmail::Push, google::ApiError},
+    source::{gmail::PushSubscription, google::ApiError},
 };
 
 /// A watch lasts a week; Google asks for one a day.
@@ -18,7 +18,7 @@ const PATIENCE: u32 = 3;
 const AFTER_TROUBLE: Duration = Duration::from_secs(5);
 
 /// Wakes `hint` at every push, until it is time to stop.
-pub(super) async fn follow(shared: Shared, push: Arc<Push>, account: AccountId, hint: Arc<Notify>) {
+pub(super) async fn follow(shared: Shared, push: Arc<PushSubscription>, account: AccountId, hint: Arc<Notify>) {
     let clock = shared.worker.app.clock.clone();
     let mut renew_at: Option<Instant> = None;
     let mut troubles = 0;
@@ -64,7 +64,7 @@ struct Looked {
     until: Option<Instant>,
 }
 
-async fn look(push: &Arc<Push>, renew: bool) -> Result<Looked, ApiError> {
+async fn look(push: &Arc<PushSubscription>, renew: bool) -> Result<Looked, ApiError> {
     let mut until = None;
     if renew {
         let renewer = Arc::clone(push);

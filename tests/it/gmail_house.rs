@@ -8,7 +8,7 @@ use adjutant::{
     ingest::PolledIntake,
     model::{AccountMode, Since},
     source::{
-        gmail::{Client, Gmail, MOST_READ, Watch},
+        gmail::{GmailClient, GmailSource, GmailWatchSettings, MAX_READ_PER_LABEL},
         google::{Quota, TokenFile, TokenStore},
     },
 };
@@ -88,7 +88,7 @@ pub(crate) fn sign_in_for(scopes: &[&str], house: &House, google: &Google, accou
 
 /// Works as `once` does, with pages of so many: few, so that there are several.
 pub(crate) async fn once_in_pages(house: &House, google: &Google, page: u32) -> Report {
-    once(paged(house, google, page, MOST_READ).await).await
+    once(paged(house, google, page, MAX_READ_PER_LABEL).await).await
 }
 
 /// A worker that lists so many messages a page, and reads at most so many of each label.
@@ -98,9 +98,9 @@ pub(crate) async fn paged(house: &House, google: &Google, page: u32, most: usize
     let (token, client) = (house.home().token_file(WORK), house.root().join("google-client.json"));
     let keeper = TokenStore::new(client, TokenFile::at(token), WORK, house.clock.clone());
     let quota = Arc::new(Quota::new(house.clock.clone()));
-    let client = Client::new(Arc::new(keeper), quota, Some(&google.url()));
-    let watch = Watch { labels: vec!["INBOX".into()], since: Since::Days(7), page, most };
-    let source = Arc::new(Gmail::new(client, watch, house.clock.clone()));
+    let client = GmailClient::new(Arc::new(keeper), quota, Some(&google.url()));
+    let watch = GmailWatchSettings { labels: vec!["INBOX".into()], since: Since::Days(7), page, most };
+    let source = Arc::new(GmailSource::new(client, watch, house.clock.clone()));
     worker.intakes.push(Followed { intake: PolledIntake { source, ..intake }, place });
     worker
 }

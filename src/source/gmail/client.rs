@@ -46,12 +46,12 @@ pub type Hub = GmailHub<Connector>;
 
 /// One Gmail account. Cheap to clone. Blocks: only for threads that may.
 #[derive(Clone)]
-pub struct Client {
+pub struct GmailClient {
     hub: Arc<Hub>,
     caller: ApiCaller,
 }
 
-impl Client {
+impl GmailClient {
     /// `base`: where the API is, if not at Google. Must be called inside the runtime that shall drive the connections.
     pub fn new(tokens: Arc<dyn TokenProvider>, quota: Arc<Quota>, base: Option<&str>) -> Self {
         let caller = ApiCaller::new(Handle::current(), tokens, quota);
@@ -67,7 +67,7 @@ impl Client {
 
     /// The same account for work that can wait.
     #[must_use]
-    pub fn in_no_hurry(&self) -> Self {
+    pub fn for_backlog(&self) -> Self {
         Self { caller: self.caller.for_backlog(), hub: Arc::clone(&self.hub) }
     }
 
@@ -85,7 +85,7 @@ impl Client {
     }
 
     /// A call that is made once, whatever becomes of it. See [`Caller::once`].
-    pub fn once<T>(
+    pub fn call_once<T>(
         &self,
         price: CallPrice,
         request: impl AsyncFnOnce(&Hub, &mut FailureDetails) -> ApiResult<(Response, T)>,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Cursor {
+pub(super) struct GmailCursor {
     /// Everything up to here is in the ledger, but for the backlog.
     pub(super) history: u64,
     /// Mail from before this is none of ours; seconds since 1970, fixed at the first poll.
@@ -26,7 +26,7 @@ pub(super) enum Backlog {
     Mending,
 }
 
-impl Cursor {
+impl GmailCursor {
     /// None for one that this program did not write: then everything is listed again.
     pub(super) fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text.strip_prefix("gmail1 ")?).ok()
@@ -43,10 +43,10 @@ mod tests {
 
     #[test]
     fn it_reads_what_it_wrote_and_nothing_else() {
-        let cursor = Cursor { history: u64::MAX, since: 1_763_222_400, backlog: Backlog::Mending, nth: 7 };
-        assert_eq!(Cursor::parse(&cursor.write()), Some(cursor));
+        let cursor = GmailCursor { history: u64::MAX, since: 1_763_222_400, backlog: Backlog::Mending, nth: 7 };
+        assert_eq!(GmailCursor::parse(&cursor.write()), Some(cursor));
         for other in ["", "maildir1 3 -", "gmail1 {}", "gmail1 {\"history\":1}"] {
-            assert_eq!(Cursor::parse(other), None, "{other}");
+            assert_eq!(GmailCursor::parse(other), None, "{other}");
         }
     }
 }

@@ -5,23 +5,23 @@ use std::collections::{BTreeSet, HashSet};
 use google_gmail1::api::{History, Message, Profile};
 
 use super::{
-    client::{Client, Hub, ME, SCOPE, price},
-    scope::{Watched, is_out},
-    sync::Watch,
+    client::{GmailClient, Hub, ME, SCOPE, price},
+    sync::GmailWatchSettings,
+    watched_labels::{WatchedLabels, is_excluded},
 };
 use crate::source::google::{ApiError, FailureDetails};
 
 /// The most the API hands out at once.
-pub const PAGE: u32 = 500;
+pub const MAX_PAGE_SIZE: u32 = 500;
 /// A look back reads only the newest so many of each label: at 500 a page listing them costs 200 units, and reading them
 /// takes an hour and a half. What is older is listed too, to be counted.
-pub const MOST_READ: usize = 20_000;
+pub const MAX_READ_PER_LABEL: usize = 20_000;
 /// More pages than any history has; a server that repeats itself does not hold us for ever.
-const MOST_PAGES: usize = 2_000;
+const MAX_PAGES: usize = 2_000;
 
 /// What a history says happened, as far as it concerns us.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
+pub(super) struct HistoryChanges {
     /// Came, or came under a watched label; in the order it happened.
     pub(super) arrived: Vec<String>,
     /// Those of which nobody said under which labels they are.
@@ -33,16 +33,16 @@ pub(super) struct Changes {
 }
 
 /// Where the history stands now.
-pub(super) fn newest(client: &Client) -> Result<u64, ApiError> {
+pub(super) fn fetch_history_id(client: &GmailClient) -> Result<u64, ApiError> {
     let nothing = ApiError::Network { what: "the profile has no history".into(), left: true };
-    profile(client)?.history_id.ok_or(nothing)
+    fetch_profile(client)?.history_id.ok_or(nothing)
 }
 
-pub(super) fn address(client: &Client) -> Result<String, ApiError> {
-    Ok(profile(client)?.email_address.unwrap_or_default())
+pub(super) fn fetch_address(client: &GmailClient) -> Result<String, ApiError> {
+    Ok(fetch_profile(client)?.email_address.unwrap_or_default())
 }
 
-fn profile(client: &Client) -> Result<Profile, ApiError> {
+fn fetch_profile(client: &GmailClient) -> Result<Profile, ApiError> {
     let request = async |hub: &Hub, heard: &mut FailureDetails| {
         hub.users().get_profile(ME).add_scope(SCOPE).delegate(heard).doit().await
     };
@@ -51,7 +51,7 @@ fn profile(client: &Client) -> Result<Profile, ApiError> {
 
 /// The watched mail since some day.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct ListedMail {
     /// To be read, oldest first.
     pub(super) ids: Vec<String>,
     /// Older ones, which are too many to be read.
@@ -59,14 +59,19 @@ pub(super) struct Listed {
 }
 
 /// The ids of all watched mail since then.
-pub(super) fn all(client: &Client, watched: &Watched, since: i64, watch: &Watch) -> Result<Listed, ApiError> {
+pub(super) fn list_watched(
+    client: &GmailClient,
+    watched: &WatchedLabels,
+    since: i64,
+    watch: &GmailWatchSettings,
+) -> Result<ListedMail, ApiError> {
     let (mut seen, mut left_out) = (HashSet::new(), BTreeSet::new());
-    let mut all = Listed::default();
+    let mut all = ListedMail::default();
     let query = format!("after:{since}");
     for label in watched.labels() {
         let before = all.ids.len();
         let mut token: Option<String> = None;
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let request = async |hub: &Hub, heard: &mut FailureDetails| {
                 let call = hub.users().messages_list(ME).add_label_ids(label).q(&query).max_results(watch.page);
                 let call = token.iter().fold(call, |call, token| call.page_token(token));
@@ -97,10 +102,15 @@ pub(super) fn all(client: &Client, watched: &Watched, since: i64, watch: &Watch)
 }
 
 /// Everything since a history id, to its end. `Gone` when the id is too old.
-pub(super) fn changes(client: &Client, watched: &Watched, since: u64, page: u32) -> Result<Changes, ApiError> {
-    let mut changes = Changes { history: since, ..Changes::default() };
+pub(super) fn fetch_changes(
+    client: &GmailClient,
+    watched: &WatchedLabels,
+    since: u64,
+    page: u32,
+) -> Result<HistoryChanges, ApiError> {
+    let mut changes = HistoryChanges { history: since, ..HistoryChanges::default() };
     let mut token: Option<String> = None;
-    for nth in 0..MOST_PAGES {
+    for nth in 0..MAX_PAGES {
         let request = async |hub: &Hub, heard: &mut FailureDetails| {
             let call = hub.users().history_list(ME).start_history_id(since).max_results(page);
             let types = ["messageAdded", "messageDeleted", "labelAdded", "labelRemoved"];
@@ -122,23 +132,23 @@ pub(super) fn changes(client: &Client, watched: &Watched, since: u64, page: u32)
     Err(ApiError::Network { what: "the history has no end".into(), left: true })
 }
 
-impl Changes {
-    fn add(&mut self, entry: History, watched: &Watched) {
+impl HistoryChanges {
+    fn add(&mut self, entry: History, watched: &WatchedLabels) {
         let added = entry.messages_added.into_iter().flatten().filter_map(|added| added.message);
         // A star on an old mail does not make it new: only what brings it before us does.
         let brings = |labels: &Option<Vec<String>>| labels.as_ref().is_some_and(|labels| watched.has_any(labels));
         let labelled = entry.labels_added.into_iter().flatten().filter(|change| brings(&change.label_ids));
-        let frees = |labels: &Option<Vec<String>>| labels.as_ref().is_some_and(|labels| is_out(labels));
+        let frees = |labels: &Option<Vec<String>>| labels.as_ref().is_some_and(|labels| is_excluded(labels));
         let freed = entry.labels_removed.into_iter().flatten().filter(|change| frees(&change.label_ids));
         let changed = labelled.filter_map(|change| change.message).chain(freed.filter_map(|change| change.message));
-        for message in added.chain(changed).filter(|message| watched.holds(message)) {
-            self.arrive(message);
+        for message in added.chain(changed).filter(|message| watched.includes(message)) {
+            self.add_arrival(message);
         }
         let deleted = entry.messages_deleted.into_iter().flatten().filter_map(|deleted| deleted.message);
         self.deleted.extend(deleted.filter_map(|message: Message| message.id));
     }
 
-    fn arrive(&mut self, message: Message) {
+    fn add_arrival(&mut self, message: Message) {
         let Some(id) = message.id else { return };
         if message.label_ids.is_none() {
             self.unlabelled.insert(id.clone());
@@ -164,9 +174,9 @@ mod tests {
             messages_deleted: Some(vec![HistoryMessageDeleted { message: message("b") }]),
             ..History::default()
         };
-        let mut changes = Changes::default();
+        let mut changes = HistoryChanges::default();
         for _ in 0..3 {
-            changes.add(entry.clone(), &Watched::default());
+            changes.add(entry.clone(), &WatchedLabels::default());
         }
         assert_eq!(changes.arrived, ["a"]);
         assert!(changes.deleted.iter().all(|id| id == "b"));

@@ -8,14 +8,14 @@ mod list;
 mod mailbox;
 pub mod push;
 mod read;
-mod scope;
 mod sync;
+mod watched_labels;
 
-pub use client::{Client, SCOPE_NAME};
-pub use list::{MOST_READ, PAGE};
+pub use client::{GmailClient, SCOPE_NAME};
+pub use list::{MAX_PAGE_SIZE, MAX_READ_PER_LABEL};
 pub use mailbox::Postbox;
-pub use push::Push;
-pub use sync::{Gmail, Watch};
+pub use push::PushSubscription;
+pub use sync::{GmailSource, GmailWatchSettings};
 
 /// Gmail has labels, not folders; all its mail lies in one.
 pub const FOLDER: &str = "gmail";

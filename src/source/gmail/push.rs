@@ -9,20 +9,20 @@ use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::client::{Client, Hub, ME, SCOPE, price};
+use super::client::{GmailClient, Hub, ME, SCOPE, price};
 use crate::{
     model::Instant,
     source::google::{ApiError, FailureDetails, TokenProvider},
 };
 
 pub const SCOPE_NAME: &str = "https://www.googleapis.com/auth/pubsub";
-const GOOGLE: &str = "https://pubsub.googleapis.com";
+const PUBSUB_URL: &str = "https://pubsub.googleapis.com";
 /// The server holds a pull open for about a minute and a half when there is nothing.
-const PATIENCE: Duration = Duration::from_secs(120);
-const AT_ONCE: u32 = 50;
+const PULL_TIMEOUT: Duration = Duration::from_secs(120);
+const MAX_MESSAGES_PER_PULL: u32 = 50;
 
-pub struct Push {
-    client: Client,
+pub struct PushSubscription {
+    client: GmailClient,
     tokens: Arc<dyn TokenProvider>,
     topic: String,
     subscription: String,
@@ -31,27 +31,27 @@ pub struct Push {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Pulled {
+struct PullResponse {
     #[serde(default)]
-    received_messages: Vec<Received>,
+    received_messages: Vec<PubSubMessage>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Received {
+struct PubSubMessage {
     ack_id: String,
 }
 
-impl Push {
+impl PushSubscription {
     /// `base`: where Pub/Sub is, if not at Google.
     pub fn new(
-        client: Client,
+        client: GmailClient,
         tokens: Arc<dyn TokenProvider>,
         topic: String,
         subscription: String,
         base: Option<&str>,
     ) -> Self {
-        let base = base.unwrap_or(GOOGLE).trim_end_matches('/').to_owned();
+        let base = base.unwrap_or(PUBSUB_URL).trim_end_matches('/').to_owned();
         Self { client, tokens, topic, subscription, base }
     }
 
@@ -67,7 +67,7 @@ impl Push {
 
     /// Waits for a word from the subscription; whether one came.
     pub async fn pull(&self) -> Result<bool, ApiError> {
-        let pulled: Pulled = self.post("pull", &json!({ "maxMessages": AT_ONCE })).await?;
+        let pulled: PullResponse = self.post("pull", &json!({ "maxMessages": MAX_MESSAGES_PER_PULL })).await?;
         if pulled.received_messages.is_empty() {
             return Ok(false);
         }
@@ -82,7 +82,7 @@ impl Push {
     async fn post<T: for<'de> Deserialize<'de>>(&self, verb: &str, body: &Value) -> Result<T, ApiError> {
         let network = |what: &str| ApiError::Network { what: format!("Pub/Sub: {what}"), left: true };
         crate::tls::install_provider();
-        let http = reqwest::Client::builder().timeout(PATIENCE).build().map_err(|_| network("no certificates"))?;
+        let http = reqwest::Client::builder().timeout(PULL_TIMEOUT).build().map_err(|_| network("no certificates"))?;
         let token = self.tokens.token(&[SCOPE_NAME]).await?;
         let url = format!("{}/v1/{}:{verb}", self.base, self.subscription);
         let answer = http.post(url).bearer_auth(token.reveal()).json(body).send().await;

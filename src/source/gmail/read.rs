@@ -14,8 +14,8 @@ use std::{
 use google_gmail1::api::Message;
 
 use super::{
-    client::{Client, Hub, ME, SCOPE, price},
-    scope::{Watched, direction, is_out},
+    client::{GmailClient, Hub, ME, SCOPE, price},
+    watched_labels::{WatchedLabels, direction_of_labels, is_excluded},
 };
 use crate::{
     failpoint,
@@ -28,24 +28,24 @@ use crate::{
 
 /// The quota lets five messages a second through, and one takes about half a second to come. More would only hold more
 /// of them in memory.
-const AT_ONCE: usize = 4;
+const PARALLEL_FETCHES: usize = 4;
 
-type Raw = Result<Vec<u8>, SourceError>;
+type FetchResult = Result<Vec<u8>, SourceError>;
 
-pub(super) struct Readers<'a> {
-    pub(super) client: &'a Client,
+pub(super) struct ParallelFetcher<'a> {
+    pub(super) client: &'a GmailClient,
     /// For old mail.
-    pub(super) patient: &'a Client,
-    pub(super) old: &'a HashSet<String>,
+    pub(super) backlog_client: &'a GmailClient,
+    pub(super) old_ids: &'a HashSet<String>,
     /// Those that must show a watched label when they are read.
     pub(super) unlabelled: &'a HashSet<String>,
-    pub(super) watched: Option<&'a Watched>,
+    pub(super) watched: Option<&'a WatchedLabels>,
 }
 
-impl Readers<'_> {
+impl ParallelFetcher<'_> {
     /// Hands each over as it comes. After one that says nothing can be had now, no other is begun.
-    pub(super) fn read(&self, found: Vec<Found>, each: &mut dyn FnMut(Found, Raw)) {
-        let readers = AT_ONCE.min(found.len());
+    pub(super) fn read(&self, found: Vec<Found>, each: &mut dyn FnMut(Found, FetchResult)) {
+        let readers = PARALLEL_FETCHES.min(found.len());
         let queue = Mutex::new(found.into_iter());
         let stop = AtomicBool::new(false);
         // No room: a reader waits until what it read was taken.
@@ -57,9 +57,9 @@ impl Readers<'_> {
                     while !stop.load(Ordering::Acquire)
                         && let Some(next) = queue.lock().unwrap_or_else(PoisonError::into_inner).next()
                     {
-                        let client = if self.old.contains(&next.key) { self.patient } else { self.client };
+                        let client = if self.old_ids.contains(&next.key) { self.backlog_client } else { self.client };
                         let under = self.watched.filter(|_| self.unlabelled.contains(&next.key));
-                        let (next, raw) = failpoint::around("source.fetch", || one(client, next, under));
+                        let (next, raw) = failpoint::around("source.fetch", || fetch_message(client, next, under));
                         if raw.as_ref().is_err_and(SourceError::is_mailbox_wide) {
                             stop.store(true, Ordering::Release);
                         }
@@ -79,45 +79,45 @@ impl Readers<'_> {
 }
 
 /// One message, and what reading it told about it. `under`: it counts only under one of these labels.
-pub(super) fn one(client: &Client, found: Found, under: Option<&Watched>) -> (Found, Raw) {
+pub(super) fn fetch_message(client: &GmailClient, found: Found, under: Option<&WatchedLabels>) -> (Found, FetchResult) {
     let key = found.key.clone();
     let request = async |hub: &Hub, heard: &mut FailureDetails| {
         hub.users().messages_get(ME, &key).format("raw").add_scope(SCOPE).delegate(heard).doit().await
     };
     match client.ask(price::READ, request) {
-        Ok(message) => told(found, message, under),
+        Ok(message) => interpret_message(found, message, under),
         Err(error) => {
-            let error = blame(client, error, &key);
+            let error = attribute_failure(client, error, &key);
             (found, Err(error))
         }
     }
 }
 
 /// Whether a failure is this message's or everybody's: a server that answers anything else has trouble with this one.
-fn blame(client: &Client, error: ApiError, key: &str) -> SourceError {
+fn attribute_failure(client: &GmailClient, error: ApiError, key: &str) -> SourceError {
     let alive = async |hub: &Hub, heard: &mut FailureDetails| {
         hub.users().labels_list(ME).add_scope(SCOPE).delegate(heard).doit().await
     };
     match error {
-        error @ ApiError::Network { left: true, .. } if client.once(price::LABELS, alive).is_ok() => {
+        error @ ApiError::Network { left: true, .. } if client.call_once(price::LABELS, alive).is_ok() => {
             SourceError::Unreadable { key: key.to_owned(), source: io::Error::other(error) }
         }
         error => error.into_source_error(Some(key)),
     }
 }
 
-fn told(found: Found, message: Message, under: Option<&Watched>) -> (Found, Raw) {
+fn interpret_message(found: Found, message: Message, under: Option<&WatchedLabels>) -> (Found, FetchResult) {
     let labels = message.label_ids.unwrap_or_default();
     let arrived = message.internal_date.and_then(Instant::from_unix_ms);
     let mut raw = message.raw.unwrap_or_default();
     let found = Found {
-        direction: direction(&labels),
+        direction: direction_of_labels(&labels),
         arrived_at: arrived.unwrap_or(found.arrived_at),
         size: raw.len() as u64,
         ..found
     };
     // Thrown away, a draft, or elsewhere: it was never put before us, and comes back when it is.
-    if is_out(&labels) || under.is_some_and(|watched| !watched.has_any(&labels)) {
+    if is_excluded(&labels) || under.is_some_and(|watched| !watched.has_any(&labels)) {
         let gone = SourceError::Gone { key: found.key.clone() };
         return (found, Err(gone));
     }
@@ -146,11 +146,13 @@ mod tests {
             size: 0,
             file: FileNote::default(),
         };
-        let read = |labels: &[&str], under: Option<&Watched>| {
+        let read = |labels: &[&str], under: Option<&WatchedLabels>| {
             let label_ids = Some(labels.iter().map(|label| (*label).to_owned()).collect());
-            told(found(), Message { label_ids, raw: Some(b"x".to_vec()), ..Message::default() }, under).1.is_ok()
+            interpret_message(found(), Message { label_ids, raw: Some(b"x".to_vec()), ..Message::default() }, under)
+                .1
+                .is_ok()
         };
-        let inbox = Watched::of(&["INBOX"]);
+        let inbox = WatchedLabels::of(&["INBOX"]);
         assert!(read(&["INBOX"], Some(&inbox)));
         assert!(!read(&["CATEGORY_FORUMS"], Some(&inbox)));
         assert!(read(&["CATEGORY_FORUMS"], None), "it was ours when it was listed");

@@ -10,11 +10,11 @@ use std::{
 };
 
 use super::{
-    client::Client,
-    cursor::{Backlog, Cursor},
+    client::GmailClient,
+    cursor::{Backlog, GmailCursor},
     list,
-    read::Readers,
-    scope::Watched,
+    read::ParallelFetcher,
+    watched_labels::WatchedLabels,
 };
 use crate::{
     clock::Clock,
@@ -26,13 +26,13 @@ use crate::{
 };
 
 /// Old mail handed out per poll, behind the new.
-const CHUNK: usize = 128;
+const OLD_MAILS_PER_POLL: usize = 128;
 /// Between two parts of the backlog: time for new mail to be looked for.
-const BETWEEN: Duration = Duration::from_millis(10);
+const BACKLOG_PAUSE: Duration = Duration::from_millis(10);
 
 /// What the person wants watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Watch {
+pub struct GmailWatchSettings {
     /// Names or ids of labels.
     pub labels: Vec<String>,
     pub since: Since,
@@ -42,146 +42,146 @@ pub struct Watch {
     pub most: usize,
 }
 
-pub struct Gmail {
-    pub(super) client: Client,
-    watch: Watch,
+pub struct GmailSource {
+    pub(super) client: GmailClient,
+    settings: GmailWatchSettings,
     clock: Clock,
-    state: Mutex<State>,
+    state: Mutex<GmailSyncState>,
 }
 
 #[derive(Default)]
-struct State {
-    watched: Option<Watched>,
+struct GmailSyncState {
+    watched: Option<WatchedLabels>,
     /// Listed and not yet taken in, oldest first. None before the first listing of this process.
     backlog: Option<VecDeque<String>>,
     /// So many of the backlog were handed out with this cursor. They are in the ledger when it comes back.
-    offered: Option<(String, usize)>,
+    handed_out: Option<(String, usize)>,
     /// What of the last poll is old, and read in no hurry.
-    old: HashSet<String>,
+    old_ids: HashSet<String>,
     /// What of the last poll is ours only if reading it says so.
     unlabelled: HashSet<String>,
 }
 
-impl Gmail {
-    pub fn new(client: Client, watch: Watch, clock: Clock) -> Self {
-        Self { client, watch, clock, state: Mutex::default() }
+impl GmailSource {
+    pub fn new(client: GmailClient, settings: GmailWatchSettings, clock: Clock) -> Self {
+        Self { client, settings, clock, state: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, GmailSyncState> {
         // Lists that are only ever replaced or cut from the front.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Everything the first look would find, oldest first: for a preview.
-    pub fn survey(&self) -> Result<Vec<Found>, SourceError> {
-        let since = self.watch.since.start_unix(self.clock.now());
-        let watched =
-            Watched::resolve(&self.client, &self.watch.labels).map_err(|error| error.into_source_error(None))?;
-        let listed =
-            list::all(&self.client, &watched, since, &self.watch).map_err(|error| error.into_source_error(None))?;
-        Ok(listed.ids.into_iter().map(|id| self.found(id)).collect())
+    pub fn list_for_preview(&self) -> Result<Vec<Found>, SourceError> {
+        let since = self.settings.since.start_unix(self.clock.now());
+        let watched = WatchedLabels::resolve(&self.client, &self.settings.labels)
+            .map_err(|error| error.into_source_error(None))?;
+        let listed = list::list_watched(&self.client, &watched, since, &self.settings)
+            .map_err(|error| error.into_source_error(None))?;
+        Ok(listed.ids.into_iter().map(|id| self.new_found_message(id)).collect())
     }
 
     /// Whose mailbox it is.
     pub fn address(&self) -> Result<String, SourceError> {
-        list::address(&self.client).map_err(|error| error.into_source_error(None))
+        list::fetch_address(&self.client).map_err(|error| error.into_source_error(None))
     }
 
-    fn look(&self, state: &mut State, before: Option<Cursor>) -> Result<PollResult, ApiError> {
+    fn poll_changes(&self, state: &mut GmailSyncState, before: Option<GmailCursor>) -> Result<PollResult, ApiError> {
         if state.watched.is_none() {
-            state.watched = Some(Watched::resolve(&self.client, &self.watch.labels)?);
+            state.watched = Some(WatchedLabels::resolve(&self.client, &self.settings.labels)?);
         }
         let Some(watched) = state.watched.clone() else { return Ok(PollResult::default()) };
         let Some(before) = before else {
-            let since = self.watch.since.start_unix(self.clock.now());
-            return self.begin(state, &watched, since, Backlog::First, 0);
+            let since = self.settings.since.start_unix(self.clock.now());
+            return self.start_full_listing(state, &watched, since, Backlog::First, 0);
         };
         let nth = before.nth + 1;
-        match list::changes(&self.client, &watched, before.history, self.watch.page) {
+        match list::fetch_changes(&self.client, &watched, before.history, self.settings.page) {
             Ok(changes) => {
-                let cursor = Cursor { history: changes.history, nth, ..before };
-                let mut poll = self.hand_out(state, &watched, cursor, &changes.arrived)?;
+                let cursor = GmailCursor { history: changes.history, nth, ..before };
+                let mut poll = self.hand_out_batch(state, &watched, cursor, &changes.arrived)?;
                 poll.gone = changes.deleted;
                 state.unlabelled = changes.unlabelled;
                 Ok(poll)
             }
-            Err(ApiError::Gone) => self.begin(state, &watched, before.since, Backlog::Mending, nth),
+            Err(ApiError::Gone) => self.start_full_listing(state, &watched, before.since, Backlog::Mending, nth),
             Err(error) => Err(error),
         }
     }
 
     /// Everything is listed. The history is asked first: what comes while we list is found by both ways, not by neither.
     /// Nothing is handed out yet: the cursor is stored at once, so that mail which comes now is new, not the last of the old.
-    fn begin(
+    fn start_full_listing(
         &self,
-        state: &mut State,
-        watched: &Watched,
+        state: &mut GmailSyncState,
+        watched: &WatchedLabels,
         since: i64,
         backlog: Backlog,
         nth: u64,
     ) -> Result<PollResult, ApiError> {
-        let history = list::newest(&self.client)?;
-        let list::Listed { ids: all, left_out } = list::all(&self.client, watched, since, &self.watch)?;
+        let history = list::fetch_history_id(&self.client)?;
+        let list::ListedMail { ids: all, left_out } = list::list_watched(&self.client, watched, since, &self.settings)?;
         let left = all.len();
         let backlog = if left == 0 { Backlog::Done } else { backlog };
-        (state.backlog, state.offered) = (Some(all.into()), None);
-        state.old.clear();
+        (state.backlog, state.handed_out) = (Some(all.into()), None);
+        state.old_ids.clear();
         state.unlabelled.clear();
         Ok(PollResult {
-            cursor: Cursor { history, since, backlog, nth }.write(),
+            cursor: GmailCursor { history, since, backlog, nth }.write(),
             backlog: left as u64,
             left_out,
-            poll_again_after: (left > 0).then_some(BETWEEN),
+            poll_again_after: (left > 0).then_some(BACKLOG_PAUSE),
             ..PollResult::default()
         })
     }
 
     /// New mail, then a part of the old.
-    fn hand_out(
+    fn hand_out_batch(
         &self,
-        state: &mut State,
-        watched: &Watched,
-        mut cursor: Cursor,
+        state: &mut GmailSyncState,
+        watched: &WatchedLabels,
+        mut cursor: GmailCursor,
         arrived: &[String],
     ) -> Result<PollResult, ApiError> {
         let mending = cursor.backlog == Backlog::Mending;
         if cursor.backlog != Backlog::Done && state.backlog.is_none() {
-            state.backlog = Some(list::all(&self.client, watched, cursor.since, &self.watch)?.ids.into());
+            state.backlog = Some(list::list_watched(&self.client, watched, cursor.since, &self.settings)?.ids.into());
         }
         let backlog = state.backlog.iter().flatten().filter(|_| cursor.backlog != Backlog::Done);
         let there = backlog.clone().count();
-        let part: Vec<String> = backlog.take(CHUNK).cloned().collect();
+        let part: Vec<String> = backlog.take(OLD_MAILS_PER_POLL).cloned().collect();
         let left = there - part.len();
         if left == 0 {
             cursor.backlog = Backlog::Done;
         }
-        state.offered = Some((cursor.write(), part.len()));
+        state.handed_out = Some((cursor.write(), part.len()));
         let fresh: HashSet<&String> = arrived.iter().collect();
         let old: Vec<String> = part.into_iter().filter(|id| !fresh.contains(id)).collect();
-        state.old = old.iter().cloned().collect();
+        state.old_ids = old.iter().cloned().collect();
         Ok(PollResult {
-            messages: arrived.iter().cloned().chain(old).map(|id| self.found(id)).collect(),
+            messages: arrived.iter().cloned().chain(old).map(|id| self.new_found_message(id)).collect(),
             cursor: cursor.write(),
-            old_keys: state.old.clone(),
+            old_keys: state.old_ids.clone(),
             is_resync: mending,
             backlog: left as u64,
-            poll_again_after: (left > 0).then_some(BETWEEN),
+            poll_again_after: (left > 0).then_some(BACKLOG_PAUSE),
             ..PollResult::default()
         })
     }
 
     /// As much as a listing tells; the rest is known when it is read.
-    fn found(&self, key: String) -> Found {
+    fn new_found_message(&self, key: String) -> Found {
         let arrived_at = self.clock.now();
         let (folder, direction) = (super::FOLDER.to_owned(), Direction::In);
         Found { key, folder, direction, arrived_at, size: 0, file: FileNote::default() }
     }
 }
 
-impl State {
+impl GmailSyncState {
     /// What was handed out with a cursor that came back is in the ledger.
-    fn settle(&mut self, cursor: Option<&str>) {
-        let Some((offered, part)) = self.offered.take() else { return };
+    fn confirm_handed_out(&mut self, cursor: Option<&str>) {
+        let Some((offered, part)) = self.handed_out.take() else { return };
         match &mut self.backlog {
             Some(backlog) if cursor == Some(offered.as_str()) => drop(backlog.drain(..part.min(backlog.len()))),
             _ => {}
@@ -189,26 +189,27 @@ impl State {
     }
 }
 
-impl Source for Gmail {
+impl Source for GmailSource {
     fn poll(&self, cursor: Option<&str>) -> Result<PollResult, SourceError> {
         let mut state = self.lock();
-        state.settle(cursor);
-        self.look(&mut state, cursor.and_then(Cursor::parse)).map_err(|error| error.into_source_error(None))
+        state.confirm_handed_out(cursor);
+        self.poll_changes(&mut state, cursor.and_then(GmailCursor::parse))
+            .map_err(|error| error.into_source_error(None))
     }
 
     fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError> {
-        let (_, raw) = super::read::one(&self.client, self.found(key.to_owned()), None);
+        let (_, raw) = super::read::fetch_message(&self.client, self.new_found_message(key.to_owned()), None);
         raw
     }
 
     fn fetch_each(&self, found: Vec<Found>, each: &mut dyn FnMut(Found, Result<Vec<u8>, SourceError>)) {
         let (old, unlabelled, watched) = {
             let state = self.lock();
-            (state.old.clone(), state.unlabelled.clone(), state.watched.clone())
+            (state.old_ids.clone(), state.unlabelled.clone(), state.watched.clone())
         };
-        let (client, patient) = (&self.client, &self.client.in_no_hurry());
+        let (client, patient) = (&self.client, &self.client.for_backlog());
         let (unlabelled, watched) = (&unlabelled, watched.as_ref());
-        Readers { client, patient, old: &old, unlabelled, watched }.read(found, each);
+        ParallelFetcher { client, backlog_client: patient, old_ids: &old, unlabelled, watched }.read(found, each);
     }
 
     fn quota_usage(&self) -> Option<QuotaUsage> {

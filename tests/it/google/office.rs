@@ -7,7 +7,7 @@ use adjutant::{
     policy::{ApprovedAction, PolicyContext, PolicyVerdict, judge_action},
     source::{
         calendar::Calendar,
-        gmail::{Client, Postbox},
+        gmail::{GmailClient, Postbox},
         google::Quota,
     },
 };
@@ -29,7 +29,7 @@ impl Office {
         yard.key = google.person(YOU).receives(letter.text().replace('\n', "\r\n"));
         let tokens = Arc::new(Pass::of(&google, YOU));
         let quota = || Arc::new(Quota::new(yard.house.clock.clone()));
-        let client = Client::new(tokens.clone(), quota(), Some(&google.url()));
+        let client = GmailClient::new(tokens.clone(), quota(), Some(&google.url()));
         let calendar = Calendar::new(tokens, quota(), Some(&google.url()));
         let postbox = Arc::new(Postbox::new(client, Some(calendar)));
         yard.outbox.register_mailbox(AccountId::from(WORK), postbox.clone());

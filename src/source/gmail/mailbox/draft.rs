@@ -16,7 +16,7 @@ use super::handle::Handle;
 use crate::{
     model::{ActionId, action::ComposedMessage},
     source::{
-        gmail::client::{Client, ME, SCOPE, price},
+        gmail::client::{GmailClient, ME, SCOPE, price},
         google::ApiError,
         own_message::{ACTION_HEADER, extract_action_ids, extract_visible_text},
     },
@@ -33,7 +33,7 @@ const BIN: &str = "TRASH";
 const NO_TYPE: Error = Error::FieldClash("the type of a message");
 
 pub(super) struct Drafts {
-    client: Client,
+    client: GmailClient,
     /// What messages that were looked at were made for, if for anything of ours.
     others: Mutex<HashMap<String, Option<ActionId>>>,
 }
@@ -63,7 +63,7 @@ impl Found {
 }
 
 impl Drafts {
-    pub(super) fn new(client: Client) -> Self {
+    pub(super) fn new(client: GmailClient) -> Self {
         Self { client, others: Mutex::default() }
     }
 
@@ -86,7 +86,7 @@ impl Drafts {
     pub(super) fn create(&self, message: &ComposedMessage, thread: Option<String>) -> Result<Handle, ApiError> {
         let history = self.history()?;
         let draft = Draft { id: None, message: Some(Message { thread_id: thread, ..Message::default() }) };
-        let made = self.client.once(price::DRAFT, async |hub, heard| {
+        let made = self.client.call_once(price::DRAFT, async |hub, heard| {
             let call = hub.users().drafts_create(draft, ME).add_scope(SCOPE).delegate(heard);
             call.upload(Cursor::new(message.mime.as_bytes()), rfc822().ok_or(NO_TYPE)?).await
         })?;
@@ -162,7 +162,7 @@ impl Drafts {
     pub(super) fn send(&self, handle: &Handle, message: &ComposedMessage) -> Result<String, ApiError> {
         let thread = Message { thread_id: Some(handle.thread.clone()), ..Message::default() };
         let draft = Draft { id: Some(handle.draft.clone()), message: Some(thread) };
-        let sent = self.client.once(price::SEND, async |hub, heard| {
+        let sent = self.client.call_once(price::SEND, async |hub, heard| {
             let call = hub.users().drafts_send(draft, ME).add_scope(SCOPE).delegate(heard);
             call.upload(Cursor::new(message.mime.as_bytes()), rfc822().ok_or(NO_TYPE)?).await
         })?;

@@ -8,7 +8,7 @@ use std::{
 use google_gmail1::api::{Label, ModifyMessageRequest};
 
 use crate::source::{
-    gmail::client::{Client, ME, SCOPE, price},
+    gmail::client::{GmailClient, ME, SCOPE, price},
     google::ApiError,
 };
 
@@ -20,13 +20,13 @@ pub(super) fn shown(label: &str) -> String {
 }
 
 pub(super) struct Labels {
-    client: Client,
+    client: GmailClient,
     /// Ids by name, as far as they were asked for.
     known: Mutex<HashMap<String, String>>,
 }
 
 impl Labels {
-    pub(super) fn new(client: Client) -> Self {
+    pub(super) fn new(client: GmailClient) -> Self {
         Self { client, known: Mutex::default() }
     }
 

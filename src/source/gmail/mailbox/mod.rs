@@ -10,7 +10,7 @@ mod sent;
 
 use std::time::Duration;
 
-use super::Client;
+use super::GmailClient;
 use crate::{
     model::{
         Action, ActionId, Effect, Instant,
@@ -45,7 +45,7 @@ pub struct Postbox {
 }
 
 impl Postbox {
-    pub fn new(client: Client, calendar: Option<Calendar>) -> Self {
+    pub fn new(client: GmailClient, calendar: Option<Calendar>) -> Self {
         Self {
             labels: Labels::new(client.clone()),
             drafts: Drafts::new(client.clone()),

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     model::{Action, ActionId},
     source::{
-        gmail::client::{Client, ME, SCOPE, price},
+        gmail::client::{GmailClient, ME, SCOPE, price},
         google::ApiError,
         own_message::ACTION_HEADER,
     },
@@ -20,12 +20,12 @@ const SENT: &str = "SENT";
 const MOST_SENT: usize = 50;
 
 pub(super) struct Sent {
-    client: Client,
+    client: GmailClient,
     drafts: Drafts,
 }
 
 impl Sent {
-    pub(super) fn new(client: Client) -> Self {
+    pub(super) fn new(client: GmailClient) -> Self {
         Self { drafts: Drafts::new(client.clone()), client }
     }
 

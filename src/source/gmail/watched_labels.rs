@@ -2,7 +2,7 @@
 
 use google_gmail1::api::Message;
 
-use super::client::{Client, Hub, ME, SCOPE, price};
+use super::client::{GmailClient, Hub, ME, SCOPE, price};
 use crate::{
     model::Direction,
     source::google::{ApiError, FailureDetails},
@@ -10,15 +10,15 @@ use crate::{
 
 pub(super) const SENT: &str = "SENT";
 /// Mail under one of these is nobody's task.
-const NEVER: [&str; 4] = ["DRAFT", "TRASH", "SPAM", "CHAT"];
+const EXCLUDED_LABELS: [&str; 4] = ["DRAFT", "TRASH", "SPAM", "CHAT"];
 
 /// The labels that are watched, by Gmail's ids; sent mail always, for what the person promised in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Watched(Vec<String>);
+pub(super) struct WatchedLabels(Vec<String>);
 
-impl Watched {
+impl WatchedLabels {
     /// Looks the names up. A label that is not there is an error: mail would be missed in silence.
-    pub(super) fn resolve(client: &Client, names: &[String]) -> Result<Self, ApiError> {
+    pub(super) fn resolve(client: &GmailClient, names: &[String]) -> Result<Self, ApiError> {
         let request = async |hub: &Hub, heard: &mut FailureDetails| {
             hub.users().labels_list(ME).add_scope(SCOPE).delegate(heard).doit().await
         };
@@ -43,10 +43,10 @@ impl Watched {
     }
 
     /// Whether a message is ours by its labels. One that came without any is decided when it is read.
-    pub(super) fn holds(&self, message: &Message) -> bool {
+    pub(super) fn includes(&self, message: &Message) -> bool {
         match &message.label_ids {
             None => true,
-            Some(labels) => !is_out(labels) && self.has_any(labels),
+            Some(labels) => !is_excluded(labels) && self.has_any(labels),
         }
     }
 
@@ -55,18 +55,18 @@ impl Watched {
     }
 }
 
-pub(super) fn is_out(labels: &[String]) -> bool {
-    labels.iter().any(|label| NEVER.contains(&label.as_str()))
+pub(super) fn is_excluded(labels: &[String]) -> bool {
+    labels.iter().any(|label| EXCLUDED_LABELS.contains(&label.as_str()))
 }
 
 /// What the person wrote to themselves is theirs, and also received.
-pub(super) fn direction(labels: &[String]) -> Direction {
+pub(super) fn direction_of_labels(labels: &[String]) -> Direction {
     let has = |name: &str| labels.iter().any(|label| label == name);
     if has(SENT) && !has("INBOX") { Direction::Out } else { Direction::In }
 }
 
 #[cfg(test)]
-impl Watched {
+impl WatchedLabels {
     pub(super) fn of(labels: &[&str]) -> Self {
         Self(labels.iter().map(|label| (*label).to_owned()).collect())
     }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn drafts_spam_and_the_bin_are_nobodys_task() {
-        let watched = Watched::of(&["INBOX", "SENT"]);
+        let watched = WatchedLabels::of(&["INBOX", "SENT"]);
         let message = |names: &[&str]| Message { label_ids: Some(labels(names)), ..Message::default() };
         for (names, ours) in [
             (&["INBOX", "UNREAD"][..], true),
@@ -92,22 +92,22 @@ mod tests {
             (&["DRAFT"], false),
             (&[], false),
         ] {
-            assert_eq!(watched.holds(&message(names)), ours, "{names:?}");
+            assert_eq!(watched.includes(&message(names)), ours, "{names:?}");
         }
-        assert!(watched.holds(&Message::default()));
+        assert!(watched.includes(&Message::default()));
     }
 
     #[test]
     fn a_star_is_no_label_that_is_watched() {
-        let watched = Watched::of(&["INBOX", "SENT"]);
+        let watched = WatchedLabels::of(&["INBOX", "SENT"]);
         assert!(watched.has_any(&labels(&["UNREAD", "INBOX"])));
         assert!(!watched.has_any(&labels(&["UNREAD", "STARRED"])) && !watched.has_any(&[]));
     }
 
     #[test]
     fn sent_mail_is_the_persons_own() {
-        assert_eq!(direction(&labels(&["SENT"])), Direction::Out);
-        assert_eq!(direction(&labels(&["SENT", "INBOX"])), Direction::In);
-        assert_eq!(direction(&labels(&["INBOX"])), Direction::In);
+        assert_eq!(direction_of_labels(&labels(&["SENT"])), Direction::Out);
+        assert_eq!(direction_of_labels(&labels(&["SENT", "INBOX"])), Direction::In);
+        assert_eq!(direction_of_labels(&labels(&["INBOX"])), Direction::In);
     }
 }
