@@ -12,7 +12,7 @@ use crate::{
     source::{
         Mailbox, SourceError,
         calendar::{self, Calendar},
-        gmail::{self, GmailClient, GmailSource, GmailWatchSettings, Postbox, PushSubscription, push},
+        gmail::{self, GmailClient, GmailMailbox, GmailSource, GmailWatchSettings, PushSubscription, push},
         google::{ClientApp, Quota, TokenFile, TokenProvider, TokenStore, sign_in::ConsentRequest},
     },
     store::Write,
@@ -29,7 +29,7 @@ pub struct SigningIn {
 /// One account at Google, as a source and as a mailbox; both pay from one quota.
 pub(super) struct AtGoogle {
     pub(super) source: GmailSource,
-    pub(super) mailbox: Postbox,
+    pub(super) mailbox: GmailMailbox,
     pub(super) push: Option<PushSubscription>,
 }
 
@@ -49,7 +49,7 @@ impl App {
         let watch = GmailWatchSettings { labels, since, page: gmail::MAX_PAGE_SIZE, most: gmail::MAX_READ_PER_LABEL };
         AtGoogle {
             source: GmailSource::new(client.clone(), watch, self.clock.clone()),
-            mailbox: Postbox::new(client, calendar),
+            mailbox: GmailMailbox::new(client, calendar),
             push,
         }
     }

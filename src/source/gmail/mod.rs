@@ -13,7 +13,7 @@ mod watched_labels;
 
 pub use client::{GmailClient, SCOPE_NAME};
 pub use list::{MAX_PAGE_SIZE, MAX_READ_PER_LABEL};
-pub use mailbox::Postbox;
+pub use mailbox::GmailMailbox;
 pub use push::PushSubscription;
 pub use sync::{GmailSource, GmailWatchSettings};
 

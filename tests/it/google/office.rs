@@ -7,7 +7,7 @@ use adjutant::{
     policy::{ApprovedAction, PolicyContext, PolicyVerdict, judge_action},
     source::{
         calendar::Calendar,
-        gmail::{GmailClient, Postbox},
+        gmail::{GmailClient, GmailMailbox},
         google::Quota,
     },
 };
@@ -18,7 +18,7 @@ use crate::{deeds::Yard, house::WORK};
 pub(crate) struct Office {
     pub(crate) yard: Yard,
     pub(crate) google: Google,
-    pub(crate) postbox: Arc<Postbox>,
+    pub(crate) postbox: Arc<GmailMailbox>,
 }
 
 impl Office {
@@ -31,7 +31,7 @@ impl Office {
         let quota = || Arc::new(Quota::new(yard.house.clock.clone()));
         let client = GmailClient::new(tokens.clone(), quota(), Some(&google.url()));
         let calendar = Calendar::new(tokens, quota(), Some(&google.url()));
-        let postbox = Arc::new(Postbox::new(client, Some(calendar)));
+        let postbox = Arc::new(GmailMailbox::new(client, Some(calendar)));
         yard.outbox.register_mailbox(AccountId::from(WORK), postbox.clone());
         Self { yard, google, postbox }
     }

@@ -12,7 +12,7 @@ use google_gmail1::{
 };
 use mail_parser::MessageParser;
 
-use super::handle::Handle;
+use super::handle::DraftHandle;
 use crate::{
     model::{ActionId, action::ComposedMessage},
     source::{
@@ -27,7 +27,7 @@ const MOST_DRAFTS: u32 = 50;
 /// How many messages of others are remembered.
 const MOST_OTHERS: usize = 2_000;
 /// Seconds that Google's clock may be behind ours.
-const CLOCKS_DIFFER: u64 = 60;
+const CLOCK_SKEW_SECONDS: u64 = 60;
 const BIN: &str = "TRASH";
 /// Cannot be: it is a constant that is read as a type.
 const NO_TYPE: Error = Error::FieldClash("the type of a message");
@@ -47,17 +47,17 @@ pub(super) struct Found {
 
 impl Found {
     /// Gmail replaces the message of a draft that is changed, and its id with it.
-    pub(super) fn is(&self, handle: &Handle) -> bool {
+    pub(super) fn matches_handle(&self, handle: &DraftHandle) -> bool {
         !self.binned && self.message == handle.message
     }
 
     /// The same message but for what Gmail itself may add or rewrite on the way: ids, dates, the form of the sender.
-    pub(super) fn says(&self, ours: &[u8]) -> bool {
-        self.bytes == ours || (self.words_are(ours) && extract_action_ids(&self.bytes) == extract_action_ids(ours))
+    pub(super) fn matches_message(&self, ours: &[u8]) -> bool {
+        self.bytes == ours || (self.has_same_text(ours) && extract_action_ids(&self.bytes) == extract_action_ids(ours))
     }
 
     /// The same words to the same people, whichever action they belong to.
-    pub(super) fn words_are(&self, ours: &[u8]) -> bool {
+    pub(super) fn has_same_text(&self, ours: &[u8]) -> bool {
         extract_visible_text(&self.bytes).is_some_and(|theirs| extract_visible_text(ours) == Some(theirs))
     }
 }
@@ -83,7 +83,7 @@ impl Drafts {
     }
 
     /// Stores a draft. Made once: one that was stored unheard is found by [`Self::look_up`].
-    pub(super) fn create(&self, message: &ComposedMessage, thread: Option<String>) -> Result<Handle, ApiError> {
+    pub(super) fn create(&self, message: &ComposedMessage, thread: Option<String>) -> Result<DraftHandle, ApiError> {
         let history = self.history()?;
         let draft = Draft { id: None, message: Some(Message { thread_id: thread, ..Message::default() }) };
         let made = self.client.call_once(price::DRAFT, async |hub, heard| {
@@ -95,7 +95,11 @@ impl Drafts {
     }
 
     /// The draft of an action whose id was never heard. `thread` is the conversation it would be in.
-    pub(super) fn look_up(&self, action_id: ActionId, thread: Option<&str>) -> Result<Option<Handle>, ApiError> {
+    pub(super) fn find_by_action(
+        &self,
+        action_id: ActionId,
+        thread: Option<&str>,
+    ) -> Result<Option<DraftHandle>, ApiError> {
         let since = since(action_id);
         let history = self.history()?;
         let listed = self.client.ask(price::LIST, async |hub, heard| {
@@ -159,7 +163,7 @@ impl Drafts {
     }
 
     /// Lets a draft go, with exactly these bytes. Made once, whatever becomes of it. The id of the sent message.
-    pub(super) fn send(&self, handle: &Handle, message: &ComposedMessage) -> Result<String, ApiError> {
+    pub(super) fn send(&self, handle: &DraftHandle, message: &ComposedMessage) -> Result<String, ApiError> {
         let thread = Message { thread_id: Some(handle.thread.clone()), ..Message::default() };
         let draft = Draft { id: Some(handle.draft.clone()), message: Some(thread) };
         let sent = self.client.call_once(price::SEND, async |hub, heard| {
@@ -192,12 +196,12 @@ pub(super) fn since(action_id: ActionId) -> String {
 
 /// As a search says it: from a little before a time in milliseconds.
 pub(super) fn after(time: u64) -> String {
-    format!("after:{}", (time / 1000).saturating_sub(CLOCKS_DIFFER))
+    format!("after:{}", (time / 1000).saturating_sub(CLOCK_SKEW_SECONDS))
 }
 
-fn handle(draft: Draft, history: u64) -> Option<Handle> {
+fn handle(draft: Draft, history: u64) -> Option<DraftHandle> {
     let message = draft.message?;
-    Some(Handle { draft: draft.id?, message: message.id?, thread: message.thread_id.unwrap_or_default(), history })
+    Some(DraftHandle { draft: draft.id?, message: message.id?, thread: message.thread_id.unwrap_or_default(), history })
 }
 
 /// The action a message was made for, from its headers.
@@ -237,7 +241,7 @@ mod tests {
 
     #[test]
     fn what_gmail_adds_is_no_change_and_what_a_person_writes_is() {
-        let with = |from: &str, to: &str| found(&OURS.replace(from, to)).says(OURS.as_bytes());
+        let with = |from: &str, to: &str| found(&OURS.replace(from, to)).matches_message(OURS.as_bytes());
         assert!(with("", ""));
         assert!(with("Message-ID: <1@b>", "Message-ID: <CAF@mail.gmail.com>\r\nDate: Mon, 16 Nov 2026 08:00:00 +0000"));
         assert!(with("Friday.\r\n", "Friday."));
@@ -255,17 +259,17 @@ mod tests {
         let theirs = ours
             .replace("=?utf-8?B?UsOpdW5pb24=?=", "=?UTF-8?Q?R=C3=A9union?=")
             .replace("Zoé <c@d.example>", "=?UTF-8?Q?Zo=C3=A9?=\r\n <c@d.example>");
-        assert!(found(&theirs).says(ours.as_bytes()));
-        assert!(!found(&theirs.replace("R=C3=A9union", "Reunion")).says(ours.as_bytes()));
-        assert!(!found(&theirs.replace("To: ", "To: eve@d.example\r\nTo: ")).says(ours.as_bytes()));
+        assert!(found(&theirs).matches_message(ours.as_bytes()));
+        assert!(!found(&theirs.replace("R=C3=A9union", "Reunion")).matches_message(ours.as_bytes()));
+        assert!(!found(&theirs.replace("To: ", "To: eve@d.example\r\nTo: ")).matches_message(ours.as_bytes()));
     }
 
     #[test]
     fn another_message_under_the_same_draft_is_a_change() {
         let handle =
-            |message: &str| Handle { draft: "d".into(), message: message.into(), thread: "t".into(), history: 1 };
-        assert!(found(OURS).is(&handle("m")));
-        assert!(!found(OURS).is(&handle("n")));
-        assert!(!Found { binned: true, ..found(OURS) }.is(&handle("m")));
+            |message: &str| DraftHandle { draft: "d".into(), message: message.into(), thread: "t".into(), history: 1 };
+        assert!(found(OURS).matches_handle(&handle("m")));
+        assert!(!found(OURS).matches_handle(&handle("n")));
+        assert!(!Found { binned: true, ..found(OURS) }.matches_handle(&handle("m")));
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Written as `draft/message/thread/history`; Gmail's ids hold no slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Handle {
+pub(super) struct DraftHandle {
     pub(super) draft: String,
     /// Gmail gives a changed draft another message.
     pub(super) message: String,
@@ -13,8 +13,8 @@ pub(super) struct Handle {
     pub(super) history: u64,
 }
 
-impl Handle {
-    pub(super) fn read(text: &str) -> Option<Self> {
+impl DraftHandle {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
         let mut part = || parts.next().map(str::to_owned);
         let (draft, message, thread) = (part()?, part()?, part()?);
@@ -23,7 +23,7 @@ impl Handle {
     }
 }
 
-impl fmt::Display for Handle {
+impl fmt::Display for DraftHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}/{}/{}", self.draft, self.message, self.thread, self.history)
     }
@@ -35,10 +35,10 @@ mod tests {
 
     #[test]
     fn a_handle_reads_as_it_is_written() {
-        let handle = Handle { draft: "r-17".into(), message: "18c".into(), thread: "18b".into(), history: 42 };
-        assert_eq!(Handle::read(&handle.to_string()), Some(handle));
+        let handle = DraftHandle { draft: "r-17".into(), message: "18c".into(), thread: "18b".into(), history: 42 };
+        assert_eq!(DraftHandle::parse(&handle.to_string()), Some(handle));
         for broken in ["", "r-17", "r-17/18c/18b", "r-17/18c/18b/x"] {
-            assert_eq!(Handle::read(broken), None, "{broken}");
+            assert_eq!(DraftHandle::parse(broken), None, "{broken}");
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::source::{
 const PARENT: &str = "Adjutant";
 
 /// A label as it is called in Gmail.
-pub(super) fn shown(label: &str) -> String {
+pub(super) fn full_label_name(label: &str) -> String {
     format!("{PARENT}/{label}")
 }
 
@@ -31,8 +31,8 @@ impl Labels {
     }
 
     /// Gmail's id of a label of ours, which is made if it is not there.
-    pub(super) fn id_of(&self, label: &str) -> Result<String, ApiError> {
-        let name = shown(label);
+    pub(super) fn find_or_create(&self, label: &str) -> Result<String, ApiError> {
+        let name = full_label_name(label);
         if let Some(id) = self.known().get(&name) {
             return Ok(id.clone());
         }
@@ -44,16 +44,16 @@ impl Labels {
         Ok(id)
     }
 
-    pub(super) fn put(&self, message: &str, id: &str) -> Result<(), ApiError> {
+    pub(super) fn add_to_message(&self, message: &str, id: &str) -> Result<(), ApiError> {
         self.change(message, ModifyMessageRequest { add_label_ids: Some(vec![id.to_owned()]), remove_label_ids: None })
     }
 
-    pub(super) fn take(&self, message: &str, id: &str) -> Result<(), ApiError> {
+    pub(super) fn remove_from_message(&self, message: &str, id: &str) -> Result<(), ApiError> {
         self.change(message, ModifyMessageRequest { add_label_ids: None, remove_label_ids: Some(vec![id.to_owned()]) })
     }
 
     /// The ids of the labels a message has.
-    pub(super) fn of(&self, message: &str) -> Result<Vec<String>, ApiError> {
+    pub(super) fn ids_of_message(&self, message: &str) -> Result<Vec<String>, ApiError> {
         let found = self.client.ask(price::READ, async |hub, heard| {
             let call = hub.users().messages_get(ME, message).format("minimal");
             call.add_scope(SCOPE).delegate(heard).doit().await

@@ -24,69 +24,75 @@ use crate::{
     },
 };
 use draft::{Drafts, Found};
-use handle::Handle;
+use handle::DraftHandle;
 use label::Labels;
-use sent::Sent;
+use sent::SentSearch;
 
 /// After trouble on the way it is looked at again.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
+const NETWORK_RETRY_AFTER: Duration = Duration::from_secs(5);
 /// An account nobody is signed in to is tried again this often.
-const SIGN_IN: Duration = Duration::from_secs(60);
+const SIGN_IN_RETRY_AFTER: Duration = Duration::from_secs(60);
 const INBOX: &str = "INBOX";
 const DRAFTED: &str = "draft in Gmail, not sent";
 const ACCEPTED: &str = "accepted by Gmail";
 
 /// One account's mailbox, and the calendar beside it.
-pub struct Postbox {
+pub struct GmailMailbox {
     labels: Labels,
     drafts: Drafts,
-    sent: Sent,
+    sent: SentSearch,
     calendar: Option<Calendar>,
 }
 
-impl Postbox {
+impl GmailMailbox {
     pub fn new(client: GmailClient, calendar: Option<Calendar>) -> Self {
         Self {
             labels: Labels::new(client.clone()),
             drafts: Drafts::new(client.clone()),
-            sent: Sent::new(client),
+            sent: SentSearch::new(client),
             calendar,
         }
     }
 
     /// Whether the draft of an action is there and still says what it said.
-    fn unchanged(&self, handle: &Handle, message: &ComposedMessage) -> Result<bool, ApiError> {
+    fn is_draft_unchanged(&self, handle: &DraftHandle, message: &ComposedMessage) -> Result<bool, ApiError> {
         Ok(match self.drafts.read(&handle.draft)? {
-            Some(found) => found.is(handle) && found.says(message.mime.as_bytes()),
+            Some(found) => found.matches_handle(handle) && found.matches_message(message.mime.as_bytes()),
             None => false,
         })
     }
 
     /// What a try before this one has stored, if it is what it was then. Whoever has the mailbox open may have sent it.
-    fn tried(&self, action: &Action, message: &ComposedMessage) -> Result<Option<Handle>, SendError> {
-        let Some(known) = self.drafts.look_up(action.action_id, None).map_err(not_sent)? else { return Ok(None) };
+    fn find_earlier_draft(&self, action: &Action, message: &ComposedMessage) -> Result<Option<DraftHandle>, SendError> {
+        let Some(known) = self.drafts.find_by_action(action.action_id, None).map_err(not_sent)? else {
+            return Ok(None);
+        };
         match self.drafts.read(&known.draft).map_err(not_sent)? {
-            Some(found) if found.is(&known) && found.says(message.mime.as_bytes()) => Ok(Some(known)),
-            Some(_) => Err(SendError::DraftEdited),
-            None => {
-                Err(SendError::RetryLater { why: "its draft is gone".into(), after: LOOK_AGAIN, may_have_draft: true })
+            Some(found) if found.matches_handle(&known) && found.matches_message(message.mime.as_bytes()) => {
+                Ok(Some(known))
             }
+            Some(_) => Err(SendError::DraftEdited),
+            None => Err(SendError::RetryLater {
+                why: "its draft is gone".into(),
+                after: NETWORK_RETRY_AFTER,
+                may_have_draft: true,
+            }),
         }
     }
 
     /// Looks among the sent mails before anything is sent: it may have left in a past that the database has forgotten, or
     /// the person may have sent, by hand, the draft it would take the place of. The conversation answers both at once; where
     /// it need not be read, a search for what went to the same person since is the cheapest look.
-    fn look_among_sent(&self, action: &Action, thread: Option<&str>) -> Result<(), SendError> {
+    fn ensure_not_sent(&self, action: &Action, thread: Option<&str>) -> Result<(), SendError> {
         let replaced = action.effect.replaced_draft().map(|replaced| replaced.action_id);
         let (left, theirs) = match (thread, replaced) {
             (Some(thread), Some(replaced)) => {
-                let sent = self.sent.of_thread(thread).map_err(not_sent)?;
+                let sent = self.sent.actions_sent_in_thread(thread).map_err(not_sent)?;
                 let same = |other: ActionId| sent.iter().any(|sent| sent.step_key() == other.step_key());
                 (same(action.action_id), same(replaced))
             }
             (_, replaced) => {
-                let has = |wanted: ActionId| self.sent.has(wanted, action).map_err(not_sent);
+                let has = |wanted: ActionId| self.sent.was_sent(wanted, action).map_err(not_sent);
                 (has(action.action_id)?, replaced.map(has).transpose()?.unwrap_or(false))
             }
         };
@@ -97,13 +103,13 @@ impl Postbox {
     }
 
     /// The draft that a message took the place of goes to the bin, unless somebody has changed it.
-    fn retire(&self, action: &Action, replaced: &ReplacedDraft) -> Result<(), ApiError> {
+    fn trash_replaced_draft(&self, action: &Action, replaced: &ReplacedDraft) -> Result<(), ApiError> {
         let Some(message) = action.effect.message() else { return Ok(()) };
         let thread = self.drafts.thread_of(action.mail_key.as_deref(), message)?;
-        let Some(handle) = self.drafts.look_up(replaced.action_id, thread.as_deref())? else { return Ok(()) };
+        let Some(handle) = self.drafts.find_by_action(replaced.action_id, thread.as_deref())? else { return Ok(()) };
         // Gmail may have written its headers anew, but then it says what was sent.
         let is_spent =
-            |found: &Found| sha256_hex(&found.bytes) == replaced.sha256 || found.words_are(message.mime.as_bytes());
+            |found: &Found| sha256_hex(&found.bytes) == replaced.sha256 || found.has_same_text(message.mime.as_bytes());
         match self.drafts.read(&handle.draft)? {
             Some(found) if is_spent(&found) => self.drafts.discard(&found.message),
             _ => Ok(()),
@@ -111,7 +117,7 @@ impl Postbox {
     }
 }
 
-impl Mailbox for Postbox {
+impl Mailbox for GmailMailbox {
     fn stores_labels(&self) -> bool {
         true
     }
@@ -121,19 +127,21 @@ impl Mailbox for Postbox {
         match &action.effect {
             Effect::Label { label } => {
                 let key = key(action)?;
-                let id = self.labels.id_of(label).map_err(|error| passing(error, None))?;
-                self.labels.put(key, &id).map_err(|error| passing(error, Some(key)))?;
-                Ok(labelled(id, label))
+                let id = self.labels.find_or_create(label).map_err(|error| into_retryable_error(error, None))?;
+                self.labels.add_to_message(key, &id).map_err(|error| into_retryable_error(error, Some(key)))?;
+                Ok(applied_label(id, label))
             }
             Effect::Archive => {
                 let key = key(action)?;
-                self.labels.take(key, INBOX).map_err(|error| passing(error, Some(key)))?;
+                self.labels.remove_from_message(key, INBOX).map_err(|error| into_retryable_error(error, Some(key)))?;
                 Ok(AppliedEffect { handle: key.to_owned(), result: "archived in Gmail".into() })
             }
             Effect::Draft { message } => {
-                let thread =
-                    self.drafts.thread_of(action.mail_key.as_deref(), message).map_err(|error| passing(error, None))?;
-                let made = self.drafts.create(message, thread).map_err(|error| passing(error, None))?;
+                let thread = self
+                    .drafts
+                    .thread_of(action.mail_key.as_deref(), message)
+                    .map_err(|error| into_retryable_error(error, None))?;
+                let made = self.drafts.create(message, thread).map_err(|error| into_retryable_error(error, None))?;
                 Ok(AppliedEffect { handle: made.to_string(), result: DRAFTED.into() })
             }
             _ => Err(SourceError::Unsupported { what: action.tool.clone() }),
@@ -145,21 +153,21 @@ impl Mailbox for Postbox {
         match &action.effect {
             Effect::Label { label } => {
                 let key = key(action)?;
-                let id = self.labels.id_of(label).map_err(|error| passing(error, None))?;
-                let there = self.labels.of(key).map_err(|error| passing(error, Some(key)))?;
-                Ok(there.contains(&id).then(|| labelled(id, label)))
+                let id = self.labels.find_or_create(label).map_err(|error| into_retryable_error(error, None))?;
+                let there = self.labels.ids_of_message(key).map_err(|error| into_retryable_error(error, Some(key)))?;
+                Ok(there.contains(&id).then(|| applied_label(id, label)))
             }
             Effect::Archive => {
                 let key = key(action)?;
-                let there = self.labels.of(key).map_err(|error| passing(error, Some(key)))?;
+                let there = self.labels.ids_of_message(key).map_err(|error| into_retryable_error(error, Some(key)))?;
                 let out = !there.iter().any(|label| label == INBOX);
                 Ok(out.then(|| AppliedEffect { handle: key.to_owned(), result: "is archived in Gmail".into() }))
             }
             Effect::Draft { message } => {
                 let thread = self.drafts.thread_of(action.mail_key.as_deref(), message);
-                let thread = thread.map_err(|error| passing(error, None))?;
-                let found = self.drafts.look_up(action.action_id, thread.as_deref());
-                let found = found.map_err(|error| passing(error, None))?;
+                let thread = thread.map_err(|error| into_retryable_error(error, None))?;
+                let found = self.drafts.find_by_action(action.action_id, thread.as_deref());
+                let found = found.map_err(|error| into_retryable_error(error, None))?;
                 Ok(found.map(|handle| AppliedEffect { handle: handle.to_string(), result: DRAFTED.into() }))
             }
             _ => Ok(None),
@@ -167,43 +175,46 @@ impl Mailbox for Postbox {
     }
 
     fn draft(&self, approved: &ApprovedAction, tried: bool) -> Result<AppliedEffect, SendError> {
-        let (action, message) = outgoing(approved)?;
+        let (action, message) = outgoing_message(approved)?;
         let thread = self.drafts.thread_of(action.mail_key.as_deref(), message).map_err(not_sent)?;
-        self.look_among_sent(action, thread.as_deref())?;
-        let known = if tried { self.tried(action, message)? } else { None };
+        self.ensure_not_sent(action, thread.as_deref())?;
+        let known = if tried { self.find_earlier_draft(action, message)? } else { None };
         let handle = known.map_or_else(|| self.drafts.create(message, thread).map_err(not_sent), Ok)?;
         Ok(AppliedEffect { handle: handle.to_string(), result: "draft in Gmail".into() })
     }
 
     fn send_draft(&self, approved: &ApprovedAction, draft: &str) -> Result<SendReceipt, SendError> {
-        let (action, message) = outgoing(approved)?;
-        let handle = Handle::read(draft).ok_or_else(|| SendError::OutcomeUnknown("its draft has no id".into()))?;
+        let (action, message) = outgoing_message(approved)?;
+        let handle =
+            DraftHandle::parse(draft).ok_or_else(|| SendError::OutcomeUnknown("its draft has no id".into()))?;
         let found = self.drafts.read(&handle.draft).map_err(not_sent)?;
         let Some(found) = found else {
             // Sent or thrown away, by whoever has the mailbox open; what was sent may be seen only later.
-            let gone = self.sent.look(action, Some(&handle)).map_err(unsure)?;
-            return gone.map(accepted).ok_or_else(|| SendError::OutcomeUnknown("its draft is gone".into()));
+            let gone = self.sent.find_sent(action, Some(&handle)).map_err(outcome_unknown_error)?;
+            return gone.map(accepted_receipt).ok_or_else(|| SendError::OutcomeUnknown("its draft is gone".into()));
         };
-        if !found.is(&handle) || !found.says(message.mime.as_bytes()) {
+        if !found.matches_handle(&handle) || !found.matches_message(message.mime.as_bytes()) {
             return Err(SendError::DraftEdited);
         }
         match self.drafts.send(&handle, message) {
-            Ok(id) => Ok(accepted(id)),
+            Ok(id) => Ok(accepted_receipt(id)),
             // Somebody was faster.
-            Err(error @ (ApiError::Gone | ApiError::Conflict)) => Err(unsure(error)),
+            Err(error @ (ApiError::Gone | ApiError::Conflict)) => Err(outcome_unknown_error(error)),
             Err(error) if error.is_certainly_not_done() => Err(not_sent(error)),
-            Err(error) => Err(unsure(error)),
+            Err(error) => Err(outcome_unknown_error(error)),
         }
     }
 
     fn find(&self, action: &Action, draft: &str) -> Result<MessageProbeResult, SourceError> {
-        let handle = Handle::read(draft);
+        let handle = DraftHandle::parse(draft);
         // Among the sent ones first: what is there has left, whatever the drafts still show.
-        if let Some(id) = self.sent.look(action, handle.as_ref()).map_err(|error| error.into_source_error(None))? {
-            return Ok(MessageProbeResult::SentOrSaved(accepted(id)));
+        if let Some(id) = self.sent.find_sent(action, handle.as_ref()).map_err(|error| error.into_source_error(None))? {
+            return Ok(MessageProbeResult::SentOrSaved(accepted_receipt(id)));
         }
-        let still =
-            |handle: &Handle| AppliedEffect { handle: handle.to_string(), result: "still a draft in Gmail".into() };
+        let still = |handle: &DraftHandle| AppliedEffect {
+            handle: handle.to_string(),
+            result: "still a draft in Gmail".into(),
+        };
         match handle {
             Some(handle) => match self.drafts.read(&handle.draft).map_err(|error| error.into_source_error(None))? {
                 Some(Found { binned: false, .. }) => Ok(MessageProbeResult::Draft(still(&handle))),
@@ -213,7 +224,7 @@ impl Mailbox for Postbox {
             },
             None => {
                 // In whichever conversation it is.
-                let found = self.drafts.look_up(action.action_id, None);
+                let found = self.drafts.find_by_action(action.action_id, None);
                 let found = found.map_err(|error| error.into_source_error(None))?;
                 Ok(found.map_or(MessageProbeResult::Absent, |handle| MessageProbeResult::Draft(still(&handle))))
             }
@@ -229,33 +240,34 @@ impl Mailbox for Postbox {
             _ => Ok(None),
         };
         // Neither waits for the other.
-        let retired = replaces.as_ref().map_or(Ok(()), |replaced| self.retire(action, replaced));
-        match retired.map_err(settling) {
+        let retired = replaces.as_ref().map_or(Ok(()), |replaced| self.trash_replaced_draft(action, replaced));
+        match retired.map_err(into_completion_error) {
             Err(later @ (SourceError::RateLimited { .. } | SourceError::RetryLater { .. })) => return Err(later),
             // It simply stays.
             Err(error) => tracing::warn!(%error, "the draft that was replaced could not be thrown away"),
             Ok(()) => {}
         }
-        told.map_err(settling)
+        told.map_err(into_completion_error)
     }
 
     fn discard_draft(&self, action: &Action, draft: &str) -> Result<(), SourceError> {
         // A draft nobody has heard of is found by the action it is for.
-        let unheard = || self.drafts.look_up(action.action_id, None).map_err(|error| error.into_source_error(None));
-        let handle = if draft.is_empty() { unheard()? } else { Handle::read(draft) };
+        let unheard =
+            || self.drafts.find_by_action(action.action_id, None).map_err(|error| error.into_source_error(None));
+        let handle = if draft.is_empty() { unheard()? } else { DraftHandle::parse(draft) };
         let (Some(handle), Some(message)) = (handle, action.effect.message()) else { return Ok(()) };
-        let ours = self.unchanged(&handle, message).map_err(|error| error.into_source_error(None))?;
+        let ours = self.is_draft_unchanged(&handle, message).map_err(|error| error.into_source_error(None))?;
         if ours { self.drafts.discard(&handle.message).map_err(|error| error.into_source_error(None)) } else { Ok(()) }
     }
 
     fn busy(&self, from: Instant, to: Instant) -> Result<Option<Vec<Busy>>, SourceError> {
         let busy = self.calendar.as_ref().map(|calendar| calendar.busy(from, to)).transpose();
-        busy.map_err(|error| passing(error, None))
+        busy.map_err(|error| into_retryable_error(error, None))
     }
 
     fn invited(&self, uid: &str) -> Result<Option<Vec<CalendarEvent>>, SourceError> {
         let events = self.calendar.as_ref().map(|calendar| calendar.invited(uid)).transpose();
-        events.map_err(|error| passing(error, None))
+        events.map_err(|error| into_retryable_error(error, None))
     }
 
     fn undo(&self, approved: &ApprovedAction, handle: &str) -> Result<String, SourceError> {
@@ -263,21 +275,21 @@ impl Mailbox for Postbox {
         match &action.effect {
             Effect::Label { label } => {
                 let key = key(action)?;
-                self.labels.take(key, handle).map_err(|error| error.into_source_error(Some(key)))?;
+                self.labels.remove_from_message(key, handle).map_err(|error| error.into_source_error(Some(key)))?;
                 Ok(format!("the label {label} is off again"))
             }
             Effect::Archive => {
                 let key = key(action)?;
-                self.labels.put(key, INBOX).map_err(|error| error.into_source_error(Some(key)))?;
+                self.labels.add_to_message(key, INBOX).map_err(|error| error.into_source_error(Some(key)))?;
                 Ok("it is in the inbox again".into())
             }
             Effect::Draft { message } => {
                 let gone = || SourceError::Gone { key: handle.to_owned() };
-                let handle = Handle::read(handle).ok_or_else(gone)?;
+                let handle = DraftHandle::parse(handle).ok_or_else(gone)?;
                 if self.drafts.read(&handle.draft).map_err(|error| error.into_source_error(None))?.is_none() {
                     return Err(gone());
                 }
-                if !self.unchanged(&handle, message).map_err(|error| error.into_source_error(None))? {
+                if !self.is_draft_unchanged(&handle, message).map_err(|error| error.into_source_error(None))? {
                     return Err(SourceError::Unsupported { what: "take back a draft you have changed".into() });
                 }
                 self.drafts.discard(&handle.message).map_err(|error| error.into_source_error(None))?;
@@ -290,20 +302,20 @@ impl Mailbox for Postbox {
 
 /// A label is put and taken as often as asked with the same end, so that after trouble on the way it is simply asked
 /// for again later.
-fn passing(error: ApiError, key: Option<&str>) -> SourceError {
+fn into_retryable_error(error: ApiError, key: Option<&str>) -> SourceError {
     match error {
-        ApiError::Network { .. } => SourceError::RetryLater { problem: error.to_string(), after: LOOK_AGAIN },
+        ApiError::Network { .. } => SourceError::RetryLater { problem: error.to_string(), after: NETWORK_RETRY_AFTER },
         error => error.into_source_error(key),
     }
 }
 
 /// What goes with a message that has left waits until the person has signed in again.
-fn settling(error: ApiError) -> SourceError {
+fn into_completion_error(error: ApiError) -> SourceError {
     match error {
         ApiError::Auth(_) | ApiError::TokenRejected => {
-            SourceError::RetryLater { problem: error.to_string(), after: SIGN_IN }
+            SourceError::RetryLater { problem: error.to_string(), after: SIGN_IN_RETRY_AFTER }
         }
-        error => passing(error, None),
+        error => into_retryable_error(error, None),
     }
 }
 
@@ -312,26 +324,26 @@ fn not_sent(error: ApiError) -> SendError {
     let after = match error {
         ApiError::Refused { .. } | ApiError::Conflict | ApiError::Gone => return SendError::Refused(error.to_string()),
         ApiError::RateLimited { after } | ApiError::Overloaded { after } => after,
-        ApiError::Auth(_) | ApiError::MissingScope(_) => SIGN_IN,
-        ApiError::TokenRejected | ApiError::Network { .. } => LOOK_AGAIN,
+        ApiError::Auth(_) | ApiError::MissingScope(_) => SIGN_IN_RETRY_AFTER,
+        ApiError::TokenRejected | ApiError::Network { .. } => NETWORK_RETRY_AFTER,
     };
     SendError::RetryLater { why: error.to_string(), after, may_have_draft: !error.is_certainly_not_done() }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape map_err asks for")]
-fn unsure(error: ApiError) -> SendError {
+fn outcome_unknown_error(error: ApiError) -> SendError {
     SendError::OutcomeUnknown(error.to_string())
 }
 
-fn labelled(handle: String, label: &str) -> AppliedEffect {
-    AppliedEffect { handle, result: format!("labelled {}", label::shown(label)) }
+fn applied_label(handle: String, label: &str) -> AppliedEffect {
+    AppliedEffect { handle, result: format!("labelled {}", label::full_label_name(label)) }
 }
 
-fn accepted(handle: String) -> SendReceipt {
+fn accepted_receipt(handle: String) -> SendReceipt {
     SendReceipt::Sent(AppliedEffect { handle, result: ACCEPTED.into() })
 }
 
-fn outgoing(approved: &ApprovedAction) -> Result<(&Action, &ComposedMessage), SendError> {
+fn outgoing_message(approved: &ApprovedAction) -> Result<(&Action, &ComposedMessage), SendError> {
     let action = approved.action();
     match &action.effect {
         Effect::Send { message, .. } => Ok((action, message)),

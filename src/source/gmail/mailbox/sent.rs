@@ -4,7 +4,7 @@ use google_gmail1::api::History;
 
 use super::{
     draft::{Drafts, action_named, after, is_in},
-    handle::Handle,
+    handle::DraftHandle,
 };
 use crate::{
     model::{Action, ActionId},
@@ -19,20 +19,20 @@ const SENT: &str = "SENT";
 /// More sent mails than this since the draft was stored are more than a look can read.
 const MOST_SENT: usize = 50;
 
-pub(super) struct Sent {
+pub(super) struct SentSearch {
     client: GmailClient,
     drafts: Drafts,
 }
 
-impl Sent {
+impl SentSearch {
     pub(super) fn new(client: GmailClient) -> Self {
         Self { drafts: Drafts::new(client.clone()), client }
     }
 
     /// The id of the sent message that carries the action's name. With a handle only what was sent since its draft was
     /// stored is looked at, by the mailbox's own history, which knows at once; else, what was sent to the same person.
-    pub(super) fn look(&self, action: &Action, handle: Option<&Handle>) -> Result<Option<String>, ApiError> {
-        let since = handle.map(|handle| self.since(handle.history)).transpose();
+    pub(super) fn find_sent(&self, action: &Action, handle: Option<&DraftHandle>) -> Result<Option<String>, ApiError> {
+        let since = handle.map(|handle| self.list_sent_since(handle.history)).transpose();
         let candidates = match since {
             Ok(Some(found)) => found,
             Ok(None) | Err(ApiError::Gone) => self.listed(action, action.action_id)?,
@@ -42,19 +42,19 @@ impl Sent {
             let what = format!("more than {MOST_SENT} mails were sent since; look for the {ACTION_HEADER} header");
             return Err(ApiError::Network { what, left: true });
         }
-        self.newest(candidates.into_iter(), action.action_id)
+        self.find_newest(candidates.into_iter(), action.action_id)
     }
 
     /// Whether a message made for `wanted` is among those that were sent to whom the action writes, its handle not being
     /// known. Should the person write very often to the same address, the newest count.
-    pub(super) fn has(&self, wanted: ActionId, action: &Action) -> Result<bool, ApiError> {
+    pub(super) fn was_sent(&self, wanted: ActionId, action: &Action) -> Result<bool, ApiError> {
         let candidates = self.listed(action, wanted)?;
         let old = candidates.len().saturating_sub(MOST_SENT);
-        Ok(self.newest(candidates.into_iter().skip(old), wanted)?.is_some())
+        Ok(self.find_newest(candidates.into_iter().skip(old), wanted)?.is_some())
     }
 
     /// The actions for which a message of a known conversation was sent.
-    pub(super) fn of_thread(&self, thread: &str) -> Result<Vec<ActionId>, ApiError> {
+    pub(super) fn actions_sent_in_thread(&self, thread: &str) -> Result<Vec<ActionId>, ApiError> {
         let read = self.client.ask(price::READ_THREAD, async |hub, heard| {
             let call = hub.users().threads_get(ME, thread).format("metadata").add_metadata_headers(ACTION_HEADER);
             call.add_scope(SCOPE).delegate(heard).doit().await
@@ -68,7 +68,7 @@ impl Sent {
     }
 
     /// The newest first: that is where it will be.
-    fn newest(
+    fn find_newest(
         &self,
         candidates: impl DoubleEndedIterator<Item = String>,
         wanted: ActionId,
@@ -81,7 +81,7 @@ impl Sent {
         Ok(None)
     }
 
-    fn since(&self, history: u64) -> Result<Vec<String>, ApiError> {
+    fn list_sent_since(&self, history: u64) -> Result<Vec<String>, ApiError> {
         let (mut ids, mut page): (Vec<String>, Option<String>) = (Vec::new(), None);
         loop {
             let listed = self.client.ask(price::HISTORY, async |hub, heard| {
