@@ -150,7 +150,7 @@ fn read_next(
     match next {
         None => part().last = true,
         Some(Err(message)) => part().arrivals.push(unreadable(message, desk.clock.now())),
-        Some(Ok(Imported { key, place, folder, direction, arrived_at, bytes, progress })) => {
+        Some(Ok(Imported { key, place_key: place, folder, direction, arrived_at, bytes, progress })) => {
             {
                 let mut part = part();
                 part.progress = progress;

@@ -8,7 +8,7 @@ use crate::model::Instant;
 ///
 /// Body lines that begin with "From " do not look like this. Some without a time inside: it is an envelope, and its time
 /// is none that counts.
-pub(super) fn from_line(line: &[u8]) -> Option<Option<Instant>> {
+pub(super) fn parse_from_line(line: &[u8]) -> Option<Option<Instant>> {
     let line = std::str::from_utf8(line.strip_prefix(b"From ")?.get(..).filter(|line| line.len() < 500)?).ok()?;
     let words: Vec<&str> = line.split_whitespace().collect();
     let clock = words.iter().position(|word| {
@@ -62,7 +62,7 @@ mod tests {
             ("From ", None),
             ("From: a@b.example", None),
         ] {
-            let at = from_line(line.as_bytes()).map(|at| at.unwrap().to_string());
+            let at = parse_from_line(line.as_bytes()).map(|at| at.unwrap().to_string());
             assert_eq!(at.as_deref(), expected, "{line}");
         }
     }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn an_envelope_of_no_time_that_counts_still_begins_a_message() {
         for line in ["From a@b.example Mon Mar  3 10:00:05 1901\n", "From a@b.example Mon Mar 3 10:00:00 9999"] {
-            assert_eq!(from_line(line.as_bytes()), Some(None), "{line}");
+            assert_eq!(parse_from_line(line.as_bytes()), Some(None), "{line}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::envelope::from_line;
+use super::envelope::parse_from_line;
 use crate::{model::Instant, source::MAX_FETCH_BYTES};
 
 /// A line is taken in pieces of this size, so that one without an end cannot fill the memory.
@@ -12,20 +12,20 @@ const PIECE: u64 = 64 * 1024;
 pub(super) struct Mbox<R> {
     reader: BufReader<R>,
     /// Bytes read.
-    at: u64,
+    offset: u64,
     /// Of the message whose envelope was read last.
     envelope: Option<Envelope>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Envelope {
-    at: Option<Instant>,
+    arrived_at: Option<Instant>,
 }
 
 #[derive(Debug)]
-pub(super) struct Message {
+pub(super) struct MboxMessage {
     pub(super) bytes: Vec<u8>,
-    pub(super) at: Option<Instant>,
+    pub(super) arrived_at: Option<Instant>,
     /// Where it ends in the file.
     pub(super) end: u64,
 }
@@ -33,11 +33,11 @@ pub(super) struct Message {
 impl<R: Read> Mbox<R> {
     /// Nothing when the file does not begin like an mbox.
     pub(super) fn open(file: R) -> io::Result<Option<Mbox<R>>> {
-        let mut mbox = Mbox { reader: BufReader::with_capacity(PIECE as usize, file), at: 0, envelope: None };
+        let mut mbox = Mbox { reader: BufReader::with_capacity(PIECE as usize, file), offset: 0, envelope: None };
         let mut line = Vec::new();
-        while mbox.piece(&mut line)? {
+        while mbox.read_piece(&mut line)? {
             if line.starts_with(b"From ") {
-                mbox.envelope = Some(Envelope { at: from_line(&line).flatten() });
+                mbox.envelope = Some(Envelope { arrived_at: parse_from_line(&line).flatten() });
                 return Ok(Some(mbox));
             }
             if !line.trim_ascii().is_empty() {
@@ -48,32 +48,32 @@ impl<R: Read> Mbox<R> {
     }
 
     pub(super) fn bytes_read(&self) -> u64 {
-        self.at
+        self.offset
     }
 
-    fn piece(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+    fn read_piece(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         line.clear();
         let read = (&mut self.reader).take(PIECE).read_until(b'\n', line)?;
-        self.at += read as u64;
+        self.offset += read as u64;
         Ok(read > 0)
     }
 
-    fn message(&mut self, at: Option<Instant>) -> io::Result<Message> {
+    fn read_message(&mut self, at: Option<Instant>) -> io::Result<MboxMessage> {
         let mut bytes = Vec::new();
         let mut line = Vec::new();
         // The envelope only counts after an empty line, or right behind another envelope.
         let (mut starts_line, mut after_empty) = (true, true);
-        let mut end = self.at;
-        while self.piece(&mut line)? {
+        let mut end = self.offset;
+        while self.read_piece(&mut line)? {
             if starts_line
                 && after_empty
                 && line.starts_with(b"From ")
-                && let Some(next) = from_line(&line)
+                && let Some(next) = parse_from_line(&line)
             {
-                self.envelope = Some(Envelope { at: next });
+                self.envelope = Some(Envelope { arrived_at: next });
                 break;
             }
-            end = self.at;
+            end = self.offset;
             let quoted = starts_line && is_quoted_from(&line);
             let text = if quoted { line.get(1..).unwrap_or_default() } else { &line };
             if (bytes.len() + text.len()) as u64 <= MAX_FETCH_BYTES {
@@ -83,7 +83,7 @@ impl<R: Read> Mbox<R> {
             starts_line = line.last() == Some(&b'\n');
         }
         drop_last_empty_line(&mut bytes);
-        Ok(Message { bytes, at, end })
+        Ok(MboxMessage { bytes, arrived_at: at, end })
     }
 }
 
@@ -103,11 +103,11 @@ fn drop_last_empty_line(bytes: &mut Vec<u8>) {
 }
 
 impl<R: Read> Iterator for Mbox<R> {
-    type Item = io::Result<Message>;
+    type Item = io::Result<MboxMessage>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let envelope = self.envelope.take()?;
-        Some(self.message(envelope.at))
+        Some(self.read_message(envelope.arrived_at))
     }
 }
 

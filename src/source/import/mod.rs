@@ -27,7 +27,7 @@ pub struct Imported {
     /// By its content: the same at every import of the same message.
     pub key: String,
     /// What its key was if it could not be read before.
-    pub place: String,
+    pub place_key: String,
     pub folder: String,
     pub direction: Direction,
     pub arrived_at: Instant,
@@ -51,42 +51,42 @@ pub struct NotImported {
 pub struct Import {
     total: u64,
     progress: u64,
-    kind: Kind,
+    source: ImportSource,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum ImportSource {
     Mbox { messages: Box<Mbox<File>>, folder: String, direction: Direction, fallback: Instant },
-    Files(std::vec::IntoIter<Waiting>),
+    Files(std::vec::IntoIter<EmlFile>),
     Maildir { maildir: Box<Maildir>, messages: std::vec::IntoIter<super::Found> },
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct EmlFile {
     path: PathBuf,
     folder: String,
 }
 
 /// Directories inside directories of .eml files are followed so far.
-const DEPTH: usize = 16;
+const MAX_DIRECTORY_DEPTH: usize = 16;
 /// Young files settle within one; more are files that keep coming.
-const YOUNG_WAITS: usize = 5;
+const MAX_SETTLE_WAITS: usize = 5;
 
 impl Import {
     pub fn open(path: &Path) -> Result<Import, SourceError> {
         let unavailable = |source| SourceError::Unavailable { what: path.display().to_string(), source };
         let meta = fs::metadata(path).map_err(unavailable)?;
         if !meta.is_dir() {
-            return Self::file(path, &meta).map_err(unavailable);
+            return Self::open_file(path, &meta).map_err(unavailable);
         }
         if path.join("cur").is_dir() || path.join("new").is_dir() {
-            return Self::maildir(path);
+            return Self::open_maildir(path);
         }
         let mut files = Vec::new();
-        collect(path, "", DEPTH, &mut files).map_err(unavailable)?;
+        collect_eml_files(path, "", MAX_DIRECTORY_DEPTH, &mut files).map_err(unavailable)?;
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let total = files.iter().filter_map(|file| fs::metadata(&file.path).ok()).map(|meta| meta.len()).sum();
-        Ok(Import { total, progress: 0, kind: Kind::Files(files.into_iter()) })
+        Ok(Import { total, progress: 0, source: ImportSource::Files(files.into_iter()) })
     }
 
     /// Of everything to be read, for a progress bar.
@@ -94,23 +94,23 @@ impl Import {
         self.total
     }
 
-    fn file(path: &Path, meta: &fs::Metadata) -> io::Result<Import> {
+    fn open_file(path: &Path, meta: &fs::Metadata) -> io::Result<Import> {
         let kind = match Mbox::open(File::open(path)?)? {
             Some(messages) => {
                 let folder = stem(path);
                 let direction = direction_of(&folder);
-                Kind::Mbox { messages: Box::new(messages), folder, direction, fallback: modified(meta) }
+                ImportSource::Mbox { messages: Box::new(messages), folder, direction, fallback: modified(meta) }
             }
-            None => Kind::Files(vec![Waiting { path: path.to_owned(), folder: String::new() }].into_iter()),
+            None => ImportSource::Files(vec![EmlFile { path: path.to_owned(), folder: String::new() }].into_iter()),
         };
-        Ok(Import { total: meta.len(), progress: 0, kind })
+        Ok(Import { total: meta.len(), progress: 0, source: kind })
     }
 
-    fn maildir(path: &Path) -> Result<Import, SourceError> {
+    fn open_maildir(path: &Path) -> Result<Import, SourceError> {
         let maildir = Box::new(Maildir::open(path.to_owned(), Box::new(Vec::new())));
         let mut poll = failpoint::around("source.poll", || maildir.poll(None))?;
         // Files so young that they may still be written are waited for; a mailbox in use never comes to an end of them.
-        for pause in std::iter::repeat_n(poll.poll_again_after, YOUNG_WAITS).flatten() {
+        for pause in std::iter::repeat_n(poll.poll_again_after, MAX_SETTLE_WAITS).flatten() {
             std::thread::sleep(pause);
             poll = failpoint::around("source.poll", || maildir.poll(None))?;
             if poll.poll_again_after.is_none() {
@@ -119,7 +119,7 @@ impl Import {
         }
         let messages = poll.messages;
         let total = messages.iter().map(|found| found.size).sum();
-        Ok(Import { total, progress: 0, kind: Kind::Maildir { maildir, messages: messages.into_iter() } })
+        Ok(Import { total, progress: 0, source: ImportSource::Maildir { maildir, messages: messages.into_iter() } })
     }
 }
 
@@ -127,8 +127,8 @@ impl Iterator for Import {
     type Item = Result<Imported, NotImported>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        match &mut self.kind {
-            Kind::Mbox { messages, folder, direction, fallback } => {
+        match &mut self.source {
+            ImportSource::Mbox { messages, folder, direction, fallback } => {
                 let begin = messages.bytes_read();
                 let message = match messages.next()? {
                     Ok(message) => message,
@@ -138,10 +138,11 @@ impl Iterator for Import {
                         return Some(Err(NotImported { key, folder, direction: *direction, error }));
                     }
                 };
-                let arrived_at = message.at.or_else(|| envelope::header_date(&message.bytes)).unwrap_or(*fallback);
+                let arrived_at =
+                    message.arrived_at.or_else(|| envelope::header_date(&message.bytes)).unwrap_or(*fallback);
                 Some(Ok(Imported {
                     key: format!("mbox/{}", sha256_hex(&message.bytes)),
-                    place: format!("mbox/{folder}/{begin}"),
+                    place_key: format!("mbox/{folder}/{begin}"),
                     folder: folder.clone(),
                     direction: *direction,
                     arrived_at,
@@ -149,7 +150,7 @@ impl Iterator for Import {
                     progress: message.end,
                 }))
             }
-            Kind::Files(files) => {
+            ImportSource::Files(files) => {
                 let file = files.next()?;
                 let result = read_eml(&file, &mut self.progress);
                 Some(result.map_err(|source| {
@@ -158,7 +159,7 @@ impl Iterator for Import {
                     NotImported { key: place_key(&file.path), folder: file.folder, direction, error }
                 }))
             }
-            Kind::Maildir { maildir, messages } => {
+            ImportSource::Maildir { maildir, messages } => {
                 let found = messages.next()?;
                 self.progress += found.size;
                 let super::Found { key, folder, direction, arrived_at, .. } = found;
@@ -169,7 +170,7 @@ impl Iterator for Import {
                         // An archive that was copied has old mail in new files.
                         let arrived_at = envelope::header_date(&bytes).map_or(arrived_at, |at| at.min(arrived_at));
                         let (key, progress) = (format!("maildir/{}", sha256_hex(&bytes)), self.progress);
-                        Ok(Imported { key, place, folder, direction, arrived_at, bytes, progress })
+                        Ok(Imported { key, place_key: place, folder, direction, arrived_at, bytes, progress })
                     }
                     Err(error) => Err(NotImported { key: place, folder, direction, error }),
                 })
@@ -178,7 +179,7 @@ impl Iterator for Import {
     }
 }
 
-fn read_eml(file: &Waiting, progress: &mut u64) -> io::Result<Imported> {
+fn read_eml(file: &EmlFile, progress: &mut u64) -> io::Result<Imported> {
     let opened = File::open(&file.path)?;
     let meta = opened.metadata()?;
     *progress += meta.len();
@@ -187,7 +188,7 @@ fn read_eml(file: &Waiting, progress: &mut u64) -> io::Result<Imported> {
     let arrived_at = envelope::header_date(&bytes).unwrap_or_else(|| modified(&meta));
     Ok(Imported {
         key: format!("eml/{}", sha256_hex(&bytes)),
-        place: place_key(&file.path),
+        place_key: place_key(&file.path),
         folder: file.folder.clone(),
         direction: direction_of(&file.folder),
         arrived_at,
@@ -202,16 +203,16 @@ fn place_key(path: &Path) -> String {
 }
 
 /// Regular .eml files, also in directories below; links are left alone.
-fn collect(dir: &Path, folder: &str, depth: usize, files: &mut Vec<Waiting>) -> io::Result<()> {
+fn collect_eml_files(dir: &Path, folder: &str, depth: usize, files: &mut Vec<EmlFile>) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let (path, kind) = (entry.path(), entry.file_type()?);
         let name = entry.file_name().to_string_lossy().into_owned();
         if kind.is_dir() && depth > 0 && !name.starts_with('.') {
             let below = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-            collect(&path, &below, depth - 1, files)?;
+            collect_eml_files(&path, &below, depth - 1, files)?;
         } else if kind.is_file() && path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("eml")) {
-            files.push(Waiting { path, folder: folder.to_owned() });
+            files.push(EmlFile { path, folder: folder.to_owned() });
         }
     }
     Ok(())
