@@ -8,7 +8,7 @@ use crate::{
     model::AccountId,
     source::{
         Maildir, Sendmail, SourceError,
-        maildir::{Recall, Remembered},
+        maildir::{LedgerMessage, MaildirLedger},
     },
     store::{
         Store,
@@ -46,19 +46,19 @@ struct FilesOfLedger {
     account: AccountId,
 }
 
-impl Recall for FilesOfLedger {
+impl MaildirLedger for FilesOfLedger {
     fn messages(&self) -> io::Result<Vec<(String, String, bool)>> {
         self.store.read_blocking(|reader| reader.known_files(&self.account)).map_err(io::Error::other)
     }
 
-    fn of_name(&self, base: &str) -> io::Result<Vec<Remembered>> {
+    fn messages_named(&self, base: &str) -> io::Result<Vec<LedgerMessage>> {
         let rows = self
             .store
             .read_blocking(|reader| reader.files_with_base_key(&self.account, base))
             .map_err(io::Error::other)?;
         let remembered = |row: LedgerFileRow| {
             let LedgerFileRow { source_key: key, stamp, size, sha256, is_read, is_gone } = row;
-            Remembered { key, stamp, size, sha256, is_read, is_gone }
+            LedgerMessage { key, stamp, size, sha256, is_read, is_gone }
         };
         Ok(rows.into_iter().map(remembered).collect())
     }

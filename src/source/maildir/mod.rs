@@ -6,10 +6,10 @@
 mod cursor;
 mod deliver;
 mod departed;
+mod ledger;
 mod listing;
 mod mailbox;
 mod name;
-mod recall;
 mod scan;
 mod stamp;
 #[cfg(test)]
@@ -29,8 +29,8 @@ use std::{
 
 use super::{MAX_FETCH_BYTES, PollResult, Sendmail, Source, SourceError};
 use crate::model::{Direction, ids::sha256_hex};
+pub use ledger::{LedgerMessage, MaildirLedger};
 use listing::Listings;
-pub use recall::{Recall, Remembered};
 use scan::Scan;
 use stamp::FileStamp;
 
@@ -51,7 +51,7 @@ const SWEEP_PAUSE: u32 = 20;
 
 pub struct Maildir {
     root: PathBuf,
-    recall: Box<dyn Recall>,
+    ledger: Box<dyn MaildirLedger>,
     /// Without one, what is sent is only saved.
     sendmail: Option<Sendmail>,
     state: Mutex<State>,
@@ -101,8 +101,8 @@ impl fmt::Debug for Maildir {
 
 impl Maildir {
     /// `recall`: what the ledger has of this Maildir. It is asked when the first poll, or a message it knows, needs it.
-    pub fn open(root: PathBuf, recall: Box<dyn Recall>) -> Self {
-        Self { root, recall, sendmail: None, state: Mutex::default() }
+    pub fn open(root: PathBuf, ledger: Box<dyn MaildirLedger>) -> Self {
+        Self { root, ledger, sendmail: None, state: Mutex::default() }
     }
 
     #[must_use]
@@ -150,7 +150,7 @@ impl Maildir {
     /// Whether the message of that key is in that folder now.
     fn holds(&self, folder: &str, key: &str) -> Result<bool, SourceError> {
         let Some((_, unique)) = name::parse_key(key) else { return Ok(false) };
-        let remembered = self.remembered(key).map_err(|error| self.unavailable(error))?;
+        let remembered = self.ledger_message(key).map_err(|error| self.unavailable(error))?;
         let mut state = self.lock();
         for dir in self.dirs(folder).iter().filter(|dir| dir.is_dir()) {
             state.listings.forget(dir);
@@ -164,14 +164,14 @@ impl Maildir {
         Ok(false)
     }
 
-    fn remembered(&self, key: &str) -> io::Result<Option<Remembered>> {
-        Ok(self.recall.of_name(name::base(key))?.into_iter().find(|row| row.key == key))
+    fn ledger_message(&self, key: &str) -> io::Result<Option<LedgerMessage>> {
+        Ok(self.ledger.messages_named(name::base(key))?.into_iter().find(|row| row.key == key))
     }
 
     /// Where the message is now: under the name last seen, else wherever it was moved. A file that took over its name is
     /// another message.
     fn find(&self, state: &mut State, folder: &str, unique: &OsStr, key: &str) -> io::Result<Option<PathBuf>> {
-        let remembered = self.remembered(key)?;
+        let remembered = self.ledger_message(key)?;
         let names = names(unique, remembered.as_ref());
         let its = |path: &PathBuf| is_message(path, key, remembered.as_ref());
         for (dir, name) in self.dirs(folder).iter().flat_map(|dir| names.iter().map(move |name| (dir, name))) {
@@ -210,14 +210,14 @@ impl Maildir {
 }
 
 /// The names a message may have: its own, and the one it is given where that is taken.
-fn names(unique: &OsStr, remembered: Option<&Remembered>) -> Vec<OsString> {
+fn names(unique: &OsStr, remembered: Option<&LedgerMessage>) -> Vec<OsString> {
     let sha256 = remembered.map(|row| row.sha256.as_str()).filter(|sha256| !sha256.is_empty());
     let beside = sha256.map(|sha256| name::beside(unique, sha256));
     std::iter::once(unique.to_owned()).chain(beside).collect()
 }
 
 /// Whether the file is the message of this key. What the ledger does not know goes by its name alone.
-fn is_message(path: &Path, key: &str, remembered: Option<&Remembered>) -> bool {
+fn is_message(path: &Path, key: &str, remembered: Option<&LedgerMessage>) -> bool {
     let Ok(meta) = fs::symlink_metadata(path) else { return false };
     let has = |digest: &str| read_file(path).is_ok_and(|bytes| sha256_hex(&bytes).starts_with(digest));
     match remembered {
@@ -326,7 +326,7 @@ impl State {
 }
 
 impl Messages {
-    fn recalled(recall: &dyn Recall) -> io::Result<Self> {
+    fn recalled(recall: &dyn MaildirLedger) -> io::Result<Self> {
         let mut messages = Self::default();
         for (key, stamp, is_gone) in recall.messages()? {
             let fingerprint = FileStamp::parse(&stamp).map_or(0, |stamp| stamp.fingerprint());

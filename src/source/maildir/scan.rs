@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    LISTED, Maildir, Messages, Remembered, State, name, read_file,
+    LISTED, LedgerMessage, Maildir, Messages, State, name, read_file,
     stamp::{FileStamp, SETTLE},
 };
 use crate::{
@@ -79,7 +79,7 @@ impl<'a> Scan<'a> {
     pub(super) fn run(mut self, state: &mut State) -> io::Result<PollResult> {
         let mut messages = match state.messages.take() {
             Some(messages) => messages,
-            None => Messages::recalled(self.maildir.recall.as_ref())?,
+            None => Messages::recalled(self.maildir.ledger.as_ref())?,
         };
         self.awaited = std::mem::take(&mut state.awaited);
         let outcome = self.look(state, &mut messages);
@@ -203,7 +203,7 @@ impl<'a> Scan<'a> {
     /// Decides for each file of one name whether it is a message the ledger has, or another.
     fn account_for(&mut self, messages: &mut Messages, base: &str, mut files: Vec<File>) -> io::Result<()> {
         files.sort_by(|a, b| a.path.cmp(&b.path));
-        let rows = if messages.has_name(base) { self.maildir.recall.of_name(base)? } else { Vec::new() };
+        let rows = if messages.has_name(base) { self.maildir.ledger.messages_named(base)? } else { Vec::new() };
         let is_only = rows.is_empty() && files.len() == 1;
         let stamps: HashSet<FileStamp> = files.iter().map(|file| file.stamp).collect();
         if stamps.len() < files.len() {
@@ -222,14 +222,14 @@ impl<'a> Scan<'a> {
     }
 
     /// Whether a file is a message of the ledger without being read.
-    fn recognise(&mut self, messages: &mut Messages, rows: &[Remembered], file: &File) -> bool {
-        let is_free = |row: &&Remembered| !self.matched.contains(&row.key);
+    fn recognise(&mut self, messages: &mut Messages, rows: &[LedgerMessage], file: &File) -> bool {
+        let is_free = |row: &&LedgerMessage| !self.matched.contains(&row.key);
         let same = rows.iter().filter(is_free).find(|row| row.has_stamp(&file.stamp));
         let like = || {
-            let noted_nothing = |row: &&Remembered| row.stamp.is_empty() && row.is_like(&file.stamp);
+            let noted_nothing = |row: &&LedgerMessage| row.stamp.is_empty() && row.looks_unchanged(&file.stamp);
             rows.iter().filter(is_free).find(noted_nothing)
         };
-        let is_unread = |row: &&Remembered| row.was_never_read() && name::digest_of(&row.key).is_none();
+        let is_unread = |row: &&LedgerMessage| row.was_never_read() && name::digest_of(&row.key).is_none();
         let never_read = || rows.iter().filter(is_free).find(is_unread);
         if let Some(row) = same {
             if row.is_gone {
@@ -253,7 +253,7 @@ impl<'a> Scan<'a> {
         &mut self,
         messages: &mut Messages,
         base: &str,
-        rows: &[Remembered],
+        rows: &[LedgerMessage],
         seen: &mut HashSet<String>,
         file: File,
     ) {
@@ -263,10 +263,10 @@ impl<'a> Scan<'a> {
         let Ok(content) = self.read(&file.path) else {
             return self.leave_unread(messages, base, rows, file);
         };
-        let is_free = |row: &&Remembered| !self.matched.contains(&row.key);
-        let same = rows.iter().find(|row| row.is_content(&content.sha256));
-        let like = || rows.iter().filter(is_free).find(|row| row.is_like(&file.stamp));
-        let begun = rows.iter().filter(is_free).find(|row| row.begins(&content.bytes));
+        let is_free = |row: &&LedgerMessage| !self.matched.contains(&row.key);
+        let same = rows.iter().find(|row| row.has_content(&content.sha256));
+        let like = || rows.iter().filter(is_free).find(|row| row.looks_unchanged(&file.stamp));
+        let begun = rows.iter().filter(is_free).find(|row| row.is_beginning_of(&content.bytes));
         if let Some(row) = same.or_else(like) {
             if row.is_gone || row.was_never_read() {
                 self.hand_out(row.key.clone(), &file, None, true);
@@ -299,7 +299,7 @@ impl<'a> Scan<'a> {
     }
 
     /// A message that was read and whose permissions were taken away is what it was. Anything else is tried again.
-    fn leave_unread(&mut self, messages: &mut Messages, base: &str, rows: &[Remembered], file: File) {
+    fn leave_unread(&mut self, messages: &mut Messages, base: &str, rows: &[LedgerMessage], file: File) {
         self.open.insert(base.to_owned());
         let before = rows.iter().filter_map(|row| FileStamp::parse(&row.stamp));
         if before.into_iter().any(|before| before.is_like(&file.stamp)) {
@@ -309,7 +309,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn confirm(&mut self, messages: &mut Messages, row: &Remembered, file: &File, sha256: Option<String>) {
+    fn confirm(&mut self, messages: &mut Messages, row: &LedgerMessage, file: &File, sha256: Option<String>) {
         self.matched.insert(row.key.clone());
         messages.know(row.key.clone(), file.stamp.fingerprint());
         self.poll.confirmed.push(ConfirmedFile { key: row.key.clone(), stamp: file.stamp.to_string(), sha256 });

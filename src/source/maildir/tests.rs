@@ -3,48 +3,49 @@ use std::{cell::RefCell, fs::FileTimes, os::unix::ffi::OsStrExt, os::unix::fs::P
 use super::{stamp::SETTLE, *};
 
 /// A Maildir in a temporary place, with files that are old enough to be read.
-struct Home {
+struct TestMaildir {
     dir: tempfile::TempDir,
     maildir: Maildir,
-    book: Book,
+    ledger: TestLedger,
     /// Stored when its cursor comes back.
     last: RefCell<PollResult>,
 }
 
 /// A ledger that grows.
 #[derive(Clone, Default)]
-struct Book(Arc<Mutex<Vec<Remembered>>>);
+struct TestLedger(Arc<Mutex<Vec<LedgerMessage>>>);
 
-impl Recall for Book {
+impl MaildirLedger for TestLedger {
     fn messages(&self) -> io::Result<Vec<(String, String, bool)>> {
         self.0.lock().unwrap().messages()
     }
 
-    fn of_name(&self, base: &str) -> io::Result<Vec<Remembered>> {
-        self.0.lock().unwrap().of_name(base)
+    fn messages_named(&self, base: &str) -> io::Result<Vec<LedgerMessage>> {
+        self.0.lock().unwrap().messages_named(base)
     }
 }
 
-impl Home {
-    fn new(known: &[&str]) -> Home {
+impl TestMaildir {
+    fn new(known: &[&str]) -> TestMaildir {
         let dir = tempfile::tempdir().unwrap();
-        let row = |key: &&str| Remembered { key: (*key).to_owned(), size: 12, is_read: true, ..Remembered::default() };
-        Self::remembering(dir, known.iter().map(row).collect())
+        let row =
+            |key: &&str| LedgerMessage { key: (*key).to_owned(), size: 12, is_read: true, ..LedgerMessage::default() };
+        Self::with_ledger(dir, known.iter().map(row).collect())
     }
 
-    fn remembering(dir: tempfile::TempDir, rows: Vec<Remembered>) -> Home {
-        let book = Book(Arc::new(Mutex::new(rows)));
-        let maildir = Maildir::open(dir.path().join("mail"), Box::new(book.clone()));
+    fn with_ledger(dir: tempfile::TempDir, rows: Vec<LedgerMessage>) -> TestMaildir {
+        let ledger = TestLedger(Arc::new(Mutex::new(rows)));
+        let maildir = Maildir::open(dir.path().join("mail"), Box::new(ledger.clone()));
         maildir.create().unwrap();
         maildir.deliver(".Archive", "unrelated", b"x").unwrap();
-        Home { dir, maildir, book, last: RefCell::default() }
+        TestMaildir { dir, maildir, ledger, last: RefCell::default() }
     }
 
     fn path(&self, path: &str) -> PathBuf {
         self.dir.path().join("mail").join(path)
     }
 
-    fn put(&self, path: &str) {
+    fn write_mail(&self, path: &str) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, "Subject: x\n\n").unwrap();
@@ -77,10 +78,10 @@ impl Home {
         let read = |found: super::super::Found| {
             let bytes = self.maildir.fetch(&found.key).unwrap();
             let (sha256, size) = (sha256_hex(&bytes), bytes.len() as u64);
-            Remembered { key: found.key, stamp: found.file.stamp, size, sha256, is_read: true, is_gone: false }
+            LedgerMessage { key: found.key, stamp: found.file.stamp, size, sha256, is_read: true, is_gone: false }
         };
-        let rows: Vec<Remembered> = poll.messages.into_iter().map(read).collect();
-        let mut book = self.book.0.lock().unwrap();
+        let rows: Vec<LedgerMessage> = poll.messages.into_iter().map(read).collect();
+        let mut book = self.ledger.0.lock().unwrap();
         book.extend(rows);
         for confirmed in poll.confirmed {
             for row in book.iter_mut().filter(|row| row.key == confirmed.key) {
@@ -96,7 +97,7 @@ fn keys(poll: &PollResult) -> Vec<&str> {
 
 #[test]
 fn inbox_and_sent_are_listed_and_nothing_else() {
-    let home = Home::new(&[]);
+    let home = TestMaildir::new(&[]);
     for path in [
         "new/a",
         "cur/b:2,S",
@@ -107,7 +108,7 @@ fn inbox_and_sent_are_listed_and_nothing_else() {
         "new/.hidden",
         "new/folder/g",
     ] {
-        home.put(path);
+        home.write_mail(path);
     }
     let poll = home.poll(None);
     let mut found: Vec<_> =
@@ -125,16 +126,16 @@ fn inbox_and_sent_are_listed_and_nothing_else() {
 
 #[test]
 fn the_same_name_in_new_and_cur_is_one_message() {
-    let home = Home::new(&[]);
-    home.put("new/a");
-    home.put("cur/a:2,S");
+    let home = TestMaildir::new(&[]);
+    home.write_mail("new/a");
+    home.write_mail("cur/a:2,S");
     assert_eq!(keys(&home.poll(None)), ["INBOX/a"]);
 }
 
 #[test]
 fn moves_and_flags_keep_the_message() {
-    let home = Home::new(&[]);
-    home.put("new/a");
+    let home = TestMaildir::new(&[]);
+    home.write_mail("new/a");
     let mut cursor = home.poll(None).cursor;
     let mut from = "new/a";
     for to in ["cur/a:2,S", "cur/a:2,FS", ".Archive/cur/a:2,FS", ".Old.2024/new/a"] {
@@ -147,7 +148,7 @@ fn moves_and_flags_keep_the_message() {
     }
     fs::remove_file(home.path(from)).unwrap();
     // The inbox itself did not change; the next change there brings the news.
-    home.put("new/b");
+    home.write_mail("new/b");
     let poll = home.poll(Some(&cursor));
     assert_eq!((keys(&poll), poll.gone.as_slice()), (vec!["INBOX/b"], &["INBOX/a".to_owned()][..]));
     assert!(matches!(home.maildir.fetch("INBOX/a"), Err(SourceError::Gone { .. })));
@@ -156,9 +157,9 @@ fn moves_and_flags_keep_the_message() {
 
 #[test]
 fn known_messages_are_not_handed_out_again() {
-    let home = Home::new(&["INBOX/a", "INBOX/lost"]);
-    home.put("new/a");
-    home.put("new/b");
+    let home = TestMaildir::new(&["INBOX/a", "INBOX/lost"]);
+    home.write_mail("new/a");
+    home.write_mail("new/b");
     let poll = home.poll(None);
     assert_eq!((keys(&poll), poll.gone.as_slice()), (vec!["INBOX/b"], &["INBOX/lost".to_owned()][..]));
 }
@@ -166,18 +167,18 @@ fn known_messages_are_not_handed_out_again() {
 #[test]
 fn a_mailbox_is_read_again_only_where_it_changed() {
     let sha = |text: &str| crate::model::ids::sha256_hex(text.as_bytes());
-    let row = |key: &str, text: &str| Remembered {
+    let row = |key: &str, text: &str| LedgerMessage {
         key: key.to_owned(),
         size: text.len() as u64,
         sha256: sha(text),
         is_read: true,
-        ..Remembered::default()
+        ..LedgerMessage::default()
     };
     let (one, two) = ("Subject: x\n\n", "Subject: y\n\n");
     let rows = vec![row("INBOX/a", one), row("INBOX/b", two), row("INBOX/c", "Sub")];
-    let home = Home::remembering(tempfile::tempdir().unwrap(), rows);
+    let home = TestMaildir::with_ledger(tempfile::tempdir().unwrap(), rows);
     for name in ["new/a", "new/b", "new/c"] {
-        home.put(name);
+        home.write_mail(name);
     }
     let poll = home.poll(None);
     // What is the same is only noted; what is another has a key of its own; what was read half is completed.
@@ -195,15 +196,15 @@ fn a_mailbox_is_read_again_only_where_it_changed() {
 
 #[test]
 fn a_message_archived_beside_another_of_its_name_comes_back() {
-    let row = |text: &str| Remembered {
+    let row = |text: &str| LedgerMessage {
         key: "INBOX/a".into(),
         size: text.len() as u64,
         sha256: crate::model::ids::sha256_hex(text.as_bytes()),
         is_read: true,
-        ..Remembered::default()
+        ..LedgerMessage::default()
     };
-    let home = Home::remembering(tempfile::tempdir().unwrap(), vec![row("Subject: x\n\n")]);
-    home.put("cur/a:2,S");
+    let home = TestMaildir::with_ledger(tempfile::tempdir().unwrap(), vec![row("Subject: x\n\n")]);
+    home.write_mail("cur/a:2,S");
     fs::create_dir_all(home.path(".Archive/cur")).unwrap();
     fs::write(home.path(".Archive/cur/a:2,S"), "another").unwrap();
     for _ in 0..2 {
@@ -217,8 +218,8 @@ fn a_message_archived_beside_another_of_its_name_comes_back() {
 
 #[test]
 fn what_was_not_stored_is_handed_out_again() {
-    let home = Home::new(&[]);
-    home.put("new/a");
+    let home = TestMaildir::new(&[]);
+    home.write_mail("new/a");
     let first = home.poll(None);
     assert_eq!(keys(&home.poll(None)), ["INBOX/a"], "the first cursor never came back");
     let second = home.poll(Some(&first.cursor));
@@ -228,8 +229,8 @@ fn what_was_not_stored_is_handed_out_again() {
 
 #[test]
 fn an_idle_poll_reads_no_directory() {
-    let home = Home::new(&[]);
-    home.put("new/a");
+    let home = TestMaildir::new(&[]);
+    home.write_mail("new/a");
     for dir in ["new", "cur"] {
         home.age(&home.path(dir), 60);
     }
@@ -237,7 +238,7 @@ fn an_idle_poll_reads_no_directory() {
     assert!(!cursor.contains('?'), "{cursor}");
     // A change that leaves no trace in the stamp: only a poll that does not look can miss it.
     let stamp = fs::metadata(home.path("new")).unwrap().modified().unwrap();
-    home.put("new/b");
+    home.write_mail("new/b");
     fs::File::open(home.path("new")).unwrap().set_times(FileTimes::new().set_modified(stamp)).unwrap();
     let idle = home.poll(Some(&cursor));
     assert_eq!((keys(&idle), &idle.cursor), (vec![], &cursor));
@@ -245,20 +246,20 @@ fn an_idle_poll_reads_no_directory() {
 
 #[test]
 fn a_young_directory_is_looked_at_again() {
-    let home = Home::new(&[]);
-    home.put("new/a");
+    let home = TestMaildir::new(&[]);
+    home.write_mail("new/a");
     let now = SystemTime::now();
     let dir = fs::File::open(home.path("new")).unwrap();
     dir.set_times(FileTimes::new().set_modified(now)).unwrap();
     let cursor = home.poll(None).cursor;
-    home.put("new/b");
+    home.write_mail("new/b");
     dir.set_times(FileTimes::new().set_modified(now)).unwrap();
     assert_eq!(keys(&home.poll(Some(&cursor))), ["INBOX/b"], "the stamp did not change, the content did");
 }
 
 #[test]
 fn half_written_files_wait() {
-    let home = Home::new(&[]);
+    let home = TestMaildir::new(&[]);
     fs::write(home.path("new/a"), "Subj").unwrap();
     let poll = home.poll(None);
     assert_eq!((keys(&poll), poll.poll_again_after), (vec![], Some(SETTLE)));
@@ -269,8 +270,8 @@ fn half_written_files_wait() {
 
 #[test]
 fn a_file_from_the_future_is_not_waited_for() {
-    let home = Home::new(&[]);
-    home.put("new/a");
+    let home = TestMaildir::new(&[]);
+    home.write_mail("new/a");
     let later = SystemTime::now() + Duration::from_secs(86_400);
     fs::File::open(home.path("new/a")).unwrap().set_times(FileTimes::new().set_modified(later)).unwrap();
     // Its own clock says nothing; that of the file system does.
@@ -281,7 +282,7 @@ fn a_file_from_the_future_is_not_waited_for() {
 
 #[test]
 fn links_are_not_followed() {
-    let home = Home::new(&[]);
+    let home = TestMaildir::new(&[]);
     let outside = home.dir.path().join("secret");
     fs::write(&outside, "secret").unwrap();
     home.age(&outside, 60);
@@ -289,7 +290,7 @@ fn links_are_not_followed() {
     assert_eq!(keys(&home.poll(None)), [] as [&str; 0]);
     assert!(matches!(home.maildir.fetch("INBOX/link"), Err(SourceError::Gone { .. })));
     // Swapped for a link after it was listed.
-    home.put("new/a");
+    home.write_mail("new/a");
     assert_eq!(keys(&home.poll(None)), ["INBOX/a"]);
     fs::remove_file(home.path("new/a")).unwrap();
     std::os::unix::fs::symlink(&outside, home.path("new/a")).unwrap();
@@ -298,8 +299,8 @@ fn links_are_not_followed() {
 
 #[test]
 fn a_pipe_in_the_place_of_a_message_is_not_waited_for() {
-    let home = Home::new(&[]);
-    home.put("new/a");
+    let home = TestMaildir::new(&[]);
+    home.write_mail("new/a");
     assert_eq!(keys(&home.poll(None)), ["INBOX/a"]);
     fs::remove_file(home.path("new/a")).unwrap();
     let made = std::process::Command::new("mkfifo").arg(home.path("new/a")).status().unwrap();
@@ -309,7 +310,7 @@ fn a_pipe_in_the_place_of_a_message_is_not_waited_for() {
 
 #[test]
 fn names_that_are_no_text_are_read() {
-    let home = Home::new(&[]);
+    let home = TestMaildir::new(&[]);
     let path = home.path("new").join(std::ffi::OsStr::from_bytes(b"caf\xe9:2,"));
     fs::write(&path, "x").unwrap();
     home.age(&path, 60);
@@ -319,14 +320,14 @@ fn names_that_are_no_text_are_read() {
 
 #[test]
 fn large_messages_are_cut() {
-    let home = Home::new(&[]);
+    let home = TestMaildir::new(&[]);
     fs::File::create(home.path("new/a")).unwrap().set_len(MAX_FETCH_BYTES + 5).unwrap();
     assert_eq!(home.maildir.fetch("INBOX/a").unwrap().len() as u64, MAX_FETCH_BYTES);
 }
 
 #[test]
 fn delivery_happens_once_and_is_private() {
-    let home = Home::new(&[]);
+    let home = TestMaildir::new(&[]);
     let key = home.maildir.deliver(".Sent", "act-1", b"one").unwrap();
     assert_eq!(home.maildir.deliver(".Sent", "act-1", b"two").unwrap(), key);
     home.rename(".Sent/cur/act-1:2,S", ".Sent/cur/act-1:2,RS");
@@ -339,7 +340,7 @@ fn delivery_happens_once_and_is_private() {
 
 #[test]
 fn names_that_lead_elsewhere_are_refused() {
-    let home = Home::new(&[]);
+    let home = TestMaildir::new(&[]);
     for (folder, unique) in [
         ("INBOX", "../x"),
         ("INBOX", ""),
@@ -356,9 +357,9 @@ fn names_that_lead_elsewhere_are_refused() {
 
 #[test]
 fn archiving_is_a_move_that_can_be_undone_and_repeated() {
-    let home = Home::new(&[]);
-    home.put("cur/a:2,FS");
-    home.put("new/b");
+    let home = TestMaildir::new(&[]);
+    home.write_mail("cur/a:2,FS");
+    home.write_mail("new/b");
     for (key, archived, back) in
         [("INBOX/a", ".Archive/cur/a:2,FS", "cur/a:2,FS"), ("INBOX/b", ".Archive/cur/b:2,", "cur/b:2,")]
     {
@@ -376,7 +377,7 @@ fn archiving_is_a_move_that_can_be_undone_and_repeated() {
 
 #[test]
 fn a_missing_maildir_is_unavailable_and_its_mail_not_gone() {
-    let home = Home::new(&["INBOX/a"]);
+    let home = TestMaildir::new(&["INBOX/a"]);
     // As an unmounted disk leaves it.
     fs::remove_dir_all(home.path("new")).unwrap();
     fs::remove_dir_all(home.path("cur")).unwrap();
@@ -385,9 +386,9 @@ fn a_missing_maildir_is_unavailable_and_its_mail_not_gone() {
 
 #[tokio::test]
 async fn a_change_wakes_the_watcher() {
-    let home = Home::new(&[]);
+    let home = TestMaildir::new(&[]);
     let hint = std::sync::Arc::new(tokio::sync::Notify::new());
     let _watch = home.maildir.watch(hint.clone()).unwrap();
-    home.put("new/a");
+    home.write_mail("new/a");
     tokio::time::timeout(Duration::from_secs(5), hint.notified()).await.unwrap();
 }
