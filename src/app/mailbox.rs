@@ -30,7 +30,7 @@ impl App {
         let (Some(configured), Some(cursor)) = (configured, account.cursor.clone()) else { return (0, 0) };
         let AccountKind::Maildir { path, .. } = &configured.kind else { return (0, 0) };
         let maildir = self.maildir(configured, path, None);
-        let counted = tokio::task::spawn_blocking(move || maildir.unaccounted(&cursor)).await;
+        let counted = tokio::task::spawn_blocking(move || maildir.count_unaccounted(&cursor)).await;
         counted.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be counted".into() })).unwrap_or_else(
             |error| {
                 tracing::warn!(account = %account.account, %error, "a mailbox could not be compared with the ledger");

@@ -260,7 +260,7 @@ impl App {
             AccountKind::Maildir { path, sendmail } => {
                 let maildir = Arc::new(self.maildir(account, path, sendmail.as_ref()));
                 if account.sample {
-                    maildir.create().context("the sample mailbox cannot be made")?;
+                    maildir.create_inbox().context("the sample mailbox cannot be made")?;
                     self.seed_samples(&maildir).await?;
                 }
                 outbox.register_mailbox(account.name.clone(), maildir.clone());

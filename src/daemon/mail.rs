@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 use super::{Shared, pace, push};
 use crate::{
     app::{Followed, Place, Pulse},
-    source::{SourceError, maildir::watch::Watch},
+    source::{SourceError, maildir::watch::MaildirWatcher},
 };
 
 /// After a poll that failed.
@@ -74,7 +74,7 @@ fn is_pushed(followed: &Followed) -> bool {
 }
 
 /// File events, where there are files; it ends with what it returns.
-fn watch(followed: &Followed, hint: &Arc<Notify>) -> Option<Watch> {
+fn watch(followed: &Followed, hint: &Arc<Notify>) -> Option<MaildirWatcher> {
     let Place::Maildir(maildir) = &followed.place else { return None };
     let account = &followed.intake.account_intake.account;
     let watch = maildir.watch(Arc::clone(hint));

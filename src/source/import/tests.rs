@@ -60,7 +60,7 @@ fn an_mbox() {
 fn a_maildir() {
     let dir = tempfile::tempdir().unwrap();
     let maildir = Maildir::open(dir.path().to_owned(), Box::new(Vec::new()));
-    maildir.create().unwrap();
+    maildir.create_inbox().unwrap();
     for (folder, unique) in [("INBOX", "1700000000.a.h"), (".Sent", "1700000001.b.h"), (".Trash", "1700000002.c.h")] {
         maildir.deliver(folder, unique, MAIL.as_bytes()).unwrap();
     }

@@ -5,11 +5,11 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use super::listing::{Stamp, is_settled};
+use super::listing::{DirStamp, is_settled};
 
 /// One line: the nanosecond of the poll, which makes each cursor unlike the one before, and a stamp per directory, `?`
 /// where it proves nothing.
-pub(super) fn write(poll: u64, stamps: &[Stamp], now: SystemTime, complete: bool) -> String {
+pub(super) fn write(poll: u64, stamps: &[DirStamp], now: SystemTime, complete: bool) -> String {
     let mut text = format!("maildir1 {poll}");
     for stamp in stamps {
         let settled = complete && is_settled(*stamp, now);
@@ -54,7 +54,7 @@ mod tests {
         let now = UNIX_EPOCH + Duration::from_secs(1000);
         let old = Some(UNIX_EPOCH + Duration::from_millis(500_250));
         let fresh = Some(now - Duration::from_secs(1));
-        let text = |stamps: &[Stamp]| write(7, stamps, now, true);
+        let text = |stamps: &[DirStamp]| write(7, stamps, now, true);
         assert_eq!(text(&[old, None]), "maildir1 7 500.250000000 -");
         assert!(proves_unchanged("maildir1 3 500.250000000 -", &text(&[old, None])));
         assert!(!proves_unchanged(&text(&[old, fresh]), &text(&[old, fresh])));

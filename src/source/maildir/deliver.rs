@@ -17,7 +17,7 @@ static WRITES: AtomicU64 = AtomicU64::new(0);
 
 impl Maildir {
     /// Makes the directories of the inbox, readable by their owner only.
-    pub fn create(&self) -> Result<(), SourceError> {
+    pub fn create_inbox(&self) -> Result<(), SourceError> {
         self.create_folder(INBOX).map_err(|error| self.unavailable(error))
     }
 
@@ -37,16 +37,16 @@ impl Maildir {
     ///
     /// Returns its key.
     pub fn deliver(&self, folder: &str, unique: &str, bytes: &[u8]) -> Result<String, SourceError> {
-        let key = legal(folder, unique)?;
-        if self.holds(folder, &key)? {
+        let key = key_for_delivery(folder, unique)?;
+        if self.is_in_folder(folder, &key)? {
             return Ok(key);
         }
-        self.put(folder, unique, bytes)
+        self.store_new_message(folder, unique, bytes)
     }
 
     /// The same where it cannot be there yet.
-    pub(super) fn put(&self, folder: &str, unique: &str, bytes: &[u8]) -> Result<String, SourceError> {
-        let key = legal(folder, unique)?;
+    pub(super) fn store_new_message(&self, folder: &str, unique: &str, bytes: &[u8]) -> Result<String, SourceError> {
+        let key = key_for_delivery(folder, unique)?;
         let unique = OsString::from(unique);
         // Nearly always the folder is there; when it is not, making it is the remedy.
         let written = self.write(folder, &unique, bytes).or_else(|error| match error.kind() {
@@ -98,7 +98,7 @@ impl Maildir {
 
     fn move_to(&self, key: &str, folder: &str) -> Result<(), SourceError> {
         let mut state = self.lock();
-        let path = self.found(&mut state, key)?;
+        let path = self.locate_or_gone(&mut state, key)?;
         if self.dirs(folder).iter().any(|dir| path.parent() == Some(dir)) {
             return Ok(());
         }
@@ -109,13 +109,13 @@ impl Maildir {
             _ => SourceError::Unreadable { key: key.to_owned(), source },
         })?;
         for dir in self.dirs(folder).iter().map(PathBuf::as_path).chain(path.parent()) {
-            state.listings.forget(dir);
+            state.listings.invalidate(dir);
         }
         Ok(())
     }
 
     pub(super) fn rename_into(&self, path: &Path, folder: &str) -> io::Result<()> {
-        self.rename_as(path, folder, &name::unique(path.file_name().unwrap_or_default()))
+        self.rename_as(path, folder, &name::unique_part(path.file_name().unwrap_or_default()))
     }
 
     /// Moves a file. Where another message has the name already, it is given one with the digest of its content.
@@ -127,10 +127,10 @@ impl Maildir {
             name.push(format!(":2,{flags}"));
             dir.join(name)
         };
-        match rename_to_free(path, &place(unique.to_owned())) {
+        match rename_no_replace(path, &place(unique.to_owned())) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 // Whatever has this name has the same content.
-                fs::rename(path, place(name::beside(unique, &sha256_hex(&read_file(path)?))))?;
+                fs::rename(path, place(name::name_with_digest(unique, &sha256_hex(&read_file(path)?))))?;
             }
             moved => moved?,
         }
@@ -140,7 +140,7 @@ impl Maildir {
 }
 
 /// Renames a file unless there is another of that name.
-fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
+fn rename_no_replace(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::{fs, io::Errno};
     match fs::renameat_with(fs::CWD, from, fs::CWD, to, fs::RenameFlags::NOREPLACE) {
         // A file system that cannot do both at once.
@@ -153,16 +153,16 @@ fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// The key of a message that may be stored under this name.
-fn legal(folder: &str, unique: &str) -> Result<String, SourceError> {
-    let key = name::key(folder, unique.as_ref());
-    if name::parse_key(&key).is_some() && !unique.contains(':') && is_folder(folder) {
+fn key_for_delivery(folder: &str, unique: &str) -> Result<String, SourceError> {
+    let key = name::make_key(folder, unique.as_ref());
+    if name::parse_key(&key).is_some() && !unique.contains(':') && is_folder_name(folder) {
         return Ok(key);
     }
     let source = io::Error::new(io::ErrorKind::InvalidInput, "not a name for a message or folder");
     Err(SourceError::Unreadable { key, source })
 }
 
-fn is_folder(folder: &str) -> bool {
+fn is_folder_name(folder: &str) -> bool {
     let plain = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' '))
     };

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::{INBOX, Maildir, SENT, mailbox::DRAFTS, name, open_file};
+use super::{INBOX, Maildir, SENT, mailbox::DRAFTS, name, open_regular_file};
 use crate::{
     model::{Action, ActionId, action::ComposedMessage},
     source::{SourceError, own_message},
@@ -92,7 +92,7 @@ impl Maildir {
 
 fn named(dir: &Path, action: ActionId) -> io::Result<Option<PathBuf>> {
     let is_it = |path: &PathBuf| {
-        let unique = path.file_name().map(name::unique);
+        let unique = path.file_name().map(name::unique_part);
         let named: Option<ActionId> = unique.and_then(|unique| unique.to_str()?.parse().ok());
         named.is_some_and(|named| named.step_key() == action.step_key())
     };
@@ -134,7 +134,7 @@ fn is_since(path: &Path, since: SystemTime) -> io::Result<bool> {
 fn is_for(path: &Path, action: ActionId) -> io::Result<bool> {
     let mut head = Vec::new();
     // What cannot be opened was not put there by the program.
-    let Ok(file) = open_file(path) else { return Ok(false) };
+    let Ok(file) = open_regular_file(path) else { return Ok(false) };
     file.take(HEADERS).read_to_end(&mut head)?;
     let named = own_message::extract_action_ids(&head);
     Ok(named.iter().filter_map(|named| named.parse().ok()).any(|named: ActionId| named.step_key() == action.step_key()))

@@ -36,7 +36,7 @@ impl MaildirLedger for Vec<LedgerMessage> {
     }
 
     fn messages_named(&self, base: &str) -> io::Result<Vec<LedgerMessage>> {
-        Ok(self.iter().filter(|row| name::base(&row.key) == base).cloned().collect())
+        Ok(self.iter().filter(|row| name::base_of_key(&row.key) == base).cloned().collect())
     }
 }
 
@@ -49,7 +49,10 @@ impl LedgerMessage {
     /// is to compare.
     pub(super) fn looks_unchanged(&self, stamp: &FileStamp) -> bool {
         let before = FileStamp::parse(&self.stamp);
-        self.is_read && self.sha256.is_empty() && self.size == stamp.size && before.is_none_or(|one| one.is_like(stamp))
+        self.is_read
+            && self.sha256.is_empty()
+            && self.size == stamp.size
+            && before.is_none_or(|one| one.equals_except_ctime(stamp))
     }
 
     /// Whether no byte of it could be had so far.

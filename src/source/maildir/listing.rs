@@ -8,13 +8,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::name::unique;
+use super::name::unique_part;
 
 /// A file system may stamp two changes with the same time; a younger stamp proves nothing.
 const STAMP_TRUST: Duration = Duration::from_secs(2);
 
 /// The change time of a directory: `None` when there is none.
-pub(super) type Stamp = Option<SystemTime>;
+pub(super) type DirStamp = Option<SystemTime>;
 
 #[derive(Debug, Default)]
 pub(super) struct Listings {
@@ -23,29 +23,29 @@ pub(super) struct Listings {
 
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    stamp: Stamp,
+    stamp: DirStamp,
     /// The stamp was old enough when the directory was read: while it stays, so does the content.
     settled: bool,
     /// Full file name by unique part.
     files: HashMap<OsString, OsString>,
     /// Those whose unique part another file of the directory has too.
-    more: Vec<(OsString, OsString)>,
+    duplicates: Vec<(OsString, OsString)>,
 }
 
 impl Listing {
     /// The unique part and the full name of every file.
     pub(super) fn files(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
-        self.files.iter().chain(self.more.iter().map(|(unique, name)| (unique, name)))
+        self.files.iter().chain(self.duplicates.iter().map(|(unique, name)| (unique, name)))
     }
 
     /// The full names of the files with this unique part.
     pub(super) fn named(&self, unique: &OsStr) -> impl Iterator<Item = &OsString> {
-        let more = self.more.iter().filter(move |(other, _)| other == unique).map(|(_, name)| name);
+        let more = self.duplicates.iter().filter(move |(other, _)| other == unique).map(|(_, name)| name);
         self.files.get(unique).into_iter().chain(more)
     }
 }
 
-pub(super) fn stamp(dir: &Path) -> io::Result<Stamp> {
+pub(super) fn read_dir_stamp(dir: &Path) -> io::Result<DirStamp> {
     match fs::metadata(dir) {
         Ok(meta) => meta.modified().map(Some),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -55,8 +55,8 @@ pub(super) fn stamp(dir: &Path) -> io::Result<Stamp> {
 
 impl Listings {
     /// The listing of `dir`, read now unless it cannot have changed. A missing directory is an empty one.
-    pub(super) fn of(&mut self, dir: &Path, now: SystemTime) -> io::Result<&Listing> {
-        let stamp = stamp(dir)?;
+    pub(super) fn get_or_read(&mut self, dir: &Path, now: SystemTime) -> io::Result<&Listing> {
+        let stamp = read_dir_stamp(dir)?;
         let listing = self.dirs.entry(dir.to_owned()).or_default();
         if !(listing.settled && listing.stamp == stamp) {
             *listing = if stamp.is_some() { read(dir)? } else { Listing::default() };
@@ -66,23 +66,23 @@ impl Listings {
     }
 
     /// Reads it again at the next question.
-    pub(super) fn forget(&mut self, dir: &Path) {
+    pub(super) fn invalidate(&mut self, dir: &Path) {
         self.dirs.remove(dir);
     }
 
-    pub(super) fn forget_all(&mut self) {
+    pub(super) fn invalidate_all(&mut self) {
         self.dirs.clear();
     }
 
     /// Where files of this unique name were last seen in `dir`.
-    pub(super) fn seen(&self, dir: &Path, unique: &OsStr) -> Vec<PathBuf> {
+    pub(super) fn paths_named(&self, dir: &Path, unique: &OsStr) -> Vec<PathBuf> {
         let listing = self.dirs.get(dir);
         listing.into_iter().flat_map(|listing| listing.named(unique)).map(|name| dir.join(name)).collect()
     }
 }
 
 /// Nothing can change any more under a stamp that is old enough.
-pub(super) fn is_settled(stamp: Stamp, now: SystemTime) -> bool {
+pub(super) fn is_settled(stamp: DirStamp, now: SystemTime) -> bool {
     stamp.is_none_or(|stamp| now.duration_since(stamp).is_ok_and(|age| age > STAMP_TRUST))
 }
 
@@ -97,9 +97,9 @@ fn read(dir: &Path) -> io::Result<Listing> {
         let Ok(kind) = entry.file_type() else { continue };
         links += u64::from(kind.is_symlink());
         if kind.is_file() && !name.as_encoded_bytes().starts_with(b".") {
-            match listing.files.entry(unique(&name)) {
+            match listing.files.entry(unique_part(&name)) {
                 Entry::Vacant(free) => drop(free.insert(name)),
-                Entry::Occupied(taken) => listing.more.push((taken.key().clone(), name)),
+                Entry::Occupied(taken) => listing.duplicates.push((taken.key().clone(), name)),
             }
         }
     }

@@ -29,7 +29,7 @@ impl Mailbox for Maildir {
                 Ok(AppliedEffect { handle: key.to_owned(), result: format!("moved to {ARCHIVE}") })
             }
             Effect::Draft { message } => {
-                let handle = self.put(DRAFTS, &action.action_id.to_string(), message.mime.as_bytes())?;
+                let handle = self.store_new_message(DRAFTS, &action.action_id.to_string(), message.mime.as_bytes())?;
                 Ok(AppliedEffect { handle, result: format!("draft in {DRAFTS}, not sent") })
             }
             _ => Err(SourceError::Unsupported { what: action.tool.clone() }),
@@ -39,12 +39,12 @@ impl Mailbox for Maildir {
     fn probe(&self, approved: &ApprovedAction) -> Result<Option<AppliedEffect>, SourceError> {
         let action = approved.action();
         match &action.effect {
-            Effect::Archive if self.holds(ARCHIVE, key(action)?)? => {
+            Effect::Archive if self.is_in_folder(ARCHIVE, key(action)?)? => {
                 Ok(Some(AppliedEffect { handle: key(action)?.to_owned(), result: format!("is in {ARCHIVE}") }))
             }
             Effect::Draft { .. } => {
-                let handle = name::key(DRAFTS, action.action_id.to_string().as_ref());
-                let there = self.holds(DRAFTS, &handle)?;
+                let handle = name::make_key(DRAFTS, action.action_id.to_string().as_ref());
+                let there = self.is_in_folder(DRAFTS, &handle)?;
                 Ok(there.then(|| AppliedEffect { handle, result: format!("draft in {DRAFTS}, not sent") }))
             }
             _ => Ok(None),
@@ -75,7 +75,7 @@ impl Mailbox for Maildir {
         }
         // From here on it has left, or will never: with a transport, where the copy lies changes nothing.
         let moved = failpoint::around("sent.rename", || self.rename_into(&path, SENT));
-        self.lock().listings.forget_all();
+        self.lock().listings.invalidate_all();
         match (&self.sendmail, moved) {
             (Some(sendmail), moved) => {
                 let copy = if moved.is_ok() { "" } else { "; no copy could be kept in Sent" };
@@ -155,7 +155,7 @@ impl Maildir {
             for entry in listed {
                 let entry = entry.map_err(|error| self.unavailable(error))?;
                 let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-                if is_file && name::unique(&entry.file_name()) == unique {
+                if is_file && name::unique_part(&entry.file_name()) == unique {
                     return Ok(Some(entry.path()));
                 }
             }
@@ -171,30 +171,30 @@ impl Maildir {
         }
         failpoint::around("trash.rename", || self.rename_into(&path, TRASH))
             .map_err(|error| self.unavailable(error))?;
-        self.lock().listings.forget_all();
+        self.lock().listings.invalidate_all();
         Ok(true)
     }
 
     /// The draft that the message took the place of, unless somebody has changed it. Failing that it simply stays.
     fn retire_draft(&self, effect: &Effect) {
         let Effect::Send { replaces: Some(ReplacedDraft { action_id, sha256 }), .. } = effect else { return };
-        let key = name::key(DRAFTS, action_id.to_string().as_ref());
+        let key = name::make_key(DRAFTS, action_id.to_string().as_ref());
         if let Ok(Some(path)) = self.stored(DRAFTS, &key)
             && fs::read(&path).is_ok_and(|bytes| sha256_hex(&bytes) == *sha256)
             && failpoint::around("trash.rename", || self.rename_into(&path, TRASH)).is_ok()
         {
-            self.lock().listings.forget_all();
+            self.lock().listings.invalidate_all();
         }
     }
 }
 
 /// The key of its draft, where nobody has heard of it too.
 fn draft_key(action: &Action, draft: &str) -> String {
-    if draft.is_empty() { name::key(DRAFTS, action.action_id.to_string().as_ref()) } else { draft.to_owned() }
+    if draft.is_empty() { name::make_key(DRAFTS, action.action_id.to_string().as_ref()) } else { draft.to_owned() }
 }
 
 fn sent_key(action: &Action) -> String {
-    name::key(SENT, action.action_id.to_string().as_ref())
+    name::make_key(SENT, action.action_id.to_string().as_ref())
 }
 
 fn outgoing(approved: &ApprovedAction) -> Result<(&Action, &ComposedMessage), SendError> {

@@ -40,54 +40,54 @@ pub const SENT: &str = ".Sent";
 pub const ARCHIVE: &str = ".Archive";
 
 /// What is listed: a folder, its two directories, the direction of its mail.
-const LISTED: [(&str, Direction); 2] = [(INBOX, Direction::In), (SENT, Direction::Out)];
+const LISTED_FOLDERS: [(&str, Direction); 2] = [(INBOX, Direction::In), (SENT, Direction::Out)];
 const STATES: [&str; 2] = ["new", "cur"];
 
 /// A change of a file's bytes leaves no trace in its directory, so each poll asks for the metadata of every file. Where
 /// there are more files than this, it does so only after [`SWEEP_PAUSE`] times as long as it took: a mailbox of a million
 /// must not keep the disk busy.
-const SWEPT_EACH_TIME: usize = 10_000;
-const SWEEP_PAUSE: u32 = 20;
+const MAX_SWEPT_EVERY_POLL: usize = 10_000;
+const SWEEP_PAUSE_FACTOR: u32 = 20;
 
 pub struct Maildir {
     root: PathBuf,
     ledger: Box<dyn MaildirLedger>,
     /// Without one, what is sent is only saved.
     sendmail: Option<Sendmail>,
-    state: Mutex<State>,
+    state: Mutex<MaildirState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MaildirState {
     listings: Listings,
     /// None before the first poll asked for them.
-    messages: Option<Messages>,
+    messages: Option<KnownMessages>,
     /// Handed out with this cursor. They count as known when the cursor comes back, for then they were stored with it.
-    offered: Option<Offer>,
+    handed_out: Option<HandedOutMessages>,
     /// Where the messages of the last poll were.
     places: HashMap<String, PathBuf>,
     last_poll: u64,
     /// Names with a file that was too young, or too much to compare, in the last poll.
-    awaited: HashSet<String>,
+    deferred_names: HashSet<String>,
     /// When every file of a large mailbox was last looked at, and how long that took.
     swept: Option<(Stopwatch, Duration)>,
 }
 
 /// What is known of the messages, as fingerprints of their stamps by key.
 #[derive(Debug, Default)]
-struct Messages {
+struct KnownMessages {
     /// In one of the listed folders, as far as was seen.
-    known: HashMap<String, u64>,
+    present: HashMap<String, u64>,
     /// In none.
-    left: HashMap<String, u64>,
+    gone: HashMap<String, u64>,
     /// Keys with a digest, by the name they share.
-    others: HashMap<String, Vec<String>>,
+    digest_keys: HashMap<String, Vec<String>>,
     /// Files beside the one that stands for a message, with the same content or none that can be read.
     copies: HashMap<PathBuf, u64>,
 }
 
 #[derive(Debug)]
-struct Offer {
+struct HandedOutMessages {
     cursor: String,
     keys: Vec<(String, u64)>,
     gone: Vec<String>,
@@ -115,7 +115,7 @@ impl Maildir {
         &self.root
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, MaildirState> {
         // The state is a cache and a set; neither can be left half changed by a panic elsewhere.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -148,15 +148,16 @@ impl Maildir {
     }
 
     /// Whether the message of that key is in that folder now.
-    fn holds(&self, folder: &str, key: &str) -> Result<bool, SourceError> {
+    fn is_in_folder(&self, folder: &str, key: &str) -> Result<bool, SourceError> {
         let Some((_, unique)) = name::parse_key(key) else { return Ok(false) };
         let remembered = self.ledger_message(key).map_err(|error| self.unavailable(error))?;
         let mut state = self.lock();
         for dir in self.dirs(folder).iter().filter(|dir| dir.is_dir()) {
-            state.listings.forget(dir);
-            state.listings.of(dir, SystemTime::now()).map_err(|error| self.unavailable(error))?;
-            for name in names(&unique, remembered.as_ref()) {
-                if state.listings.seen(dir, &name).iter().any(|path| is_message(path, key, remembered.as_ref())) {
+            state.listings.invalidate(dir);
+            state.listings.get_or_read(dir, SystemTime::now()).map_err(|error| self.unavailable(error))?;
+            for name in possible_names(&unique, remembered.as_ref()) {
+                if state.listings.paths_named(dir, &name).iter().any(|path| is_message(path, key, remembered.as_ref()))
+                {
                     return Ok(true);
                 }
             }
@@ -165,54 +166,54 @@ impl Maildir {
     }
 
     fn ledger_message(&self, key: &str) -> io::Result<Option<LedgerMessage>> {
-        Ok(self.ledger.messages_named(name::base(key))?.into_iter().find(|row| row.key == key))
+        Ok(self.ledger.messages_named(name::base_of_key(key))?.into_iter().find(|row| row.key == key))
     }
 
     /// Where the message is now: under the name last seen, else wherever it was moved. A file that took over its name is
     /// another message.
-    fn find(&self, state: &mut State, folder: &str, unique: &OsStr, key: &str) -> io::Result<Option<PathBuf>> {
+    fn locate(&self, state: &mut MaildirState, folder: &str, unique: &OsStr, key: &str) -> io::Result<Option<PathBuf>> {
         let remembered = self.ledger_message(key)?;
-        let names = names(unique, remembered.as_ref());
+        let names = possible_names(unique, remembered.as_ref());
         let its = |path: &PathBuf| is_message(path, key, remembered.as_ref());
         for (dir, name) in self.dirs(folder).iter().flat_map(|dir| names.iter().map(move |name| (dir, name))) {
-            if let Some(path) = state.listings.seen(dir, name).into_iter().find(its) {
+            if let Some(path) = state.listings.paths_named(dir, name).into_iter().find(its) {
                 return Ok(Some(path));
             }
         }
         let mut folders = self.folders()?;
         folders.sort_by_key(|other| other != folder);
         for dir in folders.iter().flat_map(|folder| self.dirs(folder)) {
-            state.listings.forget(&dir);
-            state.listings.of(&dir, SystemTime::now())?;
-            if let Some(path) = names.iter().flat_map(|name| state.listings.seen(&dir, name)).find(its) {
+            state.listings.invalidate(&dir);
+            state.listings.get_or_read(&dir, SystemTime::now())?;
+            if let Some(path) = names.iter().flat_map(|name| state.listings.paths_named(&dir, name)).find(its) {
                 return Ok(Some(path));
             }
         }
         Ok(None)
     }
 
-    fn found(&self, state: &mut State, key: &str) -> Result<PathBuf, SourceError> {
+    fn locate_or_gone(&self, state: &mut MaildirState, key: &str) -> Result<PathBuf, SourceError> {
         let gone = || SourceError::Gone { key: key.to_owned() };
         let (folder, unique) = name::parse_key(key).ok_or_else(gone)?;
-        self.find(state, folder, &unique, key).map_err(|error| self.unavailable(error))?.ok_or_else(gone)
+        self.locate(state, folder, &unique, key).map_err(|error| self.unavailable(error))?.ok_or_else(gone)
     }
 
     /// Returns how many files no row of the ledger stands for: those that lay still in the mailbox when the poll of this
     /// cursor was made, and those that came since. What could not be compared counts among the first.
-    pub fn unaccounted(&self, cursor: &str) -> Result<(u64, u64), SourceError> {
+    pub fn count_unaccounted(&self, cursor: &str) -> Result<(u64, u64), SourceError> {
         let polled = cursor::polled_at(cursor).unwrap_or(UNIX_EPOCH);
         let poll = self.poll(None)?;
         let files = poll.messages.iter().map(|found| &found.file).filter(|file| !file.is_retry);
         let (old, new): (Vec<_>, Vec<_>) =
-            files.partition(|file| FileStamp::parse(&file.stamp).is_some_and(|stamp| stamp.is_before(polled)));
+            files.partition(|file| FileStamp::parse(&file.stamp).is_some_and(|stamp| stamp.is_unchanged_since(polled)));
         Ok(((old.len() + poll.unreadable) as u64, new.len() as u64))
     }
 }
 
 /// The names a message may have: its own, and the one it is given where that is taken.
-fn names(unique: &OsStr, remembered: Option<&LedgerMessage>) -> Vec<OsString> {
+fn possible_names(unique: &OsStr, remembered: Option<&LedgerMessage>) -> Vec<OsString> {
     let sha256 = remembered.map(|row| row.sha256.as_str()).filter(|sha256| !sha256.is_empty());
-    let beside = sha256.map(|sha256| name::beside(unique, sha256));
+    let beside = sha256.map(|sha256| name::name_with_digest(unique, sha256));
     std::iter::once(unique.to_owned()).chain(beside).collect()
 }
 
@@ -232,13 +233,13 @@ impl Source for Maildir {
     fn poll(&self, cursor: Option<&str>) -> Result<PollResult, SourceError> {
         let mut state = self.lock();
         let state = &mut *state;
-        state.settle_offer(cursor);
+        state.confirm_handed_out(cursor);
         // The age of a file is measured against the clock that stamped it, not the program's own.
         let now = SystemTime::now();
         let nanos = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
         state.last_poll = u64::try_from(nanos).unwrap_or(u64::MAX).max(state.last_poll.saturating_add(1));
-        let dirs: Vec<PathBuf> = LISTED.iter().flat_map(|(folder, _)| self.dirs(folder)).collect();
-        let stamps = dirs.iter().map(|dir| listing::stamp(dir)).collect::<io::Result<Vec<_>>>();
+        let dirs: Vec<PathBuf> = LISTED_FOLDERS.iter().flat_map(|(folder, _)| self.dirs(folder)).collect();
+        let stamps = dirs.iter().map(|dir| listing::read_dir_stamp(dir)).collect::<io::Result<Vec<_>>>();
         let stamps = stamps.map_err(|error| self.unavailable(error))?;
         // An unmounted disk must not look like a person who deleted everything.
         if stamps.iter().take(STATES.len()).all(Option::is_none) {
@@ -252,7 +253,7 @@ impl Source for Maildir {
         }
         let begun = Stopwatch::now();
         let mut poll = Scan::of(self, now, sweep).run(state).map_err(|error| self.unavailable(error))?;
-        let is_large = state.messages.as_ref().is_some_and(|messages| messages.known.len() > SWEPT_EACH_TIME);
+        let is_large = state.messages.as_ref().is_some_and(|messages| messages.present.len() > MAX_SWEPT_EVERY_POLL);
         if sweep && is_large {
             state.swept = Some((Stopwatch::now(), begun.elapsed()));
         }
@@ -262,7 +263,7 @@ impl Source for Maildir {
         }
         poll.cursor = cursor::write(state.last_poll, &stamps, now, poll.poll_again_after.is_none());
         let fingerprint = |stamp: &str| FileStamp::parse(stamp).map_or(0, |stamp| stamp.fingerprint());
-        state.offered = Some(Offer {
+        state.handed_out = Some(HandedOutMessages {
             cursor: poll.cursor.clone(),
             keys: poll.messages.iter().map(|found| (found.key.clone(), fingerprint(&found.file.stamp))).collect(),
             gone: poll.gone.clone(),
@@ -278,7 +279,7 @@ impl Source for Maildir {
         {
             return Ok(bytes);
         }
-        let path = self.found(&mut self.lock(), key)?;
+        let path = self.locate_or_gone(&mut self.lock(), key)?;
         read_file(&path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => SourceError::Gone { key: key.to_owned() },
             // Another program has it for itself, for a while.
@@ -290,14 +291,14 @@ impl Source for Maildir {
 
 /// The file itself, never what a link in its place leads to, and without waiting for whoever feeds a pipe there.
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let file = open_file(path)?;
+    let file = open_regular_file(path)?;
     let size = file.metadata()?.len();
     let mut bytes = Vec::with_capacity(usize::try_from(size.min(MAX_FETCH_BYTES)).unwrap_or(0));
     file.take(MAX_FETCH_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-fn open_file(path: &Path) -> io::Result<fs::File> {
+fn open_regular_file(path: &Path) -> io::Result<fs::File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let file = fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
     if !file.metadata()?.is_file() {
@@ -306,69 +307,69 @@ fn open_file(path: &Path) -> io::Result<fs::File> {
     Ok(file)
 }
 
-impl State {
-    fn settle_offer(&mut self, cursor: Option<&str>) {
-        let (Some(offer), Some(messages)) = (self.offered.take(), &mut self.messages) else { return };
+impl MaildirState {
+    fn confirm_handed_out(&mut self, cursor: Option<&str>) {
+        let (Some(offer), Some(messages)) = (self.handed_out.take(), &mut self.messages) else { return };
         if cursor != Some(offer.cursor.as_str()) {
             // A part of them may have been stored all the same: the ledger is asked again.
             self.messages = None;
             return;
         }
         for (key, fingerprint) in offer.keys {
-            messages.know(key, fingerprint);
+            messages.add_known(key, fingerprint);
         }
-        offer.gone.iter().for_each(|key| messages.leave(key));
+        offer.gone.iter().for_each(|key| messages.mark_gone(key));
     }
 
     fn is_sweep_due(&self) -> bool {
-        self.swept.is_none_or(|(at, took)| at.elapsed() >= took * SWEEP_PAUSE)
+        self.swept.is_none_or(|(at, took)| at.elapsed() >= took * SWEEP_PAUSE_FACTOR)
     }
 }
 
-impl Messages {
-    fn recalled(recall: &dyn MaildirLedger) -> io::Result<Self> {
+impl KnownMessages {
+    fn load(recall: &dyn MaildirLedger) -> io::Result<Self> {
         let mut messages = Self::default();
         for (key, stamp, is_gone) in recall.messages()? {
             let fingerprint = FileStamp::parse(&stamp).map_or(0, |stamp| stamp.fingerprint());
-            messages.know(key.clone(), fingerprint);
+            messages.add_known(key.clone(), fingerprint);
             if is_gone {
-                messages.leave(&key);
+                messages.mark_gone(&key);
             }
         }
         Ok(messages)
     }
 
-    fn know(&mut self, key: String, fingerprint: u64) {
-        self.left.remove(&key);
+    fn add_known(&mut self, key: String, fingerprint: u64) {
+        self.gone.remove(&key);
         if name::digest_of(&key).is_some() {
-            let others = self.others.entry(name::base(&key).to_owned()).or_default();
+            let others = self.digest_keys.entry(name::base_of_key(&key).to_owned()).or_default();
             if !others.contains(&key) {
                 others.push(key.clone());
             }
         }
-        self.known.insert(key, fingerprint);
+        self.present.insert(key, fingerprint);
     }
 
-    fn leave(&mut self, key: &str) {
-        if let Some((key, fingerprint)) = self.known.remove_entry(key) {
-            self.left.insert(key, fingerprint);
+    fn mark_gone(&mut self, key: &str) {
+        if let Some((key, fingerprint)) = self.present.remove_entry(key) {
+            self.gone.insert(key, fingerprint);
         }
     }
 
     /// Whether a message that was here at the last poll has this name.
     fn is_present(&self, base: &str) -> bool {
-        self.known.contains_key(base) || self.others.contains_key(base)
+        self.present.contains_key(base) || self.digest_keys.contains_key(base)
     }
 
     /// Whether a message has, or had, this name.
     fn has_name(&self, base: &str) -> bool {
-        self.is_present(base) || self.left.contains_key(base)
+        self.is_present(base) || self.gone.contains_key(base)
     }
 
     /// The message in the mailbox whose file looks like this.
-    fn matching(&self, base: &str, fingerprint: u64) -> Option<&str> {
-        let own = self.known.get_key_value(base).filter(|(_, known)| **known == fingerprint);
-        let others = || self.others.get(base)?.iter().find(|key| self.known.get(*key) == Some(&fingerprint));
+    fn find_by_fingerprint(&self, base: &str, fingerprint: u64) -> Option<&str> {
+        let own = self.present.get_key_value(base).filter(|(_, known)| **known == fingerprint);
+        let others = || self.digest_keys.get(base)?.iter().find(|key| self.present.get(*key) == Some(&fingerprint));
         own.map(|(key, _)| key).or_else(others).map(String::as_str)
     }
 }

@@ -12,7 +12,7 @@ use std::{
 use crate::model::{Instant, ids::hex};
 
 /// The part of a file name before its flags.
-pub(super) fn unique(name: &OsStr) -> OsString {
+pub(super) fn unique_part(name: &OsStr) -> OsString {
     let bytes = name.as_bytes();
     let end = bytes.windows(3).rposition(|window| window == b":2,").unwrap_or(bytes.len());
     OsStr::from_bytes(bytes.get(..end).unwrap_or(bytes)).to_owned()
@@ -26,7 +26,7 @@ pub(super) fn flags(name: &OsStr) -> String {
         .unwrap_or_default()
 }
 
-pub(super) fn key(folder: &str, unique: &OsStr) -> String {
+pub(super) fn make_key(folder: &str, unique: &OsStr) -> String {
     let mut key = format!("{folder}/");
     for chunk in unique.as_bytes().utf8_chunks() {
         for c in chunk.valid().chars() {
@@ -47,15 +47,15 @@ fn escape(key: &mut String, byte: u8) {
 }
 
 /// Characters of a SHA-256 in a key or a name.
-const DIGEST: usize = 32;
+const DIGEST_CHARS: usize = 32;
 
 /// The beginning of a digest, as it stands in keys and names.
 pub(super) fn short_digest(sha256: &str) -> &str {
-    sha256.get(..DIGEST).unwrap_or(sha256)
+    sha256.get(..DIGEST_CHARS).unwrap_or(sha256)
 }
 
 /// The key of another message under a name that is taken.
-pub(super) fn key_of_content(base: &str, sha256: &str) -> String {
+pub(super) fn key_with_digest(base: &str, sha256: &str) -> String {
     format!("{base}/{}", short_digest(sha256))
 }
 
@@ -65,12 +65,12 @@ pub(super) fn digest_of(key: &str) -> Option<&str> {
 }
 
 /// The part of a key that comes from folder and name alone.
-pub(super) fn base(key: &str) -> &str {
+pub(super) fn base_of_key(key: &str) -> &str {
     digest_of(key).and_then(|_| key.rsplit_once('/')).map_or(key, |(base, _)| base)
 }
 
 /// The name a file is given where its own is taken by another message.
-pub(super) fn beside(unique: &OsStr, sha256: &str) -> OsString {
+pub(super) fn name_with_digest(unique: &OsStr, sha256: &str) -> OsString {
     let mut name = unique.to_owned();
     name.push(format!(".{}", short_digest(sha256)));
     name
@@ -79,18 +79,18 @@ pub(super) fn beside(unique: &OsStr, sha256: &str) -> OsString {
 /// The name a file would have, had it not been taken.
 pub(super) fn without_digest(unique: &OsStr) -> Option<&OsStr> {
     let bytes = unique.as_bytes();
-    let (name, digest) = bytes.split_at_checked(bytes.len().checked_sub(DIGEST + 1)?)?;
+    let (name, digest) = bytes.split_at_checked(bytes.len().checked_sub(DIGEST_CHARS + 1)?)?;
     let digest = std::str::from_utf8(digest).ok()?.strip_prefix('.')?;
     (is_digest(digest) && !name.is_empty()).then(|| OsStr::from_bytes(name))
 }
 
 fn is_digest(text: &str) -> bool {
-    text.len() == DIGEST && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    text.len() == DIGEST_CHARS && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// The folder and the unique name a key was made of.
 pub(super) fn parse_key(key: &str) -> Option<(&str, OsString)> {
-    let (folder, escaped) = base(key).split_once('/')?;
+    let (folder, escaped) = base_of_key(key).split_once('/')?;
     let mut pieces = escaped.split('%');
     let mut bytes = pieces.next()?.as_bytes().to_vec();
     for piece in pieces {
@@ -125,8 +125,8 @@ mod tests {
             ("שלום.eml".as_bytes(), "INBOX/שלום.eml"),
             (b"a:2,b:2,S", "INBOX/a:2,b"),
         ] {
-            let unique = unique(OsStr::from_bytes(name));
-            let key = key("INBOX", &unique);
+            let unique = unique_part(OsStr::from_bytes(name));
+            let key = make_key("INBOX", &unique);
             assert_eq!(key, expected);
             assert_eq!(parse_key(&key), Some(("INBOX", unique)), "{key}");
         }
@@ -152,9 +152,9 @@ mod tests {
     #[test]
     fn a_name_used_again_has_a_key_of_its_own() {
         let sha = "0123456789abcdef".repeat(4);
-        let key = key_of_content("INBOX/a%25b", &sha);
+        let key = key_with_digest("INBOX/a%25b", &sha);
         assert_eq!(key, "INBOX/a%25b/0123456789abcdef0123456789abcdef");
-        assert_eq!((base(&key), digest_of(&key)), ("INBOX/a%25b", Some(short_digest(&sha))));
+        assert_eq!((base_of_key(&key), digest_of(&key)), ("INBOX/a%25b", Some(short_digest(&sha))));
         assert_eq!(parse_key(&key), Some(("INBOX", OsString::from("a%b"))));
         for plain in [
             "INBOX/a",
@@ -162,9 +162,9 @@ mod tests {
             "INBOX/a/b",
             "INBOX/a/../0123456789abcdef0123456789abcdef",
         ] {
-            assert_eq!((base(plain), digest_of(plain)), (plain, None), "{plain}");
+            assert_eq!((base_of_key(plain), digest_of(plain)), (plain, None), "{plain}");
         }
-        let taken = beside(OsStr::new("a"), &sha);
+        let taken = name_with_digest(OsStr::new("a"), &sha);
         assert_eq!(without_digest(&taken), Some(OsStr::new("a")));
         for own in ["a", ".0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdef"] {
             assert_eq!(without_digest(OsStr::new(own)), None, "{own}");

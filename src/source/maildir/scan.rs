@@ -11,8 +11,8 @@ use std::{
 };
 
 use super::{
-    LISTED, LedgerMessage, Maildir, Messages, State, name, read_file,
-    stamp::{FileStamp, SETTLE},
+    KnownMessages, LISTED_FOLDERS, LedgerMessage, Maildir, MaildirState, name, read_file,
+    stamp::{FileStamp, SETTLE_TIME},
 };
 use crate::{
     model::{Direction, Instant, ids::sha256_hex},
@@ -28,23 +28,23 @@ pub(super) struct Scan<'a> {
     /// Whether files of known names are looked at too.
     sweep: bool,
     /// Names of everything in the listed folders, as the beginning of a key.
-    here: HashSet<String>,
+    names_here: HashSet<String>,
     /// Messages whose file was found.
     matched: HashSet<String>,
     /// Names with a file of which nothing is known yet.
-    open: HashSet<String>,
+    undecided_names: HashSet<String>,
     /// Names with a file that was too young, or too much to compare, in the last poll; and in this one.
-    awaited: HashSet<String>,
-    waits: HashSet<String>,
+    deferred_before: HashSet<String>,
+    deferred_now: HashSet<String>,
     /// Names with several files that look the same: their stamps tell nothing.
-    alike: HashSet<String>,
-    compared: u64,
+    ambiguous_names: HashSet<String>,
+    compared_bytes: u64,
     places: HashMap<String, PathBuf>,
     poll: PollResult,
 }
 
 /// A file that is not known as it is.
-struct File {
+struct ScannedFile {
     folder: &'static str,
     direction: Direction,
     path: PathBuf,
@@ -53,7 +53,7 @@ struct File {
 }
 
 /// What was read of a file.
-struct Content {
+struct FileContent {
     bytes: Vec<u8>,
     sha256: String,
 }
@@ -64,43 +64,43 @@ impl<'a> Scan<'a> {
             maildir,
             now,
             sweep,
-            here: HashSet::new(),
+            names_here: HashSet::new(),
             matched: HashSet::new(),
-            open: HashSet::new(),
-            awaited: HashSet::new(),
-            waits: HashSet::new(),
-            alike: HashSet::new(),
-            compared: 0,
+            undecided_names: HashSet::new(),
+            deferred_before: HashSet::new(),
+            deferred_now: HashSet::new(),
+            ambiguous_names: HashSet::new(),
+            compared_bytes: 0,
             places: HashMap::new(),
             poll: PollResult::default(),
         }
     }
 
-    pub(super) fn run(mut self, state: &mut State) -> io::Result<PollResult> {
+    pub(super) fn run(mut self, state: &mut MaildirState) -> io::Result<PollResult> {
         let mut messages = match state.messages.take() {
             Some(messages) => messages,
-            None => Messages::recalled(self.maildir.ledger.as_ref())?,
+            None => KnownMessages::load(self.maildir.ledger.as_ref())?,
         };
-        self.awaited = std::mem::take(&mut state.awaited);
-        let outcome = self.look(state, &mut messages);
+        self.deferred_before = std::mem::take(&mut state.deferred_names);
+        let outcome = self.scan_files(state, &mut messages);
         state.messages = Some(messages);
-        state.awaited = self.waits;
+        state.deferred_names = self.deferred_now;
         outcome?;
         state.places = self.places;
         Ok(self.poll)
     }
 
-    fn look(&mut self, state: &mut State, messages: &mut Messages) -> io::Result<()> {
-        let mut unknown: BTreeMap<String, Vec<File>> = BTreeMap::new();
+    fn scan_files(&mut self, state: &mut MaildirState, messages: &mut KnownMessages) -> io::Result<()> {
+        let mut unknown: BTreeMap<String, Vec<ScannedFile>> = BTreeMap::new();
         self.each_file(state, messages, |scan, base, file| {
-            scan.here.insert(base.clone());
-            if let Some(file) = file.and_then(|file| scan.unless_known(messages, &base, file)) {
+            scan.names_here.insert(base.clone());
+            if let Some(file) = file.and_then(|file| scan.keep_if_unknown(messages, &base, file)) {
                 unknown.entry(base).or_default().push(file);
             }
         })?;
-        if !self.alike.is_empty() {
-            let alike = self.alike.clone();
-            self.matched.retain(|key| !alike.contains(name::base(key)));
+        if !self.ambiguous_names.is_empty() {
+            let alike = self.ambiguous_names.clone();
+            self.matched.retain(|key| !alike.contains(name::base_of_key(key)));
             unknown.retain(|base, _| !alike.contains(base));
             self.each_file(state, messages, |_, base, file| {
                 if let Some(file) = file.filter(|_| alike.contains(&base)) {
@@ -109,20 +109,20 @@ impl<'a> Scan<'a> {
             })?;
         }
         for (base, files) in unknown {
-            self.account_for(messages, &base, files)?;
+            self.match_files(messages, &base, files)?;
         }
         self.poll.messages.sort_by(|a, b| (a.arrived_at, &a.key).cmp(&(b.arrived_at, &b.key)));
-        self.poll.gone = self.gone(state, messages)?;
+        self.poll.gone = self.find_gone(state, messages)?;
         Ok(())
     }
 
     /// The beginning of a file's key. One that was moved beside another of its name is known by the name it had.
-    fn base(&self, messages: &Messages, folder: &str, unique: &OsString) -> String {
-        let base = name::key(folder, unique);
-        if messages.known.contains_key(&base) {
+    fn base(&self, messages: &KnownMessages, folder: &str, unique: &OsString) -> String {
+        let base = name::make_key(folder, unique);
+        if messages.present.contains_key(&base) {
             return base;
         }
-        let before = name::without_digest(unique).map(|name| name::key(folder, name));
+        let before = name::without_digest(unique).map(|name| name::make_key(folder, name));
         before.filter(|before| messages.has_name(before) && !messages.has_name(&base)).unwrap_or(base)
     }
 
@@ -130,15 +130,15 @@ impl<'a> Scan<'a> {
     /// just being moved.
     fn each_file(
         &mut self,
-        state: &mut State,
-        messages: &Messages,
-        mut each: impl FnMut(&mut Self, String, Option<File>),
+        state: &mut MaildirState,
+        messages: &KnownMessages,
+        mut each: impl FnMut(&mut Self, String, Option<ScannedFile>),
     ) -> io::Result<()> {
-        for (folder, direction) in LISTED {
+        for (folder, direction) in LISTED_FOLDERS {
             for dir in self.maildir.dirs(folder) {
-                for (unique, name) in state.listings.of(&dir, self.now)?.files() {
+                for (unique, name) in state.listings.get_or_read(&dir, self.now)?.files() {
                     let base = self.base(messages, folder, unique);
-                    let file = self.file(messages, &base, (folder, direction), unique, dir.join(name))?;
+                    let file = self.stat_file(messages, &base, (folder, direction), unique, dir.join(name))?;
                     each(self, base, file);
                 }
             }
@@ -146,23 +146,23 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    fn file(
+    fn stat_file(
         &mut self,
-        messages: &Messages,
+        messages: &KnownMessages,
         base: &str,
         (folder, direction): (&'static str, Direction),
         unique: &OsString,
         path: PathBuf,
-    ) -> io::Result<Option<File>> {
-        if !self.sweep && messages.is_present(base) && !self.awaited.contains(base) {
-            self.open.insert(base.to_owned());
+    ) -> io::Result<Option<ScannedFile>> {
+        if !self.sweep && messages.is_present(base) && !self.deferred_before.contains(base) {
+            self.undecided_names.insert(base.to_owned());
             return Ok(None);
         }
         let stamp = match fs::symlink_metadata(&path) {
             Ok(meta) => FileStamp::of(&meta),
             // Moved under our eyes; it is looked for again, not called gone.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.wait_for(base);
+                self.defer(base);
                 return Ok(None);
             }
             Err(error) => return Err(error),
@@ -171,50 +171,50 @@ impl<'a> Scan<'a> {
             .or_else(|| stamp.written_at())
             .or_else(|| Instant::from_file_time(self.now))
             .unwrap_or(Instant::EARLIEST);
-        Ok(Some(File { folder, direction, path, stamp, arrived_at }))
+        Ok(Some(ScannedFile { folder, direction, path, stamp, arrived_at }))
     }
 
     /// The file, unless it is known as it is or cannot be told yet.
-    fn unless_known(&mut self, messages: &Messages, base: &str, file: File) -> Option<File> {
+    fn keep_if_unknown(&mut self, messages: &KnownMessages, base: &str, file: ScannedFile) -> Option<ScannedFile> {
         let fingerprint = file.stamp.fingerprint();
         if messages.copies.get(&file.path) == Some(&fingerprint) {
-            self.open.insert(base.to_owned());
+            self.undecided_names.insert(base.to_owned());
             return None;
         }
-        if let Some(key) = messages.matching(base, fingerprint) {
+        if let Some(key) = messages.find_by_fingerprint(base, fingerprint) {
             if !self.matched.insert(key.to_owned()) {
-                self.alike.insert(base.to_owned());
+                self.ambiguous_names.insert(base.to_owned());
             }
             return None;
         }
         if !file.stamp.is_settled(self.now) {
-            self.wait_for(base);
+            self.defer(base);
             return None;
         }
         Some(file)
     }
 
-    fn wait_for(&mut self, base: &str) {
-        self.poll.poll_again_after = Some(SETTLE);
-        self.open.insert(base.to_owned());
-        self.waits.insert(base.to_owned());
+    fn defer(&mut self, base: &str) {
+        self.poll.poll_again_after = Some(SETTLE_TIME);
+        self.undecided_names.insert(base.to_owned());
+        self.deferred_now.insert(base.to_owned());
     }
 
     /// Decides for each file of one name whether it is a message the ledger has, or another.
-    fn account_for(&mut self, messages: &mut Messages, base: &str, mut files: Vec<File>) -> io::Result<()> {
+    fn match_files(&mut self, messages: &mut KnownMessages, base: &str, mut files: Vec<ScannedFile>) -> io::Result<()> {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let rows = if messages.has_name(base) { self.maildir.ledger.messages_named(base)? } else { Vec::new() };
         let is_only = rows.is_empty() && files.len() == 1;
         let stamps: HashSet<FileStamp> = files.iter().map(|file| file.stamp).collect();
         if stamps.len() < files.len() {
-            self.alike.insert(base.to_owned());
+            self.ambiguous_names.insert(base.to_owned());
         }
         // Digests of those that are handed out in this poll.
         let mut seen = HashSet::new();
         for file in files {
             if is_only {
                 self.hand_out(base.to_owned(), &file, None, false);
-            } else if self.alike.contains(base) || !self.recognise(messages, &rows, &file) {
+            } else if self.ambiguous_names.contains(base) || !self.recognise(messages, &rows, &file) {
                 self.compare(messages, base, &rows, &mut seen, file);
             }
         }
@@ -222,7 +222,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Whether a file is a message of the ledger without being read.
-    fn recognise(&mut self, messages: &mut Messages, rows: &[LedgerMessage], file: &File) -> bool {
+    fn recognise(&mut self, messages: &mut KnownMessages, rows: &[LedgerMessage], file: &ScannedFile) -> bool {
         let is_free = |row: &&LedgerMessage| !self.matched.contains(&row.key);
         let same = rows.iter().filter(is_free).find(|row| row.has_stamp(&file.stamp));
         let like = || {
@@ -236,7 +236,7 @@ impl<'a> Scan<'a> {
                 self.hand_out(row.key.clone(), file, None, true);
             } else {
                 self.matched.insert(row.key.clone());
-                messages.know(row.key.clone(), file.stamp.fingerprint());
+                messages.add_known(row.key.clone(), file.stamp.fingerprint());
             }
         } else if let Some(row) = like() {
             self.confirm(messages, row, file, None);
@@ -251,17 +251,17 @@ impl<'a> Scan<'a> {
     /// Reads a file to tell whose content it is.
     fn compare(
         &mut self,
-        messages: &mut Messages,
+        messages: &mut KnownMessages,
         base: &str,
         rows: &[LedgerMessage],
         seen: &mut HashSet<String>,
-        file: File,
+        file: ScannedFile,
     ) {
-        if self.compared >= COMPARED_AT_ONCE {
-            return self.wait_for(base);
+        if self.compared_bytes >= COMPARED_AT_ONCE {
+            return self.defer(base);
         }
         let Ok(content) = self.read(&file.path) else {
-            return self.leave_unread(messages, base, rows, file);
+            return self.note_unreadable(messages, base, rows, file);
         };
         let is_free = |row: &&LedgerMessage| !self.matched.contains(&row.key);
         let same = rows.iter().find(|row| row.has_content(&content.sha256));
@@ -276,7 +276,7 @@ impl<'a> Scan<'a> {
             if !is_copy {
                 self.confirm(messages, row, &file, Some(content.sha256));
             }
-            if is_copy || self.alike.contains(base) {
+            if is_copy || self.ambiguous_names.contains(base) {
                 messages.copies.insert(file.path, file.stamp.fingerprint());
             }
         } else if seen.contains(&content.sha256) {
@@ -285,37 +285,43 @@ impl<'a> Scan<'a> {
             self.hand_out(row.key.clone(), &file, None, true);
         } else {
             let is_first = rows.is_empty() && seen.is_empty();
-            let key = if is_first { base.to_owned() } else { name::key_of_content(base, &content.sha256) };
+            let key = if is_first { base.to_owned() } else { name::key_with_digest(base, &content.sha256) };
             let completes = begun.filter(|row| row.is_read).map(|row| row.key.clone());
             self.hand_out(key, &file, completes, false);
             seen.insert(content.sha256);
         }
     }
 
-    fn read(&mut self, path: &Path) -> io::Result<Content> {
+    fn read(&mut self, path: &Path) -> io::Result<FileContent> {
         let bytes = read_file(path)?;
-        self.compared += bytes.len() as u64;
-        Ok(Content { sha256: sha256_hex(&bytes), bytes })
+        self.compared_bytes += bytes.len() as u64;
+        Ok(FileContent { sha256: sha256_hex(&bytes), bytes })
     }
 
     /// A message that was read and whose permissions were taken away is what it was. Anything else is tried again.
-    fn leave_unread(&mut self, messages: &mut Messages, base: &str, rows: &[LedgerMessage], file: File) {
-        self.open.insert(base.to_owned());
+    fn note_unreadable(&mut self, messages: &mut KnownMessages, base: &str, rows: &[LedgerMessage], file: ScannedFile) {
+        self.undecided_names.insert(base.to_owned());
         let before = rows.iter().filter_map(|row| FileStamp::parse(&row.stamp));
-        if before.into_iter().any(|before| before.is_like(&file.stamp)) {
+        if before.into_iter().any(|before| before.equals_except_ctime(&file.stamp)) {
             messages.copies.insert(file.path, file.stamp.fingerprint());
         } else {
             self.poll.unreadable += 1;
         }
     }
 
-    fn confirm(&mut self, messages: &mut Messages, row: &LedgerMessage, file: &File, sha256: Option<String>) {
+    fn confirm(
+        &mut self,
+        messages: &mut KnownMessages,
+        row: &LedgerMessage,
+        file: &ScannedFile,
+        sha256: Option<String>,
+    ) {
         self.matched.insert(row.key.clone());
-        messages.know(row.key.clone(), file.stamp.fingerprint());
+        messages.add_known(row.key.clone(), file.stamp.fingerprint());
         self.poll.confirmed.push(ConfirmedFile { key: row.key.clone(), stamp: file.stamp.to_string(), sha256 });
     }
 
-    fn hand_out(&mut self, key: String, file: &File, completes: Option<String>, is_another_try: bool) {
+    fn hand_out(&mut self, key: String, file: &ScannedFile, completes: Option<String>, is_another_try: bool) {
         self.matched.insert(key.clone());
         self.places.insert(key.clone(), file.path.clone());
         self.poll.messages.push(Found {
@@ -330,19 +336,19 @@ impl<'a> Scan<'a> {
 
     /// Whether a message may still be in a listed folder.
     fn may_be_here(&self, key: &str) -> bool {
-        let base = name::base(key);
-        self.here.contains(base) && (self.matched.contains(key) || self.open.contains(base))
+        let base = name::base_of_key(key);
+        self.names_here.contains(base) && (self.matched.contains(key) || self.undecided_names.contains(base))
     }
 
     /// Whether another listed folder has a file of its name.
     fn is_elsewhere(&self, key: &str) -> bool {
-        let Some((own, rest)) = name::base(key).split_once('/') else { return false };
-        LISTED.iter().any(|(folder, _)| *folder != own && self.here.contains(&format!("{folder}/{rest}")))
+        let Some((own, rest)) = name::base_of_key(key).split_once('/') else { return false };
+        LISTED_FOLDERS.iter().any(|(folder, _)| *folder != own && self.names_here.contains(&format!("{folder}/{rest}")))
     }
 
     /// Known messages that are in no folder at all.
-    fn gone(&self, state: &mut State, messages: &Messages) -> io::Result<Vec<String>> {
-        let missing = messages.known.keys().filter(|key| !self.may_be_here(key) && !self.is_elsewhere(key));
+    fn find_gone(&self, state: &mut MaildirState, messages: &KnownMessages) -> io::Result<Vec<String>> {
+        let missing = messages.present.keys().filter(|key| !self.may_be_here(key) && !self.is_elsewhere(key));
         let mut missing: HashMap<OsString, Vec<&String>> = missing.fold(HashMap::new(), |mut map, key| {
             if let Some((_, unique)) = name::parse_key(key) {
                 map.entry(unique).or_insert_with(Vec::new).push(key);
@@ -352,10 +358,10 @@ impl<'a> Scan<'a> {
         if missing.is_empty() {
             return Ok(Vec::new());
         }
-        let is_listed = |folder: &String| LISTED.iter().any(|(listed, _)| listed == folder);
+        let is_listed = |folder: &String| LISTED_FOLDERS.iter().any(|(listed, _)| listed == folder);
         let folders = self.maildir.folders()?;
         for dir in folders.iter().filter(|folder| !is_listed(folder)).flat_map(|folder| self.maildir.dirs(folder)) {
-            let listing = state.listings.of(&dir, self.now)?;
+            let listing = state.listings.get_or_read(&dir, self.now)?;
             missing.retain(|unique, _| listing.named(unique).next().is_none());
         }
         let mut gone: Vec<String> = missing.into_values().flatten().cloned().collect();

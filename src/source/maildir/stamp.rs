@@ -11,22 +11,22 @@ use std::{
 use crate::model::Instant;
 
 /// People drop files with `cp`, which writes under the final name: one so young may be half a mail.
-pub(super) const SETTLE: Duration = Duration::from_millis(300);
+pub(super) const SETTLE_TIME: Duration = Duration::from_millis(300);
 
 /// Size, mtime and ctime. While all three stay, so do the bytes: whoever writes them changes the ctime, which nobody can
 /// set. A rename, a flag or a backup changes it too, so another stamp is a reason to compare the content, not a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct FileStamp {
     pub(super) size: u64,
-    modified: Time,
-    changed: Time,
+    modified: FileTime,
+    changed: FileTime,
 }
 
 /// Seconds since 1970 and nanoseconds, of whatever range the file system has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Time(i64, i64);
+struct FileTime(i64, i64);
 
-impl Time {
+impl FileTime {
     fn nanos(self) -> i128 {
         i128::from(self.0) * 1_000_000_000 + i128::from(self.1)
     }
@@ -36,15 +36,15 @@ impl FileStamp {
     pub(super) fn of(meta: &Metadata) -> Self {
         Self {
             size: meta.len(),
-            modified: Time(meta.mtime(), meta.mtime_nsec()),
-            changed: Time(meta.ctime(), meta.ctime_nsec()),
+            modified: FileTime(meta.mtime(), meta.mtime_nsec()),
+            changed: FileTime(meta.ctime(), meta.ctime_nsec()),
         }
     }
 
     pub(super) fn parse(text: &str) -> Option<Self> {
         let time = |text: &str| {
             let (seconds, nanos) = text.split_once('.')?;
-            Some(Time(seconds.parse().ok()?, nanos.parse().ok()?))
+            Some(FileTime(seconds.parse().ok()?, nanos.parse().ok()?))
         };
         let mut words = text.split(' ');
         let stamp =
@@ -62,24 +62,24 @@ impl FileStamp {
     /// Whether the last write is long enough ago for the file to be whole. A time in the future is some other clock's:
     /// then the ctime tells, and when that is in the future too, nothing is waited for.
     pub(super) fn is_settled(&self, now: SystemTime) -> bool {
-        let age = |time: Time| Some(nanos_of(now) - time.nanos()).filter(|age| *age >= 0);
-        age(self.modified).or_else(|| age(self.changed)).is_none_or(|age| age >= nanos(SETTLE))
+        let age = |time: FileTime| Some(nanos_of(now) - time.nanos()).filter(|age| *age >= 0);
+        age(self.modified).or_else(|| age(self.changed)).is_none_or(|age| age >= nanos(SETTLE_TIME))
     }
 
     /// Whether nothing has happened to the file since well before `moment`.
-    pub(super) fn is_before(&self, moment: SystemTime) -> bool {
+    pub(super) fn is_unchanged_since(&self, moment: SystemTime) -> bool {
         let last = self.changed.nanos().max(self.modified.nanos().min(nanos_of(moment)));
-        last + nanos(SETTLE) < nanos_of(moment)
+        last + nanos(SETTLE_TIME) < nanos_of(moment)
     }
 
     /// Whether the other differs in its ctime at most, as after a rename or a change of permissions.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    pub(super) fn equals_except_ctime(&self, other: &Self) -> bool {
         (self.size, self.modified) == (other.size, other.modified)
     }
 
     /// When it was written, where that is a time people know.
     pub(super) fn written_at(&self) -> Option<Instant> {
-        let at = |Time(seconds, _)| Instant::from_unix(seconds);
+        let at = |FileTime(seconds, _)| Instant::from_unix(seconds);
         at(self.modified).or_else(|| at(self.changed))
     }
 }
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     fn stamp(modified: i64, changed: i64) -> FileStamp {
-        FileStamp { size: 7, modified: Time(modified, 5), changed: Time(changed, 0) }
+        FileStamp { size: 7, modified: FileTime(modified, 5), changed: FileTime(changed, 0) }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use std::{cell::RefCell, fs::FileTimes, os::unix::ffi::OsStrExt, os::unix::fs::PermissionsExt, sync::Arc};
 
-use super::{stamp::SETTLE, *};
+use super::{stamp::SETTLE_TIME, *};
 
 /// A Maildir in a temporary place, with files that are old enough to be read.
 struct TestMaildir {
@@ -36,7 +36,7 @@ impl TestMaildir {
     fn with_ledger(dir: tempfile::TempDir, rows: Vec<LedgerMessage>) -> TestMaildir {
         let ledger = TestLedger(Arc::new(Mutex::new(rows)));
         let maildir = Maildir::open(dir.path().join("mail"), Box::new(ledger.clone()));
-        maildir.create().unwrap();
+        maildir.create_inbox().unwrap();
         maildir.deliver(".Archive", "unrelated", b"x").unwrap();
         TestMaildir { dir, maildir, ledger, last: RefCell::default() }
     }
@@ -184,7 +184,7 @@ fn a_mailbox_is_read_again_only_where_it_changed() {
     // What is the same is only noted; what is another has a key of its own; what was read half is completed.
     let confirmed: Vec<_> = poll.confirmed.iter().map(|one| one.key.as_str()).collect();
     assert_eq!(confirmed, ["INBOX/a"]);
-    let (b, c) = (name::key_of_content("INBOX/b", &sha(one)), name::key_of_content("INBOX/c", &sha(one)));
+    let (b, c) = (name::key_with_digest("INBOX/b", &sha(one)), name::key_with_digest("INBOX/c", &sha(one)));
     assert_eq!(keys(&poll), [b.as_str(), c.as_str()]);
     let completes: Vec<_> = poll.messages.iter().map(|found| found.file.completes.as_deref()).collect();
     assert_eq!(completes, [None, Some("INBOX/c")]);
@@ -262,7 +262,7 @@ fn half_written_files_wait() {
     let home = TestMaildir::new(&[]);
     fs::write(home.path("new/a"), "Subj").unwrap();
     let poll = home.poll(None);
-    assert_eq!((keys(&poll), poll.poll_again_after), (vec![], Some(SETTLE)));
+    assert_eq!((keys(&poll), poll.poll_again_after), (vec![], Some(SETTLE_TIME)));
     home.age(&home.path("new/a"), 1);
     let poll = home.poll(Some(&poll.cursor));
     assert_eq!((keys(&poll), poll.poll_again_after), (vec!["INBOX/a"], None));
@@ -275,8 +275,8 @@ fn a_file_from_the_future_is_not_waited_for() {
     let later = SystemTime::now() + Duration::from_secs(86_400);
     fs::File::open(home.path("new/a")).unwrap().set_times(FileTimes::new().set_modified(later)).unwrap();
     // Its own clock says nothing; that of the file system does.
-    assert_eq!(home.poll(None).poll_again_after, Some(SETTLE));
-    std::thread::sleep(SETTLE);
+    assert_eq!(home.poll(None).poll_again_after, Some(SETTLE_TIME));
+    std::thread::sleep(SETTLE_TIME);
     assert_eq!(keys(&home.poll(None)), ["INBOX/a"]);
 }
 

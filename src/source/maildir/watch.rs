@@ -5,11 +5,11 @@ use std::{path::Path, sync::Arc};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
 
-use super::{LISTED, Maildir};
+use super::{LISTED_FOLDERS, Maildir};
 
 /// Hints stop when it is dropped.
 #[derive(Debug)]
-pub struct Watch {
+pub struct MaildirWatcher {
     _watcher: RecommendedWatcher,
 }
 
@@ -19,16 +19,16 @@ pub struct CannotWatch(#[from] notify::Error);
 
 impl Maildir {
     /// Wakes `hint` after every change in the listed folders. Several changes may be one hint.
-    pub fn watch(&self, hint: Arc<Notify>) -> Result<Watch, CannotWatch> {
+    pub fn watch(&self, hint: Arc<Notify>) -> Result<MaildirWatcher, CannotWatch> {
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             // After an error of the watcher something may have been missed: looking once more costs little.
             if !event.is_ok_and(|event| matches!(event.kind, EventKind::Access(_))) {
                 hint.notify_one();
             }
         })?;
-        for dir in LISTED.iter().flat_map(|(folder, _)| self.dirs(folder)).filter(|dir| Path::is_dir(dir)) {
+        for dir in LISTED_FOLDERS.iter().flat_map(|(folder, _)| self.dirs(folder)).filter(|dir| Path::is_dir(dir)) {
             watcher.watch(&dir, RecursiveMode::NonRecursive)?;
         }
-        Ok(Watch { _watcher: watcher })
+        Ok(MaildirWatcher { _watcher: watcher })
     }
 }
