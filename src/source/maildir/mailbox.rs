@@ -24,7 +24,7 @@ impl Mailbox for Maildir {
         let action = approved.action();
         match &action.effect {
             Effect::Archive => {
-                let key = key(action)?;
+                let key = mail_key(action)?;
                 self.archive(key)?;
                 Ok(AppliedEffect { handle: key.to_owned(), result: format!("moved to {ARCHIVE}") })
             }
@@ -39,8 +39,8 @@ impl Mailbox for Maildir {
     fn probe(&self, approved: &ApprovedAction) -> Result<Option<AppliedEffect>, SourceError> {
         let action = approved.action();
         match &action.effect {
-            Effect::Archive if self.is_in_folder(ARCHIVE, key(action)?)? => {
-                Ok(Some(AppliedEffect { handle: key(action)?.to_owned(), result: format!("is in {ARCHIVE}") }))
+            Effect::Archive if self.is_in_folder(ARCHIVE, mail_key(action)?)? => {
+                Ok(Some(AppliedEffect { handle: mail_key(action)?.to_owned(), result: format!("is in {ARCHIVE}") }))
             }
             Effect::Draft { .. } => {
                 let handle = name::make_key(DRAFTS, action.action_id.to_string().as_ref());
@@ -52,8 +52,8 @@ impl Mailbox for Maildir {
     }
 
     fn draft(&self, approved: &ApprovedAction, _tried: bool) -> Result<AppliedEffect, SendError> {
-        let (action, message) = outgoing(approved)?;
-        if let Some(departed) = self.departed(action).map_err(refused)? {
+        let (action, message) = outgoing_message(approved)?;
+        if let Some(departed) = self.find_sent(action).map_err(refused)? {
             return Err(SendError::OutcomeUnknown(format!("it is in {}", departed.folder())));
         }
         let handle = self.deliver(DRAFTS, &action.action_id.to_string(), message.mime.as_bytes()).map_err(refused)?;
@@ -61,13 +61,13 @@ impl Mailbox for Maildir {
     }
 
     fn send_draft(&self, approved: &ApprovedAction, draft: &str) -> Result<SendReceipt, SendError> {
-        let (action, message) = outgoing(approved)?;
-        let path = self.stored(DRAFTS, draft).map_err(refused)?.ok_or(SendError::DraftEdited)?;
+        let (action, message) = outgoing_message(approved)?;
+        let path = self.find_in_folder(DRAFTS, draft).map_err(refused)?.ok_or(SendError::DraftEdited)?;
         let stored = fs::read(&path).map_err(|error| SendError::Refused(error.to_string()))?;
         if stored != message.mime.as_bytes() {
             return Err(SendError::DraftEdited);
         }
-        if self.is_in_sent(action).map_err(refused)? {
+        if self.is_in_sent_folder(action).map_err(refused)? {
             return Err(SendError::OutcomeUnknown(format!("it is in {SENT}")));
         }
         if let Some(sendmail) = &self.sendmail {
@@ -80,11 +80,11 @@ impl Mailbox for Maildir {
             (Some(sendmail), moved) => {
                 let copy = if moved.is_ok() { "" } else { "; no copy could be kept in Sent" };
                 let result = format!("accepted by {}{copy}", sendmail.name());
-                self.retire_draft(&action.effect);
+                self.trash_replaced_draft(&action.effect);
                 Ok(SendReceipt::Sent(AppliedEffect { handle: sent_key(action), result }))
             }
             (None, Ok(())) => {
-                self.retire_draft(&action.effect);
+                self.trash_replaced_draft(&action.effect);
                 Ok(SendReceipt::Saved(AppliedEffect { handle: sent_key(action), result: NOT_TRANSMITTED.into() }))
             }
             (None, Err(error)) => Err(SendError::OutcomeUnknown(format!("the move to {SENT} failed: {error}"))),
@@ -93,8 +93,8 @@ impl Mailbox for Maildir {
 
     fn find(&self, action: &Action, draft: &str) -> Result<MessageProbeResult, SourceError> {
         let sent = sent_key(action);
-        if let Some(departed) = self.departed(action)? {
-            if !action.effect.message().is_some_and(|message| departed.says(message)) {
+        if let Some(departed) = self.find_sent(action)? {
+            if !action.effect.message().is_some_and(|message| departed.has_same_text(message)) {
                 return Ok(MessageProbeResult::OutcomeUnknown(format!(
                     "another message of this step is in {}",
                     departed.folder()
@@ -111,7 +111,7 @@ impl Mailbox for Maildir {
             return Ok(MessageProbeResult::OutcomeUnknowable);
         }
         let draft = draft_key(action, draft);
-        Ok(match self.stored(DRAFTS, &draft)? {
+        Ok(match self.find_in_folder(DRAFTS, &draft)? {
             Some(_) => {
                 MessageProbeResult::Draft(AppliedEffect { handle: draft, result: format!("still a draft in {DRAFTS}") })
             }
@@ -121,18 +121,18 @@ impl Mailbox for Maildir {
 
     fn discard_draft(&self, action: &Action, draft: &str) -> Result<(), SourceError> {
         let message = action.effect.message();
-        message.map_or(Ok(()), |message| self.discard(&draft_key(action, draft), message).map(drop))
+        message.map_or(Ok(()), |message| self.trash_unchanged_draft(&draft_key(action, draft), message).map(drop))
     }
 
     fn undo(&self, approved: &ApprovedAction, handle: &str) -> Result<String, SourceError> {
         let action = approved.action();
         match &action.effect {
-            Effect::Archive => self.unarchive(key(action)?).map(|()| "it is in the inbox again".into()),
+            Effect::Archive => self.unarchive(mail_key(action)?).map(|()| "it is in the inbox again".into()),
             Effect::Draft { message } => {
-                if self.stored(DRAFTS, handle)?.is_none() {
+                if self.find_in_folder(DRAFTS, handle)?.is_none() {
                     return Err(SourceError::Gone { key: handle.to_owned() });
                 }
-                if !self.discard(handle, message)? {
+                if !self.trash_unchanged_draft(handle, message)? {
                     return Err(SourceError::Unsupported { what: "take back a draft you have changed".into() });
                 }
                 Ok(format!("the draft is in {TRASH}"))
@@ -144,7 +144,7 @@ impl Mailbox for Maildir {
 
 impl Maildir {
     /// Where a message of that key lies, if it is in that folder.
-    fn stored(&self, folder: &str, key: &str) -> Result<Option<PathBuf>, SourceError> {
+    fn find_in_folder(&self, folder: &str, key: &str) -> Result<Option<PathBuf>, SourceError> {
         let Some((_, unique)) = name::parse_key(key) else { return Ok(None) };
         for dir in self.dirs(folder) {
             let listed = match fs::read_dir(&dir) {
@@ -164,8 +164,8 @@ impl Maildir {
     }
 
     /// A draft goes to the bin if it is there and says what it said; whether it did.
-    fn discard(&self, handle: &str, message: &ComposedMessage) -> Result<bool, SourceError> {
-        let Some(path) = self.stored(DRAFTS, handle)? else { return Ok(false) };
+    fn trash_unchanged_draft(&self, handle: &str, message: &ComposedMessage) -> Result<bool, SourceError> {
+        let Some(path) = self.find_in_folder(DRAFTS, handle)? else { return Ok(false) };
         if !fs::read(&path).is_ok_and(|stored| stored == message.mime.as_bytes()) {
             return Ok(false);
         }
@@ -176,10 +176,10 @@ impl Maildir {
     }
 
     /// The draft that the message took the place of, unless somebody has changed it. Failing that it simply stays.
-    fn retire_draft(&self, effect: &Effect) {
+    fn trash_replaced_draft(&self, effect: &Effect) {
         let Effect::Send { replaces: Some(ReplacedDraft { action_id, sha256 }), .. } = effect else { return };
         let key = name::make_key(DRAFTS, action_id.to_string().as_ref());
-        if let Ok(Some(path)) = self.stored(DRAFTS, &key)
+        if let Ok(Some(path)) = self.find_in_folder(DRAFTS, &key)
             && fs::read(&path).is_ok_and(|bytes| sha256_hex(&bytes) == *sha256)
             && failpoint::around("trash.rename", || self.rename_into(&path, TRASH)).is_ok()
         {
@@ -197,7 +197,7 @@ fn sent_key(action: &Action) -> String {
     name::make_key(SENT, action.action_id.to_string().as_ref())
 }
 
-fn outgoing(approved: &ApprovedAction) -> Result<(&Action, &ComposedMessage), SendError> {
+fn outgoing_message(approved: &ApprovedAction) -> Result<(&Action, &ComposedMessage), SendError> {
     let action = approved.action();
     match &action.effect {
         Effect::Send { message, .. } => Ok((action, message)),
@@ -211,6 +211,6 @@ fn refused(error: SourceError) -> SendError {
     SendError::Refused(format!("{error}{cause}"))
 }
 
-fn key(action: &Action) -> Result<&str, SourceError> {
+fn mail_key(action: &Action) -> Result<&str, SourceError> {
     action.mail_key.as_deref().ok_or_else(|| SourceError::Unsupported { what: "act on no mail".into() })
 }

@@ -5,12 +5,12 @@
 
 mod cursor;
 mod deliver;
-mod departed;
 mod ledger;
 mod listing;
 mod mailbox;
 mod name;
 mod scan;
+mod sent_search;
 mod stamp;
 #[cfg(test)]
 mod tests;

@@ -14,14 +14,14 @@ use crate::{
 };
 
 /// Headers end before this.
-const HEADERS: u64 = 64 * 1024;
+const HEADER_BYTES: u64 = 64 * 1024;
 /// Clocks of two machines differ by less.
-const CLOCKS_DIFFER: Duration = Duration::from_secs(24 * 3600);
+const CLOCK_SKEW: Duration = Duration::from_secs(24 * 3600);
 
 /// A message of ours that was found among those that have left.
-pub(super) struct Departed(PathBuf);
+pub(super) struct SentFile(PathBuf);
 
-impl Departed {
+impl SentFile {
     /// The folder it lies in.
     pub(super) fn folder(&self) -> String {
         let folder = self.0.parent().and_then(Path::parent).and_then(Path::file_name);
@@ -29,7 +29,7 @@ impl Departed {
     }
 
     /// Whether it says this. A database that was put back may have made other words of the same step since.
-    pub(super) fn says(&self, message: &ComposedMessage) -> bool {
+    pub(super) fn has_same_text(&self, message: &ComposedMessage) -> bool {
         let ours = message.mime.as_bytes();
         fs::read(&self.0).is_ok_and(|bytes| {
             bytes == ours
@@ -42,39 +42,39 @@ impl Departed {
 impl Maildir {
     /// Finds the message of an action by its name in any folder but the inbox and the drafts, else by its header: mail
     /// programs move what was sent, and some give it another name.
-    pub(super) fn departed(&self, action: &Action) -> Result<Option<Departed>, SourceError> {
-        self.look_by_name(action)
-            .and_then(|found| found.map_or_else(|| self.look_by_header(action), |found| Ok(Some(found))))
+    pub(super) fn find_sent(&self, action: &Action) -> Result<Option<SentFile>, SourceError> {
+        self.find_sent_by_name(action)
+            .and_then(|found| found.map_or_else(|| self.find_sent_by_header(action), |found| Ok(Some(found))))
             .map_err(|error| self.unavailable(error))
     }
 
     /// A list of names in `.Sent`, where it was put.
-    pub(super) fn is_in_sent(&self, action: &Action) -> Result<bool, SourceError> {
-        let found = self.dirs(SENT).iter().find_map(|dir| named(dir, action.action_id).transpose());
+    pub(super) fn is_in_sent_folder(&self, action: &Action) -> Result<bool, SourceError> {
+        let found = self.dirs(SENT).iter().find_map(|dir| find_file_of_action(dir, action.action_id).transpose());
         found.transpose().map(|found| found.is_some()).map_err(|error| self.unavailable(error))
     }
 
-    fn look_by_name(&self, action: &Action) -> io::Result<Option<Departed>> {
-        for dir in self.departures()? {
-            if let Some(path) = named(&dir, action.action_id)? {
-                return Ok(Some(Departed(path)));
+    fn find_sent_by_name(&self, action: &Action) -> io::Result<Option<SentFile>> {
+        for dir in self.sent_search_dirs()? {
+            if let Some(path) = find_file_of_action(&dir, action.action_id)? {
+                return Ok(Some(SentFile(path)));
             }
         }
         Ok(None)
     }
 
-    fn look_by_header(&self, action: &Action) -> io::Result<Option<Departed>> {
+    fn find_sent_by_header(&self, action: &Action) -> io::Result<Option<SentFile>> {
         // It cannot have been sent before the mail behind it had come, nor put anywhere since without changing its folder.
         let time = action.action_id.0.timestamp_ms().min(action.task_id.0.timestamp_ms());
         let since = SystemTime::UNIX_EPOCH + Duration::from_millis(time);
-        let since = since.min(SystemTime::now()).checked_sub(CLOCKS_DIFFER).unwrap_or(SystemTime::UNIX_EPOCH);
-        for dir in self.departures()? {
-            if !is_since(&dir, since)? {
+        let since = since.min(SystemTime::now()).checked_sub(CLOCK_SKEW).unwrap_or(SystemTime::UNIX_EPOCH);
+        for dir in self.sent_search_dirs()? {
+            if !is_modified_since(&dir, since)? {
                 continue;
             }
             for path in files(&dir)? {
-                if is_since(&path, since)? && is_for(&path, action.action_id)? {
-                    return Ok(Some(Departed(path)));
+                if is_modified_since(&path, since)? && is_for_action(&path, action.action_id)? {
+                    return Ok(Some(SentFile(path)));
                 }
             }
         }
@@ -82,7 +82,7 @@ impl Maildir {
     }
 
     /// The directories of every folder a sent message may lie in, `.Sent` first.
-    fn departures(&self) -> io::Result<Vec<PathBuf>> {
+    fn sent_search_dirs(&self) -> io::Result<Vec<PathBuf>> {
         let mut folders = self.folders()?;
         folders.retain(|folder| folder != INBOX && folder != DRAFTS);
         folders.sort_by_key(|folder| folder != SENT);
@@ -90,7 +90,7 @@ impl Maildir {
     }
 }
 
-fn named(dir: &Path, action: ActionId) -> io::Result<Option<PathBuf>> {
+fn find_file_of_action(dir: &Path, action: ActionId) -> io::Result<Option<PathBuf>> {
     let is_it = |path: &PathBuf| {
         let unique = path.file_name().map(name::unique_part);
         let named: Option<ActionId> = unique.and_then(|unique| unique.to_str()?.parse().ok());
@@ -103,7 +103,7 @@ fn named(dir: &Path, action: ActionId) -> io::Result<Option<PathBuf>> {
 fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
-        Err(error) if is_no_folder(&error) => return Ok(Vec::new()),
+        Err(error) if is_missing_folder_error(&error) => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
     let mut found = Vec::new();
@@ -117,25 +117,25 @@ fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Beside mail folders there may be others, which are none of the program's business.
-fn is_no_folder(error: &io::Error) -> bool {
+fn is_missing_folder_error(error: &io::Error) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
     matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)
 }
 
 /// Whether it was changed since; what is gone was moved, and is found where it is now.
-fn is_since(path: &Path, since: SystemTime) -> io::Result<bool> {
+fn is_modified_since(path: &Path, since: SystemTime) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(meta) => Ok(meta.modified()? >= since),
-        Err(error) if is_no_folder(&error) => Ok(false),
+        Err(error) if is_missing_folder_error(&error) => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-fn is_for(path: &Path, action: ActionId) -> io::Result<bool> {
+fn is_for_action(path: &Path, action: ActionId) -> io::Result<bool> {
     let mut head = Vec::new();
     // What cannot be opened was not put there by the program.
     let Ok(file) = open_regular_file(path) else { return Ok(false) };
-    file.take(HEADERS).read_to_end(&mut head)?;
+    file.take(HEADER_BYTES).read_to_end(&mut head)?;
     let named = own_message::extract_action_ids(&head);
     Ok(named.iter().filter_map(|named| named.parse().ok()).any(|named: ActionId| named.step_key() == action.step_key()))
 }
