@@ -13,7 +13,7 @@ use adjutant::{
     app::App,
     ingest::{TrustedServers, parse_mail},
     model::{MailState, Me},
-    planner::{self, ReadContext},
+    reading::{self, ReadContext},
     store::{ENCODE_SPAN, READ_SPAN},
 };
 use anyhow::ensure;
@@ -176,7 +176,7 @@ fn reading(mix: Mix) -> anyhow::Result<Alone> {
         let mails: Vec<_> = raw.iter().filter_map(|raw| parse_mail(raw, &TrustedServers::default()).ok()).collect();
         alone.open = alone.open.min(per_mail(watch.elapsed()));
         let watch = Stopwatch::now();
-        let tasks: usize = mails.iter().map(|mail| planner::read(mail, &context).tasks.len()).sum();
+        let tasks: usize = mails.iter().map(|mail| reading::read(mail, &context).tasks.len()).sum();
         alone.read = alone.read.min(per_mail(watch.elapsed()));
         ensure!(parsed == mails.len() && mails.len() as u64 == MAILS && tasks > 0, "generated mail could not be read");
     }

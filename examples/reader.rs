@@ -8,7 +8,7 @@ use std::io::{self, BufRead as _, BufWriter, Write as _};
 use adjutant::{
     app::{EvalKind, Letter, evaluate},
     ingest::{TrustedServers, parse_mail},
-    planner::{mail_signals, read, sentence_signals, use_weights},
+    reading::{mail_signals, read, sentence_signals, use_weights},
 };
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};

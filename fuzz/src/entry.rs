@@ -17,8 +17,8 @@ use adjutant::{
         read_answer,
     },
     model::{Addressed, Facts, Instant, ItemId, Mail, Me, Reading, UrgencyOrigin, llm::Provider},
-    planner::{self, ReadContext, Relation},
     policy::EffectPolicy,
+    reading::{self, ReadContext, Relation},
     rules::RuleSet,
 };
 use chrono::{NaiveTime, Weekday};
@@ -92,12 +92,12 @@ pub fn mail(bytes: &[u8]) {
 /// A mail to a plan, by its own words and as a person may force it.
 pub fn plan(mail: &Mail) -> Reading {
     let context = ReadContext { me: &ME, now: now(), known_contact: false, thread_mine: false };
-    let reading = planner::read(mail, &context);
-    let facts = planner::facts(mail, &reading, "work", &Relation::default());
+    let reading = reading::read(mail, &context);
+    let facts = reading::facts(mail, &reading, "work", &Relation::default());
     for task in &reading.tasks {
         std::hint::black_box(facts.of(task));
     }
-    planner::forced(mail, &context);
+    reading::forced(mail, &context);
     reading
 }
 

@@ -7,7 +7,7 @@ use super::App;
 use crate::{
     ingest::{GuardedParser, TrustedServers, parse_mail},
     model::{Address, Mail, Reading},
-    planner::{self, ReadContext},
+    reading::{self, ReadContext},
 };
 
 /// One line of `plan --jsonl`.
@@ -45,7 +45,7 @@ impl App {
         let (me, now) = (self.config.me.clone(), self.clock.now());
         let work = move || {
             let Some(mail) = mail()? else { return Ok(None) };
-            let reading = planner::read(&mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false });
+            let reading = reading::read(&mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false });
             Ok(Some((mail, reading)))
         };
         GuardedParser::default().run_within_budget(work)?

@@ -8,7 +8,7 @@ use crate::{
         AccountId, Addressed, Facts, Instant, Priority, Recurrence, Status, Subtask, Task, TaskContext, TaskId,
         TaskKind, UrgencyOrigin,
     },
-    planner,
+    reading,
     store::{
         Receipt, SkipUnreadable as _, Write,
         value::{
@@ -109,7 +109,7 @@ impl App {
         let now = self.clock.now();
         let said = new.objective.trim().to_owned();
         anyhow::ensure!(!said.is_empty(), "a task needs an objective: adjutant tasks add \"Buy milk\"");
-        let asked = planner::asked_reminder(&said, &self.config.me, now);
+        let asked = reading::asked_reminder(&said, &self.config.me, now);
         if let Some(asked) = &asked {
             let found = asked.deadline.clone().zip(asked.due_at);
             new.deadline = new.deadline.or(found);
@@ -175,7 +175,7 @@ impl App {
 
     /// A date as a person types it.
     pub fn deadline(&self, typed: &str) -> anyhow::Result<(String, Instant)> {
-        let when = crate::planner::when(typed, &self.config.me, self.clock.now());
+        let when = crate::reading::when(typed, &self.config.me, self.clock.now());
         when.filter(|(_, at)| !names_another_year(typed, at.utc().with_timezone(&self.config.me.time_zone))).ok_or_else(|| {
             anyhow::anyhow!(
                 "'{typed}' is no time to come that I understand; try 2026-11-20, \"2026-11-20 17:00\" or \"friday 5pm\""

@@ -6,8 +6,8 @@ use adjutant::{
     model::{
         AccountId, AccountMode, Action, ActionId, Effect, Mail, MailId, Task, TaskId, UserId, action::ComposedMessage,
     },
-    planner::{Relation, facts},
     policy::{EffectPolicy, PolicyContext, classify},
+    reading::{Relation, facts},
     tool::{BusyTimes, Registry, ToolInput, ToolOutcome, rewrite_message},
 };
 use serde_json::json;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{
     ingest::clean_body,
     model::{Address, Addressed, Instant, Mail, Me, Priority, Reading},
-    planner::{self, ReadContext, Relation},
+    reading::{self, ReadContext, Relation},
     rules::{BUILT_IN, RuleSet},
 };
 
@@ -106,10 +106,10 @@ impl Letter {
 
     pub(super) fn triage(&self) -> Triage {
         self.read(|mail, context| {
-            let reading = planner::read(mail, context);
+            let reading = reading::read(mail, context);
             let level = |facts: &_| RULES.as_ref().map(|rules| rules.judge(facts, context.now).level);
             let relation = Relation { addressed: Some(Addressed::To), ..Relation::default() };
-            let about = planner::facts(mail, &reading, "eval", &relation);
+            let about = reading::facts(mail, &reading, "eval", &relation);
             let priority = reading.tasks.iter().filter_map(|task| level(&about.of(task))).max();
             Triage {
                 id: self.id.clone(),

@@ -10,7 +10,7 @@ pub use letter::Letter;
 use crate::{
     ingest::{TrustedServers, parse_mail_in_full},
     model::text_enum::words,
-    planner,
+    reading,
 };
 
 words! {
@@ -58,18 +58,18 @@ pub fn evaluate(kind: EvalKind, line: &str) -> Value {
 }
 
 fn tasks(input: &Text) -> Value {
-    let scored = planner::score_text(&input.text);
+    let scored = reading::score_text(&input.text);
     json!({ "id": input.id, "pred": scored.pred, "score": scored.score, "meeting": scored.meeting })
 }
 
 fn dates(input: &When) -> Value {
     let me = letter::anyone(chrono_tz::Tz::UTC);
-    let start = letter::wall_clock(&input.now).and_then(|now| planner::moment(&input.text, &me, now));
+    let start = letter::wall_clock(&input.now).and_then(|now| reading::moment(&input.text, &me, now));
     json!({ "text": input.text, "start": start.map(|start| start.format("%Y-%m-%dT%H:%M:%S").to_string()) })
 }
 
 fn injection(input: &Letter) -> Value {
-    let reading = input.read(planner::read);
+    let reading = input.read(reading::read);
     json!({ "id": input.id, "pred": reading.warnings.iter().any(|warning| warning.kind == "injection") })
 }
 

@@ -16,7 +16,7 @@ use crate::{
         Addressed, Change, Direction, ExtractedTask, Facts, Mail, MailState, Me, Move, NodeName, Priority, Reading,
         RunId, RunKind, RunState, Status, Subtask, Task, TaskContext, TaskId, reading::NoTask,
     },
-    planner::{self, ReadContext, Relation},
+    reading::{self, ReadContext, Relation},
     rules::Taught,
     store::value::{MailContext, NewRun, RelatedTask},
     tool::Registry,
@@ -40,9 +40,9 @@ impl Node for PlanStep {
             known_contact: known.known_contact,
             thread_mine: known.thread_mine,
         };
-        let mut reading = entry.reading_cache.get_or_init(|| planner::read(mail, &context)).clone();
+        let mut reading = entry.reading_cache.get_or_init(|| reading::read(mail, &context)).clone();
         if entry.state.forced && reading.tasks.is_empty() {
-            reading.tasks.push(planner::forced(mail, &context));
+            reading.tasks.push(reading::forced(mail, &context));
             reading.reason = "a person said: this is a task".into();
         }
         let about = self.mail_facts(entry, mail, &known, &reading);
@@ -80,7 +80,7 @@ fn apply_learned_reading(reading: &mut Reading, taught: Option<Taught>, mail: &M
             reading.reason = format!("learned ({}): {}", taught.entry, taught.why);
         }
         Some(taught) if taught.opens && reading.tasks.is_empty() => {
-            reading.tasks.push(planner::forced(mail, context));
+            reading.tasks.push(reading::forced(mail, context));
             reading.no_task = None;
             reading.reason = format!("learned ({}): {}", taught.entry, taught.why);
         }
@@ -95,7 +95,7 @@ impl PlanStep {
             thread_mine: known.thread_mine,
             addressed: Some(addressed(mail, known, &self.me)),
         };
-        planner::facts(mail, reading, entry.run.account.as_str(), &relation)
+        reading::facts(mail, reading, entry.run.account.as_str(), &relation)
     }
 
     fn open_or_link_tasks(

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     model::{Mail, Me},
-    planner::{
+    reading::{
         date::{self, Base, Due},
         lexicon::Feature,
         page::Page,
@@ -21,7 +21,7 @@ const DATED_SENTENCES: usize = 40;
 const MOST_WORDS: usize = 1_500;
 
 /// Every cue of a mail. One may come more than once; it counts once.
-pub(in crate::planner) fn cues<'a>(
+pub(in crate::reading) fn cues<'a>(
     mail: &'a Mail,
     page: &'a Page<'_>,
     base: &Base<'_>,
@@ -157,7 +157,7 @@ fn call<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
 }
 
 /// Every word and pair of a mail.
-pub(in crate::planner) fn words<'a>(page: &'a Page<'_>, mut take: impl FnMut(Signal<'a>)) {
+pub(in crate::reading) fn words<'a>(page: &'a Page<'_>, mut take: impl FnMut(Signal<'a>)) {
     for scored in telling(page) {
         let mut last = "^";
         for word in terms(&scored.sentence.plain) {

@@ -7,19 +7,19 @@ use super::{
 };
 use crate::{
     model::{Mail, Me},
-    planner::{date::Base, page::Page},
+    reading::{date::Base, page::Page},
 };
 
 /// The sums of a mail's signals, per head, above or below nought.
 #[derive(Debug, Clone)]
-pub(in crate::planner) struct Bearing<'a> {
+pub(in crate::reading) struct Bearing<'a> {
     sums: Weights,
     seen: Vec<(Signal<'a>, &'static Row)>,
 }
 
 /// What a mail is most like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::planner) enum Leaning {
+pub(in crate::reading) enum Leaning {
     Urgent,
     Wants,
     Informs,
@@ -36,21 +36,21 @@ const USUAL: usize = 256;
 const NAMED: usize = 4;
 
 impl Bearing<'_> {
-    pub(in crate::planner) fn of(&self, head: Head) -> f64 {
+    pub(in crate::reading) fn of(&self, head: Head) -> f64 {
         at(&self.sums, head)
     }
 
-    pub(in crate::planner) fn holds(&self, head: Head) -> bool {
+    pub(in crate::reading) fn holds(&self, head: Head) -> bool {
         self.of(head) > 0.0
     }
 
     /// Something is wanted, soon or at leisure: by how much more than that something is only told.
-    pub(in crate::planner) fn wanting(&self) -> f64 {
+    pub(in crate::reading) fn wanting(&self) -> f64 {
         self.of(Head::Wants).max(self.of(Head::Urgent)) - self.of(Head::Informs)
     }
 
     /// By how much more it presses than anything else it could be at work.
-    pub(in crate::planner) fn pressing(&self) -> f64 {
+    pub(in crate::reading) fn pressing(&self) -> f64 {
         let others = [Head::Wants, Head::Informs, Head::Promotes].map(|head| self.of(head));
         // That nothing else fits a mail does not make it press.
         let urgent = self.of(Head::Urgent);
@@ -58,7 +58,7 @@ impl Bearing<'_> {
     }
 
     /// Family may be in a hurry too: a hurry has to be clear to outweigh what is between friends.
-    pub(in crate::planner) fn leaning(&self) -> Leaning {
+    pub(in crate::reading) fn leaning(&self) -> Leaning {
         let private = self.of(Head::Personal);
         if private + BETWEEN_FRIENDS > self.of(Head::Urgent)
             && [Head::Informs, Head::Promotes, Head::Wants].iter().all(|head| private > self.of(*head))
@@ -76,14 +76,14 @@ impl Bearing<'_> {
     }
 
     /// The signals that spoke loudest for an answer, for people.
-    pub(in crate::planner) fn because(&self, head: Head) -> String {
+    pub(in crate::reading) fn because(&self, head: Head) -> String {
         let mut loud: Vec<_> = self.seen.iter().filter(|(_, row)| at(&row.weights, head) > 0.0).collect();
         loud.sort_by(|a, b| at(&b.1.weights, head).total_cmp(&at(&a.1.weights, head)));
         loud.iter().take(NAMED).map(|(signal, _)| signal.spoken()).collect::<Vec<_>>().join(", ")
     }
 }
 
-pub(in crate::planner) fn bearing<'a>(mail: &'a Mail, page: &'a Page<'_>, base: &Base<'_>, me: &Me) -> Bearing<'a> {
+pub(in crate::reading) fn bearing<'a>(mail: &'a Mail, page: &'a Page<'_>, base: &Base<'_>, me: &Me) -> Bearing<'a> {
     let table = table();
     let mut sums: Weights = [0.0; Head::ALL.len()];
     for (slot, head) in sums.iter_mut().zip(Head::ALL) {

@@ -64,7 +64,7 @@ pub(super) fn find(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context:
         .or_else(|| resembling(mail, bearing, context));
     let injection = page.sentences.iter().find(|scored| talks_to_program(scored)).map(|scored| {
         let text =
-            format!("talks to the program, not to you: “{}”", super::objective::shorten(scored.sentence.raw, 100));
+            format!("talks to the program, not to you: “{}”", reading::objective::shorten(scored.sentence.raw, 100));
         MailWarning { kind: "injection".into(), text }
     });
     let phishing = phishing.map(|text| MailWarning { kind: "phishing".into(), text });
@@ -219,8 +219,8 @@ mod tests {
             ("Please ignore my previous email, the numbers were wrong.", false),
             ("אפשר לקבל את ההוראות להפעלת המדפסת?", false),
         ] {
-            let sentences = crate::planner::text::sentences(text);
-            let found = sentences.into_iter().any(|one| talks_to_program(&crate::planner::score::score(one, &[])));
+            let sentences = crate::reading::text::sentences(text);
+            let found = sentences.into_iter().any(|one| talks_to_program(&crate::reading::score::score(one, &[])));
             assert_eq!(found, expected, "{text}");
         }
     }

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use crate::planner::{
+use crate::reading::{
     bloom::{extend_hash, hash_word},
     text::Sentence,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::planner) enum Signal<'a> {
+pub(in crate::reading) enum Signal<'a> {
     Word(&'a str),
     Pair(&'a str, &'a str),
     Three(&'a str, &'a str, &'a str),
@@ -36,7 +36,7 @@ impl fmt::Display for Signal<'_> {
 
 impl Signal<'_> {
     /// As a person reads it: words in quotes, cues by name.
-    pub(in crate::planner) fn spoken(&self) -> String {
+    pub(in crate::reading) fn spoken(&self) -> String {
         match self {
             Signal::Word(word) | Signal::Subject(word) => format!("“{word}”"),
             Signal::Pair(a, b) => format!("“{}”", format!("{a} {b}").trim_matches(['^', '$', ' '])),
@@ -112,7 +112,7 @@ const LONGEST_WORD: usize = 24;
 pub(super) const NUMBER: &str = "#";
 
 /// Words as the weights know them: numbers are one word, question and exclamation marks are words.
-pub(in crate::planner) fn terms(plain: &str) -> impl Iterator<Item = &str> {
+pub(in crate::reading) fn terms(plain: &str) -> impl Iterator<Item = &str> {
     placed(plain).map(|term| term.text(plain))
 }
 
@@ -228,7 +228,7 @@ impl Sort {
 }
 
 /// Every signal of one sentence's words, with its ends.
-pub(in crate::planner) fn of_sentence<'a>(sentence: &'a Sentence<'_>, mut take: impl FnMut(Signal<'a>)) {
+pub(in crate::reading) fn of_sentence<'a>(sentence: &'a Sentence<'_>, mut take: impl FnMut(Signal<'a>)) {
     let (mut before, mut last) = ("", "^");
     for word in terms(&sentence.plain) {
         take(Signal::Word(word));
@@ -247,7 +247,7 @@ pub(in crate::planner) fn of_sentence<'a>(sentence: &'a Sentence<'_>, mut take: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::planner::text::sentences;
+    use crate::reading::text::sentences;
 
     #[test]
     fn a_name_and_its_signal_agree() {

@@ -5,7 +5,7 @@
 use super::signal::Signal;
 use crate::{
     model::{Mail, Me},
-    planner::sort::machine_sender,
+    reading::sort::machine_sender,
 };
 
 /// Mail that people have at home.

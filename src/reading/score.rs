@@ -306,7 +306,7 @@ fn is_order(plain: &str, at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::planner::text::sentences;
+    use crate::reading::text::sentences;
 
     fn scored(text: &str) -> Scored<'_> {
         score(sentences(text).into_iter().next().unwrap(), &["alex".into(), "green".into()])

@@ -72,30 +72,30 @@ words! {
 
 /// A set of features, one bit each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::planner) struct Features(u128);
+pub(in crate::reading) struct Features(u128);
 
 impl Features {
-    pub(in crate::planner) fn insert(&mut self, feature: Feature) {
+    pub(in crate::reading) fn insert(&mut self, feature: Feature) {
         self.0 |= 1 << feature as u32;
     }
 
-    pub(in crate::planner) fn unite(&mut self, other: Features) {
+    pub(in crate::reading) fn unite(&mut self, other: Features) {
         self.0 |= other.0;
     }
 
-    pub(in crate::planner) fn remove(&mut self, feature: Feature) {
+    pub(in crate::reading) fn remove(&mut self, feature: Feature) {
         self.0 &= !(1 << feature as u32);
     }
 
-    pub(in crate::planner) const fn has(self, feature: Feature) -> bool {
+    pub(in crate::reading) const fn has(self, feature: Feature) -> bool {
         self.0 & (1 << feature as u32) != 0
     }
 
-    pub(in crate::planner) fn any(self, features: &[Feature]) -> bool {
+    pub(in crate::reading) fn any(self, features: &[Feature]) -> bool {
         features.iter().any(|feature| self.has(*feature))
     }
 
-    pub(in crate::planner) fn iter(self) -> impl Iterator<Item = Feature> {
+    pub(in crate::reading) fn iter(self) -> impl Iterator<Item = Feature> {
         let mut bits = self.0;
         std::iter::from_fn(move || {
             let feature = Feature::ALL.get(bits.trailing_zeros() as usize).copied()?;

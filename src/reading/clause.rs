@@ -214,7 +214,7 @@ fn strip_end<'a>(text: &'a str, tail: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::planner::{score::score, text::sentences};
+    use crate::reading::{score::score, text::sentences};
 
     fn check(text: &str, wish: Wish, expected: &str) {
         let scored = score(sentences(text).into_iter().next().unwrap(), &[]);

@@ -11,7 +11,7 @@ use std::{
 use super::signal::Signal;
 use crate::{
     model::text_enum::words,
-    planner::{bloom::BloomFilter, lexicon::Feature},
+    reading::{bloom::BloomFilter, lexicon::Feature},
 };
 
 const SHIPPED: &str = include_str!("weights.txt");
@@ -35,7 +35,7 @@ mod head {
         }
     }
 }
-pub(in crate::planner) use head::Head;
+pub(in crate::reading) use head::Head;
 
 const HEADS: usize = Head::ALL.len();
 
@@ -62,14 +62,14 @@ pub(super) type Weights = [f32; HEADS];
 
 /// What is known of one signal.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::planner) struct Row {
+pub(in crate::reading) struct Row {
     pub(super) weights: Weights,
     /// Counted from nought, in the order of the file.
     pub(super) number: usize,
 }
 
 #[derive(Default)]
-pub(in crate::planner) struct Table {
+pub(in crate::reading) struct Table {
     rows: Vec<Row>,
     /// Which row is a key's.
     places: HashMap<u64, usize, BuildHasherDefault<Given>>,
@@ -84,7 +84,7 @@ pub(in crate::planner) struct Table {
 
 static TABLE: OnceLock<Table> = OnceLock::new();
 
-pub(in crate::planner) fn table() -> &'static Table {
+pub(in crate::reading) fn table() -> &'static Table {
     TABLE.get_or_init(|| Table::parse(SHIPPED))
 }
 
@@ -123,16 +123,16 @@ impl Table {
     }
 
     /// What a feature of a sentence says about asking.
-    pub(in crate::planner) fn asking(&self, feature: Feature) -> f64 {
+    pub(in crate::reading) fn asking(&self, feature: Feature) -> f64 {
         self.asking.get(feature as usize).copied().unwrap_or_default()
     }
 
     /// What the hand-made sum of a sentence counts for in asking.
-    pub(in crate::planner) fn hand(&self) -> f64 {
+    pub(in crate::reading) fn hand(&self) -> f64 {
         self.hand
     }
 
-    pub(in crate::planner) fn weight(&self, signal: &Signal<'_>, head: Head) -> f64 {
+    pub(in crate::reading) fn weight(&self, signal: &Signal<'_>, head: Head) -> f64 {
         self.row(signal).map_or(0.0, |row| at(&row.weights, head))
     }
 
@@ -150,7 +150,7 @@ impl Table {
         self.rows.len()
     }
 
-    pub(in crate::planner) fn bias(&self, head: Head) -> f64 {
+    pub(in crate::reading) fn bias(&self, head: Head) -> f64 {
         at(&self.always, head)
     }
 }

@@ -4,14 +4,14 @@ use super::{
     signal::{Key, Signal, Term, placed},
     weights::{Head, Row, at, table},
 };
-use crate::planner::bloom::hash_word;
+use crate::reading::bloom::hash_word;
 
 /// The words of a sentence with what is known of them, and what they say together about asking.
 #[derive(Debug, Clone)]
-pub(in crate::planner) struct Walk {
+pub(in crate::reading) struct Walk {
     words: Vec<Word>,
     /// The sum of the weights for [`Head::Asks`], of words, pairs and threes.
-    pub(in crate::planner) asks: f64,
+    pub(in crate::reading) asks: f64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ struct Word {
 /// With the space after it. Most texts have longer ones, so room for these is room enough.
 const SHORT_WORD: usize = 5;
 
-pub(in crate::planner) fn walk(plain: &str) -> Walk {
+pub(in crate::reading) fn walk(plain: &str) -> Walk {
     let table = table();
     let weight = |row: Option<&'static Row>| row.map_or(0.0, |row| at(&row.weights, Head::Asks));
     let mut walk = Walk { words: Vec::with_capacity(plain.len() / SHORT_WORD), asks: 0.0 };
@@ -68,7 +68,7 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::planner::{learned::of_sentence, text::sentences};
+    use crate::reading::{learned::of_sentence, text::sentences};
 
     /// A walk sees what a sentence's signals are, no more and no less.
     #[test]

@@ -234,7 +234,7 @@ pub(super) fn shorten(text: &str, longest: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::planner::{clause::clause, score::score, text::sentences};
+    use crate::reading::{clause::clause, score::score, text::sentences};
 
     fn check(text: &str, expected: &str) {
         let scored = score(sentences(text).into_iter().next().unwrap(), &[]);
