@@ -48,8 +48,8 @@ pub(super) fn hash_word(word: &str) -> u64 {
 }
 
 #[inline]
-pub(super) fn extend_hash(key: u64, byte: u8) -> u64 {
-    key.rotate_left(7) ^ u64::from(byte)
+pub(super) fn extend_hash(hash: u64, byte: u8) -> u64 {
+    hash.rotate_left(7) ^ u64::from(byte)
 }
 
 /// A set that may hold more than was put in, and never less: eight bits a place.
