@@ -3,7 +3,7 @@
 //! Owns where courtesy ends and the wish begins. It never invents words; see `objective` for that.
 
 use super::{
-    lexicon::{Feature, Hit, is_verb},
+    lexicon::{Feature, PhraseMatch, is_verb},
     score::Scored,
     text::{tidy, words},
 };
@@ -39,7 +39,11 @@ pub(super) fn clause(scored: &Scored<'_>) -> Clause {
     let tidy = tidy(scored.sentence.raw);
     let rest = |at: usize| tidy.get(at..).unwrap_or_default();
     let hit = |feature| {
-        scored.hits.iter().filter(|hit| hit.feature == feature).min_by_key(|hit| (hit.start, usize::MAX - hit.end))
+        scored
+            .phrase_matches
+            .iter()
+            .filter(|hit| hit.feature == feature)
+            .min_by_key(|hit| (hit.start, usize::MAX - hit.end))
     };
     if let Some(ask) = hit(Feature::AsksYou) {
         let said = scored.sentence.plain.get(ask.start..ask.end).unwrap_or_default();
@@ -72,9 +76,9 @@ pub(super) fn clause(scored: &Scored<'_>) -> Clause {
 
 /// "I need you to …" wants an act, "I need the …" wants a thing. Where it starts.
 fn need(scored: &Scored<'_>) -> Option<(Wish, usize)> {
-    let needs = scored.hits.iter().filter(|hit| hit.feature == Feature::Needs);
-    let said = |hit: &&Hit| scored.sentence.plain.get(hit.start..hit.end).unwrap_or_default();
-    let rest = |hit: &&Hit| scored.sentence.plain.get(hit.end..).unwrap_or_default();
+    let needs = scored.phrase_matches.iter().filter(|hit| hit.feature == Feature::Needs);
+    let said = |hit: &&PhraseMatch| scored.sentence.plain.get(hit.start..hit.end).unwrap_or_default();
+    let rest = |hit: &&PhraseMatch| scored.sentence.plain.get(hit.end..).unwrap_or_default();
     let act = needs.clone().find(|hit| said(hit).ends_with("you to") || said(hit).ends_with("need to"));
     let thing =
         || needs.clone().find(|hit| matches!(said(hit), "i need" | "we need") && !rest(hit).starts_with(" to "));

@@ -2,7 +2,7 @@
 
 use super::{
     clause::{Clause, Wish},
-    lexicon::{Feature, Hit},
+    lexicon::{Feature, PhraseMatch},
     page::Page,
     score::Scored,
 };
@@ -57,7 +57,7 @@ fn meets(scored: &Scored<'_>, clause: &Clause, verb: &str) -> bool {
 fn only_when(scored: &Scored<'_>) -> bool {
     const LEADS: &[&str] = &["before", "after", "during", "at", "from", "until", "for"];
     let plain = &scored.sentence.plain;
-    let told = |hit: &Hit| {
+    let told = |hit: &PhraseMatch| {
         let before: Vec<&str> =
             plain.get(..hit.start).unwrap_or_default().rsplit(' ').filter(|w| !w.is_empty()).take(4).collect();
         let at = before.iter().position(|word| LEADS.contains(word));
@@ -65,7 +65,7 @@ fn only_when(scored: &Scored<'_>) -> bool {
             before.get(..at).unwrap_or_default().iter().any(|word| matches!(*word, "the" | "our" | "my" | "your"))
         }) || (before.first().is_some_and(|word| matches!(*word, "before" | "after" | "during")))
     };
-    let mut meetings = scored.hits.iter().filter(|hit| hit.feature == Feature::Meeting).peekable();
+    let mut meetings = scored.phrase_matches.iter().filter(|hit| hit.feature == Feature::Meeting).peekable();
     meetings.peek().is_some() && meetings.all(told)
 }
 

@@ -16,14 +16,14 @@ use super::{
 pub(super) use feature::{Feature, Features};
 
 impl Feature {
-    pub(super) fn weight(self) -> f64 {
+    pub(super) fn hand_weight(self) -> f64 {
         LEXICON.weights.get(self as usize).copied().unwrap_or(0.0)
     }
 }
 
 /// A phrase found, by byte positions in the plain text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Hit {
+pub(super) struct PhraseMatch {
     pub(super) feature: Feature,
     pub(super) start: usize,
     pub(super) end: usize,
@@ -34,7 +34,7 @@ const VERBS: &str = include_str!("verbs.txt");
 
 struct Phrase {
     feature: Feature,
-    opens_clause: bool,
+    opens_sentence: bool,
     any_ending: bool,
     closes_sentence: bool,
 }
@@ -44,8 +44,8 @@ struct Lexicon {
     automaton: Option<NFA>,
     phrases: Vec<Phrase>,
     /// Of the phrases that only stand at the head of a sentence.
-    heads: Openings,
-    anywhere: Openings,
+    sentence_start_prefilter: PhrasePrefilter,
+    anywhere_prefilter: PhrasePrefilter,
     weights: Vec<f64>,
     verbs: WordSet<2048>,
     lead_ins: WordSet<128>,
@@ -54,11 +54,11 @@ struct Lexicon {
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     let mut texts = Vec::new();
     let mut phrases = Vec::new();
-    let (mut heads, mut anywhere) = (Openings::default(), Openings::default());
+    let (mut heads, mut anywhere) = (PhrasePrefilter::default(), PhrasePrefilter::default());
     let mut weights = vec![0.0; Feature::ALL.len()];
     let mut feature = Feature::Always;
     for line in PHRASES.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
-        if let Some((named, weight)) = section(line) {
+        if let Some((named, weight)) = parse_section_header(line) {
             feature = named;
             if let Some(slot) = weights.get_mut(feature as usize) {
                 *slot = weight;
@@ -70,11 +70,11 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
             texts.push(text);
             let phrase = Phrase {
                 feature,
-                opens_clause: phrase.starts_with('^'),
+                opens_sentence: phrase.starts_with('^'),
                 any_ending: phrase.ends_with('*'),
                 closes_sentence: phrase.ends_with('$'),
             };
-            let sorts = if phrase.opens_clause { &mut heads } else { &mut anywhere };
+            let sorts = if phrase.opens_sentence { &mut heads } else { &mut anywhere };
             sorts.add(text, phrase.any_ending);
             phrases.push(phrase);
         }
@@ -83,64 +83,72 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     let automaton = NFA::new(&texts).ok();
     let verbs = VERBS.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace);
     let (verbs, lead_ins) = (WordSet::from_words(verbs), WordSet::from_words(LEAD_INS.iter().copied()));
-    Lexicon { automaton, phrases, heads, anywhere, weights, verbs, lead_ins }
+    Lexicon {
+        automaton,
+        phrases,
+        sentence_start_prefilter: heads,
+        anywhere_prefilter: anywhere,
+        weights,
+        verbs,
+        lead_ins,
+    }
 });
 
-fn section(line: &str) -> Option<(Feature, f64)> {
+fn parse_section_header(line: &str) -> Option<(Feature, f64)> {
     let (name, weight) = line.strip_prefix('[')?.strip_suffix(']')?.split_once(' ')?;
     Some((name.parse().ok()?, weight.parse().ok()?))
 }
 
 /// With which words phrases begin: most words in a mail begin none, and are not looked at closely.
 #[derive(Default)]
-struct Openings {
+struct PhrasePrefilter {
     /// Phrases of one word, or of whose second nothing is known.
-    alone: BloomFilter<4096>,
+    single_words: BloomFilter<4096>,
     /// The first two words of the others.
-    paired: BloomFilter<8192>,
+    word_pairs: BloomFilter<8192>,
     /// The first letters of words that may go on in any way.
     stems: BloomFilter<256>,
 }
 
-const STEM: usize = 4;
+const STEM_BYTES: usize = 4;
 
-impl Openings {
+impl PhrasePrefilter {
     fn add(&mut self, phrase: &str, any_ending: bool) {
         let whole = |run: &HashedToken| !any_ending || run.end < phrase.len();
         let mut words = tokenise_ascii(phrase);
         let (first, second) = (words.next(), words.next());
         match (first.filter(whole), second.filter(whole)) {
-            (Some(first), Some(second)) => self.paired.insert(first.hash_with(&second)),
-            (Some(first), None) => self.alone.insert(first.hash),
+            (Some(first), Some(second)) => self.word_pairs.insert(first.hash_with(&second)),
+            (Some(first), None) => self.single_words.insert(first.hash),
             // In another script it is looked for everywhere.
             (None, _) if !phrase.is_ascii() => {}
-            (None, _) => self.stems.insert(stem(phrase, 0)),
+            (None, _) => self.stems.insert(pack_stem(phrase, 0)),
         }
     }
 
-    fn may_open(&self, plain: &str, word: &HashedToken, next: Option<&HashedToken>) -> bool {
-        self.alone.may_contain(word.hash)
-            || next.is_some_and(|next| self.paired.may_contain(word.hash_with(next)))
-            || self.stems.may_contain(stem(plain, word.start))
+    fn may_start_phrase(&self, plain: &str, word: &HashedToken, next: Option<&HashedToken>) -> bool {
+        self.single_words.may_contain(word.hash)
+            || next.is_some_and(|next| self.word_pairs.may_contain(word.hash_with(next)))
+            || self.stems.may_contain(pack_stem(plain, word.start))
     }
 }
 
-fn stem(plain: &str, start: usize) -> u64 {
-    let letters = plain.as_bytes().get(start..start + STEM).unwrap_or_default();
+fn pack_stem(plain: &str, start: usize) -> u64 {
+    let letters = plain.as_bytes().get(start..start + STEM_BYTES).unwrap_or_default();
     letters.iter().fold(0, |stem, letter| stem << 8 | u64::from(*letter))
 }
 
 /// So many phrases a sentence has.
-const USUAL: usize = 8;
+const USUAL_MATCHES: usize = 8;
 
 /// Every phrase in `plain`, overlapping ones too ("let me know" inside a longer courtesy), by where they end.
-pub(super) fn hits(plain: &str) -> Vec<Hit> {
+pub(super) fn find_phrases(plain: &str) -> Vec<PhraseMatch> {
     let lexicon = &*LEXICON;
-    let mut hits = Vec::with_capacity(USUAL);
+    let mut hits = Vec::with_capacity(USUAL_MATCHES);
     if plain.is_ascii() {
-        lexicon.of_ascii(plain, &mut hits);
+        lexicon.match_in_ascii(plain, &mut hits);
     } else {
-        lexicon.of_any(plain, &mut hits);
+        lexicon.match_at_every_character(plain, &mut hits);
     }
     hits.sort_by_key(|hit| (hit.end, hit.start));
     hits
@@ -148,11 +156,11 @@ pub(super) fn hits(plain: &str) -> Vec<Hit> {
 
 impl Lexicon {
     /// A Hebrew phrase may begin behind prefix letters.
-    fn of_any(&self, plain: &str, hits: &mut Vec<Hit>) {
-        plain.char_indices().filter(|(_, c)| *c != ' ').for_each(|(start, _)| self.from(plain, start, hits));
+    fn match_at_every_character(&self, plain: &str, hits: &mut Vec<PhraseMatch>) {
+        plain.char_indices().filter(|(_, c)| *c != ' ').for_each(|(start, _)| self.match_from(plain, start, hits));
     }
 
-    fn of_ascii(&self, plain: &str, hits: &mut Vec<Hit>) {
+    fn match_in_ascii(&self, plain: &str, hits: &mut Vec<PhraseMatch>) {
         let mut words = tokenise_ascii(plain).peekable();
         let (mut end, mut leading) = (0, true);
         loop {
@@ -160,14 +168,14 @@ impl Lexicon {
             let gap = plain.as_bytes().get(end..word.map_or(plain.len(), |word| word.start)).unwrap_or_default();
             if gap != b" " {
                 let marks = (end..).zip(gap).filter(|(_, byte)| **byte != b' ');
-                marks.for_each(|(start, _)| self.from(plain, start, hits));
+                marks.for_each(|(start, _)| self.match_from(plain, start, hits));
             }
             let Some(word) = word else { break };
             let next = words.peek();
-            let may = |openings: &Openings| openings.may_open(plain, &word, next);
+            let may = |openings: &PhrasePrefilter| openings.may_start_phrase(plain, &word, next);
             let heads = leading || gap != b" ";
-            if may(&self.anywhere) || (heads && may(&self.heads)) {
-                self.from(plain, word.start, hits);
+            if may(&self.anywhere_prefilter) || (heads && may(&self.sentence_start_prefilter)) {
+                self.match_from(plain, word.start, hits);
             }
             end = word.end;
             leading = leading && is_lead_in(plain.get(word.start..end).unwrap_or_default());
@@ -175,7 +183,7 @@ impl Lexicon {
     }
 
     /// The phrases that begin at `start`.
-    fn from(&self, plain: &str, start: usize, hits: &mut Vec<Hit>) {
+    fn match_from(&self, plain: &str, start: usize, hits: &mut Vec<PhraseMatch>) {
         let Some((automaton, mut state)) =
             self.automaton.as_ref().and_then(|nfa| Some((nfa, nfa.start_state(Anchored::Yes).ok()?)))
         else {
@@ -191,11 +199,11 @@ impl Lexicon {
             }
             for nth in 0..automaton.match_len(state) {
                 let found = automaton.match_pattern(state, nth);
-                let hit = |phrase: &Phrase| Hit { feature: phrase.feature, start, end: start + length };
+                let hit = |phrase: &Phrase| PhraseMatch { feature: phrase.feature, start, end: start + length };
                 // A state also knows the phrases that only end here.
                 if automaton.pattern_len(found) == length
                     && let Some(phrase) = self.phrases.get(found.as_usize())
-                    && phrase.stands(plain, &hit(phrase))
+                    && phrase.accepts_match(plain, &hit(phrase))
                 {
                     hits.push(hit(phrase));
                 }
@@ -205,11 +213,11 @@ impl Lexicon {
 }
 
 impl Phrase {
-    fn stands(&self, plain: &str, hit: &Hit) -> bool {
+    fn accepts_match(&self, plain: &str, hit: &PhraseMatch) -> bool {
         let before = plain.get(..hit.start).unwrap_or_default();
         let after = plain.get(hit.end..).unwrap_or_default();
         let text = plain.get(hit.start..hit.end).unwrap_or_default();
-        let starts = !text.starts_with(char::is_alphanumeric) || free_before(before, text);
+        let starts = !text.starts_with(char::is_alphanumeric) || is_word_start(before, text);
         let ends = || {
             self.any_ending
                 || !text.ends_with(char::is_alphanumeric)
@@ -217,13 +225,13 @@ impl Phrase {
         };
         starts
             && ends()
-            && (!self.opens_clause || opens_sentence(before))
+            && (!self.opens_sentence || is_sentence_start(before))
             && (!self.closes_sentence || !after.contains(char::is_alphanumeric))
     }
 }
 
 /// A word starts here, or (Hebrew) one or two prefix letters lead to it.
-fn free_before(before: &str, text: &str) -> bool {
+fn is_word_start(before: &str, text: &str) -> bool {
     const PREFIXES: [char; 7] = ['ו', 'ה', 'ב', 'ל', 'ש', 'מ', 'כ'];
     if !before.ends_with(char::is_alphanumeric) {
         return true;
@@ -270,7 +278,7 @@ const LEAD_INS: &[&str] = &[
 ];
 
 /// At the head of a sentence: nothing before, only lead-ins, or the name of the one spoken to.
-fn opens_sentence(before: &str) -> bool {
+fn is_sentence_start(before: &str) -> bool {
     // Longer than any greeting: no need to count its words.
     const LONGEST_CALL: usize = 48;
     let before = before.trim_end();
@@ -298,11 +306,11 @@ mod tests {
         let mut sections = 0;
         for line in PHRASES.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
             if line.starts_with('[') {
-                assert!(section(line).is_some(), "{line}");
+                assert!(parse_section_header(line).is_some(), "{line}");
                 sections += 1;
             }
             assert!(!line.split('|').any(|phrase| phrase.trim().is_empty()), "empty phrase: {line}");
-            let open = |phrase: &str| phrase.starts_with(' ') || (phrase.ends_with('*') && phrase.len() <= STEM);
+            let open = |phrase: &str| phrase.starts_with(' ') || (phrase.ends_with('*') && phrase.len() <= STEM_BYTES);
             assert!(!line.split(" | ").any(open), "not found by how it opens: {line}");
             assert_eq!(line, crate::reading::text::plain(line), "phrases are written plain");
         }
@@ -329,15 +337,15 @@ mod tests {
                 format!("a-{text}'s 50{text} (x{text}) \"{text}\", {text}."),
             ] {
                 let mut anywhere = Vec::new();
-                LEXICON.of_any(&plain, &mut anywhere);
+                LEXICON.match_at_every_character(&plain, &mut anywhere);
                 anywhere.sort_by_key(|hit| (hit.end, hit.start));
-                assert_eq!(hits(&plain), anywhere, "{plain}");
+                assert_eq!(find_phrases(&plain), anywhere, "{plain}");
             }
         }
     }
 
     fn check(plain: &str, feature: Feature, expected: bool) {
-        assert_eq!(hits(plain).iter().any(|hit| hit.feature == feature), expected, "{feature} in {plain:?}");
+        assert_eq!(find_phrases(plain).iter().any(|hit| hit.feature == feature), expected, "{feature} in {plain:?}");
     }
 
     #[test]

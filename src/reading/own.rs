@@ -68,7 +68,7 @@ fn note(scored: &Scored<'_>, page: &Page<'_>) -> Option<(TaskKind, String)> {
     let voice = Voice { person: "yourself", hebrew };
     let said = tidy(scored.sentence.raw);
     let after = |feature: Feature| {
-        let hit = scored.hits.iter().find(|hit| hit.feature == feature)?;
+        let hit = scored.phrase_matches.iter().find(|hit| hit.feature == feature)?;
         let rest = said.get(hit.end..)?.trim_start_matches([' ', ':', ',', '-']);
         Some(rest.strip_prefix("to ").unwrap_or(rest).trim_end_matches(['.', '!', ' ']).to_owned())
     };
@@ -86,7 +86,7 @@ fn note(scored: &Scored<'_>, page: &Page<'_>) -> Option<(TaskKind, String)> {
 
 /// "I'll send you the plan by Friday" is the person's to keep.
 fn promise(scored: &Scored<'_>, mail: &Mail, page: &Page<'_>) -> Option<(TaskKind, String)> {
-    let hit = scored.hits.iter().find(|hit| hit.feature == Feature::Commits)?;
+    let hit = scored.phrase_matches.iter().find(|hit| hit.feature == Feature::Commits)?;
     let said = tidy(scored.sentence.raw);
     let what = said.get(hit.end..)?.trim();
     let acts = !what.is_ascii() || super::clause::acts(what);

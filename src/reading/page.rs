@@ -3,7 +3,7 @@
 //! Owns the one walk over the text. Later questions are answered from here, never by matching again.
 
 use super::{
-    lexicon::{Feature, Features, Hit, hits},
+    lexicon::{Feature, Features, PhraseMatch, find_phrases},
     score::{Scored, score},
     text::{plain, sentences, words},
 };
@@ -12,7 +12,7 @@ use crate::model::{Mail, Me};
 pub(super) struct Page<'a> {
     pub(super) sentences: Vec<Scored<'a>>,
     pub(super) subject: String,
-    subject_hits: Vec<Hit>,
+    subject_matches: Vec<PhraseMatch>,
     everywhere: Features,
     /// How often each feature was seen, by its number.
     counts: Vec<u32>,
@@ -26,23 +26,23 @@ impl<'a> Page<'a> {
         let names = own_names(me);
         let sentences: Vec<_> = sentences(&mail.text).into_iter().map(|sentence| score(sentence, &names)).collect();
         let subject = plain(mail.subject.get(..mail.subject.floor_char_boundary(300)).unwrap_or_default());
-        let subject_hits = hits(&subject);
+        let subject_matches = find_phrases(&subject);
         let mut everywhere = Features::default();
         let mut counts = vec![0; Feature::ALL.len()];
         for scored in &sentences {
             everywhere.unite(scored.features);
         }
-        for hit in &subject_hits {
+        for hit in &subject_matches {
             everywhere.insert(hit.feature);
         }
-        for hit in sentences.iter().flat_map(|scored| &scored.hits).chain(&subject_hits) {
+        for hit in sentences.iter().flat_map(|scored| &scored.phrase_matches).chain(&subject_matches) {
             if let Some(count) = counts.get_mut(hit.feature as usize) {
                 *count += 1;
             }
         }
         let language = language(&sentences, &subject);
         let border = sentences.iter().position(|scored| hands_on(&scored.sentence.plain)).unwrap_or(sentences.len());
-        Self { sentences, subject, subject_hits, everywhere, counts, language, border }
+        Self { sentences, subject, subject_matches, everywhere, counts, language, border }
     }
 
     pub(super) fn everywhere(&self) -> Features {
@@ -55,7 +55,7 @@ impl<'a> Page<'a> {
     }
 
     pub(super) fn subject_has(&self, feature: Feature) -> bool {
-        self.subject_hits.iter().any(|hit| hit.feature == feature)
+        self.subject_matches.iter().any(|hit| hit.feature == feature)
     }
 
     /// The sender only hands something on for the reader to know; what it asks, it asks of others.

@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use super::{
     date::{self, Base, Due},
     learned::{Head, Walk, of_sentence, table, walk},
-    lexicon::{Feature, Features, Hit, hits, is_lead_in, is_verb},
+    lexicon::{Feature, Features, PhraseMatch, find_phrases, is_lead_in, is_verb},
     text::{Sentence, words},
 };
 
@@ -18,7 +18,7 @@ pub(super) const THRESHOLD: f64 = 0.5;
 #[derive(Debug, Clone)]
 pub(super) struct Scored<'a> {
     pub(super) sentence: Sentence<'a>,
-    pub(super) hits: Vec<Hit>,
+    pub(super) phrase_matches: Vec<PhraseMatch>,
     pub(super) walk: Walk,
     pub(super) features: Features,
     /// Where the order starts, when the sentence is one.
@@ -76,7 +76,7 @@ impl Scored<'_> {
         let mut for_it: Vec<(f64, String)> = Vec::new();
         let features = self.features.iter().filter(|feature| *feature != Feature::Always);
         for_it.extend(
-            features.map(|feature| (feature.weight() * hand + table.asking(feature), feature.as_str().to_owned())),
+            features.map(|feature| (feature.hand_weight() * hand + table.asking(feature), feature.as_str().to_owned())),
         );
         for_it.retain(|(weight, _)| *weight > LOUD);
         of_sentence(&self.sentence, |signal| {
@@ -95,7 +95,7 @@ impl Scored<'_> {
 
 /// Scores one sentence. `names` are the person's own, plain.
 pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> {
-    let mut hits = hits(&sentence.plain);
+    let mut hits = find_phrases(&sentence.plain);
     hits.retain(|hit| !taken_back(&sentence.plain, hit) && !said_by_others(&sentence.plain, hit));
     let mut features = Features::default();
     features.insert(Feature::Always);
@@ -104,14 +104,14 @@ pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> 
     }
     let imperative_at = find_imperative(&sentence, &hits, &mut features);
     shape(&sentence, names, &mut features);
-    let hand: f64 = features.iter().map(Feature::weight).sum();
+    let hand: f64 = features.iter().map(Feature::hand_weight).sum();
     let for_others =
         assigned(&sentence).is_some_and(|(who, _)| !names.iter().any(|name| name == who)) && !names.is_empty();
     let walk = walk(&sentence.plain);
     let alone = learned(&sentence, &walk, features, hand);
     let sum = in_mail(&sentence, features, hand, alone);
     let (score, due) = (logistic(sum), OnceCell::new());
-    Scored { sentence, hits, walk, features, imperative_at, for_others, hand, alone, sum, score, due }
+    Scored { sentence, phrase_matches: hits, walk, features, imperative_at, for_others, hand, alone, sum, score, due }
 }
 
 /// In a mail, where the writer's own promise asks nothing of the reader. What was learned is English, so a sentence in
@@ -119,9 +119,9 @@ pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> 
 fn in_mail(sentence: &Sentence<'_>, features: Features, hand: f64, alone: f64) -> f64 {
     use Feature::{AsksYou, Commits, Hopes, Imperative, ImperativeLater, LetMeKnow, Needs, Please, Question};
     let asks = features.any(&[AsksYou, Imperative, ImperativeLater, LetMeKnow, Needs, Hopes, Question]);
-    let promise = if features.has(Commits) && !asks { Commits.weight() + 0.6 } else { 0.0 };
+    let promise = if features.has(Commits) && !asks { Commits.hand_weight() + 0.6 } else { 0.0 };
     if sentence.is_hebrew() {
-        let promise = if features.has(Commits) { Commits.weight() + 0.6 } else { 0.0 };
+        let promise = if features.has(Commits) { Commits.hand_weight() + 0.6 } else { 0.0 };
         let courtesy = if features.has(Please) && !asks { 1.0 } else { 0.0 };
         return hand - promise - courtesy;
     }
@@ -146,7 +146,7 @@ fn learned(sentence: &Sentence<'_>, walk: &Walk, features: Features, hand: f64) 
 
 /// The words beside a phrase can take it back: "when will you …" wants an answer and not an act, "I need to go" and
 /// "to make sure" want nothing, "אי אפשר ל…" says that it cannot be done.
-fn taken_back(plain: &str, hit: &Hit) -> bool {
+fn taken_back(plain: &str, hit: &PhraseMatch) -> bool {
     let (head, tail) = plain.split_at_checked(hit.start).unwrap_or_default();
     let before = || head.trim_end().rsplit(' ').next().unwrap_or_default();
     match hit.feature {
@@ -172,7 +172,7 @@ fn taken_back(plain: &str, hit: &Hit) -> bool {
 }
 
 /// Inside quotation marks, with a story around them: someone else asked someone else.
-fn said_by_others(plain: &str, hit: &Hit) -> bool {
+fn said_by_others(plain: &str, hit: &PhraseMatch) -> bool {
     use Feature::{AsksYou, LetMeKnow, Needs, Please};
     if !matches!(hit.feature, AsksYou | LetMeKnow | Needs | Please) || !plain.contains('"') {
         return false;
@@ -238,7 +238,7 @@ const NOT_AFTER_ORDER: &[&str] = &[
 ];
 
 /// Orders stand at the head, after a courtesy, or after the comma that closes a condition; nothing else is looked at.
-fn find_imperative(sentence: &Sentence<'_>, hits: &[Hit], features: &mut Features) -> Option<usize> {
+fn find_imperative(sentence: &Sentence<'_>, hits: &[PhraseMatch], features: &mut Features) -> Option<usize> {
     let plain = sentence.plain.as_str();
     if let Some(at) = heads(plain).find(|at| is_order(plain, *at)) {
         features.insert(Feature::Imperative);
