@@ -41,13 +41,14 @@ pub(super) fn kind(scored: &Scored<'_>, clause: &Clause, page: &Page<'_>, mail: 
         return TaskKind::Deadline;
     }
     let asks_only =
-        has(Feature::Question) && !scored.features.any(&[Feature::AsksYou, Feature::Please, Feature::Imperative]);
+        has(Feature::Question) && !scored.features.has_any(&[Feature::AsksYou, Feature::Please, Feature::Imperative]);
     if asks_only || clause.wish == Wish::Tell { TaskKind::Question } else { TaskKind::Request }
 }
 
 fn meets(scored: &Scored<'_>, clause: &Clause, verb: &str) -> bool {
     use Feature::{AsksYou, Hopes, LetMeKnow, Meeting, Please, Proposes, Question};
-    let proposed = scored.features.any(&[Proposes, AsksYou, Question, LetMeKnow, Hopes, Please, Feature::Imperative]);
+    let proposed =
+        scored.features.has_any(&[Proposes, AsksYou, Question, LetMeKnow, Hopes, Please, Feature::Imperative]);
     let hebrew = !verb.is_ascii();
     let act = clause.wish != Wish::Act || hebrew || MEETING_VERBS.contains(&verb);
     scored.has(Meeting) && proposed && act && !only_when(scored)
@@ -73,7 +74,7 @@ fn only_when(scored: &Scored<'_>) -> bool {
 fn fits(scored: &Scored<'_>, page: &Page<'_>) -> bool {
     use Feature::{AsksYou, Hopes, Proposes};
     let wish = |other: &Scored<'_>| {
-        other.asks() && other.has(Feature::Meeting) && other.features.any(&[Proposes, Hopes, AsksYou])
+        other.asks() && other.has(Feature::Meeting) && other.features.has_any(&[Proposes, Hopes, AsksYou])
     };
     scored.has(Feature::Question) && scored.has(Proposes) && page.sentences.iter().any(wish)
 }

@@ -13,7 +13,7 @@ use super::{
     bloom::{BloomFilter, HashedToken, WordSet, tokenise_ascii},
     text::words,
 };
-pub(super) use feature::{Feature, Features};
+pub(super) use feature::{Feature, FeatureSet};
 
 impl Feature {
     pub(super) fn hand_weight(self) -> f64 {

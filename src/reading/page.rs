@@ -3,7 +3,7 @@
 //! Owns the one walk over the text. Later questions are answered from here, never by matching again.
 
 use super::{
-    lexicon::{Feature, Features, PhraseMatch, find_phrases},
+    lexicon::{Feature, FeatureSet, PhraseMatch, find_phrases},
     score::{Scored, score},
     text::{plain, sentences, words},
 };
@@ -13,7 +13,7 @@ pub(super) struct Page<'a> {
     pub(super) sentences: Vec<Scored<'a>>,
     pub(super) subject: String,
     subject_matches: Vec<PhraseMatch>,
-    everywhere: Features,
+    everywhere: FeatureSet,
     /// How often each feature was seen, by its number.
     counts: Vec<u32>,
     pub(super) language: &'static str,
@@ -27,10 +27,10 @@ impl<'a> Page<'a> {
         let sentences: Vec<_> = sentences(&mail.text).into_iter().map(|sentence| score(sentence, &names)).collect();
         let subject = plain(mail.subject.get(..mail.subject.floor_char_boundary(300)).unwrap_or_default());
         let subject_matches = find_phrases(&subject);
-        let mut everywhere = Features::default();
+        let mut everywhere = FeatureSet::default();
         let mut counts = vec![0; Feature::ALL.len()];
         for scored in &sentences {
-            everywhere.unite(scored.features);
+            everywhere.insert_all(scored.features);
         }
         for hit in &subject_matches {
             everywhere.insert(hit.feature);
@@ -45,7 +45,7 @@ impl<'a> Page<'a> {
         Self { sentences, subject, subject_matches, everywhere, counts, language, border }
     }
 
-    pub(super) fn everywhere(&self) -> Features {
+    pub(super) fn everywhere(&self) -> FeatureSet {
         self.everywhere
     }
 
@@ -61,7 +61,7 @@ impl<'a> Page<'a> {
     /// The sender only hands something on for the reader to know; what it asks, it asks of others.
     pub(super) fn hands_on(&self) -> bool {
         let own = self.sentences.get(..self.border).unwrap_or_default();
-        let told = own.iter().any(|scored| scored.features.any(&[Feature::Fyi, Feature::NoAction]));
+        let told = own.iter().any(|scored| scored.features.has_any(&[Feature::Fyi, Feature::NoAction]));
         self.border < self.sentences.len() && told && !own.iter().any(|scored| scored.asks())
     }
 

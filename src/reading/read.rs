@@ -175,7 +175,7 @@ fn implied(mail: &Mail, page: &Page<'_>, base: &Base<'_>, bearing: &Bearing<'_>)
 
 /// Which sentence of such a mail to show: what is asked, else what is wrong.
 fn weight(scored: &Scored<'_>) -> f64 {
-    let troubled = scored.features.any(&[Feature::Trouble, Feature::Grave, Feature::Deadline, Feature::Alert]);
+    let troubled = scored.features.has_any(&[Feature::Trouble, Feature::Grave, Feature::Deadline, Feature::Alert]);
     scored.sum + if troubled { 1.5 } else { 0.0 }
 }
 

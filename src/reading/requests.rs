@@ -54,7 +54,7 @@ pub(super) fn distinct<'p, 'a>(page: &'p Page<'a>, lean: f64) -> Vec<&'p Scored<
 
 /// Asks outright, for itself: what is said on a condition or hands something over belongs to another request.
 fn stands_apart(scored: &Scored<'_>) -> bool {
-    scored.asks_outright() && !scored.features.any(&[Feature::Conditional, Feature::HandsOver, Feature::Injection])
+    scored.asks_outright() && !scored.features.has_any(&[Feature::Conditional, Feature::HandsOver, Feature::Injection])
 }
 
 /// A sentence that asks, with the words it asks in: taken out once, however many it is compared with.

@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use super::{
     date::{self, Base, Due},
     learned::{Head, Walk, of_sentence, table, walk},
-    lexicon::{Feature, Features, PhraseMatch, find_phrases, is_lead_in, is_verb},
+    lexicon::{Feature, FeatureSet, PhraseMatch, find_phrases, is_lead_in, is_verb},
     text::{Sentence, words},
 };
 
@@ -20,7 +20,7 @@ pub(super) struct Scored<'a> {
     pub(super) sentence: Sentence<'a>,
     pub(super) phrase_matches: Vec<PhraseMatch>,
     pub(super) walk: Walk,
-    pub(super) features: Features,
+    pub(super) features: FeatureSet,
     /// Where the order starts, when the sentence is one.
     pub(super) imperative_at: Option<usize>,
     /// A point of a list that names someone else to do it.
@@ -56,15 +56,15 @@ impl Scored<'_> {
     /// Made of the words of requests, and asks for nothing: "let me know if you have any questions".
     pub(super) fn is_courtesy(&self) -> bool {
         use Feature::{AsksYou, Boilerplate, HandsOver, LetMeKnow, Needs, NoAction, Question};
-        self.features.any(&[Boilerplate, NoAction, HandsOver])
-            && !self.features.any(&[Question, AsksYou, LetMeKnow, Needs])
+        self.features.has_any(&[Boilerplate, NoAction, HandsOver])
+            && !self.features.has_any(&[Question, AsksYou, LetMeKnow, Needs])
             && self.hand < 0.0
     }
 
     /// Asks in so many words, not only by being a question or a hope.
     pub(super) fn asks_outright(&self) -> bool {
         use Feature::{AsksYou, Imperative, ImperativeLater, Needs, Please};
-        self.asks() && self.features.any(&[AsksYou, Imperative, ImperativeLater, Needs, Please])
+        self.asks() && self.features.has_any(&[AsksYou, Imperative, ImperativeLater, Needs, Please])
     }
 
     /// What spoke for it, the loudest first, for the reason.
@@ -97,7 +97,7 @@ impl Scored<'_> {
 pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> {
     let mut hits = find_phrases(&sentence.plain);
     hits.retain(|hit| !taken_back(&sentence.plain, hit) && !said_by_others(&sentence.plain, hit));
-    let mut features = Features::default();
+    let mut features = FeatureSet::default();
     features.insert(Feature::Always);
     for hit in &hits {
         features.insert(hit.feature);
@@ -116,9 +116,9 @@ pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> 
 
 /// In a mail, where the writer's own promise asks nothing of the reader. What was learned is English, so a sentence in
 /// Hebrew letters has its hand-made sum; there "בבקשה" alone is as often "here you are".
-fn in_mail(sentence: &Sentence<'_>, features: Features, hand: f64, alone: f64) -> f64 {
+fn in_mail(sentence: &Sentence<'_>, features: FeatureSet, hand: f64, alone: f64) -> f64 {
     use Feature::{AsksYou, Commits, Hopes, Imperative, ImperativeLater, LetMeKnow, Needs, Please, Question};
-    let asks = features.any(&[AsksYou, Imperative, ImperativeLater, LetMeKnow, Needs, Hopes, Question]);
+    let asks = features.has_any(&[AsksYou, Imperative, ImperativeLater, LetMeKnow, Needs, Hopes, Question]);
     let promise = if features.has(Commits) && !asks { Commits.hand_weight() + 0.6 } else { 0.0 };
     if sentence.is_hebrew() {
         let promise = if features.has(Commits) { Commits.hand_weight() + 0.6 } else { 0.0 };
@@ -135,7 +135,7 @@ const HAND_SHARE: f64 = 0.85;
 const IN_MAIL: f64 = 0.4;
 
 /// By its words alone, as the sentences it was learned from were judged.
-fn learned(sentence: &Sentence<'_>, walk: &Walk, features: Features, hand: f64) -> f64 {
+fn learned(sentence: &Sentence<'_>, walk: &Walk, features: FeatureSet, hand: f64) -> f64 {
     if sentence.is_hebrew() {
         return hand;
     }
@@ -196,7 +196,7 @@ fn has_something(from: &str) -> bool {
     from.starts_with("יש ל") && matches!({ next }(), Some("לי" | "לך" | "לנו" | "לו" | "לה" | "לכם" | "להם" | "לזה"))
 }
 
-fn shape(sentence: &Sentence<'_>, names: &[String], features: &mut Features) {
+fn shape(sentence: &Sentence<'_>, names: &[String], features: &mut FeatureSet) {
     let count = sentence.plain.bytes().filter(|byte| *byte == b' ').count() + 1;
     if sentence.words().take(3).any(|word| names.iter().any(|name| name == word)) {
         features.insert(Feature::NamesYou);
@@ -238,7 +238,7 @@ const NOT_AFTER_ORDER: &[&str] = &[
 ];
 
 /// Orders stand at the head, after a courtesy, or after the comma that closes a condition; nothing else is looked at.
-fn find_imperative(sentence: &Sentence<'_>, hits: &[PhraseMatch], features: &mut Features) -> Option<usize> {
+fn find_imperative(sentence: &Sentence<'_>, hits: &[PhraseMatch], features: &mut FeatureSet) -> Option<usize> {
     let plain = sentence.plain.as_str();
     if let Some(at) = heads(plain).find(|at| is_order(plain, *at)) {
         features.insert(Feature::Imperative);

@@ -118,7 +118,7 @@ fn promotes(page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -
     let phishing = bearing.of(Head::Phishing);
     let (no_task, head, what) = if bearing.holds(Head::Spam) || spam >= 3 {
         (NoTask::Spam, Head::Spam, "spam")
-    } else if phishing > 0.0 && page.everywhere().any(&[Feature::Scam, Feature::Lure, Feature::Credentials]) {
+    } else if phishing > 0.0 && page.everywhere().has_any(&[Feature::Scam, Feature::Lure, Feature::Credentials]) {
         (NoTask::Phishing, Head::Phishing, "a swindle")
     } else {
         (NoTask::Bulk, Head::Promotes, "advertising")
@@ -130,8 +130,8 @@ fn promotes(page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -
 /// Among its news stands something the person has to do, and nothing that lures them anywhere.
 fn obliges(page: &Page<'_>, bearing: &Bearing<'_>) -> bool {
     use Feature::{Credentials, Lure, Pressure, Scam};
-    page.everywhere().any(&[Feature::Obliges, Feature::Invoice])
-        && !page.everywhere().any(&[Credentials, Lure, Pressure, Scam])
+    page.everywhere().has_any(&[Feature::Obliges, Feature::Invoice])
+        && !page.everywhere().has_any(&[Credentials, Lure, Pressure, Scam])
         && !bearing.holds(Head::Spam)
         && !bearing.holds(Head::Phishing)
 }

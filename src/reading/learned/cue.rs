@@ -110,9 +110,9 @@ fn pressing<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut 
         let limits = dated.filter_map(|(_, due)| *due).filter(|due| due.limit);
         limits.map(|due| base.hours_until(due.at)).fold(f64::INFINITY, f64::min)
     };
-    let wants = |scored: &Scored<'_>| scored.features.any(&[AsksYou, Needs, Please, Imperative, ImperativeLater]);
+    let wants = |scored: &Scored<'_>| scored.features.has_any(&[AsksYou, Needs, Please, Imperative, ImperativeLater]);
     let any = |holds: &dyn Fn(&Scored<'_>) -> bool| dated.iter().any(|(scored, _)| holds(scored));
-    let due = |scored: &Scored<'_>| scored.features.any(&[Due, Deadline, Needs, AsksYou]) && !scored.has(Commits);
+    let due = |scored: &Scored<'_>| scored.features.has_any(&[Due, Deadline, Needs, AsksYou]) && !scored.has(Commits);
     let wanted_in = soonest(&mut dated.iter().filter(|(scored, _)| due(scored)));
     for (holds, name) in [
         (any(&|s| s.has(Grave) && s.has(Feature::Trouble)), "grave_trouble"),
@@ -125,7 +125,7 @@ fn pressing<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut 
         (page.subject_has(Feature::Trouble) && page.subject_has(Grave), "grave_subject"),
         (page.has(Feature::Intrusion) && any(&|s| wants(s) || s.has(Feature::Question)), "intrusion_and_wanted"),
         (page.has(Feature::Pressure) && any(&|s| wants(s)), "pressure_and_wanted"),
-        (page.subject_has(Needs) && page.everywhere().any(&[Feature::Advert, Feature::Pressure]), "sales_alarm"),
+        (page.subject_has(Needs) && page.everywhere().has_any(&[Feature::Advert, Feature::Pressure]), "sales_alarm"),
     ] {
         if holds {
             take(Signal::Cue(name));

@@ -72,14 +72,14 @@ words! {
 
 /// A set of features, one bit each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::reading) struct Features(u128);
+pub(in crate::reading) struct FeatureSet(u128);
 
-impl Features {
+impl FeatureSet {
     pub(in crate::reading) fn insert(&mut self, feature: Feature) {
         self.0 |= 1 << feature as u32;
     }
 
-    pub(in crate::reading) fn unite(&mut self, other: Features) {
+    pub(in crate::reading) fn insert_all(&mut self, other: FeatureSet) {
         self.0 |= other.0;
     }
 
@@ -91,7 +91,7 @@ impl Features {
         self.0 & (1 << feature as u32) != 0
     }
 
-    pub(in crate::reading) fn any(self, features: &[Feature]) -> bool {
+    pub(in crate::reading) fn has_any(self, features: &[Feature]) -> bool {
         features.iter().any(|feature| self.has(*feature))
     }
 
