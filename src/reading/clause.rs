@@ -5,7 +5,7 @@
 use super::{
     lexicon::{Feature, PhraseMatch, is_verb},
     score::Scored,
-    text::{tidy, words},
+    text::{normalise_spaces_and_quotes, words},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Clause {
 }
 
 pub(super) fn clause(scored: &Scored<'_>) -> Clause {
-    let tidy = tidy(scored.sentence.raw);
+    let tidy = normalise_spaces_and_quotes(scored.sentence.raw);
     let rest = |at: usize| tidy.get(at..).unwrap_or_default();
     let hit = |feature| {
         scored
@@ -46,7 +46,7 @@ pub(super) fn clause(scored: &Scored<'_>) -> Clause {
             .min_by_key(|hit| (hit.start, usize::MAX - hit.end))
     };
     if let Some(ask) = hit(Feature::AsksYou) {
-        let said = scored.sentence.plain.get(ask.start..ask.end).unwrap_or_default();
+        let said = scored.sentence.normalised.get(ask.start..ask.end).unwrap_or_default();
         let gives = said.ends_with(" get") || said.ends_with(" have");
         return opened(if gives { Wish::Give } else { Wish::Act }, rest(ask.end));
     }
@@ -64,7 +64,7 @@ pub(super) fn clause(scored: &Scored<'_>) -> Clause {
         return opened(Wish::Act, rest(at));
     }
     if let Some(forget) = hit(Feature::Needs).filter(|hit| {
-        let said = scored.sentence.plain.get(hit.start..hit.end).unwrap_or_default();
+        let said = scored.sentence.normalised.get(hit.start..hit.end).unwrap_or_default();
         matches!(said, "don't forget" | "do not forget" | "remember to" | "can't forget")
     }) {
         let after = rest(forget.end).trim_start();
@@ -77,8 +77,8 @@ pub(super) fn clause(scored: &Scored<'_>) -> Clause {
 /// "I need you to …" wants an act, "I need the …" wants a thing. Where it starts.
 fn need(scored: &Scored<'_>) -> Option<(Wish, usize)> {
     let needs = scored.phrase_matches.iter().filter(|hit| hit.feature == Feature::Needs);
-    let said = |hit: &&PhraseMatch| scored.sentence.plain.get(hit.start..hit.end).unwrap_or_default();
-    let rest = |hit: &&PhraseMatch| scored.sentence.plain.get(hit.end..).unwrap_or_default();
+    let said = |hit: &&PhraseMatch| scored.sentence.normalised.get(hit.start..hit.end).unwrap_or_default();
+    let rest = |hit: &&PhraseMatch| scored.sentence.normalised.get(hit.end..).unwrap_or_default();
     let act = needs.clone().find(|hit| said(hit).ends_with("you to") || said(hit).ends_with("need to"));
     let thing =
         || needs.clone().find(|hit| matches!(said(hit), "i need" | "we need") && !rest(hit).starts_with(" to "));
@@ -218,10 +218,10 @@ fn strip_end<'a>(text: &'a str, tail: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::{score::score, text::sentences};
+    use crate::reading::{score::score, text::split_sentences};
 
     fn check(text: &str, wish: Wish, expected: &str) {
-        let scored = score(sentences(text).into_iter().next().unwrap(), &[]);
+        let scored = score(split_sentences(text).into_iter().next().unwrap(), &[]);
         let clause = clause(&scored);
         assert_eq!((clause.wish, clause.text.as_str()), (wish, expected), "{text}");
     }

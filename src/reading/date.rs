@@ -232,7 +232,7 @@ pub(super) mod tests {
     fn check(text: &str, expected: Option<&str>) {
         let me = me(Tz::Europe__Berlin);
         let base = Base::new("2026-06-16T08:30:00Z".parse().unwrap(), &me);
-        let found = find(&crate::reading::text::plain(text), &base);
+        let found = find(&crate::reading::text::normalise(text), &base);
         assert_eq!(found.as_ref().map(|due| due.deadline.as_str()), expected, "{text}");
     }
 

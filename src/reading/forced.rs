@@ -11,24 +11,24 @@ use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
 
 /// The subject, or the first sentence, as a request.
 pub fn forced(mail: &Mail, context: &ReadContext<'_>) -> ExtractedTask {
-    let sentences = text::sentences(&mail.text);
+    let sentences = text::split_sentences(&mail.text);
     let first = sentences.first().map_or("", |sentence| sentence.raw);
     let subject = mail.subject.trim();
     let mut task = blank(TaskKind::Request, mail, if first.is_empty() { subject } else { first });
     let about = if subject.is_empty() { first } else { subject };
     task.objective = shorten(if about.is_empty() { "Look at this mail" } else { about }, 120);
     let base = Base::new(mail.date.unwrap_or(context.now), context.me);
-    let due = sentences.iter().find_map(|sentence| date::find(&sentence.plain, &base));
+    let due = sentences.iter().find_map(|sentence| date::find(&sentence.normalised, &base));
     settle(&mut task, due, mail);
     task
 }
 
 /// A date or time as a person types it: as precise as it was said, and the instant it means.
 pub fn when(typed: &str, me: &Me, now: Instant) -> Option<(String, Instant)> {
-    date::find(&text::plain(typed.trim()), &Base::new(now, me)).map(|due| (due.deadline, due.at))
+    date::find(&text::normalise(typed.trim()), &Base::new(now, me)).map(|due| (due.deadline, due.at))
 }
 
 /// The start of what an expression of time names, by the clock on the person's wall.
 pub fn moment(typed: &str, me: &Me, now: Instant) -> Option<chrono::NaiveDateTime> {
-    date::whole(&text::plain(typed.trim()), &Base::new(now, me))
+    date::whole(&text::normalise(typed.trim()), &Base::new(now, me))
 }

@@ -57,7 +57,7 @@ fn meets(scored: &Scored<'_>, clause: &Clause, verb: &str) -> bool {
 /// "Before the board meeting", "for the kick-off": the meeting stands already and only says when or for what.
 fn only_when(scored: &Scored<'_>) -> bool {
     const LEADS: &[&str] = &["before", "after", "during", "at", "from", "until", "for"];
-    let plain = &scored.sentence.plain;
+    let plain = &scored.sentence.normalised;
     let told = |hit: &PhraseMatch| {
         let before: Vec<&str> =
             plain.get(..hit.start).unwrap_or_default().rsplit(' ').filter(|w| !w.is_empty()).take(4).collect();

@@ -312,7 +312,7 @@ mod tests {
             assert!(!line.split('|').any(|phrase| phrase.trim().is_empty()), "empty phrase: {line}");
             let open = |phrase: &str| phrase.starts_with(' ') || (phrase.ends_with('*') && phrase.len() <= STEM_BYTES);
             assert!(!line.split(" | ").any(open), "not found by how it opens: {line}");
-            assert_eq!(line, crate::reading::text::plain(line), "phrases are written plain");
+            assert_eq!(line, crate::reading::text::normalise(line), "phrases are written plain");
         }
         assert_eq!(sections, Feature::ALL.len(), "every feature has a section");
         assert!(LEXICON.automaton.is_some() && Feature::ALL.len() <= 128);

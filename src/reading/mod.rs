@@ -48,7 +48,7 @@ pub struct TextScore {
 
 /// Scores a sentence or a whole body with the scorer that reads mail.
 pub fn score_text(text: &str) -> TextScore {
-    let scored: Vec<_> = text::sentences(text).into_iter().map(|sentence| score::score(sentence, &[])).collect();
+    let scored: Vec<_> = text::split_sentences(text).into_iter().map(|sentence| score::score(sentence, &[])).collect();
     let score = match scored.as_slice() {
         [only] => score::logistic(only.alone),
         several => {

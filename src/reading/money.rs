@@ -101,7 +101,7 @@ fn amount(digits: &str) -> Option<f64> {
 
 /// "invoice no. 2041", "Invoice #INV-2041", "חשבונית מס' 2041".
 pub(super) fn invoice_number(raw: &str) -> Option<String> {
-    let plain = super::text::plain(raw);
+    let plain = super::text::normalise(raw);
     let mut tokens = raw.split_whitespace().zip(plain.split_whitespace());
     while let Some((_, word)) = tokens.next() {
         if !(word.starts_with("invoice") || word.starts_with("חשבונית") || word.ends_with("החשבונית")) {

@@ -11,7 +11,7 @@ use super::{
     read::ReadContext,
     score::Scored,
     template::{Situation, steps},
-    text::tidy,
+    text::normalise_spaces_and_quotes,
 };
 use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
 
@@ -66,7 +66,7 @@ pub fn asked_reminder(typed: &str, me: &Me, now: Instant) -> Option<ExtractedTas
 fn note(scored: &Scored<'_>, page: &Page<'_>) -> Option<(TaskKind, String)> {
     let hebrew = page.language == "he";
     let voice = Voice { person: "yourself", hebrew };
-    let said = tidy(scored.sentence.raw);
+    let said = normalise_spaces_and_quotes(scored.sentence.raw);
     let after = |feature: Feature| {
         let hit = scored.phrase_matches.iter().find(|hit| hit.feature == feature)?;
         let rest = said.get(hit.end..)?.trim_start_matches([' ', ':', ',', '-']);
@@ -87,7 +87,7 @@ fn note(scored: &Scored<'_>, page: &Page<'_>) -> Option<(TaskKind, String)> {
 /// "I'll send you the plan by Friday" is the person's to keep.
 fn promise(scored: &Scored<'_>, mail: &Mail, page: &Page<'_>) -> Option<(TaskKind, String)> {
     let hit = scored.phrase_matches.iter().find(|hit| hit.feature == Feature::Commits)?;
-    let said = tidy(scored.sentence.raw);
+    let said = normalise_spaces_and_quotes(scored.sentence.raw);
     let what = said.get(hit.end..)?.trim();
     let acts = !what.is_ascii() || super::clause::acts(what);
     if !acts || scored.has(Feature::Conditional) {

@@ -5,7 +5,7 @@
 use super::{
     lexicon::{Feature, FeatureSet, PhraseMatch, find_phrases},
     score::{Scored, score},
-    text::{plain, sentences, words},
+    text::{normalise, split_sentences, words},
 };
 use crate::model::{Mail, Me};
 
@@ -24,8 +24,9 @@ pub(super) struct Page<'a> {
 impl<'a> Page<'a> {
     pub(super) fn new(mail: &'a Mail, me: &Me) -> Self {
         let names = own_names(me);
-        let sentences: Vec<_> = sentences(&mail.text).into_iter().map(|sentence| score(sentence, &names)).collect();
-        let subject = plain(mail.subject.get(..mail.subject.floor_char_boundary(300)).unwrap_or_default());
+        let sentences: Vec<_> =
+            split_sentences(&mail.text).into_iter().map(|sentence| score(sentence, &names)).collect();
+        let subject = normalise(mail.subject.get(..mail.subject.floor_char_boundary(300)).unwrap_or_default());
         let subject_matches = find_phrases(&subject);
         let mut everywhere = FeatureSet::default();
         let mut counts = vec![0; Feature::ALL.len()];
@@ -41,7 +42,8 @@ impl<'a> Page<'a> {
             }
         }
         let language = language(&sentences, &subject);
-        let border = sentences.iter().position(|scored| hands_on(&scored.sentence.plain)).unwrap_or(sentences.len());
+        let border =
+            sentences.iter().position(|scored| hands_on(&scored.sentence.normalised)).unwrap_or(sentences.len());
         Self { sentences, subject, subject_matches, everywhere, counts, language, border }
     }
 
@@ -90,7 +92,7 @@ fn hands_on(plain: &str) -> bool {
 
 /// Hebrew when most of its letters are. A few sentences tell.
 fn language(sentences: &[Scored<'_>], subject: &str) -> &'static str {
-    let texts = sentences.iter().take(12).map(|scored| scored.sentence.plain.as_str());
+    let texts = sentences.iter().take(12).map(|scored| scored.sentence.normalised.as_str());
     let (mut hebrew, mut other) = (0, 0);
     for text in texts.chain([subject]) {
         if text.is_ascii() {
@@ -106,7 +108,7 @@ fn language(sentences: &[Scored<'_>], subject: &str) -> &'static str {
 
 /// Every word of the person's names that is long enough to be told from others.
 fn own_names(me: &Me) -> Vec<String> {
-    let plain: Vec<String> = me.names.iter().map(|name| plain(name)).collect();
+    let plain: Vec<String> = me.names.iter().map(|name| normalise(name)).collect();
     let parts = plain.iter().flat_map(|name| words(name)).filter(|word| word.chars().count() >= 2);
     parts.map(str::to_owned).collect()
 }
@@ -125,7 +127,7 @@ mod tests {
             ("From Anna I heard nothing.", false),
             ("It was forwarded to Tom.", false),
         ] {
-            assert_eq!(hands_on(&plain(raw)), begins, "{raw}");
+            assert_eq!(hands_on(&normalise(raw)), begins, "{raw}");
         }
     }
 }

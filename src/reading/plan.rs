@@ -21,20 +21,21 @@ pub(super) fn plan(scored: &Scored<'_>, alone: bool, mail: &Mail, page: &Page<'_
     let due = date::find(&clause.text.to_lowercase(), base)
         .or_else(|| scored.due(base).cloned())
         .or_else(|| if alone { nearby(scored, page, base) } else { None });
-    let money = money::find(&scored.sentence.plain);
+    let money = money::find(&scored.sentence.normalised);
     let seen = Seen { dated: due.is_some(), money: money.is_some() };
     let kind = kind(scored, &clause, page, mail, &seen);
     let voice = voice(mail, page);
     let mut task = blank(kind, mail, scored.sentence.raw);
     task.objective = match kind {
         TaskKind::Meeting => {
-            let said = page.sentences.iter().map(|scored| scored.sentence.plain.as_str());
+            let said = page.sentences.iter().map(|scored| scored.sentence.normalised.as_str());
             task.meeting_duration = said.chain([page.subject.as_str()]).find_map(money::duration);
-            let described = if page.subject_has(Feature::Meeting) { &page.subject } else { &scored.sentence.plain };
+            let described =
+                if page.subject_has(Feature::Meeting) { &page.subject } else { &scored.sentence.normalised };
             if arranges_for_others(&clause) {
                 voice.say(&clause)
             } else {
-                voice.meeting(&format!("{} {described}", scored.sentence.plain), task.meeting_duration.as_deref())
+                voice.meeting(&format!("{} {described}", scored.sentence.normalised), task.meeting_duration.as_deref())
             }
         }
         TaskKind::Deadline => voice.lead("Meet the deadline", "לעמוד במועד", &clause.text),
@@ -102,7 +103,7 @@ pub(super) fn invoice(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<E
     let money = page
         .sentences
         .iter()
-        .filter_map(|scored| money::find(&scored.sentence.plain))
+        .filter_map(|scored| money::find(&scored.sentence.normalised))
         .max_by(|a, b| a.amount.total_cmp(&b.amount))?;
     let number = std::iter::once(mail.subject.as_str())
         .chain(page.sentences.iter().map(|scored| scored.sentence.raw))

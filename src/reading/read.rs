@@ -124,7 +124,7 @@ fn alert(mail: &Mail, page: &Page<'_>) -> Verdict {
     let (english, hebrew) =
         (format!("Check the alert from {}", voice.person), format!("לבדוק את ההתראה מ{}", voice.person));
     task.objective = voice.lead(&english, &hebrew, evidence);
-    if let Some(money) = page.sentences.iter().find_map(|scored| money::find(&scored.sentence.plain)) {
+    if let Some(money) = page.sentences.iter().find_map(|scored| money::find(&scored.sentence.normalised)) {
         task.amount = Some(money.amount);
         task.currency = Some(money.currency.to_owned());
     }

@@ -19,7 +19,7 @@ pub(super) const MOST_TASKS: usize = 5;
 pub(super) fn distinct<'p, 'a>(page: &'p Page<'a>, lean: f64) -> Vec<&'p Scored<'a>> {
     let asks =
         |scored: &&Scored<'_>| logistic(scored.sum + lean) >= THRESHOLD && !scored.is_courtesy() && !scored.for_others;
-    let items = page.sentences.iter().filter(asks).any(|scored| scored.sentence.item);
+    let items = page.sentences.iter().filter(asks).any(|scored| scored.sentence.is_list_item);
     // "Could you do the following:" is the frame of a list, not one of its requests.
     let asking: Vec<&Scored<'a>> =
         page.sentences.iter().filter(asks).filter(|scored| !(items && scored.sentence.raw.ends_with(':'))).collect();

@@ -42,7 +42,7 @@ pub(super) fn logistic(sum: f64) -> f64 {
 impl Scored<'_> {
     /// The time it names. One mail has one base.
     pub(super) fn due(&self, base: &Base<'_>) -> Option<&Due> {
-        self.due.get_or_init(|| date::find(&self.sentence.plain, base)).as_ref()
+        self.due.get_or_init(|| date::find(&self.sentence.normalised, base)).as_ref()
     }
 
     pub(super) fn has(&self, feature: Feature) -> bool {
@@ -95,8 +95,8 @@ impl Scored<'_> {
 
 /// Scores one sentence. `names` are the person's own, plain.
 pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> {
-    let mut hits = find_phrases(&sentence.plain);
-    hits.retain(|hit| !taken_back(&sentence.plain, hit) && !said_by_others(&sentence.plain, hit));
+    let mut hits = find_phrases(&sentence.normalised);
+    hits.retain(|hit| !taken_back(&sentence.normalised, hit) && !said_by_others(&sentence.normalised, hit));
     let mut features = FeatureSet::default();
     features.insert(Feature::Always);
     for hit in &hits {
@@ -107,7 +107,7 @@ pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> 
     let hand: f64 = features.iter().map(Feature::hand_weight).sum();
     let for_others =
         assigned(&sentence).is_some_and(|(who, _)| !names.iter().any(|name| name == who)) && !names.is_empty();
-    let walk = walk(&sentence.plain);
+    let walk = walk(&sentence.normalised);
     let alone = learned(&sentence, &walk, features, hand);
     let sum = in_mail(&sentence, features, hand, alone);
     let (score, due) = (logistic(sum), OnceCell::new());
@@ -197,7 +197,7 @@ fn has_something(from: &str) -> bool {
 }
 
 fn shape(sentence: &Sentence<'_>, names: &[String], features: &mut FeatureSet) {
-    let count = sentence.plain.bytes().filter(|byte| *byte == b' ').count() + 1;
+    let count = sentence.normalised.bytes().filter(|byte| *byte == b' ').count() + 1;
     if sentence.words().take(3).any(|word| names.iter().any(|name| name == word)) {
         features.insert(Feature::NamesYou);
     }
@@ -208,7 +208,7 @@ fn shape(sentence: &Sentence<'_>, names: &[String], features: &mut FeatureSet) {
         }
     }
     // "You will also need to …" describes nothing.
-    if features.has(Feature::Needs) && sentence.plain.starts_with("you") {
+    if features.has(Feature::Needs) && sentence.normalised.starts_with("you") {
         features.remove(Feature::Describes);
     }
     // A courtesy holds its words hostage: "please let me know if you have any questions" asks for nothing.
@@ -239,7 +239,7 @@ const NOT_AFTER_ORDER: &[&str] = &[
 
 /// Orders stand at the head, after a courtesy, or after the comma that closes a condition; nothing else is looked at.
 fn find_imperative(sentence: &Sentence<'_>, hits: &[PhraseMatch], features: &mut FeatureSet) -> Option<usize> {
-    let plain = sentence.plain.as_str();
+    let plain = sentence.normalised.as_str();
     if let Some(at) = heads(plain).find(|at| is_order(plain, *at)) {
         features.insert(Feature::Imperative);
         return Some(at);
@@ -258,8 +258,8 @@ fn find_imperative(sentence: &Sentence<'_>, hits: &[PhraseMatch], features: &mut
 
 /// "Dana: update the slide", "Dana to confirm the venue": a point of a list, the name of who does it, where it starts.
 fn assigned<'s>(sentence: &'s Sentence<'_>) -> Option<(&'s str, usize)> {
-    let plain = sentence.plain.as_str();
-    let named = sentence.raw.starts_with(char::is_uppercase) && sentence.item;
+    let plain = sentence.normalised.as_str();
+    let named = sentence.raw.starts_with(char::is_uppercase) && sentence.is_list_item;
     let (who, rest) = plain.split_once([':', ' ']).filter(|_| named)?;
     let at = plain.len() - rest.len();
     let colon = plain.get(..at).is_some_and(|head| head.ends_with(':'));
@@ -306,10 +306,10 @@ fn is_order(plain: &str, at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::text::sentences;
+    use crate::reading::text::split_sentences;
 
     fn scored(text: &str) -> Scored<'_> {
-        score(sentences(text).into_iter().next().unwrap(), &["alex".into(), "green".into()])
+        score(split_sentences(text).into_iter().next().unwrap(), &["alex".into(), "green".into()])
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{
     page::Page,
     read::ReadContext,
     score::score,
-    text::sentences,
+    text::split_sentences,
 };
 use crate::model::Mail;
 
@@ -23,7 +23,7 @@ pub fn sentence_signals(text: &str) -> Vec<(Vec<String>, f64)> {
         names.extend(features.map(|feature| Signal::Cue(feature.as_str()).to_string()));
         (names, scored.hand)
     };
-    sentences(text).into_iter().map(signals).collect()
+    split_sentences(text).into_iter().map(signals).collect()
 }
 
 /// The names of a mail's signals.

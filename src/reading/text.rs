@@ -30,23 +30,23 @@ pub(super) struct Sentence<'a> {
     /// As it stands in the mail, without its bullet.
     pub(super) raw: &'a str,
     /// Lower case, single spaces, straight quotes.
-    pub(super) plain: String,
+    pub(super) normalised: String,
     /// Stood in a bulleted or numbered list.
-    pub(super) item: bool,
+    pub(super) is_list_item: bool,
 }
 
 impl Sentence<'_> {
     pub(super) fn is_question(&self) -> bool {
-        let tail = self.plain.trim_end_matches(['"', ')', '!', '.', ' ']);
-        tail.ends_with('?') || (self.plain.contains('?') && self.plain.contains("? "))
+        let tail = self.normalised.trim_end_matches(['"', ')', '!', '.', ' ']);
+        tail.ends_with('?') || (self.normalised.contains('?') && self.normalised.contains("? "))
     }
 
     pub(super) fn is_hebrew(&self) -> bool {
-        !self.plain.is_ascii() && self.plain.chars().any(|c| ('א'..='ת').contains(&c))
+        !self.normalised.is_ascii() && self.normalised.chars().any(|c| ('א'..='ת').contains(&c))
     }
 
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
-        words(&self.plain)
+        words(&self.normalised)
     }
 }
 
@@ -55,11 +55,11 @@ pub(super) fn words(plain: &str) -> impl Iterator<Item = &str> {
     plain.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty())
 }
 
-pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
+pub(super) fn split_sentences(text: &str) -> Vec<Sentence<'_>> {
     let text = text.get(..text.floor_char_boundary(READ_LIMIT)).unwrap_or_default();
     let mut found = Vec::new();
-    for block in blocks(text) {
-        split_block(block.text, block.item, &mut found);
+    for block in split_blocks(text) {
+        push_block_sentences(block.text, block.is_list_item, &mut found);
         if found.len() >= MAX_SENTENCES {
             break;
         }
@@ -70,11 +70,11 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
 
 struct Block<'a> {
     text: &'a str,
-    item: bool,
+    is_list_item: bool,
 }
 
 /// Paragraphs, list items and lines that stand alone; hard-wrapped lines are one block.
-fn blocks(text: &str) -> Vec<Block<'_>> {
+fn split_blocks(text: &str) -> Vec<Block<'_>> {
     let mut done = Vec::new();
     let mut open: Option<(usize, usize, bool)> = None;
     let mut at = 0;
@@ -85,9 +85,9 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
         let trimmed = line.trim();
         let quoted = trimmed.starts_with('>');
         let (rest, item) = strip_bullet(trimmed);
-        let breaks = trimmed.is_empty() || quoted || item || stands_alone(previous, trimmed);
+        let breaks = trimmed.is_empty() || quoted || item || starts_new_block(previous, trimmed);
         if breaks && let Some((from, to, was_item)) = open.take() {
-            done.push(Block { text: text.get(from..to).unwrap_or_default(), item: was_item });
+            done.push(Block { text: text.get(from..to).unwrap_or_default(), is_list_item: was_item });
         }
         previous = trimmed;
         if trimmed.is_empty() || quoted {
@@ -98,13 +98,13 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
         open = Some(open.map_or((start + lead, end, item), |(from, _, was_item)| (from, end, was_item)));
     }
     if let Some((from, to, item)) = open {
-        done.push(Block { text: text.get(from..to).unwrap_or_default(), item });
+        done.push(Block { text: text.get(from..to).unwrap_or_default(), is_list_item: item });
     }
     done
 }
 
 /// Whether `line` starts something new rather than going on with `previous`.
-fn stands_alone(previous: &str, line: &str) -> bool {
+fn starts_new_block(previous: &str, line: &str) -> bool {
     if previous.ends_with(':') || (previous.ends_with(',') && previous.len() < SHORT_LINE) {
         return true;
     }
@@ -128,7 +128,7 @@ fn strip_bullet(line: &str) -> (&str, bool) {
     }
 }
 
-fn split_block<'a>(block: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
+fn push_block_sentences<'a>(block: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
     let mut start = 0;
     let mut chars = block.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -143,11 +143,11 @@ fn split_block<'a>(block: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
         let spaced = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
         let so_far = block.get(start..at).unwrap_or_default();
         if spaced && (c != '.' || ends_sentence(so_far)) {
-            push(block.get(start..end).unwrap_or_default(), item, found);
+            push_sentence_or_points(block.get(start..end).unwrap_or_default(), item, found);
             start = end;
         }
     }
-    push(block.get(start..).unwrap_or_default(), item, found);
+    push_sentence_or_points(block.get(start..).unwrap_or_default(), item, found);
 }
 
 fn ends_sentence(before_stop: &str) -> bool {
@@ -157,21 +157,21 @@ fn ends_sentence(before_stop: &str) -> bool {
     !(initial || number || ABBREVIATIONS.contains(&word.to_ascii_lowercase().as_str()))
 }
 
-fn push<'a>(raw: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
+fn push_sentence_or_points<'a>(raw: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
     let raw = raw.trim();
-    if let Some((lead, points)) = enumerated(raw) {
+    if let Some((lead, points)) = split_enumeration(raw) {
         // "Can you" alone says nothing; a lead with something in it stands as a sentence.
         if words(lead).count() >= 5 {
-            push_one(lead, item, found);
+            push_sentence(lead, item, found);
         }
-        points.into_iter().for_each(|point| push_one(point, true, found));
+        points.into_iter().for_each(|point| push_sentence(point, true, found));
         return;
     }
-    push_one(raw, item, found);
+    push_sentence(raw, item, found);
 }
 
 /// "(1) do this, (2) do that": what stands before the first, and each.
-fn enumerated(raw: &str) -> Option<(&str, Vec<&str>)> {
+fn split_enumeration(raw: &str) -> Option<(&str, Vec<&str>)> {
     const MARKS: [&str; 9] = ["(1)", "(2)", "(3)", "(4)", "(5)", "(6)", "(7)", "(8)", "(9)"];
     // A letter is found faster than a word, and most sentences have no bracket.
     let (lead, mut rest) = raw.contains('(').then(|| raw.split_once("(1) ")).flatten()?;
@@ -188,12 +188,12 @@ fn enumerated(raw: &str) -> Option<(&str, Vec<&str>)> {
     (points.len() >= 2).then_some((lead.trim(), points))
 }
 
-fn push_one<'a>(raw: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
+fn push_sentence<'a>(raw: &'a str, item: bool, found: &mut Vec<Sentence<'a>>) {
     let mut rest = raw.trim();
     while !rest.is_empty() && found.len() < MAX_SENTENCES {
         let (raw, after) = cut_sentence(rest);
         if raw.chars().any(char::is_alphabetic) {
-            found.push(Sentence { raw, plain: plain(raw), item });
+            found.push(Sentence { raw, normalised: normalise(raw), is_list_item: item });
         }
         rest = after;
     }
@@ -212,14 +212,14 @@ fn cut_sentence(text: &str) -> (&str, &str) {
 }
 
 /// Lower case (ASCII; Hebrew has none), single spaces, straight quotes.
-pub(super) fn plain(raw: &str) -> String {
-    let mut plain = tidy(raw);
+pub(super) fn normalise(raw: &str) -> String {
+    let mut plain = normalise_spaces_and_quotes(raw);
     plain.make_ascii_lowercase();
     plain
 }
 
 /// Single spaces and straight quotes. Byte positions in the plain form hold here too.
-pub(super) fn tidy(raw: &str) -> String {
+pub(super) fn normalise_spaces_and_quotes(raw: &str) -> String {
     // Most sentences are one line of ASCII and need no change.
     if raw.is_ascii() && !raw.bytes().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b'`')) && !raw.contains("  ") {
         return raw.to_owned();
@@ -246,7 +246,7 @@ mod tests {
 
     fn check(text: &str, expected: &[&str]) {
         let raws: Vec<_> =
-            sentences(text).iter().map(|s| s.raw.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+            split_sentences(text).iter().map(|s| s.raw.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
         assert_eq!(raws, expected, "{text}");
     }
 
@@ -270,20 +270,20 @@ mod tests {
 
     #[test]
     fn plain_form_is_what_phrases_are_written_in() {
-        assert_eq!(plain("Don’t  “STOP”\nדו״ח"), "don't \"stop\" דו\"ח");
+        assert_eq!(normalise("Don’t  “STOP”\nדו״ח"), "don't \"stop\" דו\"ח");
     }
 
     #[test]
     fn reads_no_further_than_the_limit_and_never_inside_a_letter() {
         let long = "שלום ".repeat(READ_LIMIT);
-        assert!(sentences(&long).iter().map(|s| s.raw.len()).sum::<usize>() <= READ_LIMIT);
-        assert!(sentences(&"Hi. ".repeat(5_000)).len() <= MAX_SENTENCES);
+        assert!(split_sentences(&long).iter().map(|s| s.raw.len()).sum::<usize>() <= READ_LIMIT);
+        assert!(split_sentences(&"Hi. ".repeat(5_000)).len() <= MAX_SENTENCES);
     }
 
     #[test]
     fn a_sentence_without_an_end_is_cut_between_words() {
         for (text, pieces) in [("word ".repeat(4_000), 10), ("א".repeat(4_096), 4), ("ab".repeat(2_000), 2)] {
-            let found = sentences(&text);
+            let found = split_sentences(&text);
             assert_eq!(found.len(), pieces, "{}", text.len());
             assert!(found.iter().all(|one| one.raw.len() <= LONGEST_SENTENCE));
             let whole: String = found.iter().map(|one| one.raw.replace(' ', "")).collect();
@@ -295,7 +295,7 @@ mod tests {
     fn questions_end_in_a_question_mark() {
         for (text, expected) in [("Really?", true), ("\"Really?\"", true), ("Really.", false), ("Ready? Thanks", true)]
         {
-            let sentence = Sentence { raw: text, plain: plain(text), item: false };
+            let sentence = Sentence { raw: text, normalised: normalise(text), is_list_item: false };
             assert_eq!(sentence.is_question(), expected, "{text}");
         }
     }

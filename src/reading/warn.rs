@@ -219,7 +219,7 @@ mod tests {
             ("Please ignore my previous email, the numbers were wrong.", false),
             ("אפשר לקבל את ההוראות להפעלת המדפסת?", false),
         ] {
-            let sentences = crate::reading::text::sentences(text);
+            let sentences = crate::reading::text::split_sentences(text);
             let found = sentences.into_iter().any(|one| talks_to_program(&crate::reading::score::score(one, &[])));
             assert_eq!(found, expected, "{text}");
         }

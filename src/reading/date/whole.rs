@@ -271,13 +271,13 @@ fn period(terms: &[Term], today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::{date::Base, text::plain};
+    use crate::reading::{date::Base, text::normalise};
 
     /// Now is Tuesday 16 June 2026, 10:30.
     fn check(text: &str, expected: Option<&str>) {
         let me = crate::reading::date::tests::me(chrono_tz::Tz::UTC);
         let base = Base::new("2026-06-16T10:30:00Z".parse().unwrap(), &me);
-        let found = read(&plain(text), &base).map(|at| at.format("%Y-%m-%dT%H:%M").to_string());
+        let found = read(&normalise(text), &base).map(|at| at.format("%Y-%m-%dT%H:%M").to_string());
         assert_eq!(found.as_deref(), expected, "{text}");
     }
 

@@ -160,7 +160,7 @@ fn call<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
 pub(in crate::reading) fn words<'a>(page: &'a Page<'_>, mut take: impl FnMut(Signal<'a>)) {
     for scored in telling(page) {
         let mut last = "^";
-        for word in terms(&scored.sentence.plain) {
+        for word in terms(&scored.sentence.normalised) {
             take(Signal::Word(word));
             take(Signal::Pair(last, word));
             last = word;
@@ -172,7 +172,7 @@ pub(in crate::reading) fn words<'a>(page: &'a Page<'_>, mut take: impl FnMut(Sig
 /// Those of them that have weights, from the walk that scored the sentences.
 pub(super) fn known_words<'a>(page: &'a Page<'_>, mut take: impl FnMut(Signal<'a>, &'static Row)) {
     for scored in telling(page) {
-        for (signal, row) in scored.walk.known(&scored.sentence.plain) {
+        for (signal, row) in scored.walk.known(&scored.sentence.normalised) {
             take(signal, row);
         }
     }

@@ -230,7 +230,7 @@ impl Sort {
 /// Every signal of one sentence's words, with its ends.
 pub(in crate::reading) fn of_sentence<'a>(sentence: &'a Sentence<'_>, mut take: impl FnMut(Signal<'a>)) {
     let (mut before, mut last) = ("", "^");
-    for word in terms(&sentence.plain) {
+    for word in terms(&sentence.normalised) {
         take(Signal::Word(word));
         take(Signal::Pair(last, word));
         if !before.is_empty() {
@@ -247,7 +247,7 @@ pub(in crate::reading) fn of_sentence<'a>(sentence: &'a Sentence<'_>, mut take: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::text::sentences;
+    use crate::reading::text::split_sentences;
 
     #[test]
     fn a_name_and_its_signal_agree() {
@@ -266,11 +266,11 @@ mod tests {
 
     #[test]
     fn words_of_a_sentence() {
-        let text = sentences("Can't you pay $20 by 5pm? 'Now'!");
-        let words: Vec<_> = terms(&text[0].plain).collect();
+        let text = split_sentences("Can't you pay $20 by 5pm? 'Now'!");
+        let words: Vec<_> = terms(&text[0].normalised).collect();
         assert_eq!(words, ["can't", "you", "pay", "$", "#", "by", "#", "?"]);
         let mut named = Vec::new();
-        of_sentence(&sentences("Call me")[0], |signal| named.push(signal.to_string()));
+        of_sentence(&split_sentences("Call me")[0], |signal| named.push(signal.to_string()));
         let expected =
             ["word:call", "pair:^ call", "word:me", "pair:call me", "three:^ call me", "pair:me $", "three:call me $"];
         assert_eq!(named, expected);

@@ -68,14 +68,14 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::{learned::of_sentence, text::sentences};
+    use crate::reading::{learned::of_sentence, text::split_sentences};
 
     /// A walk sees what a sentence's signals are, no more and no less.
     #[test]
     fn says_what_its_signals_say() {
         for text in ["Could you please send me 20 reports by 5pm?", "'Now'! don't pay $5", "תוכלי לשלוח לי?", "ok"]
         {
-            let sentence = sentences(text).remove(0);
+            let sentence = split_sentences(text).remove(0);
             let (mut asks, mut known) = (0.0, Vec::new());
             of_sentence(&sentence, |signal| {
                 asks += table().weight(&signal, Head::Asks);
@@ -84,9 +84,9 @@ mod tests {
                     known.push(signal);
                 }
             });
-            let walk = walk(&sentence.plain);
+            let walk = walk(&sentence.normalised);
             assert!((walk.asks - asks).abs() < 1e-9, "{text}: {} {asks}", walk.asks);
-            assert_eq!(walk.known(&sentence.plain).map(|(signal, _)| signal).collect::<Vec<_>>(), known, "{text}");
+            assert_eq!(walk.known(&sentence.normalised).map(|(signal, _)| signal).collect::<Vec<_>>(), known, "{text}");
         }
     }
 }
