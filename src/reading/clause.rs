@@ -4,7 +4,7 @@
 
 use super::{
     lexicon::{Feature, PhraseMatch, is_verb},
-    score::Scored,
+    score::ScoredSentence,
     text::{normalise_spaces_and_quotes, words},
 };
 
@@ -35,7 +35,7 @@ impl Clause {
     }
 }
 
-pub(super) fn clause(scored: &Scored<'_>) -> Clause {
+pub(super) fn clause(scored: &ScoredSentence<'_>) -> Clause {
     let tidy = normalise_spaces_and_quotes(scored.sentence.raw);
     let rest = |at: usize| tidy.get(at..).unwrap_or_default();
     let hit = |feature| {
@@ -75,7 +75,7 @@ pub(super) fn clause(scored: &Scored<'_>) -> Clause {
 }
 
 /// "I need you to …" wants an act, "I need the …" wants a thing. Where it starts.
-fn need(scored: &Scored<'_>) -> Option<(Wish, usize)> {
+fn need(scored: &ScoredSentence<'_>) -> Option<(Wish, usize)> {
     let needs = scored.phrase_matches.iter().filter(|hit| hit.feature == Feature::Needs);
     let said = |hit: &&PhraseMatch| scored.sentence.normalised.get(hit.start..hit.end).unwrap_or_default();
     let rest = |hit: &&PhraseMatch| scored.sentence.normalised.get(hit.end..).unwrap_or_default();
@@ -218,10 +218,10 @@ fn strip_end<'a>(text: &'a str, tail: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::{score::score, text::split_sentences};
+    use crate::reading::{score::score_sentence, text::split_sentences};
 
     fn check(text: &str, wish: Wish, expected: &str) {
-        let scored = score(split_sentences(text).into_iter().next().unwrap(), &[]);
+        let scored = score_sentence(split_sentences(text).into_iter().next().unwrap(), &[]);
         let clause = clause(&scored);
         assert_eq!((clause.wish, clause.text.as_str()), (wish, expected), "{text}");
     }

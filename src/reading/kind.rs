@@ -4,7 +4,7 @@ use super::{
     clause::{Clause, Wish},
     lexicon::{Feature, PhraseMatch},
     page::Page,
-    score::Scored,
+    score::ScoredSentence,
 };
 use crate::model::{Mail, TaskKind};
 
@@ -24,7 +24,13 @@ pub(super) struct Seen {
     pub(super) money: bool,
 }
 
-pub(super) fn kind(scored: &Scored<'_>, clause: &Clause, page: &Page<'_>, mail: &Mail, seen: &Seen) -> TaskKind {
+pub(super) fn kind(
+    scored: &ScoredSentence<'_>,
+    clause: &Clause,
+    page: &Page<'_>,
+    mail: &Mail,
+    seen: &Seen,
+) -> TaskKind {
     let verb = clause.verb();
     let has = |feature| scored.has(feature);
     let invoiced = has(Feature::Invoice) || page.subject_has(Feature::Invoice);
@@ -45,7 +51,7 @@ pub(super) fn kind(scored: &Scored<'_>, clause: &Clause, page: &Page<'_>, mail: 
     if asks_only || clause.wish == Wish::Tell { TaskKind::Question } else { TaskKind::Request }
 }
 
-fn meets(scored: &Scored<'_>, clause: &Clause, verb: &str) -> bool {
+fn meets(scored: &ScoredSentence<'_>, clause: &Clause, verb: &str) -> bool {
     use Feature::{AsksYou, Hopes, LetMeKnow, Meeting, Please, Proposes, Question};
     let proposed =
         scored.features.has_any(&[Proposes, AsksYou, Question, LetMeKnow, Hopes, Please, Feature::Imperative]);
@@ -55,7 +61,7 @@ fn meets(scored: &Scored<'_>, clause: &Clause, verb: &str) -> bool {
 }
 
 /// "Before the board meeting", "for the kick-off": the meeting stands already and only says when or for what.
-fn only_when(scored: &Scored<'_>) -> bool {
+fn only_when(scored: &ScoredSentence<'_>) -> bool {
     const LEADS: &[&str] = &["before", "after", "during", "at", "from", "until", "for"];
     let plain = &scored.sentence.normalised;
     let told = |hit: &PhraseMatch| {
@@ -71,9 +77,9 @@ fn only_when(scored: &Scored<'_>) -> bool {
 }
 
 /// "When would suit you?" beside a wish to meet is that meeting.
-fn fits(scored: &Scored<'_>, page: &Page<'_>) -> bool {
+fn fits(scored: &ScoredSentence<'_>, page: &Page<'_>) -> bool {
     use Feature::{AsksYou, Hopes, Proposes};
-    let wish = |other: &Scored<'_>| {
+    let wish = |other: &ScoredSentence<'_>| {
         other.asks() && other.has(Feature::Meeting) && other.features.has_any(&[Proposes, Hopes, AsksYou])
     };
     scored.has(Feature::Question) && scored.has(Proposes) && page.sentences.iter().any(wish)

@@ -48,9 +48,10 @@ pub struct TextScore {
 
 /// Scores a sentence or a whole body with the scorer that reads mail.
 pub fn score_text(text: &str) -> TextScore {
-    let scored: Vec<_> = text::split_sentences(text).into_iter().map(|sentence| score::score(sentence, &[])).collect();
+    let scored: Vec<_> =
+        text::split_sentences(text).into_iter().map(|sentence| score::score_sentence(sentence, &[])).collect();
     let score = match scored.as_slice() {
-        [only] => score::logistic(only.alone),
+        [only] => score::logistic(only.logit_alone),
         several => {
             let asking = several.iter().filter(|scored| !scored.is_courtesy());
             asking.map(|scored| scored.score).fold(0.0, f64::max)

@@ -234,10 +234,10 @@ pub(super) fn shorten(text: &str, longest: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::{clause::clause, score::score, text::split_sentences};
+    use crate::reading::{clause::clause, score::score_sentence, text::split_sentences};
 
     fn check(text: &str, expected: &str) {
-        let scored = score(split_sentences(text).into_iter().next().unwrap(), &[]);
+        let scored = score_sentence(split_sentences(text).into_iter().next().unwrap(), &[]);
         let voice = Voice { person: "Dana Levi", hebrew: text.contains('א') || text.contains('ל') };
         assert_eq!(voice.say(&clause(&scored)), expected, "{text}");
     }
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn never_longer_than_a_line() {
         let long = format!("Please send {}the report.", "very ".repeat(60));
-        let scored = score(split_sentences(&long).into_iter().next().unwrap(), &[]);
+        let scored = score_sentence(split_sentences(&long).into_iter().next().unwrap(), &[]);
         let said = Voice { person: "Dana", hebrew: false }.say(&clause(&scored));
         assert!(said.chars().count() <= LONGEST && said.ends_with('…'), "{said}");
     }

@@ -9,7 +9,7 @@ use super::{
     objective::Voice,
     page::Page,
     read::ReadContext,
-    score::Scored,
+    score::ScoredSentence,
     template::{Situation, steps},
     text::normalise_spaces_and_quotes,
 };
@@ -18,7 +18,7 @@ use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
 pub(super) fn tasks(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &ReadContext<'_>) -> Vec<ExtractedTask> {
     let mut receivers = mail.to.iter().chain(&mail.cc);
     let to_self = receivers.all(|address| context.me.is_me(address));
-    let read = |scored: &Scored<'_>| {
+    let read = |scored: &ScoredSentence<'_>| {
         let (kind, objective) = if to_self { note(scored, page)? } else { promise(scored, mail, page)? };
         let due = scored.due(base).cloned();
         let person = if to_self { None } else { mail.to.first().map(|address| address.label().to_owned()) };
@@ -63,7 +63,7 @@ pub fn asked_reminder(typed: &str, me: &Me, now: Instant) -> Option<ExtractedTas
     })
 }
 
-fn note(scored: &Scored<'_>, page: &Page<'_>) -> Option<(TaskKind, String)> {
+fn note(scored: &ScoredSentence<'_>, page: &Page<'_>) -> Option<(TaskKind, String)> {
     let hebrew = page.language == "he";
     let voice = Voice { person: "yourself", hebrew };
     let said = normalise_spaces_and_quotes(scored.sentence.raw);
@@ -85,7 +85,7 @@ fn note(scored: &Scored<'_>, page: &Page<'_>) -> Option<(TaskKind, String)> {
 }
 
 /// "I'll send you the plan by Friday" is the person's to keep.
-fn promise(scored: &Scored<'_>, mail: &Mail, page: &Page<'_>) -> Option<(TaskKind, String)> {
+fn promise(scored: &ScoredSentence<'_>, mail: &Mail, page: &Page<'_>) -> Option<(TaskKind, String)> {
     let hit = scored.phrase_matches.iter().find(|hit| hit.feature == Feature::Commits)?;
     let said = normalise_spaces_and_quotes(scored.sentence.raw);
     let what = said.get(hit.end..)?.trim();

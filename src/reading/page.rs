@@ -4,13 +4,13 @@
 
 use super::{
     lexicon::{Feature, FeatureSet, PhraseMatch, find_phrases},
-    score::{Scored, score},
+    score::{ScoredSentence, score_sentence},
     text::{normalise, split_sentences, words},
 };
 use crate::model::{Mail, Me};
 
 pub(super) struct Page<'a> {
-    pub(super) sentences: Vec<Scored<'a>>,
+    pub(super) sentences: Vec<ScoredSentence<'a>>,
     pub(super) subject: String,
     subject_matches: Vec<PhraseMatch>,
     everywhere: FeatureSet,
@@ -25,7 +25,7 @@ impl<'a> Page<'a> {
     pub(super) fn new(mail: &'a Mail, me: &Me) -> Self {
         let names = own_names(me);
         let sentences: Vec<_> =
-            split_sentences(&mail.text).into_iter().map(|sentence| score(sentence, &names)).collect();
+            split_sentences(&mail.text).into_iter().map(|sentence| score_sentence(sentence, &names)).collect();
         let subject = normalise(mail.subject.get(..mail.subject.floor_char_boundary(300)).unwrap_or_default());
         let subject_matches = find_phrases(&subject);
         let mut everywhere = FeatureSet::default();
@@ -74,7 +74,7 @@ impl<'a> Page<'a> {
     }
 
     /// The first sentence with a feature.
-    pub(super) fn deciding(&self, feature: Feature) -> Option<&Scored<'a>> {
+    pub(super) fn deciding(&self, feature: Feature) -> Option<&ScoredSentence<'a>> {
         self.sentences.iter().find(|scored| scored.has(feature))
     }
 }
@@ -91,7 +91,7 @@ fn hands_on(plain: &str) -> bool {
 }
 
 /// Hebrew when most of its letters are. A few sentences tell.
-fn language(sentences: &[Scored<'_>], subject: &str) -> &'static str {
+fn language(sentences: &[ScoredSentence<'_>], subject: &str) -> &'static str {
     let texts = sentences.iter().take(12).map(|scored| scored.sentence.normalised.as_str());
     let (mut hebrew, mut other) = (0, 0);
     for text in texts.chain([subject]) {

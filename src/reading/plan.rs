@@ -10,13 +10,19 @@ use super::{
     money,
     objective::{Voice, shorten},
     page::Page,
-    score::Scored,
+    score::ScoredSentence,
     template::{Situation, steps},
     text::words,
 };
 use crate::model::{ExtractedTask, Mail, TaskKind};
 
-pub(super) fn plan(scored: &Scored<'_>, alone: bool, mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> ExtractedTask {
+pub(super) fn plan(
+    scored: &ScoredSentence<'_>,
+    alone: bool,
+    mail: &Mail,
+    page: &Page<'_>,
+    base: &Base<'_>,
+) -> ExtractedTask {
     let clause = clause(scored);
     let due = date::find(&clause.text.to_lowercase(), base)
         .or_else(|| scored.due(base).cloned())
@@ -61,7 +67,7 @@ fn arranges_for_others(clause: &Clause) -> bool {
 }
 
 /// "Can you get that from Julia?": what "that" is, when it was said just before.
-fn referent<'a>(clause: &Clause, scored: &Scored<'a>, page: &Page<'a>) -> Option<&'a str> {
+fn referent<'a>(clause: &Clause, scored: &ScoredSentence<'a>, page: &Page<'a>) -> Option<&'a str> {
     const POINTS: &[&str] = &["it", "this", "that", "them", "these", "those"];
     let text = clause.text.to_lowercase();
     let points =
@@ -83,10 +89,11 @@ fn with_about(objective: &str, about: &str) -> String {
 }
 
 /// A limit said in a sentence of its own ("I need it by Friday"), or the day of the subject.
-fn nearby(scored: &Scored<'_>, page: &Page<'_>, base: &Base<'_>) -> Option<Due> {
+fn nearby(scored: &ScoredSentence<'_>, page: &Page<'_>, base: &Base<'_>) -> Option<Due> {
     let at = page.sentences.iter().position(|other| std::ptr::eq(other, scored)).unwrap_or(0);
-    let close =
-        |(other, scored): &(usize, &Scored<'_>)| *other != at && (scored.has(Feature::Due) || other.abs_diff(at) <= 3);
+    let close = |(other, scored): &(usize, &ScoredSentence<'_>)| {
+        *other != at && (scored.has(Feature::Due) || other.abs_diff(at) <= 3)
+    };
     let others = page.sentences.iter().enumerate().filter(close).map(|(_, other)| other);
     let dues: Vec<&Due> = others.take(12).filter_map(|other| other.due(base)).collect();
     let limit = dues.iter().find(|due| due.limit);
@@ -113,8 +120,9 @@ pub(super) fn invoice(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<E
     if !wanted || (number.is_none() && !page.subject_has(Feature::Invoice)) || others {
         return None;
     }
-    let evidence =
-        speaks.max_by(|a, b| a.sum.total_cmp(&b.sum)).map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
+    let evidence = speaks
+        .max_by(|a, b| a.logit_in_mail.total_cmp(&b.logit_in_mail))
+        .map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
     let dues = page.sentences.iter().filter_map(|scored| scored.due(base));
     let due = dues.max_by_key(|due| due.limit).cloned();
     let mut task = blank(TaskKind::Invoice, mail, evidence);

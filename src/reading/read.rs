@@ -13,7 +13,7 @@ use super::{
     page::Page,
     plan::{blank, invoice, plan, settle, voice},
     requests::distinct,
-    score::{Scored, THRESHOLD, logistic},
+    score::{ScoredSentence, THRESHOLD, logistic},
     sort::{Sort, sort},
     text::words,
     urgency::urgency,
@@ -145,9 +145,9 @@ fn letter(mail: &Mail, page: &Page<'_>, base: &Base<'_>, bearing: &Bearing<'_>, 
     if page.hands_on() {
         return Verdict::nothing(NoTask::Fyi, told(page), score);
     }
-    if let Some(deciding) = asking.iter().max_by(|a, b| a.sum.total_cmp(&b.sum)) {
+    if let Some(deciding) = asking.iter().max_by(|a, b| a.logit_in_mail.total_cmp(&b.logit_in_mail)) {
         let said = shorten(deciding.sentence.raw, 120);
-        let reason = format!("asks for something: “{said}” ({})", deciding.named().join(", "));
+        let reason = format!("asks for something: “{said}” ({})", deciding.strongest_signals().join(", "));
         let tasks = asking.iter().map(|scored| plan(scored, asking.len() == 1, mail, page, base)).collect();
         return Verdict::tasks(tasks, reason, score);
     }
@@ -166,7 +166,7 @@ fn implied(mail: &Mail, page: &Page<'_>, base: &Base<'_>, bearing: &Bearing<'_>)
     if !wants || page.has(Feature::NoAction) {
         return None;
     }
-    let about = |scored: &&Scored<'_>| scored.sentence.words().count() >= 4 && !scored.has(Feature::Injection);
+    let about = |scored: &&ScoredSentence<'_>| scored.sentence.words().count() >= 4 && !scored.has(Feature::Injection);
     let strongest = page.sentences.iter().filter(about).max_by(|a, b| weight(a).total_cmp(&weight(b)))?;
     let task = plan(strongest, true, mail, page, base);
     let reason = format!("reads like a mail that wants something ({})", bearing.because(head));
@@ -174,9 +174,9 @@ fn implied(mail: &Mail, page: &Page<'_>, base: &Base<'_>, bearing: &Bearing<'_>)
 }
 
 /// Which sentence of such a mail to show: what is asked, else what is wrong.
-fn weight(scored: &Scored<'_>) -> f64 {
+fn weight(scored: &ScoredSentence<'_>) -> f64 {
     let troubled = scored.features.has_any(&[Feature::Trouble, Feature::Grave, Feature::Deadline, Feature::Alert]);
-    scored.sum + if troubled { 1.5 } else { 0.0 }
+    scored.logit_in_mail + if troubled { 1.5 } else { 0.0 }
 }
 
 fn told(page: &Page<'_>) -> String {
@@ -188,7 +188,7 @@ fn told(page: &Page<'_>) -> String {
 
 fn best(page: &Page<'_>, lean: f64) -> f64 {
     let asking = page.sentences.iter().filter(|scored| !scored.is_courtesy());
-    asking.map(|scored| logistic(scored.sum + lean)).fold(0.0, f64::max)
+    asking.map(|scored| logistic(scored.logit_in_mail + lean)).fold(0.0, f64::max)
 }
 
 /// A request in so many words is never overruled by the rest of the mail alone.
@@ -224,7 +224,7 @@ fn deadline(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<Verdict> {
     task.objective = voice(mail, page).lead("Meet the deadline", "לעמוד במועד", scored.sentence.raw);
     settle(&mut task, Some(due), mail);
     let reason = format!("names a deadline: “{}”", shorten(scored.sentence.raw, 120));
-    Some(Verdict::tasks(vec![task], reason, logistic(scored.sum)))
+    Some(Verdict::tasks(vec![task], reason, logistic(scored.logit_in_mail)))
 }
 
 #[cfg(test)]

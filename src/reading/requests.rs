@@ -8,7 +8,7 @@ use super::{
     clause::{Clause, Wish, clause},
     lexicon::Feature,
     page::Page,
-    score::{Scored, THRESHOLD, logistic},
+    score::{ScoredSentence, THRESHOLD, logistic},
     text::words,
 };
 
@@ -16,17 +16,18 @@ use super::{
 pub(super) const MOST_TASKS: usize = 5;
 
 /// The sentences that ask for clearly different things, in the order of the mail.
-pub(super) fn distinct<'p, 'a>(page: &'p Page<'a>, lean: f64) -> Vec<&'p Scored<'a>> {
-    let asks =
-        |scored: &&Scored<'_>| logistic(scored.sum + lean) >= THRESHOLD && !scored.is_courtesy() && !scored.for_others;
+pub(super) fn distinct<'p, 'a>(page: &'p Page<'a>, lean: f64) -> Vec<&'p ScoredSentence<'a>> {
+    let asks = |scored: &&ScoredSentence<'_>| {
+        logistic(scored.logit_in_mail + lean) >= THRESHOLD && !scored.is_courtesy() && !scored.is_assigned_to_others
+    };
     let items = page.sentences.iter().filter(asks).any(|scored| scored.sentence.is_list_item);
     // "Could you do the following:" is the frame of a list, not one of its requests.
-    let asking: Vec<&Scored<'a>> =
+    let asking: Vec<&ScoredSentence<'a>> =
         page.sentences.iter().filter(asks).filter(|scored| !(items && scored.sentence.raw.ends_with(':'))).collect();
     // What talks to the program is no request to the person, but alone it still stands: the warning says the rest.
-    let strength = |scored: &Scored<'_>| {
+    let strength = |scored: &ScoredSentence<'_>| {
         let outright = if scored.asks_outright() { 0.5 } else { 0.0 };
-        scored.sum + outright - if scored.has(Feature::Injection) { 9.0 } else { 0.0 }
+        scored.logit_in_mail + outright - if scored.has(Feature::Injection) { 9.0 } else { 0.0 }
     };
     let best =
         asking.iter().copied().max_by(|a, b| strength(a).total_cmp(&strength(b)).then(std::cmp::Ordering::Greater));
@@ -48,18 +49,18 @@ pub(super) fn distinct<'p, 'a>(page: &'p Page<'a>, lean: f64) -> Vec<&'p Scored<
     if chosen.iter().any(|request| request.wish != Wish::Whole) {
         chosen.retain(|request| request.wish != Wish::Whole);
     }
-    let is_chosen = |scored: &&Scored<'_>| chosen.iter().any(|request| std::ptr::eq(*scored, request.scored));
+    let is_chosen = |scored: &&ScoredSentence<'_>| chosen.iter().any(|request| std::ptr::eq(*scored, request.scored));
     page.sentences.iter().filter(is_chosen).collect()
 }
 
 /// Asks outright, for itself: what is said on a condition or hands something over belongs to another request.
-fn stands_apart(scored: &Scored<'_>) -> bool {
+fn stands_apart(scored: &ScoredSentence<'_>) -> bool {
     scored.asks_outright() && !scored.features.has_any(&[Feature::Conditional, Feature::HandsOver, Feature::Injection])
 }
 
 /// A sentence that asks, with the words it asks in: taken out once, however many it is compared with.
 struct Request<'p, 'a> {
-    scored: &'p Scored<'a>,
+    scored: &'p ScoredSentence<'a>,
     wish: Wish,
     words: Vec<String>,
     /// The same, to be looked for.
@@ -67,7 +68,7 @@ struct Request<'p, 'a> {
 }
 
 impl<'p, 'a> Request<'p, 'a> {
-    fn of(scored: &'p Scored<'a>) -> Self {
+    fn of(scored: &'p ScoredSentence<'a>) -> Self {
         let clause = clause(scored);
         let words = content(&clause);
         Self { scored, wish: clause.wish, held: words.iter().cloned().collect(), words }

@@ -16,7 +16,7 @@ pub(super) const THRESHOLD: f64 = 0.5;
 
 /// A sentence with what was seen in it.
 #[derive(Debug, Clone)]
-pub(super) struct Scored<'a> {
+pub(super) struct ScoredSentence<'a> {
     pub(super) sentence: Sentence<'a>,
     pub(super) phrase_matches: Vec<PhraseMatch>,
     pub(super) walk: Walk,
@@ -24,13 +24,13 @@ pub(super) struct Scored<'a> {
     /// Where the order starts, when the sentence is one.
     pub(super) imperative_at: Option<usize>,
     /// A point of a list that names someone else to do it.
-    pub(super) for_others: bool,
+    pub(super) is_assigned_to_others: bool,
     /// The sum of the hand-made weights.
-    pub(super) hand: f64,
+    pub(super) hand_sum: f64,
     /// With what was learned about sentences that stand alone, before the logistic.
-    pub(super) alone: f64,
+    pub(super) logit_alone: f64,
     /// As part of a mail.
-    pub(super) sum: f64,
+    pub(super) logit_in_mail: f64,
     pub(super) score: f64,
     due: OnceCell<Option<Due>>,
 }
@@ -39,7 +39,7 @@ pub(super) fn logistic(sum: f64) -> f64 {
     1.0 / (1.0 + (-sum).exp())
 }
 
-impl Scored<'_> {
+impl ScoredSentence<'_> {
     /// The time it names. One mail has one base.
     pub(super) fn due(&self, base: &Base<'_>) -> Option<&Due> {
         self.due.get_or_init(|| date::find(&self.sentence.normalised, base)).as_ref()
@@ -58,7 +58,7 @@ impl Scored<'_> {
         use Feature::{AsksYou, Boilerplate, HandsOver, LetMeKnow, Needs, NoAction, Question};
         self.features.has_any(&[Boilerplate, NoAction, HandsOver])
             && !self.features.has_any(&[Question, AsksYou, LetMeKnow, Needs])
-            && self.hand < 0.0
+            && self.hand_sum < 0.0
     }
 
     /// Asks in so many words, not only by being a question or a hope.
@@ -68,7 +68,7 @@ impl Scored<'_> {
     }
 
     /// What spoke for it, the loudest first, for the reason.
-    pub(super) fn named(&self) -> Vec<String> {
+    pub(super) fn strongest_signals(&self) -> Vec<String> {
         const MOST: usize = 5;
         const LOUD: f64 = 0.1;
         let table = table();
@@ -94,29 +94,43 @@ impl Scored<'_> {
 }
 
 /// Scores one sentence. `names` are the person's own, plain.
-pub(super) fn score<'a>(sentence: Sentence<'a>, names: &[String]) -> Scored<'a> {
+pub(super) fn score_sentence<'a>(sentence: Sentence<'a>, names: &[String]) -> ScoredSentence<'a> {
     let mut hits = find_phrases(&sentence.normalised);
-    hits.retain(|hit| !taken_back(&sentence.normalised, hit) && !said_by_others(&sentence.normalised, hit));
+    hits.retain(|hit| {
+        !is_cancelled_by_context(&sentence.normalised, hit) && !is_reported_speech(&sentence.normalised, hit)
+    });
     let mut features = FeatureSet::default();
     features.insert(Feature::Always);
     for hit in &hits {
         features.insert(hit.feature);
     }
     let imperative_at = find_imperative(&sentence, &hits, &mut features);
-    shape(&sentence, names, &mut features);
+    adjust_features(&sentence, names, &mut features);
     let hand: f64 = features.iter().map(Feature::hand_weight).sum();
     let for_others =
-        assigned(&sentence).is_some_and(|(who, _)| !names.iter().any(|name| name == who)) && !names.is_empty();
+        parse_assignment(&sentence).is_some_and(|(who, _)| !names.iter().any(|name| name == who)) && !names.is_empty();
     let walk = walk(&sentence.normalised);
-    let alone = learned(&sentence, &walk, features, hand);
-    let sum = in_mail(&sentence, features, hand, alone);
+    let alone = compute_logit_alone(&sentence, &walk, features, hand);
+    let sum = compute_logit_in_mail(&sentence, features, hand, alone);
     let (score, due) = (logistic(sum), OnceCell::new());
-    Scored { sentence, phrase_matches: hits, walk, features, imperative_at, for_others, hand, alone, sum, score, due }
+    ScoredSentence {
+        sentence,
+        phrase_matches: hits,
+        walk,
+        features,
+        imperative_at,
+        is_assigned_to_others: for_others,
+        hand_sum: hand,
+        logit_alone: alone,
+        logit_in_mail: sum,
+        score,
+        due,
+    }
 }
 
 /// In a mail, where the writer's own promise asks nothing of the reader. What was learned is English, so a sentence in
 /// Hebrew letters has its hand-made sum; there "בבקשה" alone is as often "here you are".
-fn in_mail(sentence: &Sentence<'_>, features: FeatureSet, hand: f64, alone: f64) -> f64 {
+fn compute_logit_in_mail(sentence: &Sentence<'_>, features: FeatureSet, hand: f64, alone: f64) -> f64 {
     use Feature::{AsksYou, Commits, Hopes, Imperative, ImperativeLater, LetMeKnow, Needs, Please, Question};
     let asks = features.has_any(&[AsksYou, Imperative, ImperativeLater, LetMeKnow, Needs, Hopes, Question]);
     let promise = if features.has(Commits) && !asks { Commits.hand_weight() + 0.6 } else { 0.0 };
@@ -125,17 +139,17 @@ fn in_mail(sentence: &Sentence<'_>, features: FeatureSet, hand: f64, alone: f64)
         let courtesy = if features.has(Please) && !asks { 1.0 } else { 0.0 };
         return hand - promise - courtesy;
     }
-    HAND_SHARE * hand + (1.0 - HAND_SHARE) * alone + IN_MAIL - promise
+    HAND_SHARE * hand + (1.0 - HAND_SHARE) * alone + MAIL_BIAS - promise
 }
 
 /// How much of a sentence's sum in a mail is hand-made: the sentences learned from were judged alone.
 const HAND_SHARE: f64 = 0.85;
 
 /// People write mails because they want something.
-const IN_MAIL: f64 = 0.4;
+const MAIL_BIAS: f64 = 0.4;
 
 /// By its words alone, as the sentences it was learned from were judged.
-fn learned(sentence: &Sentence<'_>, walk: &Walk, features: FeatureSet, hand: f64) -> f64 {
+fn compute_logit_alone(sentence: &Sentence<'_>, walk: &Walk, features: FeatureSet, hand: f64) -> f64 {
     if sentence.is_hebrew() {
         return hand;
     }
@@ -146,7 +160,7 @@ fn learned(sentence: &Sentence<'_>, walk: &Walk, features: FeatureSet, hand: f64
 
 /// The words beside a phrase can take it back: "when will you …" wants an answer and not an act, "I need to go" and
 /// "to make sure" want nothing, "אי אפשר ל…" says that it cannot be done.
-fn taken_back(plain: &str, hit: &PhraseMatch) -> bool {
+fn is_cancelled_by_context(plain: &str, hit: &PhraseMatch) -> bool {
     let (head, tail) = plain.split_at_checked(hit.start).unwrap_or_default();
     let before = || head.trim_end().rsplit(' ').next().unwrap_or_default();
     match hit.feature {
@@ -165,14 +179,14 @@ fn taken_back(plain: &str, hit: &PhraseMatch) -> bool {
         }
         Feature::Needs => {
             let (said, after) = plain.split_at_checked(hit.end).unwrap_or_default();
-            before() == "to" || (said.ends_with("i need") && after.starts_with(" to ")) || has_something(tail)
+            before() == "to" || (said.ends_with("i need") && after.starts_with(" to ")) || is_hebrew_possession(tail)
         }
         _ => false,
     }
 }
 
 /// Inside quotation marks, with a story around them: someone else asked someone else.
-fn said_by_others(plain: &str, hit: &PhraseMatch) -> bool {
+fn is_reported_speech(plain: &str, hit: &PhraseMatch) -> bool {
     use Feature::{AsksYou, LetMeKnow, Needs, Please};
     if !matches!(hit.feature, AsksYou | LetMeKnow | Needs | Please) || !plain.contains('"') {
         return false;
@@ -190,13 +204,13 @@ fn said_by_others(plain: &str, hit: &PhraseMatch) -> bool {
 }
 
 /// "יש לי", "יש לנו": someone has something; "יש לשלוח" is to be done.
-fn has_something(from: &str) -> bool {
+fn is_hebrew_possession(from: &str) -> bool {
     let mut words = words(from);
     let next = || words.nth(1);
     from.starts_with("יש ל") && matches!({ next }(), Some("לי" | "לך" | "לנו" | "לו" | "לה" | "לכם" | "להם" | "לזה"))
 }
 
-fn shape(sentence: &Sentence<'_>, names: &[String], features: &mut FeatureSet) {
+fn adjust_features(sentence: &Sentence<'_>, names: &[String], features: &mut FeatureSet) {
     let count = sentence.normalised.bytes().filter(|byte| *byte == b' ').count() + 1;
     if sentence.words().take(3).any(|word| names.iter().any(|name| name == word)) {
         features.insert(Feature::NamesYou);
@@ -232,7 +246,7 @@ fn shape(sentence: &Sentence<'_>, names: &[String], features: &mut FeatureSet) {
 }
 
 /// After such a word a verb at the head was a noun.
-const NOT_AFTER_ORDER: &[&str] = &[
+const NOT_AFTER_IMPERATIVE: &[&str] = &[
     "is", "are", "was", "were", "has", "have", "had", "of", "will", "would", "from", "you", "we", "they", "i", "he",
     "she",
 ];
@@ -240,24 +254,24 @@ const NOT_AFTER_ORDER: &[&str] = &[
 /// Orders stand at the head, after a courtesy, or after the comma that closes a condition; nothing else is looked at.
 fn find_imperative(sentence: &Sentence<'_>, hits: &[PhraseMatch], features: &mut FeatureSet) -> Option<usize> {
     let plain = sentence.normalised.as_str();
-    if let Some(at) = heads(plain).find(|at| is_order(plain, *at)) {
+    if let Some(at) = sentence_starts(plain).find(|at| is_imperative_at(plain, *at)) {
         features.insert(Feature::Imperative);
         return Some(at);
     }
-    if let Some((_, at)) = assigned(sentence) {
+    if let Some((_, at)) = parse_assignment(sentence) {
         features.insert(Feature::Imperative);
         return Some(at);
     }
     let courtesies = hits.iter().filter(|hit| hit.feature == Feature::Please).map(|hit| hit.end + 1);
     let conditional = matches!(words(plain).next().unwrap_or_default(), "if" | "when" | "once" | "to" | "for" | "in");
     let commas = conditional.then(|| plain.match_indices(", ").map(|(at, comma)| at + comma.len()));
-    let at = courtesies.chain(commas.into_iter().flatten()).find(|at| is_order(plain, *at))?;
+    let at = courtesies.chain(commas.into_iter().flatten()).find(|at| is_imperative_at(plain, *at))?;
     features.insert(Feature::ImperativeLater);
     Some(at)
 }
 
 /// "Dana: update the slide", "Dana to confirm the venue": a point of a list, the name of who does it, where it starts.
-fn assigned<'s>(sentence: &'s Sentence<'_>) -> Option<(&'s str, usize)> {
+fn parse_assignment<'s>(sentence: &'s Sentence<'_>) -> Option<(&'s str, usize)> {
     let plain = sentence.normalised.as_str();
     let named = sentence.raw.starts_with(char::is_uppercase) && sentence.is_list_item;
     let (who, rest) = plain.split_once([':', ' ']).filter(|_| named)?;
@@ -268,11 +282,11 @@ fn assigned<'s>(sentence: &'s Sentence<'_>) -> Option<(&'s str, usize)> {
     let start = plain.len() - verb.len();
     let lead =
         matches!(who, "note" | "reminder" | "action" | "todo" | "please" | "next" | "update" | "important" | "all");
-    (is_order(plain, start) && !is_verb(who) && !lead && !is_lead_in(who)).then_some((who, start))
+    (is_imperative_at(plain, start) && !is_verb(who) && !lead && !is_lead_in(who)).then_some((who, start))
 }
 
 /// Where the sentence proper may start: its first word, after lead-ins, after the name of the one spoken to.
-fn heads(plain: &str) -> impl Iterator<Item = usize> {
+fn sentence_starts(plain: &str) -> impl Iterator<Item = usize> {
     let mut at = 0;
     let mut leading = true;
     let mut called = false;
@@ -290,7 +304,7 @@ fn heads(plain: &str) -> impl Iterator<Item = usize> {
 }
 
 /// A verb stands here, and what follows is not the verb of another sentence ("Report is attached").
-fn is_order(plain: &str, at: usize) -> bool {
+fn is_imperative_at(plain: &str, at: usize) -> bool {
     let rest = plain.get(at..).unwrap_or_default();
     let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
     // "Have legal sign off on it."
@@ -299,7 +313,7 @@ fn is_order(plain: &str, at: usize) -> bool {
     {
         return true;
     }
-    let goes_on = || words(after).next().is_some_and(|next| !NOT_AFTER_ORDER.contains(&next));
+    let goes_on = || words(after).next().is_some_and(|next| !NOT_AFTER_IMPERATIVE.contains(&next));
     !word.ends_with(['.', ':']) && is_verb(word.trim_end_matches(|c: char| !c.is_alphanumeric())) && goes_on()
 }
 
@@ -308,8 +322,8 @@ mod tests {
     use super::*;
     use crate::reading::text::split_sentences;
 
-    fn scored(text: &str) -> Scored<'_> {
-        score(split_sentences(text).into_iter().next().unwrap(), &["alex".into(), "green".into()])
+    fn scored(text: &str) -> ScoredSentence<'_> {
+        score_sentence(split_sentences(text).into_iter().next().unwrap(), &["alex".into(), "green".into()])
     }
 
     #[test]
@@ -350,6 +364,8 @@ mod tests {
 
     #[test]
     fn the_reason_names_what_spoke_for_it() {
-        assert!(scored("Alex, could you call?").named().starts_with(&["asks_you".into(), "question".into()]));
+        assert!(
+            scored("Alex, could you call?").strongest_signals().starts_with(&["asks_you".into(), "question".into()])
+        );
     }
 }

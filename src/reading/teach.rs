@@ -8,7 +8,7 @@ use super::{
     lexicon::Feature,
     page::Page,
     read::ReadContext,
-    score::score,
+    score::score_sentence,
     text::split_sentences,
 };
 use crate::model::Mail;
@@ -16,12 +16,12 @@ use crate::model::Mail;
 /// The names of the signals of each sentence, and the sum of the hand-made weights.
 pub fn sentence_signals(text: &str) -> Vec<(Vec<String>, f64)> {
     let signals = |sentence| {
-        let scored = score(sentence, &[]);
+        let scored = score_sentence(sentence, &[]);
         let mut names = Vec::new();
         of_sentence(&scored.sentence, |signal| names.push(signal.to_string()));
         let features = scored.features.iter().filter(|feature| *feature != Feature::Always);
         names.extend(features.map(|feature| Signal::Cue(feature.as_str()).to_string()));
-        (names, scored.hand)
+        (names, scored.hand_sum)
     };
     split_sentences(text).into_iter().map(signals).collect()
 }

@@ -7,7 +7,7 @@ use super::{
     lexicon::Feature,
     page::Page,
     read::ReadContext,
-    score::{Scored, logistic},
+    score::{ScoredSentence, logistic},
 };
 use crate::model::{ExtractedTask, TaskKind};
 
@@ -26,7 +26,7 @@ pub(super) fn urgency(
     }
     let alert = tasks.iter().any(|task| task.kind == TaskKind::Alert);
     // "This is urgent!": said, not sold.
-    let says = |scored: &Scored<'_>| scored.has(Feature::Urgent) && scored.sentence.words().count() <= 6;
+    let says = |scored: &ScoredSentence<'_>| scored.has(Feature::Urgent) && scored.sentence.words().count() <= 6;
     let said = page.sentences.iter().any(says) && !page.has(Feature::Advert);
     let parts = [
         (said, 1.5),

@@ -10,7 +10,7 @@ use super::{
     lexicon::Feature,
     page::Page,
     read::ReadContext,
-    score::Scored,
+    score::ScoredSentence,
 };
 
 /// Names that are imitated most. A name is only compared, never trusted.
@@ -73,7 +73,7 @@ pub(super) fn find(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context:
 }
 
 /// Says what only a program would be told, or names one and gives it an order. Talking about programs is not talking to one.
-pub(super) fn talks_to_program(scored: &Scored<'_>) -> bool {
+pub(super) fn talks_to_program(scored: &ScoredSentence<'_>) -> bool {
     scored.has(Feature::Injection) || (scored.has(Feature::NamesAgent) && scored.has(Feature::OrdersAgent))
 }
 
@@ -220,7 +220,8 @@ mod tests {
             ("אפשר לקבל את ההוראות להפעלת המדפסת?", false),
         ] {
             let sentences = crate::reading::text::split_sentences(text);
-            let found = sentences.into_iter().any(|one| talks_to_program(&crate::reading::score::score(one, &[])));
+            let found =
+                sentences.into_iter().any(|one| talks_to_program(&crate::reading::score::score_sentence(one, &[])));
             assert_eq!(found, expected, "{text}");
         }
     }

@@ -11,7 +11,7 @@ use crate::{
         date::{self, Base, Due},
         lexicon::Feature,
         page::Page,
-        score::Scored,
+        score::ScoredSentence,
     },
 };
 
@@ -55,7 +55,7 @@ fn asking<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
     let best = page.sentences.iter().filter(|s| !s.is_courtesy()).map(|s| s.score).fold(0.0, f64::max);
     let asks = page.sentences.iter().filter(|scored| scored.asks()).count();
     let outright = page.sentences.iter().filter(|scored| scored.asks_outright()).count();
-    let to_you = |scored: &Scored<'_>| scored.has(Feature::QuestionToYou) || scored.has(Feature::AsksYou);
+    let to_you = |scored: &ScoredSentence<'_>| scored.has(Feature::QuestionToYou) || scored.has(Feature::AsksYou);
     for (holds, name) in [
         (best >= 0.3, "asks_a_little"),
         (best >= 0.5, "asks"),
@@ -66,7 +66,7 @@ fn asking<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
         (outright >= 1, "asks_outright"),
         (outright >= 2, "asks_outright_twice"),
         (page.sentences.iter().any(to_you), "asks_you_something"),
-        (page.sentences.last().is_some_and(Scored::asks), "asks_at_the_end"),
+        (page.sentences.last().is_some_and(ScoredSentence::asks), "asks_at_the_end"),
     ] {
         if holds {
             take(Signal::Cue(name));
@@ -75,7 +75,7 @@ fn asking<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
 }
 
 /// Sentences with the time each names.
-type Dated<'p> = Vec<(&'p Scored<'p>, Option<&'p Due>)>;
+type Dated<'p> = Vec<(&'p ScoredSentence<'p>, Option<&'p Due>)>;
 
 fn days<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
     // What the writer promises by a day is no limit for the reader.
@@ -106,13 +106,15 @@ fn days<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut impl
 /// Things that press when they stand in one sentence, and say little apart.
 fn pressing<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
     use Feature::{AsksYou, Commits, Consequence, Deadline, Due, Grave, Imperative, ImperativeLater, Needs, Please};
-    let soonest = |dated: &mut dyn Iterator<Item = &(&Scored<'_>, Option<&date::Due>)>| {
+    let soonest = |dated: &mut dyn Iterator<Item = &(&ScoredSentence<'_>, Option<&date::Due>)>| {
         let limits = dated.filter_map(|(_, due)| *due).filter(|due| due.limit);
         limits.map(|due| base.hours_until(due.at)).fold(f64::INFINITY, f64::min)
     };
-    let wants = |scored: &Scored<'_>| scored.features.has_any(&[AsksYou, Needs, Please, Imperative, ImperativeLater]);
-    let any = |holds: &dyn Fn(&Scored<'_>) -> bool| dated.iter().any(|(scored, _)| holds(scored));
-    let due = |scored: &Scored<'_>| scored.features.has_any(&[Due, Deadline, Needs, AsksYou]) && !scored.has(Commits);
+    let wants =
+        |scored: &ScoredSentence<'_>| scored.features.has_any(&[AsksYou, Needs, Please, Imperative, ImperativeLater]);
+    let any = |holds: &dyn Fn(&ScoredSentence<'_>) -> bool| dated.iter().any(|(scored, _)| holds(scored));
+    let due =
+        |scored: &ScoredSentence<'_>| scored.features.has_any(&[Due, Deadline, Needs, AsksYou]) && !scored.has(Commits);
     let wanted_in = soonest(&mut dated.iter().filter(|(scored, _)| due(scored)));
     for (holds, name) in [
         (any(&|s| s.has(Grave) && s.has(Feature::Trouble)), "grave_trouble"),
@@ -191,7 +193,7 @@ fn subject<'a>(page: &'a Page<'_>, mut take: impl FnMut(Signal<'a>)) {
 }
 
 /// The sentences up to the one in which the words that count are reached.
-fn telling<'p, 'a>(page: &'p Page<'a>) -> impl Iterator<Item = &'p Scored<'a>> {
+fn telling<'p, 'a>(page: &'p Page<'a>) -> impl Iterator<Item = &'p ScoredSentence<'a>> {
     let mut words = 0;
     page.sentences.iter().take_while(move |scored| {
         let more = words < MOST_WORDS;
