@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 
 use super::{
     date::{self, Base, Due},
-    learned::{Head, Walk, of_sentence, table, walk},
+    learned::{Head, SentenceWeights, of_sentence, table, weigh_sentence},
     lexicon::{Feature, FeatureSet, PhraseMatch, find_phrases, is_lead_in, is_verb},
     text::{Sentence, words},
 };
@@ -19,7 +19,7 @@ pub(super) const THRESHOLD: f64 = 0.5;
 pub(super) struct ScoredSentence<'a> {
     pub(super) sentence: Sentence<'a>,
     pub(super) phrase_matches: Vec<PhraseMatch>,
-    pub(super) walk: Walk,
+    pub(super) weights: SentenceWeights,
     pub(super) features: FeatureSet,
     /// Where the order starts, when the sentence is one.
     pub(super) imperative_at: Option<usize>,
@@ -109,14 +109,14 @@ pub(super) fn score_sentence<'a>(sentence: Sentence<'a>, names: &[String]) -> Sc
     let hand: f64 = features.iter().map(Feature::hand_weight).sum();
     let for_others =
         parse_assignment(&sentence).is_some_and(|(who, _)| !names.iter().any(|name| name == who)) && !names.is_empty();
-    let walk = walk(&sentence.normalised);
+    let walk = weigh_sentence(&sentence.normalised);
     let alone = compute_logit_alone(&sentence, &walk, features, hand);
     let sum = compute_logit_in_mail(&sentence, features, hand, alone);
     let (score, due) = (logistic(sum), OnceCell::new());
     ScoredSentence {
         sentence,
         phrase_matches: hits,
-        walk,
+        weights: walk,
         features,
         imperative_at,
         is_assigned_to_others: for_others,
@@ -149,13 +149,13 @@ const HAND_SHARE: f64 = 0.85;
 const MAIL_BIAS: f64 = 0.4;
 
 /// By its words alone, as the sentences it was learned from were judged.
-fn compute_logit_alone(sentence: &Sentence<'_>, walk: &Walk, features: FeatureSet, hand: f64) -> f64 {
+fn compute_logit_alone(sentence: &Sentence<'_>, walk: &SentenceWeights, features: FeatureSet, hand: f64) -> f64 {
     if sentence.is_hebrew() {
         return hand;
     }
     let table = table();
     let cues: f64 = features.iter().map(|feature| table.asking(feature)).sum();
-    table.bias(Head::Asks) + hand * table.hand() + walk.asks + cues
+    table.bias(Head::Asks) + hand * table.hand() + walk.request_sum + cues
 }
 
 /// The words beside a phrase can take it back: "when will you …" wants an answer and not an act, "I need to go" and

@@ -174,7 +174,7 @@ pub(in crate::reading) fn words<'a>(page: &'a Page<'_>, mut take: impl FnMut(Sig
 /// Those of them that have weights, from the walk that scored the sentences.
 pub(super) fn known_words<'a>(page: &'a Page<'_>, mut take: impl FnMut(Signal<'a>, &'static Row)) {
     for scored in telling(page) {
-        for (signal, row) in scored.walk.known(&scored.sentence.normalised) {
+        for (signal, row) in scored.weights.weighted_signals(&scored.sentence.normalised) {
             take(signal, row);
         }
     }
@@ -197,7 +197,7 @@ fn telling<'p, 'a>(page: &'p Page<'a>) -> impl Iterator<Item = &'p ScoredSentenc
     let mut words = 0;
     page.sentences.iter().take_while(move |scored| {
         let more = words < MOST_WORDS;
-        words += scored.walk.len();
+        words += scored.weights.word_count();
         more
     })
 }

@@ -6,14 +6,14 @@
 mod bearing;
 mod cue;
 mod envelope;
+mod sentence_weights;
 mod signal;
-mod walk;
 mod weights;
 
 pub(super) use bearing::{Bearing, Leaning, bearing};
 pub(super) use cue::{cues, words};
+pub(super) use sentence_weights::{SentenceWeights, weigh_sentence};
 pub(super) use signal::{Signal, of_sentence};
-pub(super) use walk::{Walk, walk};
 pub(super) use weights::{Head, table};
 
 pub use weights::use_weights;

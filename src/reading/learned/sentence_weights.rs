@@ -8,59 +8,61 @@ use crate::reading::bloom::hash_word;
 
 /// The words of a sentence with what is known of them, and what they say together about asking.
 #[derive(Debug, Clone)]
-pub(in crate::reading) struct Walk {
-    words: Vec<Word>,
+pub(in crate::reading) struct SentenceWeights {
+    words: Vec<WeightedWord>,
     /// The sum of the weights for [`Head::Asks`], of words, pairs and threes.
-    pub(in crate::reading) asks: f64,
+    pub(in crate::reading) request_sum: f64,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Word {
-    term: Term,
-    alone: Option<&'static Row>,
+struct WeightedWord {
+    word: Term,
+    word_weights: Option<&'static Row>,
     /// With the word before it.
-    paired: Option<&'static Row>,
+    pair_weights: Option<&'static Row>,
 }
 
 /// With the space after it. Most texts have longer ones, so room for these is room enough.
 const SHORT_WORD: usize = 5;
 
-pub(in crate::reading) fn walk(plain: &str) -> Walk {
+pub(in crate::reading) fn weigh_sentence(plain: &str) -> SentenceWeights {
     let table = table();
     let weight = |row: Option<&'static Row>| row.map_or(0.0, |row| at(&row.weights, Head::Asks));
-    let mut walk = Walk { words: Vec::with_capacity(plain.len() / SHORT_WORD), asks: 0.0 };
+    let mut walk = SentenceWeights { words: Vec::with_capacity(plain.len() / SHORT_WORD), request_sum: 0.0 };
     let (mut before, mut last) = (None, hash_word("^"));
     for term in placed(plain) {
         let this = term.key;
         let alone = table.at(Key::WORD.with(this).done());
         let paired = table.at(Key::PAIR.with(last).with(this).done());
-        walk.asks += weight(alone) + weight(paired) + three(before, last, this);
-        walk.words.push(Word { term, alone, paired });
+        walk.request_sum += weight(alone) + weight(paired) + weigh_three_words(before, last, this);
+        walk.words.push(WeightedWord { word: term, word_weights: alone, pair_weights: paired });
         (before, last) = (Some(last), this);
     }
     let end = hash_word("$");
-    walk.asks += weight(table.at(Key::PAIR.with(last).with(end).done())) + three(before, last, end);
+    walk.request_sum += weight(table.at(Key::PAIR.with(last).with(end).done())) + weigh_three_words(before, last, end);
     walk
 }
 
-fn three(before: Option<u64>, last: u64, this: u64) -> f64 {
+fn weigh_three_words(before: Option<u64>, last: u64, this: u64) -> f64 {
     let row = before.and_then(|before| table().at(Key::THREE.with(before).with(last).with(this).done()));
     row.map_or(0.0, |row| at(&row.weights, Head::Asks))
 }
 
-impl Walk {
-    pub(super) fn len(&self) -> usize {
+impl SentenceWeights {
+    pub(super) fn word_count(&self) -> usize {
         self.words.len()
     }
 
     /// The words and pairs that have weights. `plain` is what was walked.
-    pub(super) fn known<'a>(&self, plain: &'a str) -> impl Iterator<Item = (Signal<'a>, &'static Row)> {
+    pub(super) fn weighted_signals<'a>(&self, plain: &'a str) -> impl Iterator<Item = (Signal<'a>, &'static Row)> {
         let mut last = "^";
         self.words.iter().flat_map(move |word| {
-            let text = word.term.text(plain);
+            let text = word.word.text(plain);
             let pair = Signal::Pair(last, text);
             last = text;
-            [word.alone.map(|row| (Signal::Word(text), row)), word.paired.map(|row| (pair, row))].into_iter().flatten()
+            [word.word_weights.map(|row| (Signal::Word(text), row)), word.pair_weights.map(|row| (pair, row))]
+                .into_iter()
+                .flatten()
         })
     }
 }
@@ -84,9 +86,13 @@ mod tests {
                     known.push(signal);
                 }
             });
-            let walk = walk(&sentence.normalised);
-            assert!((walk.asks - asks).abs() < 1e-9, "{text}: {} {asks}", walk.asks);
-            assert_eq!(walk.known(&sentence.normalised).map(|(signal, _)| signal).collect::<Vec<_>>(), known, "{text}");
+            let walk = weigh_sentence(&sentence.normalised);
+            assert!((walk.request_sum - asks).abs() < 1e-9, "{text}: {} {asks}", walk.request_sum);
+            assert_eq!(
+                walk.weighted_signals(&sentence.normalised).map(|(signal, _)| signal).collect::<Vec<_>>(),
+                known,
+                "{text}"
+            );
         }
     }
 }
