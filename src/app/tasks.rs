@@ -175,7 +175,7 @@ impl App {
 
     /// A date as a person types it.
     pub fn deadline(&self, typed: &str) -> anyhow::Result<(String, Instant)> {
-        let when = crate::reading::when(typed, &self.config.me, self.clock.now());
+        let when = crate::reading::parse_typed_date(typed, &self.config.me, self.clock.now());
         when.filter(|(_, at)| !names_another_year(typed, at.utc().with_timezone(&self.config.me.time_zone))).ok_or_else(|| {
             anyhow::anyhow!(
                 "'{typed}' is no time to come that I understand; try 2026-11-20, \"2026-11-20 17:00\" or \"friday 5pm\""

@@ -20,7 +20,7 @@ const FARTHEST_DAYS: i64 = 730;
 
 /// What relative words count from.
 #[derive(Debug, Clone)]
-pub(super) struct Base<'a> {
+pub(super) struct ReferenceTime<'a> {
     at: Instant,
     local: NaiveDateTime,
     me: &'a Me,
@@ -30,23 +30,23 @@ pub(super) struct Base<'a> {
 
 /// A deadline as precise as the mail was, and the instant it means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Due {
+pub(super) struct DueDate {
     pub(super) deadline: String,
     pub(super) at: Instant,
     /// Said with "by", "until", "due": a limit rather than just a day.
-    pub(super) limit: bool,
+    pub(super) is_limit: bool,
 }
 
 /// A day or a moment, before it is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum When {
+enum ParsedDate {
     Day(NaiveDate),
     /// A part of a day: "tonight", "tomorrow morning".
     Hour(NaiveDate, NaiveTime),
     Moment(NaiveDateTime),
 }
 
-impl<'a> Base<'a> {
+impl<'a> ReferenceTime<'a> {
     pub(super) fn new(at: Instant, me: &'a Me) -> Self {
         let american = me.time_zone.name().starts_with("America/") || me.time_zone.name().starts_with("US/");
         let english = me.languages.first().is_none_or(|language| language.starts_with("en"));
@@ -81,47 +81,52 @@ impl WeekdayOf for NaiveDate {
 }
 
 /// What a text names that is an expression of time and nothing else.
-pub(super) fn whole(plain: &str, base: &Base<'_>) -> Option<NaiveDateTime> {
+pub(super) fn whole(plain: &str, base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
     whole::read(plain, base)
 }
 
 /// The time a sentence names, preferring one said as a limit.
-pub(super) fn find(plain: &str, base: &Base<'_>) -> Option<Due> {
+pub(super) fn find_due_date(plain: &str, base: &ReferenceTime<'_>) -> Option<DueDate> {
     if !word::may_name_a_time(plain) {
         return None;
     }
-    let tokens = tokens(plain);
-    let mut best: Option<Due> = None;
+    let tokens = tokenise(plain);
+    let mut best: Option<DueDate> = None;
     let mut skip = 0;
     for at in 0..tokens.len() {
         if at < skip {
             continue;
         }
-        let Some((when, used)) = day::read(&tokens, at, base) else { continue };
+        let Some((when, used)) = day::parse_day(&tokens, at, base) else { continue };
         skip = at + used;
-        let limit = says_limit(&tokens, at);
-        if let Some(due) = settle(when, hour::near(&tokens, at, used), limit, base)
-            && (best.is_none() || (limit && best.as_ref().is_some_and(|due| !due.limit)))
+        let limit = is_limit(&tokens, at);
+        if let Some(due) = resolve_due_date(when, hour::near(&tokens, at, used), limit, base)
+            && (best.is_none() || (limit && best.as_ref().is_some_and(|due| !due.is_limit)))
         {
             best = Some(due);
         }
     }
-    best.or_else(|| time_today(&tokens, base))
+    best.or_else(|| find_time_today(&tokens, base))
 }
 
 /// "By 5pm" with no day is today, if that is still to come.
-fn time_today(tokens: &[&str], base: &Base<'_>) -> Option<Due> {
+fn find_time_today(tokens: &[&str], base: &ReferenceTime<'_>) -> Option<DueDate> {
     let (at, time) = (0..tokens.len()).find_map(|at| hour::read(tokens, at).map(|(time, _)| (at, time)))?;
-    let limit = says_limit(tokens, at);
-    settle(When::Hour(base.today(), time), None, limit, base)
+    let limit = is_limit(tokens, at);
+    resolve_due_date(ParsedDate::Hour(base.today(), time), None, limit, base)
 }
 
-fn settle(when: When, hour: Option<NaiveTime>, limit: bool, base: &Base<'_>) -> Option<Due> {
+fn resolve_due_date(
+    when: ParsedDate,
+    hour: Option<NaiveTime>,
+    limit: bool,
+    base: &ReferenceTime<'_>,
+) -> Option<DueDate> {
     let (moment, exact) = match (when, hour) {
-        (When::Moment(moment), _) => (moment, true),
-        (When::Day(day) | When::Hour(day, _), Some(hour)) => (day.and_time(hour), true),
-        (When::Hour(day, hour), None) => (day.and_time(hour), true),
-        (When::Day(day), None) => (day.and_time(base.me.work_end), false),
+        (ParsedDate::Moment(moment), _) => (moment, true),
+        (ParsedDate::Day(day) | ParsedDate::Hour(day, _), Some(hour)) => (day.and_time(hour), true),
+        (ParsedDate::Hour(day, hour), None) => (day.and_time(hour), true),
+        (ParsedDate::Day(day), None) => (day.and_time(base.me.work_end), false),
     };
     let days = (moment.date() - base.today()).num_days();
     if !(0..=FARTHEST_DAYS).contains(&days) || (exact && moment < base.local) {
@@ -129,14 +134,14 @@ fn settle(when: When, hour: Option<NaiveTime>, limit: bool, base: &Base<'_>) -> 
     }
     let at: DateTime<Tz> = base.me.time_zone.from_local_datetime(&moment).earliest()?;
     let deadline = if exact { at.format("%Y-%m-%dT%H:%M:%S%:z") } else { at.format("%Y-%m-%d") }.to_string();
-    Some(Due { deadline, at: Instant::new(at.to_utc())?, limit })
+    Some(DueDate { deadline, at: Instant::new(at.to_utc())?, is_limit: limit })
 }
 
 const LIMIT_WORDS: &[&str] =
     &["by", "before", "until", "till", "due", "than", "deadline", "within", "עד", "לפני", "יאוחר", "תוך"];
 
 /// A word of limit up to three words before.
-fn says_limit(tokens: &[&str], at: usize) -> bool {
+fn is_limit(tokens: &[&str], at: usize) -> bool {
     tokens.get(at.saturating_sub(3)..=at).unwrap_or_default().iter().any(|word| LIMIT_WORDS.contains(word))
 }
 
@@ -144,7 +149,7 @@ fn says_limit(tokens: &[&str], at: usize) -> bool {
 const SHORT_TOKEN: usize = 5;
 
 /// Chunks between spaces without the punctuation around them: "23/6/2026", "10:00", "p.m".
-fn tokens(plain: &str) -> Vec<&str> {
+fn tokenise(plain: &str) -> Vec<&str> {
     let edge = |c: char| !(c.is_alphanumeric());
     let bare = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let mut tokens = Vec::with_capacity(plain.len() / SHORT_TOKEN);
@@ -160,12 +165,12 @@ fn tokens(plain: &str) -> Vec<&str> {
 }
 
 /// The word itself and, for Hebrew, the word without one prefix letter ("ביוני" is "יוני").
-fn bare(word: &str) -> impl Iterator<Item = &str> {
+fn with_and_without_prefix(word: &str) -> impl Iterator<Item = &str> {
     let stripped = word.strip_prefix(['ב', 'ל', 'ה', 'מ', 'ו', 'ש']).map(|rest| rest.trim_start_matches('-'));
     std::iter::once(word).chain(stripped)
 }
 
-fn number(word: &str) -> Option<u32> {
+fn parse_number(word: &str) -> Option<u32> {
     const NAMES: &[(&str, u32)] = &[
         ("a", 1),
         ("an", 1),
@@ -231,8 +236,8 @@ pub(super) mod tests {
     /// The mail is of Tuesday 16 June 2026, 10:30 in Berlin.
     fn check(text: &str, expected: Option<&str>) {
         let me = me(Tz::Europe__Berlin);
-        let base = Base::new("2026-06-16T08:30:00Z".parse().unwrap(), &me);
-        let found = find(&crate::reading::text::normalise(text), &base);
+        let base = ReferenceTime::new("2026-06-16T08:30:00Z".parse().unwrap(), &me);
+        let found = find_due_date(&crate::reading::text::normalise(text), &base);
         assert_eq!(found.as_ref().map(|due| due.deadline.as_str()), expected, "{text}");
     }
 
@@ -324,15 +329,15 @@ pub(super) mod tests {
     #[test]
     fn americans_write_the_month_first() {
         let me = me(Tz::America__New_York);
-        let base = Base::new("2026-06-01T12:00:00Z".parse().unwrap(), &me);
-        assert_eq!(find("due 6/7/2026", &base).unwrap().deadline, "2026-06-07");
-        assert_eq!(find("due 23/6/2026", &base).unwrap().deadline, "2026-06-23");
+        let base = ReferenceTime::new("2026-06-01T12:00:00Z".parse().unwrap(), &me);
+        assert_eq!(find_due_date("due 6/7/2026", &base).unwrap().deadline, "2026-06-07");
+        assert_eq!(find_due_date("due 23/6/2026", &base).unwrap().deadline, "2026-06-23");
     }
 
     #[test]
     fn a_date_means_the_end_of_the_working_day() {
         let me = me(Tz::Europe__Berlin);
-        let base = Base::new("2026-06-16T08:30:00Z".parse().unwrap(), &me);
-        assert_eq!(find("by friday", &base).unwrap().at.to_string(), "2026-06-19T16:00:00Z");
+        let base = ReferenceTime::new("2026-06-16T08:30:00Z".parse().unwrap(), &me);
+        assert_eq!(find_due_date("by friday", &base).unwrap().at.to_string(), "2026-06-19T16:00:00Z");
     }
 }

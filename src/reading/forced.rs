@@ -1,7 +1,7 @@
 //! When a person says it is a task: one is made, whatever the reading says. And dates typed by hand.
 
 use super::{
-    date::{self, Base},
+    date::{self, ReferenceTime},
     objective::shorten,
     plan::{blank, settle},
     read::ReadContext,
@@ -17,18 +17,18 @@ pub fn forced(mail: &Mail, context: &ReadContext<'_>) -> ExtractedTask {
     let mut task = blank(TaskKind::Request, mail, if first.is_empty() { subject } else { first });
     let about = if subject.is_empty() { first } else { subject };
     task.objective = shorten(if about.is_empty() { "Look at this mail" } else { about }, 120);
-    let base = Base::new(mail.date.unwrap_or(context.now), context.me);
-    let due = sentences.iter().find_map(|sentence| date::find(&sentence.normalised, &base));
+    let base = ReferenceTime::new(mail.date.unwrap_or(context.now), context.me);
+    let due = sentences.iter().find_map(|sentence| date::find_due_date(&sentence.normalised, &base));
     settle(&mut task, due, mail);
     task
 }
 
 /// A date or time as a person types it: as precise as it was said, and the instant it means.
-pub fn when(typed: &str, me: &Me, now: Instant) -> Option<(String, Instant)> {
-    date::find(&text::normalise(typed.trim()), &Base::new(now, me)).map(|due| (due.deadline, due.at))
+pub fn parse_typed_date(typed: &str, me: &Me, now: Instant) -> Option<(String, Instant)> {
+    date::find_due_date(&text::normalise(typed.trim()), &ReferenceTime::new(now, me)).map(|due| (due.deadline, due.at))
 }
 
 /// The start of what an expression of time names, by the clock on the person's wall.
 pub fn moment(typed: &str, me: &Me, now: Instant) -> Option<chrono::NaiveDateTime> {
-    date::whole(&text::normalise(typed.trim()), &Base::new(now, me))
+    date::whole(&text::normalise(typed.trim()), &ReferenceTime::new(now, me))
 }

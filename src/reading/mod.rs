@@ -31,7 +31,7 @@ mod urgency;
 mod warn;
 
 pub use facts::{Relation, facts};
-pub use forced::{forced, moment, when};
+pub use forced::{forced, moment, parse_typed_date};
 pub use learned::use_weights;
 pub use own::asked_reminder;
 pub use read::{ReadContext, read};

@@ -4,7 +4,7 @@
 //! written to someone else is for them.
 
 use super::{
-    date::Base,
+    date::ReferenceTime,
     lexicon::Feature,
     objective::Voice,
     page::Page,
@@ -15,12 +15,17 @@ use super::{
 };
 use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
 
-pub(super) fn tasks(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &ReadContext<'_>) -> Vec<ExtractedTask> {
+pub(super) fn tasks(
+    mail: &Mail,
+    page: &Page<'_>,
+    base: &ReferenceTime<'_>,
+    context: &ReadContext<'_>,
+) -> Vec<ExtractedTask> {
     let mut receivers = mail.to.iter().chain(&mail.cc);
     let to_self = receivers.all(|address| context.me.is_me(address));
     let read = |scored: &ScoredSentence<'_>| {
         let (kind, objective) = if to_self { note(scored, page)? } else { promise(scored, mail, page)? };
-        let due = scored.due(base).cloned();
+        let due = scored.due_date(base).cloned();
         let person = if to_self { None } else { mail.to.first().map(|address| address.label().to_owned()) };
         let situation = Situation { due: due.is_some(), in_thread: !mail.references.is_empty() };
         Some(ExtractedTask {
@@ -44,10 +49,10 @@ pub(super) fn tasks(mail: &Mail, page: &Page<'_>, base: &Base<'_>, context: &Rea
 pub fn asked_reminder(typed: &str, me: &Me, now: Instant) -> Option<ExtractedTask> {
     let mail = Mail { text: typed.to_owned(), ..Mail::default() };
     let page = Page::new(&mail, me);
-    let base = Base::new(now, me);
+    let base = ReferenceTime::new(now, me);
     let scored = page.sentences.iter().find(|scored| scored.has(Feature::Remind))?;
     let (kind, objective) = note(scored, &page)?;
-    let due = scored.due(&base).cloned();
+    let due = scored.due_date(&base).cloned();
     Some(ExtractedTask {
         kind,
         objective,

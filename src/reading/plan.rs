@@ -4,7 +4,7 @@
 
 use super::{
     clause::{Clause, Wish, clause},
-    date::{self, Base, Due},
+    date::{self, DueDate, ReferenceTime},
     kind::{Seen, kind},
     lexicon::Feature,
     money,
@@ -21,12 +21,12 @@ pub(super) fn plan(
     alone: bool,
     mail: &Mail,
     page: &Page<'_>,
-    base: &Base<'_>,
+    base: &ReferenceTime<'_>,
 ) -> ExtractedTask {
     let clause = clause(scored);
-    let due = date::find(&clause.text.to_lowercase(), base)
-        .or_else(|| scored.due(base).cloned())
-        .or_else(|| if alone { nearby(scored, page, base) } else { None });
+    let due = date::find_due_date(&clause.text.to_lowercase(), base)
+        .or_else(|| scored.due_date(base).cloned())
+        .or_else(|| if alone { find_nearby_due_date(scored, page, base) } else { None });
     let money = money::find(&scored.sentence.normalised);
     let seen = Seen { dated: due.is_some(), money: money.is_some() };
     let kind = kind(scored, &clause, page, mail, &seen);
@@ -89,20 +89,20 @@ fn with_about(objective: &str, about: &str) -> String {
 }
 
 /// A limit said in a sentence of its own ("I need it by Friday"), or the day of the subject.
-fn nearby(scored: &ScoredSentence<'_>, page: &Page<'_>, base: &Base<'_>) -> Option<Due> {
+fn find_nearby_due_date(scored: &ScoredSentence<'_>, page: &Page<'_>, base: &ReferenceTime<'_>) -> Option<DueDate> {
     let at = page.sentences.iter().position(|other| std::ptr::eq(other, scored)).unwrap_or(0);
     let close = |(other, scored): &(usize, &ScoredSentence<'_>)| {
         *other != at && (scored.has(Feature::Due) || other.abs_diff(at) <= 3)
     };
     let others = page.sentences.iter().enumerate().filter(close).map(|(_, other)| other);
-    let dues: Vec<&Due> = others.take(12).filter_map(|other| other.due(base)).collect();
-    let limit = dues.iter().find(|due| due.limit);
+    let dues: Vec<&DueDate> = others.take(12).filter_map(|other| other.due_date(base)).collect();
+    let limit = dues.iter().find(|due| due.is_limit);
     let only = || if scored.has(Feature::Meeting) { dues.first() } else { None };
-    limit.or_else(only).map(|due| (*due).clone()).or_else(|| date::find(&page.subject, base))
+    limit.or_else(only).map(|due| (*due).clone()).or_else(|| date::find_due_date(&page.subject, base))
 }
 
 /// An invoice is a task whether or not it says please: a number, a sum or a day, and nothing that says it is paid.
-pub(super) fn invoice(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<ExtractedTask> {
+pub(super) fn invoice(mail: &Mail, page: &Page<'_>, base: &ReferenceTime<'_>) -> Option<ExtractedTask> {
     if !page.has(Feature::Invoice) || page.has(Feature::Receipt) {
         return None;
     }
@@ -123,8 +123,8 @@ pub(super) fn invoice(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<E
     let evidence = speaks
         .max_by(|a, b| a.logit_in_mail.total_cmp(&b.logit_in_mail))
         .map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
-    let dues = page.sentences.iter().filter_map(|scored| scored.due(base));
-    let due = dues.max_by_key(|due| due.limit).cloned();
+    let dues = page.sentences.iter().filter_map(|scored| scored.due_date(base));
+    let due = dues.max_by_key(|due| due.is_limit).cloned();
     let mut task = blank(TaskKind::Invoice, mail, evidence);
     task.objective = voice(mail, page).invoice(number.as_deref(), Some(&money));
     task.amount = Some(money.amount);
@@ -155,7 +155,7 @@ pub(super) fn blank(kind: TaskKind, mail: &Mail, evidence: &str) -> ExtractedTas
     }
 }
 
-pub(super) fn settle(task: &mut ExtractedTask, due: Option<Due>, mail: &Mail) {
+pub(super) fn settle(task: &mut ExtractedTask, due: Option<DueDate>, mail: &Mail) {
     task.steps = steps(task.kind, Situation { due: due.is_some(), in_thread: !mail.references.is_empty() });
     if let Some(due) = due {
         task.deadline = Some(due.deadline);

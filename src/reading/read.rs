@@ -4,7 +4,7 @@
 //! here reaches a clock, a file or a model.
 
 use super::{
-    date::Base,
+    date::ReferenceTime,
     learned::{Bearing, Head, Leaning, bearing},
     lexicon::Feature,
     money,
@@ -37,7 +37,7 @@ pub struct ReadContext<'a> {
 pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
     let sent = mail.date.unwrap_or(context.now);
     let page = Page::new(mail, context.me);
-    let base = Base::new(sent, context.me);
+    let base = ReferenceTime::new(sent, context.me);
     let bearing = bearing(mail, &page, &base, context.me);
     let verdict = decide(mail, &page, &base, &bearing, context);
     let meeting = page.sentences.iter().any(|scored| scored.has(Feature::Gathers)) || mail.invite.is_some();
@@ -72,7 +72,13 @@ impl Verdict {
     }
 }
 
-fn decide(mail: &Mail, page: &Page<'_>, base: &Base<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Verdict {
+fn decide(
+    mail: &Mail,
+    page: &Page<'_>,
+    base: &ReferenceTime<'_>,
+    bearing: &Bearing<'_>,
+    context: &ReadContext<'_>,
+) -> Verdict {
     // Anyone can write the person's own address into From, and sellers do.
     let forged = !mail.authentication.verified && bearing.holds(Head::Spam);
     if context.me.is_me(&mail.from) && !forged {
@@ -131,7 +137,13 @@ fn alert(mail: &Mail, page: &Page<'_>) -> Verdict {
     Verdict::tasks(vec![task], format!("an alert that needs a look: “{}”", shorten(evidence, 120)), 0.85)
 }
 
-fn letter(mail: &Mail, page: &Page<'_>, base: &Base<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Verdict {
+fn letter(
+    mail: &Mail,
+    page: &Page<'_>,
+    base: &ReferenceTime<'_>,
+    bearing: &Bearing<'_>,
+    context: &ReadContext<'_>,
+) -> Verdict {
     let lean = lean(mail, page, bearing, context);
     let asking = distinct(page, lean);
     let score = best(page, lean);
@@ -157,7 +169,7 @@ fn letter(mail: &Mail, page: &Page<'_>, base: &Base<'_>, bearing: &Bearing<'_>, 
 }
 
 /// No sentence asks in so many words, but the mail as a whole reads like those that do.
-fn implied(mail: &Mail, page: &Page<'_>, base: &Base<'_>, bearing: &Bearing<'_>) -> Option<Verdict> {
+fn implied(mail: &Mail, page: &Page<'_>, base: &ReferenceTime<'_>, bearing: &Bearing<'_>) -> Option<Verdict> {
     let (head, wants) = match bearing.leaning() {
         Leaning::Urgent => (Head::Urgent, true),
         Leaning::Wants => (Head::Wants, true),
@@ -214,12 +226,12 @@ fn lean(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadConte
 }
 
 /// "The application is due on Friday" asks without asking.
-fn deadline(mail: &Mail, page: &Page<'_>, base: &Base<'_>) -> Option<Verdict> {
+fn deadline(mail: &Mail, page: &Page<'_>, base: &ReferenceTime<'_>) -> Option<Verdict> {
     if page.has(Feature::NoAction) || page.has(Feature::Fyi) || page.count(Feature::Advert) > 0 {
         return None;
     }
     let scored = page.deciding(Feature::Deadline)?;
-    let due = scored.due(base)?.clone();
+    let due = scored.due_date(base)?.clone();
     let mut task = blank(TaskKind::Deadline, mail, scored.sentence.raw);
     task.objective = voice(mail, page).lead("Meet the deadline", "לעמוד במועד", scored.sentence.raw);
     settle(&mut task, Some(due), mail);

@@ -5,7 +5,7 @@
 use std::cell::OnceCell;
 
 use super::{
-    date::{self, Base, Due},
+    date::{self, DueDate, ReferenceTime},
     learned::{Head, SentenceWeights, of_sentence, table, weigh_sentence},
     lexicon::{Feature, FeatureSet, PhraseMatch, find_phrases, is_lead_in, is_verb},
     text::{Sentence, words},
@@ -32,7 +32,7 @@ pub(super) struct ScoredSentence<'a> {
     /// As part of a mail.
     pub(super) logit_in_mail: f64,
     pub(super) score: f64,
-    due: OnceCell<Option<Due>>,
+    due_date: OnceCell<Option<DueDate>>,
 }
 
 pub(super) fn logistic(sum: f64) -> f64 {
@@ -41,8 +41,8 @@ pub(super) fn logistic(sum: f64) -> f64 {
 
 impl ScoredSentence<'_> {
     /// The time it names. One mail has one base.
-    pub(super) fn due(&self, base: &Base<'_>) -> Option<&Due> {
-        self.due.get_or_init(|| date::find(&self.sentence.normalised, base)).as_ref()
+    pub(super) fn due_date(&self, base: &ReferenceTime<'_>) -> Option<&DueDate> {
+        self.due_date.get_or_init(|| date::find_due_date(&self.sentence.normalised, base)).as_ref()
     }
 
     pub(super) fn has(&self, feature: Feature) -> bool {
@@ -124,7 +124,7 @@ pub(super) fn score_sentence<'a>(sentence: Sentence<'a>, names: &[String]) -> Sc
         logit_alone: alone,
         logit_in_mail: sum,
         score,
-        due,
+        due_date: due,
     }
 }
 

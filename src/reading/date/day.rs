@@ -2,37 +2,39 @@
 
 use chrono::{Datelike as _, Duration, NaiveDate, NaiveTime, Weekday};
 
-use super::{Base, WeekdayOf as _, When, bare, number, plus_days, word::is_time_word};
+use super::{
+    ParsedDate, ReferenceTime, WeekdayOf as _, parse_number, plus_days, with_and_without_prefix, word::is_time_word,
+};
 
 /// Reads a day that starts at `at`; also says how many words it took.
-pub(super) fn read(tokens: &[&str], at: usize, base: &Base<'_>) -> Option<(When, usize)> {
-    if !tokens.get(at).is_some_and(|word| may_open(word)) {
+pub(super) fn parse_day(tokens: &[&str], at: usize, base: &ReferenceTime<'_>) -> Option<(ParsedDate, usize)> {
+    if !tokens.get(at).is_some_and(|word| may_start_day(word)) {
         return None;
     }
     let previous = at.checked_sub(1).and_then(|at| tokens.get(at)).copied().unwrap_or_default();
     let led = if previous == "on" { at.checked_sub(2).and_then(|at| tokens.get(at)).copied() } else { Some(previous) };
-    if matches!(previous, "last" | "since" | "every" | "past" | "שעבר" | "כל") || led.is_some_and(is_past) {
+    if matches!(previous, "last" | "since" | "every" | "past" | "שעבר" | "כל") || led.is_some_and(is_past_tense) {
         return None;
     }
     let rest = tokens.get(at..)?;
-    calendar(rest, base)
-        .or_else(|| named_calendar(rest, base))
-        .or_else(|| numeric(rest, previous, base))
-        .or_else(|| phrase(rest, base))
-        .or_else(|| weekday(rest, previous, base))
-        .or_else(|| from_now(rest, previous, base))
-        .or_else(|| ordinal(rest, previous, base))
+    parse_calendar_date(rest, base)
+        .or_else(|| parse_weekday_and_date(rest, base))
+        .or_else(|| parse_numeric_date(rest, previous, base))
+        .or_else(|| parse_relative_day(rest, base))
+        .or_else(|| parse_weekday(rest, previous, base))
+        .or_else(|| parse_offset(rest, previous, base))
+        .or_else(|| parse_ordinal_day(rest, previous, base))
 }
 
 /// Most words open no day: an English one does only with a figure, as a word of time, or leading to one.
-fn may_open(word: &str) -> bool {
+fn may_start_day(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit() || !c.is_ascii())
         || is_time_word(word)
         || matches!(word, "close" | "end" | "in" | "next" | "the" | "this" | "within")
 }
 
 /// "The request that landed Wednesday": what happened is no limit.
-fn is_past(word: &str) -> bool {
+fn is_past_tense(word: &str) -> bool {
     const AHEAD: &[&str] = &["scheduled", "needed", "planned", "expected", "required", "moved", "postponed", "need"];
     matches!(
         word,
@@ -80,13 +82,14 @@ const MONTHS: &[(&str, u32)] = &[
     ("דצמבר", 12),
 ];
 
-pub(super) fn month(word: &str) -> Option<u32> {
-    bare(word).find_map(|word| MONTHS.iter().find(|(name, _)| *name == word).map(|(_, month)| *month))
+pub(super) fn parse_month(word: &str) -> Option<u32> {
+    with_and_without_prefix(word)
+        .find_map(|word| MONTHS.iter().find(|(name, _)| *name == word).map(|(_, month)| *month))
 }
 
 /// "23", "23rd", "ב-23".
-fn day_of_month(word: &str) -> Option<u32> {
-    let word = bare(word).last()?;
+fn parse_day_of_month(word: &str) -> Option<u32> {
+    let word = with_and_without_prefix(word).last()?;
     let digits = word.trim_end_matches(|c: char| c.is_ascii_lowercase());
     let suffix = word.strip_prefix(digits)?;
     let day = digits.parse().ok().filter(|day| (1..=31).contains(day))?;
@@ -94,28 +97,30 @@ fn day_of_month(word: &str) -> Option<u32> {
 }
 
 /// "23 June 2026", "June 23rd", "the 23rd of June", "23 ביוני".
-fn calendar(rest: &[&str], base: &Base<'_>) -> Option<(When, usize)> {
+fn parse_calendar_date(rest: &[&str], base: &ReferenceTime<'_>) -> Option<(ParsedDate, usize)> {
     let word = |at: usize| rest.get(at).copied().unwrap_or_default();
-    let (day, month, used) = if let Some(day) = day_of_month(word(0)) {
+    let (day, month, used) = if let Some(day) = parse_day_of_month(word(0)) {
         let of = usize::from(word(1) == "of");
-        (day, month(word(1 + of))?, 2 + of)
+        (day, parse_month(word(1 + of))?, 2 + of)
     } else {
-        (day_of_month(word(1))?, month(word(0))?, 2)
+        (parse_day_of_month(word(1))?, parse_month(word(0))?, 2)
     };
     let year = word(used).parse::<i32>().ok().filter(|year| (2000..2200).contains(year));
-    let date = on(year, month, day, base)?;
-    Some((When::Day(date), used + usize::from(year.is_some())))
+    let date = resolve_calendar_date(year, month, day, base)?;
+    Some((ParsedDate::Day(date), used + usize::from(year.is_some())))
 }
 
 /// "Thursday 19 November": the date counts, the name of the day only belongs to it.
-fn named_calendar(rest: &[&str], base: &Base<'_>) -> Option<(When, usize)> {
+fn parse_weekday_and_date(rest: &[&str], base: &ReferenceTime<'_>) -> Option<(ParsedDate, usize)> {
     let (first, rest) = rest.split_first()?;
     WEEKDAYS.iter().find(|(name, _)| name == first)?;
-    calendar(rest, base).or_else(|| numeric(rest, "on", base)).map(|(when, used)| (when, used + 1))
+    parse_calendar_date(rest, base)
+        .or_else(|| parse_numeric_date(rest, "on", base))
+        .map(|(when, used)| (when, used + 1))
 }
 
 /// Without a year: the coming one. A day just gone is past, not next year's.
-fn on(year: Option<i32>, month: u32, day: u32, base: &Base<'_>) -> Option<NaiveDate> {
+fn resolve_calendar_date(year: Option<i32>, month: u32, day: u32, base: &ReferenceTime<'_>) -> Option<NaiveDate> {
     if let Some(year) = year {
         return NaiveDate::from_ymd_opt(year, month, day);
     }
@@ -125,10 +130,10 @@ fn on(year: Option<i32>, month: u32, day: u32, base: &Base<'_>) -> Option<NaiveD
 }
 
 /// "2026-06-23", "23.6.2026", "23/6", the short ones only after a word that leads to a date.
-fn numeric(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usize)> {
-    let word = bare(rest.first()?).last().filter(|word| word.contains(['-', '.', '/']))?;
+fn parse_numeric_date(rest: &[&str], previous: &str, base: &ReferenceTime<'_>) -> Option<(ParsedDate, usize)> {
+    let word = with_and_without_prefix(rest.first()?).last().filter(|word| word.contains(['-', '.', '/']))?;
     let parts = |separator| word.split(separator).map(str::parse::<u32>).collect::<Result<Vec<_>, _>>();
-    let whole = |date: Option<NaiveDate>| date.map(|date| (When::Day(date), 1));
+    let whole = |date: Option<NaiveDate>| date.map(|date| (ParsedDate::Day(date), 1));
     if let Ok([year, month, day]) = parts('-').as_deref() {
         return whole(NaiveDate::from_ymd_opt(i32::try_from(*year).ok().filter(|year| *year >= 1000)?, *month, *day));
     }
@@ -136,12 +141,12 @@ fn numeric(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usiz
     match parts(if dotted { '.' } else { '/' }).as_deref() {
         Ok([first, second, year]) => {
             let year = i32::try_from(*year).ok().map(|year| if year < 100 { year + 2000 } else { year });
-            let (day, month) = day_month(*first, *second, dotted, base);
-            whole(on(year, month, day, base))
+            let (day, month) = order_day_and_month(*first, *second, dotted, base);
+            whole(resolve_calendar_date(year, month, day, base))
         }
         Ok([first, second]) if leads_to_date(previous, rest.first()?) => {
-            let (day, month) = day_month(*first, *second, dotted, base);
-            whole(on(None, month, day, base))
+            let (day, month) = order_day_and_month(*first, *second, dotted, base);
+            whole(resolve_calendar_date(None, month, day, base))
         }
         _ => None,
     }
@@ -152,32 +157,32 @@ fn leads_to_date(previous: &str, word: &str) -> bool {
     leads.contains(&previous) || word.starts_with(['ב', 'ל'])
 }
 
-fn day_month(first: u32, second: u32, dotted: bool, base: &Base<'_>) -> (u32, u32) {
+fn order_day_and_month(first: u32, second: u32, dotted: bool, base: &ReferenceTime<'_>) -> (u32, u32) {
     let american = base.month_first && !dotted && first <= 12;
     if second > 12 || american { (second, first) } else { (first, second) }
 }
 
-const MORNING: u32 = 12;
-const EVENING: u32 = 21;
+const END_OF_MORNING: u32 = 12;
+const END_OF_EVENING: u32 = 21;
 
 /// Words and groups of words that name a day.
-fn phrase(rest: &[&str], base: &Base<'_>) -> Option<(When, usize)> {
+fn parse_relative_day(rest: &[&str], base: &ReferenceTime<'_>) -> Option<(ParsedDate, usize)> {
     let word = |at: usize| rest.get(at).copied().unwrap_or_default();
     let today = base.today();
-    let day = |date: Option<NaiveDate>, used: usize| date.map(|date| (When::Day(date), used));
+    let day = |date: Option<NaiveDate>, used: usize| date.map(|date| (ParsedDate::Day(date), used));
     let hour = |date: Option<NaiveDate>, hour: u32, used: usize| {
-        Some((When::Hour(date?, NaiveTime::from_hms_opt(hour, 0, 0)?), used))
+        Some((ParsedDate::Hour(date?, NaiveTime::from_hms_opt(hour, 0, 0)?), used))
     };
     let next_week = || base.end_of_week(plus_days(base.end_of_week(today)?, 1)?);
     match (word(0), word(1), word(2)) {
-        ("tomorrow", "morning", _) | ("מחר", "בבוקר", _) => hour(today.succ_opt(), MORNING, 2),
-        ("tomorrow", "night" | "evening", _) | ("מחר", "בערב", _) => hour(today.succ_opt(), EVENING, 2),
+        ("tomorrow", "morning", _) | ("מחר", "בבוקר", _) => hour(today.succ_opt(), END_OF_MORNING, 2),
+        ("tomorrow", "night" | "evening", _) | ("מחר", "בערב", _) => hour(today.succ_opt(), END_OF_EVENING, 2),
         ("tomorrow" | "tmrw" | "מחר" | "למחר", ..) => day(today.succ_opt(), 1),
         ("מחרתיים", ..) => day(plus_days(today, 2), 1),
         ("day", "after", "tomorrow") => day(plus_days(today, 2), 3),
-        ("this", "morning", _) => hour(Some(today), MORNING, 2),
-        ("tonight" | "הערב", ..) => hour(Some(today), EVENING, 1),
-        ("this", "evening", _) => hour(Some(today), EVENING, 2),
+        ("this", "morning", _) => hour(Some(today), END_OF_MORNING, 2),
+        ("tonight" | "הערב", ..) => hour(Some(today), END_OF_EVENING, 1),
+        ("this", "evening", _) => hour(Some(today), END_OF_EVENING, 2),
         // "EOD Thursday" is Thursday.
         ("eod" | "cob", next, _) if names_day(next) => None,
         ("end", "of", "day") | ("close", "of", "business") if names_day(word(3)) => None,
@@ -200,7 +205,7 @@ fn names_day(word: &str) -> bool {
 }
 
 /// "On the 30th": of this month, or of the next when it is past.
-fn ordinal(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usize)> {
+fn parse_ordinal_day(rest: &[&str], previous: &str, base: &ReferenceTime<'_>) -> Option<(ParsedDate, usize)> {
     let word = rest.first()?;
     let next = rest.get(1).copied().unwrap_or_default();
     let ends = ["st", "nd", "rd", "th"].iter().any(|end| word.ends_with(end));
@@ -210,10 +215,10 @@ fn ordinal(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usiz
     if previous != "the" || !ends || !closes {
         return None;
     }
-    let day = day_of_month(word)?;
+    let day = parse_day_of_month(word)?;
     let first = base.today().with_day(1)?;
     let months = (0..3).filter_map(|months| super::span::add_months(first, months)?.with_day(day));
-    months.into_iter().find(|date| *date >= base.today()).map(|date| (When::Day(date), 1))
+    months.into_iter().find(|date| *date >= base.today()).map(|date| (ParsedDate::Day(date), 1))
 }
 
 fn end_of_month(today: NaiveDate) -> Option<NaiveDate> {
@@ -257,7 +262,7 @@ const HEBREW_DAYS: &[(&str, Weekday)] = &[
 ];
 
 /// An English name of a day, in full or short.
-pub(super) fn weekday_name(word: &str) -> Option<Weekday> {
+pub(super) fn parse_weekday_name(word: &str) -> Option<Weekday> {
     let short = match word {
         "sat" => Some(Weekday::Sat),
         "sun" => Some(Weekday::Sun),
@@ -266,7 +271,7 @@ pub(super) fn weekday_name(word: &str) -> Option<Weekday> {
     short.or_else(|| WEEKDAYS.iter().find(|(name, _)| *name == word).map(|(_, day)| *day))
 }
 
-fn weekday(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usize)> {
+fn parse_weekday(rest: &[&str], previous: &str, base: &ReferenceTime<'_>) -> Option<(ParsedDate, usize)> {
     let word = rest.first().copied()?;
     let find = |days: &[(&str, Weekday)], word: &str| days.iter().find(|(name, _)| *name == word).map(|(_, day)| *day);
     let hebrew = || {
@@ -281,33 +286,33 @@ fn weekday(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usiz
     let ahead = if ahead == 0 { 7 } else { ahead };
     let same_week = day.num_days_from_monday() > today.weekday_of().num_days_from_monday();
     let date = plus_days(today, if next && same_week { ahead + 7 } else { ahead })?;
-    Some((When::Day(date), 1))
+    Some((ParsedDate::Day(date), 1))
 }
 
 /// "in 3 days", "within the next 2 hours", "בעוד יומיים", "תוך שבוע".
-fn from_now(rest: &[&str], previous: &str, base: &Base<'_>) -> Option<(When, usize)> {
+fn parse_offset(rest: &[&str], previous: &str, base: &ReferenceTime<'_>) -> Option<(ParsedDate, usize)> {
     let word = |at: usize| rest.get(at).copied().unwrap_or_default();
     let hebrew = matches!(word(0), "בעוד" | "תוך" | "בתוך");
     if !matches!(word(0), "in" | "within") && !hebrew || previous == "been" {
         return None;
     }
-    if hebrew && let Some(days) = hebrew_span(word(1)) {
-        return Some((When::Day(plus_days(base.today(), days)?), 2));
+    if hebrew && let Some(days) = parse_hebrew_day_count(word(1)) {
+        return Some((ParsedDate::Day(plus_days(base.today(), days)?), 2));
     }
     let skip = match (word(1), word(2)) {
         ("the", "next") => 2,
         ("the", _) => 1,
         _ => 0,
     };
-    let count = number(word(1 + skip)).filter(|count| (1..=90).contains(count));
+    let count = parse_number(word(1 + skip)).filter(|count| (1..=90).contains(count));
     let (count, unit, used) = match count {
         Some(count) => (count, word(2 + skip), 3 + skip),
         None => (1, word(1 + skip), 2 + skip),
     };
-    span(i64::from(count), unit, base).map(|when| (when, used))
+    apply_offset(i64::from(count), unit, base).map(|when| (when, used))
 }
 
-fn hebrew_span(word: &str) -> Option<i64> {
+fn parse_hebrew_day_count(word: &str) -> Option<i64> {
     match word {
         "יום" => Some(1),
         "יומיים" => Some(2),
@@ -317,14 +322,16 @@ fn hebrew_span(word: &str) -> Option<i64> {
     }
 }
 
-fn span(count: i64, unit: &str, base: &Base<'_>) -> Option<When> {
-    let later = |duration: Option<Duration>| Some(When::Moment(base.local.checked_add_signed(duration?)?));
+fn apply_offset(count: i64, unit: &str, base: &ReferenceTime<'_>) -> Option<ParsedDate> {
+    let later = |duration: Option<Duration>| Some(ParsedDate::Moment(base.local.checked_add_signed(duration?)?));
     match unit {
         "minute" | "minutes" | "min" | "mins" | "דקות" => later(Duration::try_minutes(count)),
         "hour" | "hours" | "hrs" | "שעה" | "שעות" => later(Duration::try_hours(count)),
-        "day" | "days" | "ימים" => plus_days(base.today(), count).map(When::Day),
-        "month" | "months" | "חודש" | "חודשים" => super::span::add_months(base.today(), count).map(When::Day),
-        "week" | "weeks" | "שבועות" => plus_days(base.today(), count * 7).map(When::Day),
+        "day" | "days" | "ימים" => plus_days(base.today(), count).map(ParsedDate::Day),
+        "month" | "months" | "חודש" | "חודשים" => {
+            super::span::add_months(base.today(), count).map(ParsedDate::Day)
+        }
+        "week" | "weeks" | "שבועות" => plus_days(base.today(), count * 7).map(ParsedDate::Day),
         _ => None,
     }
 }
@@ -337,8 +344,8 @@ mod tests {
     fn every_month_and_day_may_open_one() {
         let names = MONTHS.iter().map(|(name, _)| name).chain(WEEKDAYS.iter().map(|(name, _)| name));
         for name in names {
-            assert!(may_open(name), "{name}");
+            assert!(may_start_day(name), "{name}");
         }
-        assert!(!may_open("report"));
+        assert!(!may_start_day("report"));
     }
 }

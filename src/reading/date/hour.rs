@@ -2,7 +2,7 @@
 
 use chrono::NaiveTime;
 
-use super::{bare, number};
+use super::{parse_number, with_and_without_prefix};
 
 /// A time up to three words before or after the day at `at`, which took `used` words.
 pub(super) fn near(tokens: &[&str], at: usize, used: usize) -> Option<NaiveTime> {
@@ -26,7 +26,9 @@ pub(super) fn read(tokens: &[&str], at: usize) -> Option<(NaiveTime, usize)> {
     if matches!(word, "midnight" | "בחצות") {
         return Some((NaiveTime::from_hms_opt(23, 59, 0)?, 1));
     }
-    bare(word).find_map(|word| digits(word, next, previous)).or_else(|| hebrew_name(word, next, previous))
+    with_and_without_prefix(word)
+        .find_map(|word| digits(word, next, previous))
+        .or_else(|| hebrew_name(word, next, previous))
 }
 
 /// "10:00", "5pm", "5:30 p.m"; a bare number only after "בשעה".
@@ -78,7 +80,7 @@ fn half_of(next: &str) -> Option<Half> {
 /// "בעשר", "בשמונה בערב". Between one and six in the working day means the afternoon.
 fn hebrew_name(word: &str, next: &str, previous: &str) -> Option<(NaiveTime, usize)> {
     let led = if matches!(previous, "בשעה" | "עד" | "השעה") { Some(word) } else { word.strip_prefix('ב') };
-    let hour = led.filter(|word| word.starts_with(|c: char| !c.is_ascii())).and_then(number)?;
+    let hour = led.filter(|word| word.starts_with(|c: char| !c.is_ascii())).and_then(parse_number)?;
     let hour = match half_of(next) {
         Some(Half::Before) => hour,
         Some(Half::After) => hour % 12 + 12,

@@ -3,17 +3,17 @@
 use chrono::{Datelike as _, Duration, Months, NaiveDate, NaiveDateTime, NaiveTime, Timelike as _};
 
 use super::{
-    Base, WeekdayOf as _, plus_days,
+    ReferenceTime, WeekdayOf as _, plus_days,
     term::{Term, Unit},
     whole::which,
 };
 
-pub(super) fn read(terms: &[Term], base: &Base<'_>) -> Option<NaiveDateTime> {
+pub(super) fn read(terms: &[Term], base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
     counted(terms, base).or_else(|| named(terms, base.today()).map(|date| date.and_time(NaiveTime::MIN)))
 }
 
 /// "in two weeks", "3 days ago", "half an hour from now".
-fn counted(terms: &[Term], base: &Base<'_>) -> Option<NaiveDateTime> {
+fn counted(terms: &[Term], base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
     use Term::{Ago, Before, Hence, In, Now};
     match terms {
         [In, length @ ..] | [length @ .., Hence] => after(length, 1, base),
@@ -30,7 +30,7 @@ fn counted(terms: &[Term], base: &Base<'_>) -> Option<NaiveDateTime> {
     }
 }
 
-fn after(length: &[Term], sign: i64, base: &Base<'_>) -> Option<NaiveDateTime> {
+fn after(length: &[Term], sign: i64, base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
     use Term::{Fraction, HalfOf, Number, Of, Quarter, Unit as U};
     let (count, unit) = match length {
         [U(unit)] => (1, *unit),

@@ -3,9 +3,8 @@
 use chrono::Weekday;
 
 use super::{
-    bare,
-    day::{month, weekday_name},
-    number,
+    day::{parse_month, parse_weekday_name},
+    parse_number, with_and_without_prefix,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -259,10 +258,10 @@ fn digits(word: &str) -> Option<Term> {
     if let Some(tens) = tens(word) {
         return Some(Term::Number(tens));
     }
-    if let Some(month) = month(word) {
+    if let Some(month) = parse_month(word) {
         return Some(Term::Month(month));
     }
-    if let Some(day) = weekday_name(word) {
+    if let Some(day) = parse_weekday_name(word) {
         return Some(Term::Day(day));
     }
     let end = word.trim_end_matches(|c: char| c.is_ascii_lowercase());
@@ -286,7 +285,7 @@ fn digits(word: &str) -> Option<Term> {
             _ => {}
         }
     }
-    number(word).map(|value| Term::Number(i64::from(value)))
+    parse_number(word).map(|value| Term::Number(i64::from(value)))
 }
 
 fn date(year: i64, month: i64, day: i64) -> Option<Term> {
@@ -335,10 +334,10 @@ fn hebrew(word: &str) -> Option<Term> {
     if let Some(at) = word.strip_prefix('ה').and_then(place).filter(|at| *at < 6) {
         return Some(Term::Ordinal(at as i64 + 1));
     }
-    bare(word).find_map(|word| {
+    with_and_without_prefix(word).find_map(|word| {
         let day = place(word).and_then(|at| DAYS.get(at)).copied().map(Term::Day);
-        let month = || month(word).map(Term::Month);
-        let count = || number(word).map(|value| Term::Number(i64::from(value)));
+        let month = || parse_month(word).map(Term::Month);
+        let count = || parse_number(word).map(|value| Term::Number(i64::from(value)));
         day.or_else(month).or_else(count)
     })
 }

@@ -5,13 +5,13 @@
 use chrono::{Datelike as _, Duration, NaiveDate, NaiveDateTime, NaiveTime, Weekday};
 
 use super::{
-    Base, WeekdayOf as _, plus_days,
+    ReferenceTime, WeekdayOf as _, plus_days,
     span::{self, add_months},
     term::{Half, Part, Term, Unit, terms},
 };
 
 /// The start of what is named, by the clock on the wall.
-pub(super) fn read(plain: &str, base: &Base<'_>) -> Option<NaiveDateTime> {
+pub(super) fn read(plain: &str, base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
     let mut terms = terms(plain)?;
     // A number alone may be anything; a month in Hebrew is a time during which, not a day.
     let hebrew = !plain.is_ascii();
@@ -96,7 +96,7 @@ fn past(hour: &[Term], half: Option<Half>, minutes: i64) -> Option<Time> {
 }
 
 /// The time on that day or, without one, when it comes next.
-fn next(time: Time, part: Option<Part>, day: Option<NaiveDate>, base: &Base<'_>) -> Option<NaiveDateTime> {
+fn next(time: Time, part: Option<Part>, day: Option<NaiveDate>, base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
     let (hour, minute, second, half) = time;
     let at = |hour: u32| NaiveTime::from_hms_opt(hour, minute, second);
     let half = half.or(match part {
@@ -129,7 +129,7 @@ fn next(time: Time, part: Option<Part>, day: Option<NaiveDate>, base: &Base<'_>)
 }
 
 /// Everything that names a day or longer, and moments counted from now.
-fn day(terms: &[Term], base: &Base<'_>) -> Option<NaiveDateTime> {
+fn day(terms: &[Term], base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
     let start = |date: Option<NaiveDate>| date.map(|date| date.and_time(NaiveTime::MIN));
     let today = base.today();
     match terms {
@@ -175,7 +175,7 @@ pub(super) fn which(term: Term) -> Option<i64> {
 }
 
 /// A day of a month, perhaps with the name of the day, perhaps with a year.
-fn calendar(terms: &[Term], base: &Base<'_>) -> Option<NaiveDate> {
+fn calendar(terms: &[Term], base: &ReferenceTime<'_>) -> Option<NaiveDate> {
     use Term::{Date, Month, Number, Of, Ordinal, Short};
     let (terms, name) = match terms {
         [Term::Day(name), rest @ ..] if !rest.is_empty() => (rest, Some(*name)),
@@ -271,12 +271,12 @@ fn period(terms: &[Term], today: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::{date::Base, text::normalise};
+    use crate::reading::{date::ReferenceTime, text::normalise};
 
     /// Now is Tuesday 16 June 2026, 10:30.
     fn check(text: &str, expected: Option<&str>) {
         let me = crate::reading::date::tests::me(chrono_tz::Tz::UTC);
-        let base = Base::new("2026-06-16T10:30:00Z".parse().unwrap(), &me);
+        let base = ReferenceTime::new("2026-06-16T10:30:00Z".parse().unwrap(), &me);
         let found = read(&normalise(text), &base).map(|at| at.format("%Y-%m-%dT%H:%M").to_string());
         assert_eq!(found.as_deref(), expected, "{text}");
     }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     model::{Mail, Me},
-    reading::{date::Base, page::Page},
+    reading::{date::ReferenceTime, page::Page},
 };
 
 /// The sums of a mail's signals, per head, above or below nought.
@@ -83,7 +83,12 @@ impl Bearing<'_> {
     }
 }
 
-pub(in crate::reading) fn bearing<'a>(mail: &'a Mail, page: &'a Page<'_>, base: &Base<'_>, me: &Me) -> Bearing<'a> {
+pub(in crate::reading) fn bearing<'a>(
+    mail: &'a Mail,
+    page: &'a Page<'_>,
+    base: &ReferenceTime<'_>,
+    me: &Me,
+) -> Bearing<'a> {
     let table = table();
     let mut sums: Weights = [0.0; Head::ALL.len()];
     for (slot, head) in sums.iter_mut().zip(Head::ALL) {

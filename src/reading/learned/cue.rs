@@ -8,7 +8,7 @@ use super::{
 use crate::{
     model::{Mail, Me},
     reading::{
-        date::{self, Base, Due},
+        date::{self, DueDate, ReferenceTime},
         lexicon::Feature,
         page::Page,
         score::ScoredSentence,
@@ -24,7 +24,7 @@ const MOST_WORDS: usize = 1_500;
 pub(in crate::reading) fn cues<'a>(
     mail: &'a Mail,
     page: &'a Page<'_>,
-    base: &Base<'_>,
+    base: &ReferenceTime<'_>,
     me: &Me,
     mut take: impl FnMut(Signal<'a>),
 ) {
@@ -33,7 +33,7 @@ pub(in crate::reading) fn cues<'a>(
     phrases(page, &mut take);
     asking(page, &mut take);
     let near = page.sentences.iter().take(DATED_SENTENCES);
-    let dated: Dated<'_> = near.map(|scored| (scored, scored.due(base))).collect();
+    let dated: Dated<'_> = near.map(|scored| (scored, scored.due_date(base))).collect();
     days(page, &dated, base, &mut take);
     pressing(page, &dated, base, &mut take);
     call(page, &mut take);
@@ -75,16 +75,20 @@ fn asking<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
 }
 
 /// Sentences with the time each names.
-type Dated<'p> = Vec<(&'p ScoredSentence<'p>, Option<&'p Due>)>;
+type Dated<'p> = Vec<(&'p ScoredSentence<'p>, Option<&'p DueDate>)>;
 
-fn days<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
+fn days<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &ReferenceTime<'_>, take: &mut impl FnMut(Signal<'a>)) {
     // What the writer promises by a day is no limit for the reader.
     let others = dated.iter().filter(|(scored, _)| !scored.has(Feature::Commits));
-    let dues: Vec<&Due> = others.filter_map(|(_, due)| *due).collect();
-    let subject = date::find(&page.subject, base);
+    let dues: Vec<&DueDate> = others.filter_map(|(_, due)| *due).collect();
+    let subject = date::find_due_date(&page.subject, base);
     let soonest = |limit: bool| {
-        let hours =
-            dues.iter().copied().chain(&subject).filter(|due| due.limit || !limit).map(|due| base.hours_until(due.at));
+        let hours = dues
+            .iter()
+            .copied()
+            .chain(&subject)
+            .filter(|due| due.is_limit || !limit)
+            .map(|due| base.hours_until(due.at));
         hours.fold(f64::INFINITY, f64::min)
     };
     let (any, limit) = (soonest(false), soonest(true));
@@ -104,10 +108,10 @@ fn days<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut impl
 }
 
 /// Things that press when they stand in one sentence, and say little apart.
-fn pressing<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &Base<'_>, take: &mut impl FnMut(Signal<'a>)) {
+fn pressing<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &ReferenceTime<'_>, take: &mut impl FnMut(Signal<'a>)) {
     use Feature::{AsksYou, Commits, Consequence, Deadline, Due, Grave, Imperative, ImperativeLater, Needs, Please};
-    let soonest = |dated: &mut dyn Iterator<Item = &(&ScoredSentence<'_>, Option<&date::Due>)>| {
-        let limits = dated.filter_map(|(_, due)| *due).filter(|due| due.limit);
+    let soonest = |dated: &mut dyn Iterator<Item = &(&ScoredSentence<'_>, Option<&date::DueDate>)>| {
+        let limits = dated.filter_map(|(_, due)| *due).filter(|due| due.is_limit);
         limits.map(|due| base.hours_until(due.at)).fold(f64::INFINITY, f64::min)
     };
     let wants =
