@@ -1,9 +1,9 @@
 //! Which kind of work a sentence asks for.
 
 use super::{
+    annotated_mail::AnnotatedMail,
     clause::{Clause, Wish},
     lexicon::{Feature, PhraseMatch},
-    page::Page,
     score::ScoredSentence,
 };
 use crate::model::{Mail, TaskKind};
@@ -27,7 +27,7 @@ pub(super) struct Seen {
 pub(super) fn kind(
     scored: &ScoredSentence<'_>,
     clause: &Clause,
-    page: &Page<'_>,
+    page: &AnnotatedMail<'_>,
     mail: &Mail,
     seen: &Seen,
 ) -> TaskKind {
@@ -77,7 +77,7 @@ fn only_when(scored: &ScoredSentence<'_>) -> bool {
 }
 
 /// "When would suit you?" beside a wish to meet is that meeting.
-fn fits(scored: &ScoredSentence<'_>, page: &Page<'_>) -> bool {
+fn fits(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> bool {
     use Feature::{AsksYou, Hopes, Proposes};
     let wish = |other: &ScoredSentence<'_>| {
         other.asks() && other.has(Feature::Meeting) && other.features.has_any(&[Proposes, Hopes, AsksYou])

@@ -5,6 +5,7 @@
 //! that a person can read why a mail became a task. A mail's words never decide what the program may do; they only decide
 //! what is offered to the person.
 
+mod annotated_mail;
 mod bloom;
 mod clause;
 mod date;
@@ -16,7 +17,6 @@ mod lexicon;
 mod money;
 mod objective;
 mod own;
-mod page;
 mod plan;
 mod read;
 mod requests;

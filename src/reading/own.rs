@@ -4,10 +4,10 @@
 //! written to someone else is for them.
 
 use super::{
+    annotated_mail::AnnotatedMail,
     date::ReferenceTime,
     lexicon::Feature,
     objective::Voice,
-    page::Page,
     read::ReadContext,
     score::ScoredSentence,
     template::{Situation, steps},
@@ -17,7 +17,7 @@ use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
 
 pub(super) fn tasks(
     mail: &Mail,
-    page: &Page<'_>,
+    page: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
     context: &ReadContext<'_>,
 ) -> Vec<ExtractedTask> {
@@ -48,7 +48,7 @@ pub(super) fn tasks(
 /// What "remind me …" asks for, typed by the person; none when it is no such sentence.
 pub fn asked_reminder(typed: &str, me: &Me, now: Instant) -> Option<ExtractedTask> {
     let mail = Mail { text: typed.to_owned(), ..Mail::default() };
-    let page = Page::new(&mail, me);
+    let page = AnnotatedMail::new(&mail, me);
     let base = ReferenceTime::new(now, me);
     let scored = page.sentences.iter().find(|scored| scored.has(Feature::Remind))?;
     let (kind, objective) = note(scored, &page)?;
@@ -68,7 +68,7 @@ pub fn asked_reminder(typed: &str, me: &Me, now: Instant) -> Option<ExtractedTas
     })
 }
 
-fn note(scored: &ScoredSentence<'_>, page: &Page<'_>) -> Option<(TaskKind, String)> {
+fn note(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
     let hebrew = page.language == "he";
     let voice = Voice { person: "yourself", hebrew };
     let said = normalise_spaces_and_quotes(scored.sentence.raw);
@@ -90,7 +90,7 @@ fn note(scored: &ScoredSentence<'_>, page: &Page<'_>) -> Option<(TaskKind, Strin
 }
 
 /// "I'll send you the plan by Friday" is the person's to keep.
-fn promise(scored: &ScoredSentence<'_>, mail: &Mail, page: &Page<'_>) -> Option<(TaskKind, String)> {
+fn promise(scored: &ScoredSentence<'_>, mail: &Mail, page: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
     let hit = scored.phrase_matches.iter().find(|hit| hit.feature == Feature::Commits)?;
     let said = normalise_spaces_and_quotes(scored.sentence.raw);
     let what = said.get(hit.end..)?.trim();

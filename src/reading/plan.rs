@@ -3,13 +3,13 @@
 //! Owns how a task is filled. Whether there is one was decided before.
 
 use super::{
+    annotated_mail::AnnotatedMail,
     clause::{Clause, Wish, clause},
     date::{self, DueDate, ReferenceTime},
     kind::{Seen, kind},
     lexicon::Feature,
     money,
     objective::{Voice, shorten},
-    page::Page,
     score::ScoredSentence,
     template::{Situation, steps},
     text::words,
@@ -20,7 +20,7 @@ pub(super) fn plan(
     scored: &ScoredSentence<'_>,
     alone: bool,
     mail: &Mail,
-    page: &Page<'_>,
+    page: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
 ) -> ExtractedTask {
     let clause = clause(scored);
@@ -67,7 +67,7 @@ fn arranges_for_others(clause: &Clause) -> bool {
 }
 
 /// "Can you get that from Julia?": what "that" is, when it was said just before.
-fn referent<'a>(clause: &Clause, scored: &ScoredSentence<'a>, page: &Page<'a>) -> Option<&'a str> {
+fn referent<'a>(clause: &Clause, scored: &ScoredSentence<'a>, page: &AnnotatedMail<'a>) -> Option<&'a str> {
     const POINTS: &[&str] = &["it", "this", "that", "them", "these", "those"];
     let text = clause.text.to_lowercase();
     let points =
@@ -89,7 +89,11 @@ fn with_about(objective: &str, about: &str) -> String {
 }
 
 /// A limit said in a sentence of its own ("I need it by Friday"), or the day of the subject.
-fn find_nearby_due_date(scored: &ScoredSentence<'_>, page: &Page<'_>, base: &ReferenceTime<'_>) -> Option<DueDate> {
+fn find_nearby_due_date(
+    scored: &ScoredSentence<'_>,
+    page: &AnnotatedMail<'_>,
+    base: &ReferenceTime<'_>,
+) -> Option<DueDate> {
     let at = page.sentences.iter().position(|other| std::ptr::eq(other, scored)).unwrap_or(0);
     let close = |(other, scored): &(usize, &ScoredSentence<'_>)| {
         *other != at && (scored.has(Feature::Due) || other.abs_diff(at) <= 3)
@@ -102,7 +106,7 @@ fn find_nearby_due_date(scored: &ScoredSentence<'_>, page: &Page<'_>, base: &Ref
 }
 
 /// An invoice is a task whether or not it says please: a number, a sum or a day, and nothing that says it is paid.
-pub(super) fn invoice(mail: &Mail, page: &Page<'_>, base: &ReferenceTime<'_>) -> Option<ExtractedTask> {
+pub(super) fn invoice(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> Option<ExtractedTask> {
     if !page.has(Feature::Invoice) || page.has(Feature::Receipt) {
         return None;
     }
@@ -134,7 +138,7 @@ pub(super) fn invoice(mail: &Mail, page: &Page<'_>, base: &ReferenceTime<'_>) ->
     Some(task)
 }
 
-pub(super) fn voice<'a>(mail: &'a Mail, page: &Page<'_>) -> Voice<'a> {
+pub(super) fn voice<'a>(mail: &'a Mail, page: &AnnotatedMail<'_>) -> Voice<'a> {
     Voice { person: mail.from.label(), hebrew: page.language == "he" }
 }
 

@@ -4,13 +4,13 @@
 //! here reaches a clock, a file or a model.
 
 use super::{
+    annotated_mail::AnnotatedMail,
     date::ReferenceTime,
     learned::{Bearing, Head, Leaning, bearing},
     lexicon::Feature,
     money,
     objective::shorten,
     own,
-    page::Page,
     plan::{blank, invoice, plan, settle, voice},
     requests::distinct,
     score::{ScoredSentence, THRESHOLD, logistic},
@@ -36,7 +36,7 @@ pub struct ReadContext<'a> {
 /// Is there a task, which, for whom, by when.
 pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
     let sent = mail.date.unwrap_or(context.now);
-    let page = Page::new(mail, context.me);
+    let page = AnnotatedMail::new(mail, context.me);
     let base = ReferenceTime::new(sent, context.me);
     let bearing = bearing(mail, &page, &base, context.me);
     let verdict = decide(mail, &page, &base, &bearing, context);
@@ -74,7 +74,7 @@ impl Verdict {
 
 fn decide(
     mail: &Mail,
-    page: &Page<'_>,
+    page: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
     bearing: &Bearing<'_>,
     context: &ReadContext<'_>,
@@ -101,7 +101,7 @@ fn decide(
     }
 }
 
-fn invitation(mail: &Mail, page: &Page<'_>) -> Option<Verdict> {
+fn invitation(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<Verdict> {
     let invite = mail.invite.as_ref()?;
     if invite.method != "REQUEST" {
         let reason = format!("a calendar notice: {}", invite.method.to_lowercase());
@@ -121,10 +121,11 @@ fn invitation(mail: &Mail, page: &Page<'_>) -> Option<Verdict> {
     Some(Verdict::tasks(vec![task], "a calendar invitation that waits for an answer", 0.95))
 }
 
-fn alert(mail: &Mail, page: &Page<'_>) -> Verdict {
+fn alert(mail: &Mail, page: &AnnotatedMail<'_>) -> Verdict {
     let told = page.sentences.iter().find(|scored| scored.has(Feature::Alert) && scored.has(Feature::YourAccount));
-    let evidence =
-        told.or_else(|| page.deciding(Feature::Alert)).map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
+    let evidence = told
+        .or_else(|| page.first_sentence_with(Feature::Alert))
+        .map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
     let voice = voice(mail, page);
     let mut task = blank(TaskKind::Alert, mail, evidence);
     let (english, hebrew) =
@@ -139,7 +140,7 @@ fn alert(mail: &Mail, page: &Page<'_>) -> Verdict {
 
 fn letter(
     mail: &Mail,
-    page: &Page<'_>,
+    page: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
     bearing: &Bearing<'_>,
     context: &ReadContext<'_>,
@@ -154,7 +155,7 @@ fn letter(
         let reason = format!("something is to be paid: “{}”", shorten(&task.evidence, 120));
         return Verdict::tasks(vec![task], reason, score);
     }
-    if page.hands_on() {
+    if page.is_fyi_forward() {
         return Verdict::nothing(NoTask::Fyi, told(page), score);
     }
     if let Some(deciding) = asking.iter().max_by(|a, b| a.logit_in_mail.total_cmp(&b.logit_in_mail)) {
@@ -169,7 +170,7 @@ fn letter(
 }
 
 /// No sentence asks in so many words, but the mail as a whole reads like those that do.
-fn implied(mail: &Mail, page: &Page<'_>, base: &ReferenceTime<'_>, bearing: &Bearing<'_>) -> Option<Verdict> {
+fn implied(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceTime<'_>, bearing: &Bearing<'_>) -> Option<Verdict> {
     let (head, wants) = match bearing.leaning() {
         Leaning::Urgent => (Head::Urgent, true),
         Leaning::Wants => (Head::Wants, true),
@@ -191,14 +192,14 @@ fn weight(scored: &ScoredSentence<'_>) -> f64 {
     scored.logit_in_mail + if troubled { 1.5 } else { 0.0 }
 }
 
-fn told(page: &Page<'_>) -> String {
-    match page.deciding(Feature::NoAction).or_else(|| page.deciding(Feature::Fyi)) {
+fn told(page: &AnnotatedMail<'_>) -> String {
+    match page.first_sentence_with(Feature::NoAction).or_else(|| page.first_sentence_with(Feature::Fyi)) {
         Some(scored) => format!("for information only: “{}”", shorten(scored.sentence.raw, 120)),
         None => "for information only: no sentence asks for anything".into(),
     }
 }
 
-fn best(page: &Page<'_>, lean: f64) -> f64 {
+fn best(page: &AnnotatedMail<'_>, lean: f64) -> f64 {
     let asking = page.sentences.iter().filter(|scored| !scored.is_courtesy());
     asking.map(|scored| logistic(scored.logit_in_mail + lean)).fold(0.0, f64::max)
 }
@@ -207,7 +208,7 @@ fn best(page: &Page<'_>, lean: f64) -> f64 {
 const MOST_LEAN: f64 = 2.0;
 
 /// What the mail as a whole says for or against a request in it.
-fn lean(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> f64 {
+fn lean(mail: &Mail, page: &AnnotatedMail<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> f64 {
     let direct = mail.to.iter().any(|address| context.me.is_me(address));
     let copied = !direct && mail.cc.iter().any(|address| context.me.is_me(address));
     let crowd = mail.to.len() + mail.cc.len() > 10;
@@ -226,11 +227,11 @@ fn lean(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadConte
 }
 
 /// "The application is due on Friday" asks without asking.
-fn deadline(mail: &Mail, page: &Page<'_>, base: &ReferenceTime<'_>) -> Option<Verdict> {
+fn deadline(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> Option<Verdict> {
     if page.has(Feature::NoAction) || page.has(Feature::Fyi) || page.count(Feature::Advert) > 0 {
         return None;
     }
-    let scored = page.deciding(Feature::Deadline)?;
+    let scored = page.first_sentence_with(Feature::Deadline)?;
     let due = scored.due_date(base)?.clone();
     let mut task = blank(TaskKind::Deadline, mail, scored.sentence.raw);
     task.objective = voice(mail, page).lead("Meet the deadline", "לעמוד במועד", scored.sentence.raw);

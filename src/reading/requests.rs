@@ -5,9 +5,9 @@
 use std::collections::HashSet;
 
 use super::{
+    annotated_mail::AnnotatedMail,
     clause::{Clause, Wish, clause},
     lexicon::Feature,
-    page::Page,
     score::{ScoredSentence, THRESHOLD, logistic},
     text::words,
 };
@@ -16,7 +16,7 @@ use super::{
 pub(super) const MOST_TASKS: usize = 5;
 
 /// The sentences that ask for clearly different things, in the order of the mail.
-pub(super) fn distinct<'p, 'a>(page: &'p Page<'a>, lean: f64) -> Vec<&'p ScoredSentence<'a>> {
+pub(super) fn distinct<'p, 'a>(page: &'p AnnotatedMail<'a>, lean: f64) -> Vec<&'p ScoredSentence<'a>> {
     let asks = |scored: &&ScoredSentence<'_>| {
         logistic(scored.logit_in_mail + lean) >= THRESHOLD && !scored.is_courtesy() && !scored.is_assigned_to_others
     };

@@ -3,9 +3,9 @@
 //! Owns the reasons for "no task" that come from the envelope and the genre. Headers speak before words.
 
 use super::{
+    annotated_mail::AnnotatedMail,
     learned::{Bearing, Head, Leaning},
     lexicon::Feature,
-    page::Page,
     read::ReadContext,
 };
 use crate::model::{Mail, reading::NoTask};
@@ -20,7 +20,7 @@ pub(super) enum Sort {
     Letter,
 }
 
-pub(super) fn sort(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Sort {
+pub(super) fn sort(mail: &Mail, page: &AnnotatedMail<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Sort {
     let machine = machine_sender(&mail.from.addr) || page.has(Feature::Machine);
     let automatic = mail.bulk_header.as_deref().filter(|header| is_automatic(header));
     if page.has(Feature::Away)
@@ -69,7 +69,7 @@ fn bulk(mail: &Mail) -> Option<&str> {
 }
 
 /// Trouble with something of the person's, or something that runs; an advertisement that says "urgent" is neither.
-fn alerts(mail: &Mail, page: &Page<'_>) -> bool {
+fn alerts(mail: &Mail, page: &AnnotatedMail<'_>) -> bool {
     let together = page.sentences.iter().any(|scored| scored.has(Feature::Alert) && scored.has(Feature::YourAccount));
     let loud = page.subject_has(Feature::Alert) && (page.has(Feature::YourAccount) || page.has(Feature::Urgent));
     let pressing = page.has(Feature::Alert) && page.has(Feature::Urgent) && machine_sender(&mail.from.addr);
@@ -80,7 +80,7 @@ fn alerts(mail: &Mail, page: &Page<'_>) -> bool {
 }
 
 /// In a list thread, but spoken to: named in what is asked, or written to directly within a conversation.
-fn personal_in_list(mail: &Mail, page: &Page<'_>, context: &ReadContext<'_>) -> bool {
+fn personal_in_list(mail: &Mail, page: &AnnotatedMail<'_>, context: &ReadContext<'_>) -> bool {
     if machine_sender(&mail.from.addr) || page.count(Feature::Advert) >= 2 {
         return false;
     }
@@ -104,7 +104,7 @@ const PLAIN: f64 = 3.0;
 const SURE_SPAM: f64 = 0.5;
 
 /// Sells, or swindles. Someone the person has written to is given a hearing first.
-fn promotes(page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Option<Sort> {
+fn promotes(page: &AnnotatedMail<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Option<Sort> {
     let known = context.known_contact || context.thread_mine;
     let (spam, advert) = (page.count(Feature::Spam), page.count(Feature::Advert));
     let wanted = matches!(bearing.leaning(), Leaning::Urgent | Leaning::Wants);
@@ -118,7 +118,7 @@ fn promotes(page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -
     let phishing = bearing.of(Head::Phishing);
     let (no_task, head, what) = if bearing.holds(Head::Spam) || spam >= 3 {
         (NoTask::Spam, Head::Spam, "spam")
-    } else if phishing > 0.0 && page.everywhere().has_any(&[Feature::Scam, Feature::Lure, Feature::Credentials]) {
+    } else if phishing > 0.0 && page.features().has_any(&[Feature::Scam, Feature::Lure, Feature::Credentials]) {
         (NoTask::Phishing, Head::Phishing, "a swindle")
     } else {
         (NoTask::Bulk, Head::Promotes, "advertising")
@@ -128,15 +128,15 @@ fn promotes(page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -
 }
 
 /// Among its news stands something the person has to do, and nothing that lures them anywhere.
-fn obliges(page: &Page<'_>, bearing: &Bearing<'_>) -> bool {
+fn obliges(page: &AnnotatedMail<'_>, bearing: &Bearing<'_>) -> bool {
     use Feature::{Credentials, Lure, Pressure, Scam};
-    page.everywhere().has_any(&[Feature::Obliges, Feature::Invoice])
-        && !page.everywhere().has_any(&[Credentials, Lure, Pressure, Scam])
+    page.features().has_any(&[Feature::Obliges, Feature::Invoice])
+        && !page.features().has_any(&[Credentials, Lure, Pressure, Scam])
         && !bearing.holds(Head::Spam)
         && !bearing.holds(Head::Phishing)
 }
 
-fn genre(page: &Page<'_>) -> Option<Sort> {
+fn genre(page: &AnnotatedMail<'_>) -> Option<Sort> {
     let asked = page.sentences.iter().any(|scored| scored.has(Feature::Question) && scored.asks());
     let receipt = page.subject_has(Feature::Receipt) || page.count(Feature::Receipt) >= 2;
     (page.has(Feature::Receipt) && receipt && !asked)
@@ -151,7 +151,7 @@ fn called_off(subject: &str) -> Option<&str> {
 }
 
 /// Something is to be paid or done by a day: a machine may say so.
-fn owes(page: &Page<'_>) -> bool {
+fn owes(page: &AnnotatedMail<'_>) -> bool {
     let owed = page.has(Feature::Invoice) || (page.has(Feature::Deadline) && page.count(Feature::Advert) == 0);
     owed && !page.has(Feature::Receipt)
 }

@@ -3,10 +3,10 @@
 //! The program that reads and the script that trains must never see different things, so the script is only told.
 
 use super::{
+    annotated_mail::AnnotatedMail,
     date::ReferenceTime,
     learned::{Signal, cues, of_sentence, words},
     lexicon::Feature,
-    page::Page,
     read::ReadContext,
     score::score_sentence,
     text::split_sentences,
@@ -28,7 +28,7 @@ pub fn sentence_signals(text: &str) -> Vec<(Vec<String>, f64)> {
 
 /// The names of a mail's signals.
 pub fn mail_signals(mail: &Mail, context: &ReadContext<'_>) -> Vec<String> {
-    let page = Page::new(mail, context.me);
+    let page = AnnotatedMail::new(mail, context.me);
     let base = ReferenceTime::new(mail.date.unwrap_or(context.now), context.me);
     let mut names = Vec::new();
     cues(mail, &page, &base, context.me, |signal| names.push(signal.to_string()));

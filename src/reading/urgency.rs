@@ -3,9 +3,9 @@
 //! Owns the number. What a seller calls urgent is not: mail without a task scores next to nothing.
 
 use super::{
+    annotated_mail::AnnotatedMail,
     learned::Bearing,
     lexicon::Feature,
-    page::Page,
     read::ReadContext,
     score::{ScoredSentence, logistic},
 };
@@ -15,7 +15,7 @@ use crate::model::{ExtractedTask, TaskKind};
 const EVEN: f64 = 1.386_294;
 
 pub(super) fn urgency(
-    page: &Page<'_>,
+    page: &AnnotatedMail<'_>,
     bearing: &Bearing<'_>,
     tasks: &[ExtractedTask],
     pretends: bool,

@@ -6,9 +6,9 @@
 use crate::model::{Mail, Me, reading::MailWarning};
 
 use super::{
+    annotated_mail::AnnotatedMail,
     learned::{Bearing, Head},
     lexicon::Feature,
-    page::Page,
     read::ReadContext,
     score::ScoredSentence,
 };
@@ -57,7 +57,12 @@ pub(super) fn pretends(mail: &Mail, me: &Me) -> bool {
     lookalike(mail, me).or_else(|| crossed_link(mail)).is_some()
 }
 
-pub(super) fn find(mail: &Mail, page: &Page<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Vec<MailWarning> {
+pub(super) fn find(
+    mail: &Mail,
+    page: &AnnotatedMail<'_>,
+    bearing: &Bearing<'_>,
+    context: &ReadContext<'_>,
+) -> Vec<MailWarning> {
     let phishing = lookalike(mail, context.me)
         .or_else(|| crossed_link(mail))
         .or_else(|| credentials(mail, page))
@@ -176,11 +181,11 @@ fn resembling(mail: &Mail, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> 
     Some(format!("an unverified sender writes like a swindler ({})", bearing.because(Head::Phishing)))
 }
 
-fn credentials(mail: &Mail, page: &Page<'_>) -> Option<String> {
+fn credentials(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<String> {
     if mail.authentication.verified {
         return None;
     }
-    let scored = page.deciding(Feature::Credentials)?;
+    let scored = page.first_sentence_with(Feature::Credentials)?;
     let said = super::objective::shorten(scored.sentence.raw, 100);
     Some(format!("an unverified sender asks for access or money: “{said}”"))
 }

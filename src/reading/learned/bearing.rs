@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     model::{Mail, Me},
-    reading::{date::ReferenceTime, page::Page},
+    reading::{annotated_mail::AnnotatedMail, date::ReferenceTime},
 };
 
 /// The sums of a mail's signals, per head, above or below nought.
@@ -85,7 +85,7 @@ impl Bearing<'_> {
 
 pub(in crate::reading) fn bearing<'a>(
     mail: &'a Mail,
-    page: &'a Page<'_>,
+    page: &'a AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
     me: &Me,
 ) -> Bearing<'a> {

@@ -8,9 +8,9 @@ use super::{
 use crate::{
     model::{Mail, Me},
     reading::{
+        annotated_mail::AnnotatedMail,
         date::{self, DueDate, ReferenceTime},
         lexicon::Feature,
-        page::Page,
         score::ScoredSentence,
     },
 };
@@ -23,7 +23,7 @@ const MOST_WORDS: usize = 1_500;
 /// Every cue of a mail. One may come more than once; it counts once.
 pub(in crate::reading) fn cues<'a>(
     mail: &'a Mail,
-    page: &'a Page<'_>,
+    page: &'a AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
     me: &Me,
     mut take: impl FnMut(Signal<'a>),
@@ -39,8 +39,8 @@ pub(in crate::reading) fn cues<'a>(
     call(page, &mut take);
 }
 
-fn phrases<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
-    for feature in page.everywhere().iter().filter(|feature| *feature != Feature::Always) {
+fn phrases<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
+    for feature in page.features().iter().filter(|feature| *feature != Feature::Always) {
         take(Signal::Cue(feature.as_str()));
         if page.count(feature) >= 2 {
             take(Signal::Again(feature.as_str()));
@@ -51,7 +51,7 @@ fn phrases<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
     }
 }
 
-fn asking<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
+fn asking<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
     let best = page.sentences.iter().filter(|s| !s.is_courtesy()).map(|s| s.score).fold(0.0, f64::max);
     let asks = page.sentences.iter().filter(|scored| scored.asks()).count();
     let outright = page.sentences.iter().filter(|scored| scored.asks_outright()).count();
@@ -77,7 +77,7 @@ fn asking<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
 /// Sentences with the time each names.
 type Dated<'p> = Vec<(&'p ScoredSentence<'p>, Option<&'p DueDate>)>;
 
-fn days<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &ReferenceTime<'_>, take: &mut impl FnMut(Signal<'a>)) {
+fn days<'a>(page: &AnnotatedMail<'_>, dated: &Dated<'_>, base: &ReferenceTime<'_>, take: &mut impl FnMut(Signal<'a>)) {
     // What the writer promises by a day is no limit for the reader.
     let others = dated.iter().filter(|(scored, _)| !scored.has(Feature::Commits));
     let dues: Vec<&DueDate> = others.filter_map(|(_, due)| *due).collect();
@@ -108,7 +108,12 @@ fn days<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &ReferenceTime<'_>, take: 
 }
 
 /// Things that press when they stand in one sentence, and say little apart.
-fn pressing<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &ReferenceTime<'_>, take: &mut impl FnMut(Signal<'a>)) {
+fn pressing<'a>(
+    page: &AnnotatedMail<'_>,
+    dated: &Dated<'_>,
+    base: &ReferenceTime<'_>,
+    take: &mut impl FnMut(Signal<'a>),
+) {
     use Feature::{AsksYou, Commits, Consequence, Deadline, Due, Grave, Imperative, ImperativeLater, Needs, Please};
     let soonest = |dated: &mut dyn Iterator<Item = &(&ScoredSentence<'_>, Option<&date::DueDate>)>| {
         let limits = dated.filter_map(|(_, due)| *due).filter(|due| due.is_limit);
@@ -131,7 +136,7 @@ fn pressing<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &ReferenceTime<'_>, ta
         (page.subject_has(Feature::Trouble) && page.subject_has(Grave), "grave_subject"),
         (page.has(Feature::Intrusion) && any(&|s| wants(s) || s.has(Feature::Question)), "intrusion_and_wanted"),
         (page.has(Feature::Pressure) && any(&|s| wants(s)), "pressure_and_wanted"),
-        (page.subject_has(Needs) && page.everywhere().has_any(&[Feature::Advert, Feature::Pressure]), "sales_alarm"),
+        (page.subject_has(Needs) && page.features().has_any(&[Feature::Advert, Feature::Pressure]), "sales_alarm"),
     ] {
         if holds {
             take(Signal::Cue(name));
@@ -140,7 +145,7 @@ fn pressing<'a>(page: &Page<'_>, dated: &Dated<'_>, base: &ReferenceTime<'_>, ta
 }
 
 /// "Daniel," on a line of its own, "Hi Priya,": someone is called by name.
-fn call<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
+fn call<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
     let Some(first) = page.sentences.first() else { return };
     let raw = first.sentence.raw;
     let head = raw.split([',', '–', '—', ':']).next().unwrap_or_default();
@@ -163,7 +168,7 @@ fn call<'a>(page: &Page<'_>, take: &mut impl FnMut(Signal<'a>)) {
 }
 
 /// Every word and pair of a mail.
-pub(in crate::reading) fn words<'a>(page: &'a Page<'_>, mut take: impl FnMut(Signal<'a>)) {
+pub(in crate::reading) fn words<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>)) {
     for scored in telling(page) {
         let mut last = "^";
         for word in terms(&scored.sentence.normalised) {
@@ -176,7 +181,7 @@ pub(in crate::reading) fn words<'a>(page: &'a Page<'_>, mut take: impl FnMut(Sig
 }
 
 /// Those of them that have weights, from the walk that scored the sentences.
-pub(super) fn known_words<'a>(page: &'a Page<'_>, mut take: impl FnMut(Signal<'a>, &'static Row)) {
+pub(super) fn known_words<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>, &'static Row)) {
     for scored in telling(page) {
         for (signal, row) in scored.weights.weighted_signals(&scored.sentence.normalised) {
             take(signal, row);
@@ -189,7 +194,7 @@ pub(super) fn known_words<'a>(page: &'a Page<'_>, mut take: impl FnMut(Signal<'a
     });
 }
 
-fn subject<'a>(page: &'a Page<'_>, mut take: impl FnMut(Signal<'a>)) {
+fn subject<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>)) {
     for word in terms(&page.subject) {
         take(Signal::Word(word));
         take(Signal::Subject(word));
@@ -197,7 +202,7 @@ fn subject<'a>(page: &'a Page<'_>, mut take: impl FnMut(Signal<'a>)) {
 }
 
 /// The sentences up to the one in which the words that count are reached.
-fn telling<'p, 'a>(page: &'p Page<'a>) -> impl Iterator<Item = &'p ScoredSentence<'a>> {
+fn telling<'p, 'a>(page: &'p AnnotatedMail<'a>) -> impl Iterator<Item = &'p ScoredSentence<'a>> {
     let mut words = 0;
     page.sentences.iter().take_while(move |scored| {
         let more = words < MOST_WORDS;

@@ -9,51 +9,53 @@ use super::{
 };
 use crate::model::{Mail, Me};
 
-pub(super) struct Page<'a> {
+pub(super) struct AnnotatedMail<'a> {
     pub(super) sentences: Vec<ScoredSentence<'a>>,
     pub(super) subject: String,
     subject_matches: Vec<PhraseMatch>,
-    everywhere: FeatureSet,
+    features: FeatureSet,
     /// How often each feature was seen, by its number.
-    counts: Vec<u32>,
+    feature_counts: Vec<u32>,
     pub(super) language: &'static str,
     /// Where what was handed on begins.
-    border: usize,
+    forward_start: usize,
 }
 
-impl<'a> Page<'a> {
+impl<'a> AnnotatedMail<'a> {
     pub(super) fn new(mail: &'a Mail, me: &Me) -> Self {
-        let names = own_names(me);
+        let names = split_own_names(me);
         let sentences: Vec<_> =
             split_sentences(&mail.text).into_iter().map(|sentence| score_sentence(sentence, &names)).collect();
         let subject = normalise(mail.subject.get(..mail.subject.floor_char_boundary(300)).unwrap_or_default());
         let subject_matches = find_phrases(&subject);
-        let mut everywhere = FeatureSet::default();
-        let mut counts = vec![0; Feature::ALL.len()];
+        let mut features = FeatureSet::default();
+        let mut feature_counts = vec![0; Feature::ALL.len()];
         for scored in &sentences {
-            everywhere.insert_all(scored.features);
+            features.insert_all(scored.features);
         }
         for hit in &subject_matches {
-            everywhere.insert(hit.feature);
+            features.insert(hit.feature);
         }
         for hit in sentences.iter().flat_map(|scored| &scored.phrase_matches).chain(&subject_matches) {
-            if let Some(count) = counts.get_mut(hit.feature as usize) {
+            if let Some(count) = feature_counts.get_mut(hit.feature as usize) {
                 *count += 1;
             }
         }
-        let language = language(&sentences, &subject);
-        let border =
-            sentences.iter().position(|scored| hands_on(&scored.sentence.normalised)).unwrap_or(sentences.len());
-        Self { sentences, subject, subject_matches, everywhere, counts, language, border }
+        let language = detect_language(&sentences, &subject);
+        let forward_start = sentences
+            .iter()
+            .position(|scored| starts_forwarded_mail(&scored.sentence.normalised))
+            .unwrap_or(sentences.len());
+        Self { sentences, subject, subject_matches, features, feature_counts, language, forward_start }
     }
 
-    pub(super) fn everywhere(&self) -> FeatureSet {
-        self.everywhere
+    pub(super) fn features(&self) -> FeatureSet {
+        self.features
     }
 
     /// Somewhere in the subject or the text.
     pub(super) fn has(&self, feature: Feature) -> bool {
-        self.everywhere.has(feature)
+        self.features.has(feature)
     }
 
     pub(super) fn subject_has(&self, feature: Feature) -> bool {
@@ -61,26 +63,26 @@ impl<'a> Page<'a> {
     }
 
     /// The sender only hands something on for the reader to know; what it asks, it asks of others.
-    pub(super) fn hands_on(&self) -> bool {
-        let own = self.sentences.get(..self.border).unwrap_or_default();
+    pub(super) fn is_fyi_forward(&self) -> bool {
+        let own = self.sentences.get(..self.forward_start).unwrap_or_default();
         let told = own.iter().any(|scored| scored.features.has_any(&[Feature::Fyi, Feature::NoAction]));
-        self.border < self.sentences.len() && told && !own.iter().any(|scored| scored.asks())
+        self.forward_start < self.sentences.len() && told && !own.iter().any(|scored| scored.asks())
     }
 
     /// How many phrases of a feature stand in the subject and the text.
     pub(super) fn count(&self, feature: Feature) -> usize {
-        let seen = self.counts.get(feature as usize).filter(|_| self.has(feature));
+        let seen = self.feature_counts.get(feature as usize).filter(|_| self.has(feature));
         seen.map_or(0, |count| *count as usize)
     }
 
     /// The first sentence with a feature.
-    pub(super) fn deciding(&self, feature: Feature) -> Option<&ScoredSentence<'a>> {
+    pub(super) fn first_sentence_with(&self, feature: Feature) -> Option<&ScoredSentence<'a>> {
         self.sentences.iter().find(|scored| scored.has(feature))
     }
 }
 
 /// The first line of a forwarded mail.
-fn hands_on(plain: &str) -> bool {
+fn starts_forwarded_mail(plain: &str) -> bool {
     const ENGLISH: &[&str] = &["forwarded message", "begin forwarded", "forwarded by"];
     const HEBREW: &[&str] = &["הודעה שהועברה", "הודעה מועברת"];
     let head = plain.get(..plain.floor_char_boundary(120)).unwrap_or_default();
@@ -91,7 +93,7 @@ fn hands_on(plain: &str) -> bool {
 }
 
 /// Hebrew when most of its letters are. A few sentences tell.
-fn language(sentences: &[ScoredSentence<'_>], subject: &str) -> &'static str {
+fn detect_language(sentences: &[ScoredSentence<'_>], subject: &str) -> &'static str {
     let texts = sentences.iter().take(12).map(|scored| scored.sentence.normalised.as_str());
     let (mut hebrew, mut other) = (0, 0);
     for text in texts.chain([subject]) {
@@ -107,7 +109,7 @@ fn language(sentences: &[ScoredSentence<'_>], subject: &str) -> &'static str {
 }
 
 /// Every word of the person's names that is long enough to be told from others.
-fn own_names(me: &Me) -> Vec<String> {
+fn split_own_names(me: &Me) -> Vec<String> {
     let plain: Vec<String> = me.names.iter().map(|name| normalise(name)).collect();
     let parts = plain.iter().flat_map(|name| words(name)).filter(|word| word.chars().count() >= 2);
     parts.map(str::to_owned).collect()
@@ -127,7 +129,7 @@ mod tests {
             ("From Anna I heard nothing.", false),
             ("It was forwarded to Tom.", false),
         ] {
-            assert_eq!(hands_on(&normalise(raw)), begins, "{raw}");
+            assert_eq!(starts_forwarded_mail(&normalise(raw)), begins, "{raw}");
         }
     }
 }
