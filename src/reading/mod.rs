@@ -7,6 +7,7 @@
 
 mod annotated_mail;
 mod bloom;
+mod category;
 mod clause;
 mod date;
 mod facts;
@@ -23,7 +24,6 @@ mod requests;
 #[cfg(test)]
 mod samples;
 mod score;
-mod sort;
 mod teach;
 mod template;
 mod text;

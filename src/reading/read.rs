@@ -5,6 +5,7 @@
 
 use super::{
     annotated_mail::AnnotatedMail,
+    category::{MailCategory, categorise_mail},
     date::ReferenceTime,
     learned::{Bearing, Head, Leaning, bearing},
     lexicon::Feature,
@@ -14,7 +15,6 @@ use super::{
     plan::{blank, invoice, plan, settle, voice},
     requests::distinct,
     score::{ScoredSentence, THRESHOLD, logistic},
-    sort::{Sort, sort},
     text::words,
     urgency::urgency,
     warn,
@@ -94,10 +94,10 @@ fn decide(
     if let Some(verdict) = invitation(mail, page) {
         return verdict;
     }
-    match sort(mail, page, bearing, context) {
-        Sort::Nothing(no_task, reason) => Verdict::nothing(no_task, reason, best(page, 0.0)),
-        Sort::Alert => alert(mail, page),
-        Sort::Letter => letter(mail, page, base, bearing, context),
+    match categorise_mail(mail, page, bearing, context) {
+        MailCategory::WithoutTask(no_task, reason) => Verdict::nothing(no_task, reason, best(page, 0.0)),
+        MailCategory::Alert => alert(mail, page),
+        MailCategory::Ordinary => letter(mail, page, base, bearing, context),
     }
 }
 

@@ -5,7 +5,7 @@
 use super::signal::Signal;
 use crate::{
     model::{Mail, Me},
-    reading::sort::machine_sender,
+    reading::category::is_machine_sender,
 };
 
 /// Mail that people have at home.
@@ -88,7 +88,7 @@ pub(super) fn envelope<'a>(mail: &Mail, me: &Me, mut take: impl FnMut(Signal<'a>
         (own, "colleague"),
         (HOME_PROVIDERS.contains(&domain), "home_address"),
         (mail.from.name.is_none(), "no_name"),
-        (machine_sender(&mail.from.addr), "machine_sender"),
+        (is_machine_sender(&mail.from.addr), "machine_sender"),
         (DESKS.iter().any(|desk| local.split(['.', '-', '_']).any(|part| part == *desk)), "desk_sender"),
         (CHEAP_ENDINGS.iter().any(|ending| domain.ends_with(ending)), "cheap_domain"),
         (any(OFFICE_WORDS, label), "office_domain"),

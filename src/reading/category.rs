@@ -11,68 +11,78 @@ use super::{
 use crate::model::{Mail, reading::NoTask};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum MailCategory {
     /// Nothing is asked of the person; the reason is for people.
-    Nothing(NoTask, String),
+    WithoutTask(NoTask, String),
     /// A machine reports trouble that needs a look.
     Alert,
     /// Someone writes to the person: the sentences decide.
-    Letter,
+    Ordinary,
 }
 
-pub(super) fn sort(mail: &Mail, page: &AnnotatedMail<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Sort {
-    let machine = machine_sender(&mail.from.addr) || page.has(Feature::Machine);
-    let automatic = mail.bulk_header.as_deref().filter(|header| is_automatic(header));
+pub(super) fn categorise_mail(
+    mail: &Mail,
+    page: &AnnotatedMail<'_>,
+    bearing: &Bearing<'_>,
+    context: &ReadContext<'_>,
+) -> MailCategory {
+    let machine = is_machine_sender(&mail.from.addr) || page.has(Feature::Machine);
+    let automatic = mail.bulk_header.as_deref().filter(|header| is_auto_submitted(header));
     if page.has(Feature::Away)
         && (automatic.is_some() || page.subject_has(Feature::Away) || page.count(Feature::Away) >= 3)
     {
-        return Sort::Nothing(NoTask::Notification, "an automatic reply: the sender is away".into());
+        return MailCategory::WithoutTask(NoTask::Notification, "an automatic reply: the sender is away".into());
     }
-    if let Some(verdict) = genre(page).filter(|_| !bearing.holds(Head::Spam) && page.count(Feature::Advert) < 2) {
+    if let Some(verdict) =
+        categorise_receipt(page).filter(|_| !bearing.holds(Head::Spam) && page.count(Feature::Advert) < 2)
+    {
         return verdict;
     }
     let bulk_header = mail.bulk_header.is_some() || mail.list_id.is_some();
     // A false alarm is shown with its warning; only what is plainly a swindle is not.
-    let alarm = alerts(mail, page) && bearing.of(Head::Promotes) < PLAIN;
+    let alarm = is_alert(mail, page) && bearing.of(Head::Promotes) < CERTAIN_PROMOTION;
     if !bulk_header
         && !alarm
-        && let Some(verdict) = promotes(page, bearing, context)
+        && let Some(verdict) = categorise_promotion(page, bearing, context)
     {
         return verdict;
     }
-    if alerts(mail, page) && (machine || automatic.is_some() || mail.bulk_header.is_none()) {
-        return Sort::Alert;
+    if is_alert(mail, page) && (machine || automatic.is_some() || mail.bulk_header.is_none()) {
+        return MailCategory::Alert;
     }
     if let Some(header) = automatic {
-        return Sort::Nothing(NoTask::Notification, format!("sent by a machine: {header}"));
+        return MailCategory::WithoutTask(NoTask::Notification, format!("sent by a machine: {header}"));
     }
-    if let Some(header) = bulk(mail)
-        && !personal_in_list(mail, page, context)
+    if let Some(header) = find_bulk_header(mail)
+        && !is_personal_in_list(mail, page, context)
     {
-        return Sort::Nothing(NoTask::Bulk, format!("bulk mail: has {header}"));
+        return MailCategory::WithoutTask(NoTask::Bulk, format!("bulk mail: has {header}"));
     }
-    if let Some(gone) = called_off(&page.subject) {
-        return Sort::Nothing(NoTask::Notification, format!("it was called off: {gone}"));
+    if let Some(gone) = find_cancellation(&page.subject) {
+        return MailCategory::WithoutTask(NoTask::Notification, format!("it was called off: {gone}"));
     }
-    if machine && !owes(page) && !obliges(page, bearing) {
-        return Sort::Nothing(NoTask::Notification, "a notification from an address that takes no replies".into());
+    if machine && !has_open_payment_or_deadline(page) && !has_credible_obligation(page, bearing) {
+        return MailCategory::WithoutTask(
+            NoTask::Notification,
+            "a notification from an address that takes no replies".into(),
+        );
     }
-    Sort::Letter
+    MailCategory::Ordinary
 }
 
-fn is_automatic(header: &str) -> bool {
+fn is_auto_submitted(header: &str) -> bool {
     header.to_ascii_lowercase().starts_with("auto-submitted")
 }
 
-fn bulk(mail: &Mail) -> Option<&str> {
+fn find_bulk_header(mail: &Mail) -> Option<&str> {
     mail.bulk_header.as_deref().or(mail.list_id.as_ref().map(|_| "List-Id"))
 }
 
 /// Trouble with something of the person's, or something that runs; an advertisement that says "urgent" is neither.
-fn alerts(mail: &Mail, page: &AnnotatedMail<'_>) -> bool {
+fn is_alert(mail: &Mail, page: &AnnotatedMail<'_>) -> bool {
     let together = page.sentences.iter().any(|scored| scored.has(Feature::Alert) && scored.has(Feature::YourAccount));
     let loud = page.subject_has(Feature::Alert) && (page.has(Feature::YourAccount) || page.has(Feature::Urgent));
-    let pressing = page.has(Feature::Alert) && page.has(Feature::Urgent) && machine_sender(&mail.from.addr);
+    let pressing = page.has(Feature::Alert) && page.has(Feature::Urgent) && is_machine_sender(&mail.from.addr);
     (together || loud || pressing)
         && page.count(Feature::Advert) < 2
         && page.count(Feature::Spam) < 2
@@ -80,8 +90,8 @@ fn alerts(mail: &Mail, page: &AnnotatedMail<'_>) -> bool {
 }
 
 /// In a list thread, but spoken to: named in what is asked, or written to directly within a conversation.
-fn personal_in_list(mail: &Mail, page: &AnnotatedMail<'_>, context: &ReadContext<'_>) -> bool {
-    if machine_sender(&mail.from.addr) || page.count(Feature::Advert) >= 2 {
+fn is_personal_in_list(mail: &Mail, page: &AnnotatedMail<'_>, context: &ReadContext<'_>) -> bool {
+    if is_machine_sender(&mail.from.addr) || page.count(Feature::Advert) >= 2 {
         return false;
     }
     let named = page.sentences.iter().any(|scored| scored.asks() && scored.has(Feature::NamesYou));
@@ -97,22 +107,27 @@ fn personal_in_list(mail: &Mail, page: &AnnotatedMail<'_>, context: &ReadContext
 }
 
 /// Under this sum a mail that asks for something is heard.
-const DOUBT: f64 = -0.6;
+const DOUBTFUL_PROMOTION: f64 = -0.6;
 /// And over this one nobody would take it for anything else.
-const PLAIN: f64 = 3.0;
+const CERTAIN_PROMOTION: f64 = 3.0;
 /// Over this one it is spam, whatever else it is like.
 const SURE_SPAM: f64 = 0.5;
 
 /// Sells, or swindles. Someone the person has written to is given a hearing first.
-fn promotes(page: &AnnotatedMail<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Option<Sort> {
+fn categorise_promotion(
+    page: &AnnotatedMail<'_>,
+    bearing: &Bearing<'_>,
+    context: &ReadContext<'_>,
+) -> Option<MailCategory> {
     let known = context.known_contact || context.thread_mine;
     let (spam, advert) = (page.count(Feature::Spam), page.count(Feature::Advert));
     let wanted = matches!(bearing.leaning(), Leaning::Urgent | Leaning::Wants);
     let by_words = spam >= 3 || (!wanted && (spam >= 1 && spam + advert >= 3 || advert >= 3));
     let by_likeness = bearing.leaning() == Leaning::Promotes || bearing.of(Head::Spam) > SURE_SPAM;
-    let doubtful =
-        !by_words && bearing.of(Head::Promotes) < DOUBT && page.sentences.iter().any(|scored| scored.asks_outright());
-    if !(by_words || by_likeness) || doubtful || known || obliges(page, bearing) {
+    let doubtful = !by_words
+        && bearing.of(Head::Promotes) < DOUBTFUL_PROMOTION
+        && page.sentences.iter().any(|scored| scored.asks_outright());
+    if !(by_words || by_likeness) || doubtful || known || has_credible_obligation(page, bearing) {
         return None;
     }
     let phishing = bearing.of(Head::Phishing);
@@ -124,11 +139,11 @@ fn promotes(page: &AnnotatedMail<'_>, bearing: &Bearing<'_>, context: &ReadConte
         (NoTask::Bulk, Head::Promotes, "advertising")
     };
     let because = bearing.because(head);
-    Some(Sort::Nothing(no_task, format!("reads like {what}, from someone you never wrote to ({because})")))
+    Some(MailCategory::WithoutTask(no_task, format!("reads like {what}, from someone you never wrote to ({because})")))
 }
 
 /// Among its news stands something the person has to do, and nothing that lures them anywhere.
-fn obliges(page: &AnnotatedMail<'_>, bearing: &Bearing<'_>) -> bool {
+fn has_credible_obligation(page: &AnnotatedMail<'_>, bearing: &Bearing<'_>) -> bool {
     use Feature::{Credentials, Lure, Pressure, Scam};
     page.features().has_any(&[Feature::Obliges, Feature::Invoice])
         && !page.features().has_any(&[Credentials, Lure, Pressure, Scam])
@@ -136,27 +151,27 @@ fn obliges(page: &AnnotatedMail<'_>, bearing: &Bearing<'_>) -> bool {
         && !bearing.holds(Head::Phishing)
 }
 
-fn genre(page: &AnnotatedMail<'_>) -> Option<Sort> {
+fn categorise_receipt(page: &AnnotatedMail<'_>) -> Option<MailCategory> {
     let asked = page.sentences.iter().any(|scored| scored.has(Feature::Question) && scored.asks());
     let receipt = page.subject_has(Feature::Receipt) || page.count(Feature::Receipt) >= 2;
     (page.has(Feature::Receipt) && receipt && !asked)
-        .then(|| Sort::Nothing(NoTask::Receipt, "a receipt: it confirms something already done".into()))
+        .then(|| MailCategory::WithoutTask(NoTask::Receipt, "a receipt: it confirms something already done".into()))
 }
 
 /// A calendar or a person takes something back in the subject.
-fn called_off(subject: &str) -> Option<&str> {
+fn find_cancellation(subject: &str) -> Option<&str> {
     const WORDS: &[&str] =
         &["cancelled:", "canceled:", "cancelled event", "canceled event", "בוטל:", "בוטלה:", "ביטול:"];
     WORDS.iter().find(|word| subject.starts_with(**word)).map(|word| word.trim_end_matches(':'))
 }
 
 /// Something is to be paid or done by a day: a machine may say so.
-fn owes(page: &AnnotatedMail<'_>) -> bool {
+fn has_open_payment_or_deadline(page: &AnnotatedMail<'_>) -> bool {
     let owed = page.has(Feature::Invoice) || (page.has(Feature::Deadline) && page.count(Feature::Advert) == 0);
     owed && !page.has(Feature::Receipt)
 }
 
-const MACHINES: &[&str] = &[
+const MACHINE_SENDER_NAMES: &[&str] = &[
     "no-reply",
     "noreply",
     "no_reply",
@@ -176,7 +191,7 @@ const MACHINES: &[&str] = &[
 ];
 
 /// The name before the @ says that nobody reads answers.
-pub(super) fn machine_sender(addr: &str) -> bool {
+pub(super) fn is_machine_sender(addr: &str) -> bool {
     let local = addr.split('@').next().unwrap_or_default();
-    MACHINES.iter().any(|sign| local.contains(sign))
+    MACHINE_SENDER_NAMES.iter().any(|sign| local.contains(sign))
 }
