@@ -39,7 +39,7 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
     let page = AnnotatedMail::new(mail, context.me);
     let base = ReferenceTime::new(sent, context.me);
     let bearing = bearing(mail, &page, &base, context.me);
-    let verdict = decide(mail, &page, &base, &bearing, context);
+    let verdict = decide_outcome(mail, &page, &base, &bearing, context);
     let meeting = page.sentences.iter().any(|scored| scored.has(Feature::Gathers)) || mail.invite.is_some();
     Reading {
         urgency: urgency(&page, &bearing, &verdict.tasks, warn::pretends(mail, context.me), context),
@@ -55,30 +55,30 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
     }
 }
 
-struct Verdict {
+struct ReadingOutcome {
     tasks: Vec<ExtractedTask>,
     no_task: Option<NoTask>,
     reason: String,
     score: f64,
 }
 
-impl Verdict {
-    fn nothing(no_task: NoTask, reason: impl Into<String>, score: f64) -> Self {
+impl ReadingOutcome {
+    fn without_task(no_task: NoTask, reason: impl Into<String>, score: f64) -> Self {
         Self { tasks: Vec::new(), no_task: Some(no_task), reason: reason.into(), score: score.min(THRESHOLD - 0.01) }
     }
 
-    fn tasks(tasks: Vec<ExtractedTask>, reason: impl Into<String>, score: f64) -> Self {
+    fn with_tasks(tasks: Vec<ExtractedTask>, reason: impl Into<String>, score: f64) -> Self {
         Self { tasks, no_task: None, reason: reason.into(), score: score.max(THRESHOLD) }
     }
 }
 
-fn decide(
+fn decide_outcome(
     mail: &Mail,
     page: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
     bearing: &Bearing<'_>,
     context: &ReadContext<'_>,
-) -> Verdict {
+) -> ReadingOutcome {
     // Anyone can write the person's own address into From, and sellers do.
     let forged = !mail.authentication.verified && bearing.holds(Head::Spam);
     if context.me.is_me(&mail.from) && !forged {
@@ -86,26 +86,28 @@ fn decide(
         return match tasks.first() {
             Some(first) => {
                 let reason = format!("you wrote: “{}”", shorten(&first.evidence, 120));
-                Verdict::tasks(tasks, reason, 0.9)
+                ReadingOutcome::with_tasks(tasks, reason, 0.9)
             }
-            None => Verdict::nothing(NoTask::Sent, "you wrote this, and it promises nothing", 0.0),
+            None => ReadingOutcome::without_task(NoTask::Sent, "you wrote this, and it promises nothing", 0.0),
         };
     }
-    if let Some(verdict) = invitation(mail, page) {
+    if let Some(verdict) = read_invitation(mail, page) {
         return verdict;
     }
     match categorise_mail(mail, page, bearing, context) {
-        MailCategory::WithoutTask(no_task, reason) => Verdict::nothing(no_task, reason, best(page, 0.0)),
-        MailCategory::Alert => alert(mail, page),
-        MailCategory::Ordinary => letter(mail, page, base, bearing, context),
+        MailCategory::WithoutTask(no_task, reason) => {
+            ReadingOutcome::without_task(no_task, reason, highest_request_score(page, 0.0))
+        }
+        MailCategory::Alert => read_alert(mail, page),
+        MailCategory::Ordinary => read_ordinary_mail(mail, page, base, bearing, context),
     }
 }
 
-fn invitation(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<Verdict> {
+fn read_invitation(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<ReadingOutcome> {
     let invite = mail.invite.as_ref()?;
     if invite.method != "REQUEST" {
         let reason = format!("a calendar notice: {}", invite.method.to_lowercase());
-        return Some(Verdict::nothing(NoTask::Notification, reason, 0.0));
+        return Some(ReadingOutcome::without_task(NoTask::Notification, reason, 0.0));
     }
     let voice = voice(mail, page);
     let what = if invite.summary.is_empty() { &mail.subject } else { &invite.summary };
@@ -118,10 +120,10 @@ fn invitation(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<Verdict> {
     let length = invite.start.zip(invite.end).map(|(start, end)| start.hours_until(end) * 60.0);
     task.meeting_duration =
         length.filter(|minutes| *minutes > 0.0).map(|minutes| money::spoken_minutes(minutes as u32));
-    Some(Verdict::tasks(vec![task], "a calendar invitation that waits for an answer", 0.95))
+    Some(ReadingOutcome::with_tasks(vec![task], "a calendar invitation that waits for an answer", 0.95))
 }
 
-fn alert(mail: &Mail, page: &AnnotatedMail<'_>) -> Verdict {
+fn read_alert(mail: &Mail, page: &AnnotatedMail<'_>) -> ReadingOutcome {
     let told = page.sentences.iter().find(|scored| scored.has(Feature::Alert) && scored.has(Feature::YourAccount));
     let evidence = told
         .or_else(|| page.first_sentence_with(Feature::Alert))
@@ -135,42 +137,47 @@ fn alert(mail: &Mail, page: &AnnotatedMail<'_>) -> Verdict {
         task.amount = Some(money.amount);
         task.currency = Some(money.currency.to_owned());
     }
-    Verdict::tasks(vec![task], format!("an alert that needs a look: “{}”", shorten(evidence, 120)), 0.85)
+    ReadingOutcome::with_tasks(vec![task], format!("an alert that needs a look: “{}”", shorten(evidence, 120)), 0.85)
 }
 
-fn letter(
+fn read_ordinary_mail(
     mail: &Mail,
     page: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
     bearing: &Bearing<'_>,
     context: &ReadContext<'_>,
-) -> Verdict {
-    let lean = lean(mail, page, bearing, context);
+) -> ReadingOutcome {
+    let lean = compute_request_bias(mail, page, bearing, context);
     let asking = distinct(page, lean);
-    let score = best(page, lean);
+    let score = highest_request_score(page, lean);
     if page.sentences.is_empty() && mail.attachments.is_empty() && words(&page.subject).next().is_none() {
-        return Verdict::nothing(NoTask::Empty, "there is nothing to read in it", 0.0);
+        return ReadingOutcome::without_task(NoTask::Empty, "there is nothing to read in it", 0.0);
     }
     if let Some(task) = invoice(mail, page, base) {
         let reason = format!("something is to be paid: “{}”", shorten(&task.evidence, 120));
-        return Verdict::tasks(vec![task], reason, score);
+        return ReadingOutcome::with_tasks(vec![task], reason, score);
     }
     if page.is_fyi_forward() {
-        return Verdict::nothing(NoTask::Fyi, told(page), score);
+        return ReadingOutcome::without_task(NoTask::Fyi, explain_no_request(page), score);
     }
     if let Some(deciding) = asking.iter().max_by(|a, b| a.logit_in_mail.total_cmp(&b.logit_in_mail)) {
         let said = shorten(deciding.sentence.raw, 120);
         let reason = format!("asks for something: “{said}” ({})", deciding.strongest_signals().join(", "));
         let tasks = asking.iter().map(|scored| plan(scored, asking.len() == 1, mail, page, base)).collect();
-        return Verdict::tasks(tasks, reason, score);
+        return ReadingOutcome::with_tasks(tasks, reason, score);
     }
-    deadline(mail, page, base)
-        .or_else(|| implied(mail, page, base, bearing))
-        .unwrap_or_else(|| Verdict::nothing(NoTask::Fyi, told(page), score))
+    read_stated_deadline(mail, page, base)
+        .or_else(|| read_implied_request(mail, page, base, bearing))
+        .unwrap_or_else(|| ReadingOutcome::without_task(NoTask::Fyi, explain_no_request(page), score))
 }
 
 /// No sentence asks in so many words, but the mail as a whole reads like those that do.
-fn implied(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceTime<'_>, bearing: &Bearing<'_>) -> Option<Verdict> {
+fn read_implied_request(
+    mail: &Mail,
+    page: &AnnotatedMail<'_>,
+    base: &ReferenceTime<'_>,
+    bearing: &Bearing<'_>,
+) -> Option<ReadingOutcome> {
     let (head, wants) = match bearing.leaning() {
         Leaning::Urgent => (Head::Urgent, true),
         Leaning::Wants => (Head::Wants, true),
@@ -180,35 +187,41 @@ fn implied(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceTime<'_>, bear
         return None;
     }
     let about = |scored: &&ScoredSentence<'_>| scored.sentence.words().count() >= 4 && !scored.has(Feature::Injection);
-    let strongest = page.sentences.iter().filter(about).max_by(|a, b| weight(a).total_cmp(&weight(b)))?;
+    let strongest =
+        page.sentences.iter().filter(about).max_by(|a, b| weigh_as_evidence(a).total_cmp(&weigh_as_evidence(b)))?;
     let task = plan(strongest, true, mail, page, base);
     let reason = format!("reads like a mail that wants something ({})", bearing.because(head));
-    Some(Verdict::tasks(vec![task], reason, logistic(bearing.of(head))))
+    Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(bearing.of(head))))
 }
 
 /// Which sentence of such a mail to show: what is asked, else what is wrong.
-fn weight(scored: &ScoredSentence<'_>) -> f64 {
+fn weigh_as_evidence(scored: &ScoredSentence<'_>) -> f64 {
     let troubled = scored.features.has_any(&[Feature::Trouble, Feature::Grave, Feature::Deadline, Feature::Alert]);
     scored.logit_in_mail + if troubled { 1.5 } else { 0.0 }
 }
 
-fn told(page: &AnnotatedMail<'_>) -> String {
+fn explain_no_request(page: &AnnotatedMail<'_>) -> String {
     match page.first_sentence_with(Feature::NoAction).or_else(|| page.first_sentence_with(Feature::Fyi)) {
         Some(scored) => format!("for information only: “{}”", shorten(scored.sentence.raw, 120)),
         None => "for information only: no sentence asks for anything".into(),
     }
 }
 
-fn best(page: &AnnotatedMail<'_>, lean: f64) -> f64 {
+fn highest_request_score(page: &AnnotatedMail<'_>, lean: f64) -> f64 {
     let asking = page.sentences.iter().filter(|scored| !scored.is_courtesy());
     asking.map(|scored| logistic(scored.logit_in_mail + lean)).fold(0.0, f64::max)
 }
 
 /// A request in so many words is never overruled by the rest of the mail alone.
-const MOST_LEAN: f64 = 2.0;
+const MAX_REQUEST_BIAS: f64 = 2.0;
 
 /// What the mail as a whole says for or against a request in it.
-fn lean(mail: &Mail, page: &AnnotatedMail<'_>, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> f64 {
+fn compute_request_bias(
+    mail: &Mail,
+    page: &AnnotatedMail<'_>,
+    bearing: &Bearing<'_>,
+    context: &ReadContext<'_>,
+) -> f64 {
     let direct = mail.to.iter().any(|address| context.me.is_me(address));
     let copied = !direct && mail.cc.iter().any(|address| context.me.is_me(address));
     let crowd = mail.to.len() + mail.cc.len() > 10;
@@ -223,11 +236,11 @@ fn lean(mail: &Mail, page: &AnnotatedMail<'_>, bearing: &Bearing<'_>, context: &
         (page.has(Feature::Urgent) && !page.has(Feature::Calm), 0.3),
     ];
     let parts: f64 = parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum();
-    parts + (bearing.wanting() * 0.5).clamp(-MOST_LEAN, MOST_LEAN / 2.0)
+    parts + (bearing.wanting() * 0.5).clamp(-MAX_REQUEST_BIAS, MAX_REQUEST_BIAS / 2.0)
 }
 
 /// "The application is due on Friday" asks without asking.
-fn deadline(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> Option<Verdict> {
+fn read_stated_deadline(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> Option<ReadingOutcome> {
     if page.has(Feature::NoAction) || page.has(Feature::Fyi) || page.count(Feature::Advert) > 0 {
         return None;
     }
@@ -237,7 +250,7 @@ fn deadline(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> 
     task.objective = voice(mail, page).lead("Meet the deadline", "לעמוד במועד", scored.sentence.raw);
     settle(&mut task, Some(due), mail);
     let reason = format!("names a deadline: “{}”", shorten(scored.sentence.raw, 120));
-    Some(Verdict::tasks(vec![task], reason, logistic(scored.logit_in_mail)))
+    Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(scored.logit_in_mail)))
 }
 
 #[cfg(test)]
