@@ -9,7 +9,7 @@ use super::{
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum ClauseKind {
     /// Do it: starts with a verb.
     Act,
     /// Tell the sender: starts with "if", "when", "what" …
@@ -24,18 +24,18 @@ pub(super) enum Wish {
 
 #[derive(Debug, Clone)]
 pub(super) struct Clause {
-    pub(super) wish: Wish,
+    pub(super) kind: ClauseKind,
     pub(super) text: String,
 }
 
 impl Clause {
     /// The first word, lower case.
-    pub(super) fn verb(&self) -> String {
+    pub(super) fn first_word(&self) -> String {
         words(&self.text).next().unwrap_or_default().to_ascii_lowercase()
     }
 }
 
-pub(super) fn clause(scored: &ScoredSentence<'_>) -> Clause {
+pub(super) fn extract_clause(scored: &ScoredSentence<'_>) -> Clause {
     let tidy = normalise_spaces_and_quotes(scored.sentence.raw);
     let rest = |at: usize| tidy.get(at..).unwrap_or_default();
     let hit = |feature| {
@@ -48,34 +48,34 @@ pub(super) fn clause(scored: &ScoredSentence<'_>) -> Clause {
     if let Some(ask) = hit(Feature::AsksYou) {
         let said = scored.sentence.normalised.get(ask.start..ask.end).unwrap_or_default();
         let gives = said.ends_with(" get") || said.ends_with(" have");
-        return opened(if gives { Wish::Give } else { Wish::Act }, rest(ask.end));
+        return build_clause(if gives { ClauseKind::Give } else { ClauseKind::Act }, rest(ask.end));
     }
     if let Some(tell) = hit(Feature::LetMeKnow) {
-        return opened(Wish::Act, rest(tell.start));
+        return build_clause(ClauseKind::Act, rest(tell.start));
     }
-    if let Some((wish, at)) = need(scored) {
-        return opened(wish, rest(at));
+    if let Some((wish, at)) = parse_need(scored) {
+        return build_clause(wish, rest(at));
     }
     let please = hit(Feature::Please).map(|please| rest(please.end)).filter(|rest| words(rest).count() >= 2);
     if let Some(after) = please {
-        return opened(Wish::Act, after);
+        return build_clause(ClauseKind::Act, after);
     }
     if let Some(at) = scored.imperative_at {
-        return opened(Wish::Act, rest(at));
+        return build_clause(ClauseKind::Act, rest(at));
     }
     if let Some(forget) = hit(Feature::Needs).filter(|hit| {
         let said = scored.sentence.normalised.get(hit.start..hit.end).unwrap_or_default();
         matches!(said, "don't forget" | "do not forget" | "remember to" | "can't forget")
     }) {
         let after = rest(forget.end).trim_start();
-        return opened(Wish::Act, after.strip_prefix("to ").unwrap_or(after));
+        return build_clause(ClauseKind::Act, after.strip_prefix("to ").unwrap_or(after));
     }
-    let wish = if scored.has(Feature::Question) { Wish::Answer } else { Wish::Whole };
-    Clause { wish, text: trimmed(after_call(&tidy)).to_owned() }
+    let wish = if scored.has(Feature::Question) { ClauseKind::Answer } else { ClauseKind::Whole };
+    Clause { kind: wish, text: trim_courtesies(strip_salutation(&tidy)).to_owned() }
 }
 
 /// "I need you to …" wants an act, "I need the …" wants a thing. Where it starts.
-fn need(scored: &ScoredSentence<'_>) -> Option<(Wish, usize)> {
+fn parse_need(scored: &ScoredSentence<'_>) -> Option<(ClauseKind, usize)> {
     let needs = scored.phrase_matches.iter().filter(|hit| hit.feature == Feature::Needs);
     let said = |hit: &&PhraseMatch| scored.sentence.normalised.get(hit.start..hit.end).unwrap_or_default();
     let rest = |hit: &&PhraseMatch| scored.sentence.normalised.get(hit.end..).unwrap_or_default();
@@ -89,18 +89,18 @@ fn need(scored: &ScoredSentence<'_>) -> Option<(Wish, usize)> {
         let to = after.find(" to ").filter(|at| words(after.get(..*at).unwrap_or_default()).count() <= 3)?;
         let people = ["everyone", "everybody", "all", "each", "someone", "somebody", "you", "both"];
         let named = words(after).next().is_some_and(|word| people.contains(&word));
-        (named || acts(after.get(to + 4..)?)).then_some((Wish::Act, hit.end + to + 4))
+        (named || starts_with_known_verb(after.get(to + 4..)?)).then_some((ClauseKind::Act, hit.end + to + 4))
     };
     if act.is_none()
         && let Some(found) = all()
     {
         return Some(found);
     }
-    act.map(|hit| (Wish::Act, hit.end)).or_else(|| thing().map(|hit| (Wish::Give, hit.end)))
+    act.map(|hit| (ClauseKind::Act, hit.end)).or_else(|| thing().map(|hit| (ClauseKind::Give, hit.end)))
 }
 
 /// Takes small words off the front and sees whether it is about telling.
-fn opened(wish: Wish, rest: &str) -> Clause {
+fn build_clause(wish: ClauseKind, rest: &str) -> Clause {
     let mut rest = rest.trim_start_matches([' ', ',', ':', '-']);
     let fillers = [
         "don't forget to ",
@@ -136,12 +136,12 @@ fn opened(wish: Wish, rest: &str) -> Clause {
     let tells = ["let me know", "let us know", "tell me", "tell us", "advise me", "advise us", "inform me", "lmk"];
     if let Some(what) = tells.iter().find_map(|tell| strip_start(rest, tell)) {
         let what = what.trim_start_matches([' ', ',']);
-        return Clause { wish: Wish::Tell, text: trimmed(what).to_owned() };
+        return Clause { kind: ClauseKind::Tell, text: trim_courtesies(what).to_owned() };
     }
-    let text = trimmed(rest).to_owned();
-    let mut clause = Clause { wish, text };
-    if wish == Wish::Act
-        && let Some(verb) = plain_verb(&clause.verb())
+    let text = trim_courtesies(rest).to_owned();
+    let mut clause = Clause { kind: wish, text };
+    if wish == ClauseKind::Act
+        && let Some(verb) = find_base_verb(&clause.first_word())
     {
         let tail = clause.text.split_once(' ').map_or("", |(_, tail)| tail);
         clause.text = format!("{verb} {tail}").trim_end().to_owned();
@@ -150,12 +150,12 @@ fn opened(wish: Wish, rest: &str) -> Clause {
 }
 
 /// Starts with a verb.
-pub(super) fn acts(text: &str) -> bool {
+pub(super) fn starts_with_known_verb(text: &str) -> bool {
     words(text).next().is_some_and(|word| is_verb(&word.to_ascii_lowercase()))
 }
 
 /// "Would you mind sending": the verb behind an -ing form.
-fn plain_verb(word: &str) -> Option<String> {
+fn find_base_verb(word: &str) -> Option<String> {
     let stem = word.strip_suffix("ing").filter(|_| !is_verb(word))?;
     let with_e = format!("{stem}e");
     let undoubled = stem.get(..stem.len().saturating_sub(1)).unwrap_or_default();
@@ -168,7 +168,7 @@ fn strip_start<'a>(text: &'a str, start: &str) -> Option<&'a str> {
 }
 
 /// Drops "Hi Alex," and "Alex -".
-fn after_call(tidy: &str) -> &str {
+fn strip_salutation(tidy: &str) -> &str {
     match tidy.split_once([',', '-', ':']) {
         Some((called, rest)) if words(called).count() <= 2 && words(rest).count() >= 3 && rest.starts_with(' ') => {
             rest.trim_start()
@@ -178,7 +178,7 @@ fn after_call(tidy: &str) -> &str {
 }
 
 /// Courtesies that hang at the end.
-const TAILS: &[&str] = &[
+const CLOSING_COURTESIES: &[&str] = &[
     "please",
     "thanks",
     "thank you",
@@ -200,10 +200,10 @@ const TAILS: &[&str] = &[
     "אם אפשר",
 ];
 
-fn trimmed(text: &str) -> &str {
+fn trim_courtesies(text: &str) -> &str {
     let mut text =
         text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ',' | '!' | '?' | ';' | ':' | '…' | '-'));
-    while let Some(shorter) = TAILS.iter().find_map(|tail| strip_end(text, tail)) {
+    while let Some(shorter) = CLOSING_COURTESIES.iter().find_map(|tail| strip_end(text, tail)) {
         text = shorter;
     }
     text
@@ -220,23 +220,23 @@ mod tests {
     use super::*;
     use crate::reading::{score::score_sentence, text::split_sentences};
 
-    fn check(text: &str, wish: Wish, expected: &str) {
+    fn check(text: &str, wish: ClauseKind, expected: &str) {
         let scored = score_sentence(split_sentences(text).into_iter().next().unwrap(), &[]);
-        let clause = clause(&scored);
-        assert_eq!((clause.wish, clause.text.as_str()), (wish, expected), "{text}");
+        let clause = extract_clause(&scored);
+        assert_eq!((clause.kind, clause.text.as_str()), (wish, expected), "{text}");
     }
 
     #[test]
     fn cuts_courtesy_off_both_ends() {
-        check("Could you please send me the Q3 report by Friday?", Wish::Act, "send me the Q3 report by Friday");
-        check("Hi Alex, would you mind sending the file, thanks!", Wish::Act, "send the file");
-        check("If you have a minute, please call Dana.", Wish::Act, "call Dana");
-        check("Alex, call me tomorrow, please.", Wish::Act, "call me tomorrow");
-        check("Please let me know if Tuesday works.", Wish::Tell, "if Tuesday works");
-        check("Can I get a copy of the deed?", Wish::Give, "a copy of the deed");
-        check("I need the signed contract by noon.", Wish::Give, "the signed contract by noon");
-        check("We need you to sign the lease.", Wish::Act, "sign the lease");
-        check("Alex, when will the budget be ready?", Wish::Answer, "when will the budget be ready");
-        check("תוכלי לשלוח לי את הדוח, בבקשה?", Wish::Act, "לשלוח לי את הדוח");
+        check("Could you please send me the Q3 report by Friday?", ClauseKind::Act, "send me the Q3 report by Friday");
+        check("Hi Alex, would you mind sending the file, thanks!", ClauseKind::Act, "send the file");
+        check("If you have a minute, please call Dana.", ClauseKind::Act, "call Dana");
+        check("Alex, call me tomorrow, please.", ClauseKind::Act, "call me tomorrow");
+        check("Please let me know if Tuesday works.", ClauseKind::Tell, "if Tuesday works");
+        check("Can I get a copy of the deed?", ClauseKind::Give, "a copy of the deed");
+        check("I need the signed contract by noon.", ClauseKind::Give, "the signed contract by noon");
+        check("We need you to sign the lease.", ClauseKind::Act, "sign the lease");
+        check("Alex, when will the budget be ready?", ClauseKind::Answer, "when will the budget be ready");
+        check("תוכלי לשלוח לי את הדוח, בבקשה?", ClauseKind::Act, "לשלוח לי את הדוח");
     }
 }

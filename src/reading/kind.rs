@@ -2,7 +2,7 @@
 
 use super::{
     annotated_mail::AnnotatedMail,
-    clause::{Clause, Wish},
+    clause::{Clause, ClauseKind},
     lexicon::{Feature, PhraseMatch},
     score::ScoredSentence,
 };
@@ -31,7 +31,7 @@ pub(super) fn kind(
     mail: &Mail,
     seen: &Seen,
 ) -> TaskKind {
-    let verb = clause.verb();
+    let verb = clause.first_word();
     let has = |feature| scored.has(feature);
     let invoiced = has(Feature::Invoice) || page.subject_has(Feature::Invoice);
     if invoiced && seen.money && !HANDING_VERBS.contains(&verb.as_str()) {
@@ -43,12 +43,12 @@ pub(super) fn kind(
     if has(Feature::Review) && (has(Feature::Document) || !mail.attachments.is_empty()) {
         return TaskKind::Review;
     }
-    if has(Feature::Deadline) && seen.dated && clause.wish != Wish::Tell {
+    if has(Feature::Deadline) && seen.dated && clause.kind != ClauseKind::Tell {
         return TaskKind::Deadline;
     }
     let asks_only =
         has(Feature::Question) && !scored.features.has_any(&[Feature::AsksYou, Feature::Please, Feature::Imperative]);
-    if asks_only || clause.wish == Wish::Tell { TaskKind::Question } else { TaskKind::Request }
+    if asks_only || clause.kind == ClauseKind::Tell { TaskKind::Question } else { TaskKind::Request }
 }
 
 fn meets(scored: &ScoredSentence<'_>, clause: &Clause, verb: &str) -> bool {
@@ -56,7 +56,7 @@ fn meets(scored: &ScoredSentence<'_>, clause: &Clause, verb: &str) -> bool {
     let proposed =
         scored.features.has_any(&[Proposes, AsksYou, Question, LetMeKnow, Hopes, Please, Feature::Imperative]);
     let hebrew = !verb.is_ascii();
-    let act = clause.wish != Wish::Act || hebrew || MEETING_VERBS.contains(&verb);
+    let act = clause.kind != ClauseKind::Act || hebrew || MEETING_VERBS.contains(&verb);
     scored.has(Meeting) && proposed && act && !only_when(scored)
 }
 

@@ -3,7 +3,7 @@
 //! Owns the wording. It uses the mail's own words and the sender's name; it never promises more than was asked.
 
 use super::{
-    clause::{Clause, Wish},
+    clause::{Clause, ClauseKind},
     money::Money,
     text::words,
 };
@@ -21,13 +21,13 @@ impl Voice<'_> {
     pub(super) fn say(self, clause: &Clause) -> String {
         let text = if self.hebrew { self.hebrew(&clause.text) } else { self.third_person(&clause.text) };
         let person = self.person;
-        let said = match (clause.wish, self.hebrew) {
+        let said = match (clause.kind, self.hebrew) {
             (_, false) if words(&text).next().is_none() => format!("Reply to {person}"),
-            (Wish::Act, false) if starts_with_verb(&text) => self.handed_over(&clause.text).unwrap_or(text),
-            (Wish::Act, true) => text,
-            (Wish::Tell, false) => format!("Tell {person} {}", whether(&text)),
-            (Wish::Give, false) => format!("Get {person} {text}"),
-            (Wish::Answer, false) => format!("Answer {person}: {text}"),
+            (ClauseKind::Act, false) if starts_with_verb(&text) => self.handed_over(&clause.text).unwrap_or(text),
+            (ClauseKind::Act, true) => text,
+            (ClauseKind::Tell, false) => format!("Tell {person} {}", whether(&text)),
+            (ClauseKind::Give, false) => format!("Get {person} {text}"),
+            (ClauseKind::Answer, false) => format!("Answer {person}: {text}"),
             (_, false) => format!("Follow up with {person}: {text}"),
             (_, true) => format!("לענות ל{person}: {text}"),
         };
@@ -234,12 +234,12 @@ pub(super) fn shorten(text: &str, longest: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::{clause::clause, score::score_sentence, text::split_sentences};
+    use crate::reading::{clause::extract_clause, score::score_sentence, text::split_sentences};
 
     fn check(text: &str, expected: &str) {
         let scored = score_sentence(split_sentences(text).into_iter().next().unwrap(), &[]);
         let voice = Voice { person: "Dana Levi", hebrew: text.contains('א') || text.contains('ל') };
-        assert_eq!(voice.say(&clause(&scored)), expected, "{text}");
+        assert_eq!(voice.say(&extract_clause(&scored)), expected, "{text}");
     }
 
     #[test]
@@ -272,7 +272,7 @@ mod tests {
     fn never_longer_than_a_line() {
         let long = format!("Please send {}the report.", "very ".repeat(60));
         let scored = score_sentence(split_sentences(&long).into_iter().next().unwrap(), &[]);
-        let said = Voice { person: "Dana", hebrew: false }.say(&clause(&scored));
+        let said = Voice { person: "Dana", hebrew: false }.say(&extract_clause(&scored));
         assert!(said.chars().count() <= LONGEST && said.ends_with('…'), "{said}");
     }
 }

@@ -94,7 +94,7 @@ fn promise(scored: &ScoredSentence<'_>, mail: &Mail, page: &AnnotatedMail<'_>) -
     let hit = scored.phrase_matches.iter().find(|hit| hit.feature == Feature::Commits)?;
     let said = normalise_spaces_and_quotes(scored.sentence.raw);
     let what = said.get(hit.end..)?.trim();
-    let acts = !what.is_ascii() || super::clause::acts(what);
+    let acts = !what.is_ascii() || super::clause::starts_with_known_verb(what);
     if !acts || scored.has(Feature::Conditional) {
         return None;
     }

@@ -4,7 +4,7 @@
 
 use super::{
     annotated_mail::AnnotatedMail,
-    clause::{Clause, Wish, clause},
+    clause::{Clause, ClauseKind, extract_clause},
     date::{self, DueDate, ReferenceTime},
     kind::{Seen, kind},
     lexicon::Feature,
@@ -23,7 +23,7 @@ pub(super) fn plan(
     page: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
 ) -> ExtractedTask {
-    let clause = clause(scored);
+    let clause = extract_clause(scored);
     let due = date::find_due_date(&clause.text.to_lowercase(), base)
         .or_else(|| scored.due_date(base).cloned())
         .or_else(|| if alone { find_nearby_due_date(scored, page, base) } else { None });
@@ -63,7 +63,7 @@ fn arranges_for_others(clause: &Clause) -> bool {
     let with_sender =
         [" with me ", " with us ", " with you ", " together ", " we "].iter().any(|with| lower.contains(with));
     let others = [" with ", " for ", " room", " agenda"].iter().any(|with| lower.contains(with));
-    clause.wish == Wish::Act && VERBS.contains(&clause.verb().as_str()) && others && !with_sender
+    clause.kind == ClauseKind::Act && VERBS.contains(&clause.first_word().as_str()) && others && !with_sender
 }
 
 /// "Can you get that from Julia?": what "that" is, when it was said just before.
@@ -72,7 +72,7 @@ fn referent<'a>(clause: &Clause, scored: &ScoredSentence<'a>, page: &AnnotatedMa
     let text = clause.text.to_lowercase();
     let points =
         text.split_whitespace().skip(1).take(3).any(|word| POINTS.contains(&word.trim_matches([',', '.', '?'])));
-    if clause.wish != Wish::Act || !points || words(&text).count() > 7 {
+    if clause.kind != ClauseKind::Act || !points || words(&text).count() > 7 {
         return None;
     }
     let head = clause.text.split(' ').nth(1)?;

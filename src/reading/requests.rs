@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use super::{
     annotated_mail::AnnotatedMail,
-    clause::{Clause, Wish, clause},
+    clause::{Clause, ClauseKind, extract_clause},
     lexicon::Feature,
     score::{ScoredSentence, THRESHOLD, logistic},
     text::words,
@@ -46,8 +46,8 @@ pub(super) fn distinct<'p, 'a>(page: &'p AnnotatedMail<'a>, lean: f64) -> Vec<&'
         }
     }
     // What could only be quoted whole stands back behind what can be said in a sentence.
-    if chosen.iter().any(|request| request.wish != Wish::Whole) {
-        chosen.retain(|request| request.wish != Wish::Whole);
+    if chosen.iter().any(|request| request.clause_kind != ClauseKind::Whole) {
+        chosen.retain(|request| request.clause_kind != ClauseKind::Whole);
     }
     let is_chosen = |scored: &&ScoredSentence<'_>| chosen.iter().any(|request| std::ptr::eq(*scored, request.scored));
     page.sentences.iter().filter(is_chosen).collect()
@@ -61,7 +61,7 @@ fn stands_apart(scored: &ScoredSentence<'_>) -> bool {
 /// A sentence that asks, with the words it asks in: taken out once, however many it is compared with.
 struct Request<'p, 'a> {
     scored: &'p ScoredSentence<'a>,
-    wish: Wish,
+    clause_kind: ClauseKind,
     words: Vec<String>,
     /// The same, to be looked for.
     held: HashSet<String>,
@@ -69,9 +69,9 @@ struct Request<'p, 'a> {
 
 impl<'p, 'a> Request<'p, 'a> {
     fn of(scored: &'p ScoredSentence<'a>) -> Self {
-        let clause = clause(scored);
+        let clause = extract_clause(scored);
         let words = content(&clause);
-        Self { scored, wish: clause.wish, held: words.iter().cloned().collect(), words }
+        Self { scored, clause_kind: clause.kind, held: words.iter().cloned().collect(), words }
     }
 
     /// Its words are its own. When in doubt it is the same request said twice.
@@ -79,7 +79,7 @@ impl<'p, 'a> Request<'p, 'a> {
         let both_meet = self.scored.has(Feature::Meeting) && other.scored.has(Feature::Meeting);
         let shared = self.words.iter().filter(|word| other.held.contains(*word)).count();
         let few = self.words.len().min(other.words.len()).max(1);
-        !both_meet && self.wish != Wish::Tell && self.words.len() >= 2 && shared * 5 < few * 2
+        !both_meet && self.clause_kind != ClauseKind::Tell && self.words.len() >= 2 && shared * 5 < few * 2
     }
 }
 
