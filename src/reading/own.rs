@@ -42,7 +42,7 @@ pub(super) fn tasks(
             steps: steps(kind, situation),
         })
     };
-    page.sentences.iter().filter_map(read).take(super::requests::MOST_TASKS).collect()
+    page.sentences.iter().filter_map(read).take(super::requests::MAX_TASKS_PER_MAIL).collect()
 }
 
 /// What "remind me …" asks for, typed by the person; none when it is no such sentence.

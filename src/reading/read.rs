@@ -13,7 +13,7 @@ use super::{
     objective::shorten,
     own,
     plan::{blank, invoice, plan, settle, voice},
-    requests::distinct,
+    requests::find_distinct_requests,
     score::{ScoredSentence, THRESHOLD, logistic},
     text::words,
     urgency::urgency,
@@ -148,7 +148,7 @@ fn read_ordinary_mail(
     context: &ReadContext<'_>,
 ) -> ReadingOutcome {
     let lean = compute_request_bias(mail, page, bearing, context);
-    let asking = distinct(page, lean);
+    let asking = find_distinct_requests(page, lean);
     let score = highest_request_score(page, lean);
     if page.sentences.is_empty() && mail.attachments.is_empty() && words(&page.subject).next().is_none() {
         return ReadingOutcome::without_task(NoTask::Empty, "there is nothing to read in it", 0.0);

@@ -13,10 +13,10 @@ use super::{
 };
 
 /// More requests in one mail are one piece of work with many parts.
-pub(super) const MOST_TASKS: usize = 5;
+pub(super) const MAX_TASKS_PER_MAIL: usize = 5;
 
 /// The sentences that ask for clearly different things, in the order of the mail.
-pub(super) fn distinct<'p, 'a>(page: &'p AnnotatedMail<'a>, lean: f64) -> Vec<&'p ScoredSentence<'a>> {
+pub(super) fn find_distinct_requests<'p, 'a>(page: &'p AnnotatedMail<'a>, lean: f64) -> Vec<&'p ScoredSentence<'a>> {
     let asks = |scored: &&ScoredSentence<'_>| {
         logistic(scored.logit_in_mail + lean) >= THRESHOLD && !scored.is_courtesy() && !scored.is_assigned_to_others
     };
@@ -32,15 +32,15 @@ pub(super) fn distinct<'p, 'a>(page: &'p AnnotatedMail<'a>, lean: f64) -> Vec<&'
     let best =
         asking.iter().copied().max_by(|a, b| strength(a).total_cmp(&strength(b)).then(std::cmp::Ordering::Greater));
     let Some(best) = best else { return Vec::new() };
-    let mut chosen = vec![Request::of(best)];
+    let mut chosen = vec![RequestSentence::new(best)];
     for scored in asking.iter().copied() {
-        if chosen.len() == MOST_TASKS {
+        if chosen.len() == MAX_TASKS_PER_MAIL {
             break;
         }
-        if std::ptr::eq(scored, best) || !stands_apart(scored) {
+        if std::ptr::eq(scored, best) || !is_separate_request(scored) {
             continue;
         }
-        let request = Request::of(scored);
+        let request = RequestSentence::new(scored);
         if chosen.iter().all(|other| request.differs(other)) {
             chosen.push(request);
         }
@@ -54,37 +54,37 @@ pub(super) fn distinct<'p, 'a>(page: &'p AnnotatedMail<'a>, lean: f64) -> Vec<&'
 }
 
 /// Asks outright, for itself: what is said on a condition or hands something over belongs to another request.
-fn stands_apart(scored: &ScoredSentence<'_>) -> bool {
+fn is_separate_request(scored: &ScoredSentence<'_>) -> bool {
     scored.asks_outright() && !scored.features.has_any(&[Feature::Conditional, Feature::HandsOver, Feature::Injection])
 }
 
 /// A sentence that asks, with the words it asks in: taken out once, however many it is compared with.
-struct Request<'p, 'a> {
+struct RequestSentence<'p, 'a> {
     scored: &'p ScoredSentence<'a>,
     clause_kind: ClauseKind,
     words: Vec<String>,
     /// The same, to be looked for.
-    held: HashSet<String>,
+    word_set: HashSet<String>,
 }
 
-impl<'p, 'a> Request<'p, 'a> {
-    fn of(scored: &'p ScoredSentence<'a>) -> Self {
+impl<'p, 'a> RequestSentence<'p, 'a> {
+    fn new(scored: &'p ScoredSentence<'a>) -> Self {
         let clause = extract_clause(scored);
-        let words = content(&clause);
-        Self { scored, clause_kind: clause.kind, held: words.iter().cloned().collect(), words }
+        let words = extract_content_words(&clause);
+        Self { scored, clause_kind: clause.kind, word_set: words.iter().cloned().collect(), words }
     }
 
     /// Its words are its own. When in doubt it is the same request said twice.
-    fn differs(&self, other: &Request<'_, '_>) -> bool {
+    fn differs(&self, other: &RequestSentence<'_, '_>) -> bool {
         let both_meet = self.scored.has(Feature::Meeting) && other.scored.has(Feature::Meeting);
-        let shared = self.words.iter().filter(|word| other.held.contains(*word)).count();
+        let shared = self.words.iter().filter(|word| other.word_set.contains(*word)).count();
         let few = self.words.len().min(other.words.len()).max(1);
         !both_meet && self.clause_kind != ClauseKind::Tell && self.words.len() >= 2 && shared * 5 < few * 2
     }
 }
 
 /// The words that carry the meaning: longer than three letters, or numbers.
-fn content(clause: &Clause) -> Vec<String> {
+fn extract_content_words(clause: &Clause) -> Vec<String> {
     const EMPTY: &[&str] = &[
         "this", "that", "them", "with", "from", "your", "please", "have", "know", "when", "what", "also", "back",
         "soon", "possible",
