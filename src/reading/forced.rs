@@ -2,7 +2,7 @@
 
 use super::{
     date::{self, ReferenceTime},
-    objective::shorten,
+    objective::truncate_at_word,
     plan::{blank, settle},
     read::ReadContext,
     text,
@@ -16,7 +16,7 @@ pub fn forced(mail: &Mail, context: &ReadContext<'_>) -> ExtractedTask {
     let subject = mail.subject.trim();
     let mut task = blank(TaskKind::Request, mail, if first.is_empty() { subject } else { first });
     let about = if subject.is_empty() { first } else { subject };
-    task.objective = shorten(if about.is_empty() { "Look at this mail" } else { about }, 120);
+    task.objective = truncate_at_word(if about.is_empty() { "Look at this mail" } else { about }, 120);
     let base = ReferenceTime::new(mail.date.unwrap_or(context.now), context.me);
     let due = sentences.iter().find_map(|sentence| date::find_due_date(&sentence.normalised, &base));
     settle(&mut task, due, mail);

@@ -8,34 +8,35 @@ use super::{
     text::words,
 };
 
-const LONGEST: usize = 120;
+const MAX_OBJECTIVE_CHARS: usize = 120;
 
 /// Who asks, as the objective will call them, and in which language.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Voice<'a> {
+pub(super) struct ObjectiveWriter<'a> {
     pub(super) person: &'a str,
-    pub(super) hebrew: bool,
+    pub(super) is_hebrew: bool,
 }
 
-impl Voice<'_> {
-    pub(super) fn say(self, clause: &Clause) -> String {
-        let text = if self.hebrew { self.hebrew(&clause.text) } else { self.third_person(&clause.text) };
+impl ObjectiveWriter<'_> {
+    pub(super) fn write_request(self, clause: &Clause) -> String {
+        let text =
+            if self.is_hebrew { self.to_third_person_hebrew(&clause.text) } else { self.to_third_person(&clause.text) };
         let person = self.person;
-        let said = match (clause.kind, self.hebrew) {
+        let said = match (clause.kind, self.is_hebrew) {
             (_, false) if words(&text).next().is_none() => format!("Reply to {person}"),
-            (ClauseKind::Act, false) if starts_with_verb(&text) => self.handed_over(&clause.text).unwrap_or(text),
+            (ClauseKind::Act, false) if starts_with_verb(&text) => self.rewrite_handover(&clause.text).unwrap_or(text),
             (ClauseKind::Act, true) => text,
-            (ClauseKind::Tell, false) => format!("Tell {person} {}", whether(&text)),
+            (ClauseKind::Tell, false) => format!("Tell {person} {}", replace_if_with_whether(&text)),
             (ClauseKind::Give, false) => format!("Get {person} {text}"),
             (ClauseKind::Answer, false) => format!("Answer {person}: {text}"),
             (_, false) => format!("Follow up with {person}: {text}"),
             (_, true) => format!("לענות ל{person}: {text}"),
         };
-        finish(&said)
+        format_objective(&said)
     }
 
     /// "send me X by Friday" is "send X to Dana by Friday".
-    fn handed_over(self, text: &str) -> Option<String> {
+    fn rewrite_handover(self, text: &str) -> Option<String> {
         const HAND_OVER: &[&str] =
             &["send", "give", "email", "e-mail", "forward", "bring", "mail", "pass", "show", "fax", "resend"];
         let (verb, rest) = text.split_once(' ')?;
@@ -45,12 +46,12 @@ impl Voice<'_> {
         let call = rest.starts_with("a call") || rest.starts_with("a ring");
         let hands = HAND_OVER.contains(&verb.to_ascii_lowercase().as_str());
         (hands && !call && (thing || rest.starts_with("a "))).then(|| {
-            put_before_adverbial(&format!("{verb} {}", self.third_person(rest)), &format!("to {}", self.person))
+            put_before_adverbial(&format!("{verb} {}", self.to_third_person(rest)), &format!("to {}", self.person))
         })
     }
 
     /// The sender's "I", "me" and "my" by name: the objective is read by someone else.
-    fn third_person(self, text: &str) -> String {
+    fn to_third_person(self, text: &str) -> String {
         let mut said: Vec<String> = Vec::new();
         for word in text.split(' ') {
             let core = word.trim_end_matches(|c: char| !(c.is_alphanumeric() || c == '\''));
@@ -69,7 +70,7 @@ impl Voice<'_> {
         said.join(" ").replace(&format!("{} am ", self.person), &format!("{} is ", self.person))
     }
 
-    fn hebrew(self, text: &str) -> String {
+    fn to_third_person_hebrew(self, text: &str) -> String {
         let swap = |word: &str| match word {
             "לי" | "לנו" => format!("ל{}", self.person),
             "אותי" => format!("את {}", self.person),
@@ -78,23 +79,23 @@ impl Voice<'_> {
         text.split(' ').map(swap).collect::<Vec<_>>().join(" ")
     }
 
-    pub(super) fn meeting(self, plain: &str, duration: Option<&str>) -> String {
+    pub(super) fn write_meeting(self, plain: &str, duration: Option<&str>) -> String {
         let noun = meeting_noun(plain);
-        let said = if self.hebrew {
+        let said = if self.is_hebrew {
             let length = duration.map(|length| format!(" ({length})")).unwrap_or_default();
             format!("לקבוע {}{length} עם {}", if plain.contains("שיח") { "שיחה" } else { "פגישה" }, self.person)
         } else {
-            let length = duration.map(|length| format!("{} ", spoken_length(length))).unwrap_or_default();
+            let length = duration.map(|length| format!("{} ", format_length(length))).unwrap_or_default();
             format!("Schedule {length}{noun} with {}", self.person)
         };
-        finish(&said)
+        format_objective(&said)
     }
 
-    pub(super) fn invoice(self, number: Option<&str>, money: Option<&Money>) -> String {
-        let payee = payee(self.person);
+    pub(super) fn write_invoice(self, number: Option<&str>, money: Option<&Money>) -> String {
+        let payee = strip_department(self.person);
         let number = number.map(|number| format!(" {number}")).unwrap_or_default();
         let sum = money.map(|money| format!(" ({})", money.spoken())).unwrap_or_default();
-        finish(&if self.hebrew {
+        format_objective(&if self.is_hebrew {
             format!("לשלם חשבונית{number} ל{payee}{sum}")
         } else {
             format!("Pay invoice{number} to {payee}{sum}")
@@ -102,15 +103,15 @@ impl Voice<'_> {
     }
 
     /// The words as they are, dressed as an objective.
-    pub(super) fn plain(self, text: &str) -> String {
-        finish(text)
+    pub(super) fn write_verbatim(self, text: &str) -> String {
+        format_objective(text)
     }
 
     /// A fixed beginning, then what the mail says.
-    pub(super) fn lead(self, english: &str, hebrew: &str, text: &str) -> String {
-        let lead = if self.hebrew { hebrew } else { english };
+    pub(super) fn write_with_lead(self, english: &str, hebrew: &str, text: &str) -> String {
+        let lead = if self.is_hebrew { hebrew } else { english };
         let text = text.trim_end_matches(['.', '!', '?', ' ', ':']);
-        finish(&format!("{lead}: {text}"))
+        format_objective(&format!("{lead}: {text}"))
     }
 }
 
@@ -126,7 +127,7 @@ fn starts_with_verb(text: &str) -> bool {
 }
 
 /// "if X" is told as "whether X".
-fn whether(text: &str) -> String {
+fn replace_if_with_whether(text: &str) -> String {
     match text.strip_prefix("if ") {
         Some(rest) => format!("whether {rest}"),
         None => text.to_owned(),
@@ -185,7 +186,7 @@ fn meeting_noun(plain: &str) -> &'static str {
 }
 
 /// "30m" is "30-min", "1h" is "1-hour".
-fn spoken_length(length: &str) -> String {
+fn format_length(length: &str) -> String {
     match (length.strip_suffix('m'), length.strip_suffix('h')) {
         (Some(minutes), _) if !minutes.contains('h') => format!("{minutes}-min"),
         (_, Some(hours)) => format!("{hours}-hour"),
@@ -194,26 +195,26 @@ fn spoken_length(length: &str) -> String {
 }
 
 /// "Acme Billing" is paid as "Acme".
-fn payee(person: &str) -> &str {
+fn strip_department(person: &str) -> &str {
     [" Billing", " Accounts", " Accounting", " Invoices", " Invoicing", " Finance", " Payments"]
         .iter()
         .find_map(|desk| person.strip_suffix(desk))
         .unwrap_or(person)
 }
 
-fn finish(said: &str) -> String {
+fn format_objective(said: &str) -> String {
     let said = said.trim_end_matches(['.', '!', '?', ',', ';', ':', ' ']);
     let mut chars = said.chars();
     let upper: String = chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect();
-    shorten(first_thought(&upper), LONGEST)
+    truncate_at_word(cut_after_first_clause(&upper), MAX_OBJECTIVE_CHARS)
 }
 
 /// A sentence too long for one line ends where its first thought does.
-fn first_thought(said: &str) -> &str {
+fn cut_after_first_clause(said: &str) -> &str {
     const ENDS: &[&str] =
         &["—", " – ", " - ", "; ", " because ", " so that ", ", otherwise", ", since ", ", which ", " or else "];
     const LEAST: usize = 30;
-    if said.chars().count() <= LONGEST {
+    if said.chars().count() <= MAX_OBJECTIVE_CHARS {
         return said;
     }
     let ends = ENDS.iter().filter_map(|end| said.find(end)).filter(|at| *at >= LEAST);
@@ -221,7 +222,7 @@ fn first_thought(said: &str) -> &str {
 }
 
 /// At most `longest` characters, cut between words.
-pub(super) fn shorten(text: &str, longest: usize) -> String {
+pub(super) fn truncate_at_word(text: &str, longest: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.chars().count() <= longest {
         return text;
@@ -238,8 +239,8 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let scored = score_sentence(split_sentences(text).into_iter().next().unwrap(), &[]);
-        let voice = Voice { person: "Dana Levi", hebrew: text.contains('א') || text.contains('ל') };
-        assert_eq!(voice.say(&extract_clause(&scored)), expected, "{text}");
+        let voice = ObjectiveWriter { person: "Dana Levi", is_hebrew: text.contains('א') || text.contains('ל') };
+        assert_eq!(voice.write_request(&extract_clause(&scored)), expected, "{text}");
     }
 
     #[test]
@@ -261,18 +262,21 @@ mod tests {
 
     #[test]
     fn fixed_forms() {
-        let voice = Voice { person: "Acme Billing", hebrew: false };
+        let voice = ObjectiveWriter { person: "Acme Billing", is_hebrew: false };
         let money = Money { amount: 1250.0, currency: "EUR" };
-        assert_eq!(voice.invoice(Some("2041"), Some(&money)), "Pay invoice 2041 to Acme (EUR 1,250.00)");
-        let voice = Voice { person: "Dr. Anna Smith", hebrew: false };
-        assert_eq!(voice.meeting("a catch-up next week", Some("30m")), "Schedule 30-min catch-up with Dr. Anna Smith");
+        assert_eq!(voice.write_invoice(Some("2041"), Some(&money)), "Pay invoice 2041 to Acme (EUR 1,250.00)");
+        let voice = ObjectiveWriter { person: "Dr. Anna Smith", is_hebrew: false };
+        assert_eq!(
+            voice.write_meeting("a catch-up next week", Some("30m")),
+            "Schedule 30-min catch-up with Dr. Anna Smith"
+        );
     }
 
     #[test]
     fn never_longer_than_a_line() {
         let long = format!("Please send {}the report.", "very ".repeat(60));
         let scored = score_sentence(split_sentences(&long).into_iter().next().unwrap(), &[]);
-        let said = Voice { person: "Dana", hebrew: false }.say(&extract_clause(&scored));
-        assert!(said.chars().count() <= LONGEST && said.ends_with('…'), "{said}");
+        let said = ObjectiveWriter { person: "Dana", is_hebrew: false }.write_request(&extract_clause(&scored));
+        assert!(said.chars().count() <= MAX_OBJECTIVE_CHARS && said.ends_with('…'), "{said}");
     }
 }

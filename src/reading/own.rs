@@ -7,7 +7,7 @@ use super::{
     annotated_mail::AnnotatedMail,
     date::ReferenceTime,
     lexicon::Feature,
-    objective::Voice,
+    objective::ObjectiveWriter,
     read::ReadContext,
     score::ScoredSentence,
     template::{Situation, steps},
@@ -70,7 +70,7 @@ pub fn asked_reminder(typed: &str, me: &Me, now: Instant) -> Option<ExtractedTas
 
 fn note(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
     let hebrew = page.language == "he";
-    let voice = Voice { person: "yourself", hebrew };
+    let voice = ObjectiveWriter { person: "yourself", is_hebrew: hebrew };
     let said = normalise_spaces_and_quotes(scored.sentence.raw);
     let after = |feature: Feature| {
         let hit = scored.phrase_matches.iter().find(|hit| hit.feature == feature)?;
@@ -78,15 +78,16 @@ fn note(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> Option<(TaskKi
         Some(rest.strip_prefix("to ").unwrap_or(rest).trim_end_matches(['.', '!', ' ']).to_owned())
     };
     if let Some(what) = after(Feature::Remind) {
-        return Some((TaskKind::Reminder, voice.plain(if what.is_empty() { &said } else { &what })));
+        return Some((TaskKind::Reminder, voice.write_verbatim(if what.is_empty() { &said } else { &what })));
     }
     if scored.has(Feature::Folder) {
-        return Some((TaskKind::Folder, voice.plain(&said)));
+        return Some((TaskKind::Folder, voice.write_verbatim(&said)));
     }
     if scored.has(Feature::Summary) {
-        return Some((TaskKind::Summary, voice.plain(&said)));
+        return Some((TaskKind::Summary, voice.write_verbatim(&said)));
     }
-    (scored.asks_outright() || scored.has(Feature::Imperative)).then(|| (TaskKind::Reminder, voice.plain(&said)))
+    (scored.asks_outright() || scored.has(Feature::Imperative))
+        .then(|| (TaskKind::Reminder, voice.write_verbatim(&said)))
 }
 
 /// "I'll send you the plan by Friday" is the person's to keep.
@@ -101,7 +102,7 @@ fn promise(scored: &ScoredSentence<'_>, mail: &Mail, page: &AnnotatedMail<'_>) -
     let other = mail.to.first().map_or("them", |address| address.label());
     let hebrew = page.language == "he";
     let text = if hebrew { said.clone() } else { swap_you(what, other) };
-    Some((TaskKind::Commitment, Voice { person: other, hebrew }.plain(&text)))
+    Some((TaskKind::Commitment, ObjectiveWriter { person: other, is_hebrew: hebrew }.write_verbatim(&text)))
 }
 
 /// In the person's own mail "you" is the receiver.

@@ -9,7 +9,7 @@ use super::{
     kind::{Seen, kind},
     lexicon::Feature,
     money,
-    objective::{Voice, shorten},
+    objective::{ObjectiveWriter, truncate_at_word},
     score::ScoredSentence,
     template::{Situation, steps},
     text::words,
@@ -30,7 +30,7 @@ pub(super) fn plan(
     let money = money::find(&scored.sentence.normalised);
     let seen = Seen { dated: due.is_some(), money: money.is_some() };
     let kind = kind(scored, &clause, page, mail, &seen);
-    let voice = voice(mail, page);
+    let voice = objective_writer(mail, page);
     let mut task = blank(kind, mail, scored.sentence.raw);
     task.objective = match kind {
         TaskKind::Meeting => {
@@ -39,13 +39,16 @@ pub(super) fn plan(
             let described =
                 if page.subject_has(Feature::Meeting) { &page.subject } else { &scored.sentence.normalised };
             if arranges_for_others(&clause) {
-                voice.say(&clause)
+                voice.write_request(&clause)
             } else {
-                voice.meeting(&format!("{} {described}", scored.sentence.normalised), task.meeting_duration.as_deref())
+                voice.write_meeting(
+                    &format!("{} {described}", scored.sentence.normalised),
+                    task.meeting_duration.as_deref(),
+                )
             }
         }
-        TaskKind::Deadline => voice.lead("Meet the deadline", "לעמוד במועד", &clause.text),
-        _ => voice.say(&clause),
+        TaskKind::Deadline => voice.write_with_lead("Meet the deadline", "לעמוד במועד", &clause.text),
+        _ => voice.write_request(&clause),
     };
     if let Some(about) = referent(&clause, scored, page) {
         task.objective = with_about(&task.objective, about);
@@ -85,7 +88,7 @@ fn referent<'a>(clause: &Clause, scored: &ScoredSentence<'a>, page: &AnnotatedMa
 
 fn with_about(objective: &str, about: &str) -> String {
     let about = about.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("{} ({})", objective.trim_end_matches('.'), shorten(about.trim_end_matches(['.', '!', ':']), 60))
+    format!("{} ({})", objective.trim_end_matches('.'), truncate_at_word(about.trim_end_matches(['.', '!', ':']), 60))
 }
 
 /// A limit said in a sentence of its own ("I need it by Friday"), or the day of the subject.
@@ -130,7 +133,7 @@ pub(super) fn invoice(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceTim
     let dues = page.sentences.iter().filter_map(|scored| scored.due_date(base));
     let due = dues.max_by_key(|due| due.is_limit).cloned();
     let mut task = blank(TaskKind::Invoice, mail, evidence);
-    task.objective = voice(mail, page).invoice(number.as_deref(), Some(&money));
+    task.objective = objective_writer(mail, page).write_invoice(number.as_deref(), Some(&money));
     task.amount = Some(money.amount);
     task.currency = Some(money.currency.to_owned());
     task.invoice_number = number;
@@ -138,8 +141,8 @@ pub(super) fn invoice(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceTim
     Some(task)
 }
 
-pub(super) fn voice<'a>(mail: &'a Mail, page: &AnnotatedMail<'_>) -> Voice<'a> {
-    Voice { person: mail.from.label(), hebrew: page.language == "he" }
+pub(super) fn objective_writer<'a>(mail: &'a Mail, page: &AnnotatedMail<'_>) -> ObjectiveWriter<'a> {
+    ObjectiveWriter { person: mail.from.label(), is_hebrew: page.language == "he" }
 }
 
 pub(super) fn blank(kind: TaskKind, mail: &Mail, evidence: &str) -> ExtractedTask {

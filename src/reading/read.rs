@@ -10,9 +10,9 @@ use super::{
     learned::{Bearing, Head, Leaning, bearing},
     lexicon::Feature,
     money,
-    objective::shorten,
+    objective::truncate_at_word,
     own,
-    plan::{blank, invoice, plan, settle, voice},
+    plan::{blank, invoice, objective_writer, plan, settle},
     requests::find_distinct_requests,
     score::{ScoredSentence, THRESHOLD, logistic},
     text::words,
@@ -85,7 +85,7 @@ fn decide_outcome(
         let tasks = own::tasks(mail, page, base, context);
         return match tasks.first() {
             Some(first) => {
-                let reason = format!("you wrote: “{}”", shorten(&first.evidence, 120));
+                let reason = format!("you wrote: “{}”", truncate_at_word(&first.evidence, 120));
                 ReadingOutcome::with_tasks(tasks, reason, 0.9)
             }
             None => ReadingOutcome::without_task(NoTask::Sent, "you wrote this, and it promises nothing", 0.0),
@@ -109,12 +109,12 @@ fn read_invitation(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<ReadingOutco
         let reason = format!("a calendar notice: {}", invite.method.to_lowercase());
         return Some(ReadingOutcome::without_task(NoTask::Notification, reason, 0.0));
     }
-    let voice = voice(mail, page);
+    let voice = objective_writer(mail, page);
     let what = if invite.summary.is_empty() { &mail.subject } else { &invite.summary };
     let mut task = blank(TaskKind::Invitation, mail, what);
     let (english, hebrew) =
         (format!("Answer {}'s invitation", voice.person), format!("לענות להזמנה של {}", voice.person));
-    task.objective = voice.lead(&english, &hebrew, what);
+    task.objective = voice.write_with_lead(&english, &hebrew, what);
     task.due_at = invite.start;
     task.deadline = invite.start.map(|start| start.to_string());
     let length = invite.start.zip(invite.end).map(|(start, end)| start.hours_until(end) * 60.0);
@@ -128,16 +128,20 @@ fn read_alert(mail: &Mail, page: &AnnotatedMail<'_>) -> ReadingOutcome {
     let evidence = told
         .or_else(|| page.first_sentence_with(Feature::Alert))
         .map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
-    let voice = voice(mail, page);
+    let voice = objective_writer(mail, page);
     let mut task = blank(TaskKind::Alert, mail, evidence);
     let (english, hebrew) =
         (format!("Check the alert from {}", voice.person), format!("לבדוק את ההתראה מ{}", voice.person));
-    task.objective = voice.lead(&english, &hebrew, evidence);
+    task.objective = voice.write_with_lead(&english, &hebrew, evidence);
     if let Some(money) = page.sentences.iter().find_map(|scored| money::find(&scored.sentence.normalised)) {
         task.amount = Some(money.amount);
         task.currency = Some(money.currency.to_owned());
     }
-    ReadingOutcome::with_tasks(vec![task], format!("an alert that needs a look: “{}”", shorten(evidence, 120)), 0.85)
+    ReadingOutcome::with_tasks(
+        vec![task],
+        format!("an alert that needs a look: “{}”", truncate_at_word(evidence, 120)),
+        0.85,
+    )
 }
 
 fn read_ordinary_mail(
@@ -154,14 +158,14 @@ fn read_ordinary_mail(
         return ReadingOutcome::without_task(NoTask::Empty, "there is nothing to read in it", 0.0);
     }
     if let Some(task) = invoice(mail, page, base) {
-        let reason = format!("something is to be paid: “{}”", shorten(&task.evidence, 120));
+        let reason = format!("something is to be paid: “{}”", truncate_at_word(&task.evidence, 120));
         return ReadingOutcome::with_tasks(vec![task], reason, score);
     }
     if page.is_fyi_forward() {
         return ReadingOutcome::without_task(NoTask::Fyi, explain_no_request(page), score);
     }
     if let Some(deciding) = asking.iter().max_by(|a, b| a.logit_in_mail.total_cmp(&b.logit_in_mail)) {
-        let said = shorten(deciding.sentence.raw, 120);
+        let said = truncate_at_word(deciding.sentence.raw, 120);
         let reason = format!("asks for something: “{said}” ({})", deciding.strongest_signals().join(", "));
         let tasks = asking.iter().map(|scored| plan(scored, asking.len() == 1, mail, page, base)).collect();
         return ReadingOutcome::with_tasks(tasks, reason, score);
@@ -202,7 +206,7 @@ fn weigh_as_evidence(scored: &ScoredSentence<'_>) -> f64 {
 
 fn explain_no_request(page: &AnnotatedMail<'_>) -> String {
     match page.first_sentence_with(Feature::NoAction).or_else(|| page.first_sentence_with(Feature::Fyi)) {
-        Some(scored) => format!("for information only: “{}”", shorten(scored.sentence.raw, 120)),
+        Some(scored) => format!("for information only: “{}”", truncate_at_word(scored.sentence.raw, 120)),
         None => "for information only: no sentence asks for anything".into(),
     }
 }
@@ -247,9 +251,10 @@ fn read_stated_deadline(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceT
     let scored = page.first_sentence_with(Feature::Deadline)?;
     let due = scored.due_date(base)?.clone();
     let mut task = blank(TaskKind::Deadline, mail, scored.sentence.raw);
-    task.objective = voice(mail, page).lead("Meet the deadline", "לעמוד במועד", scored.sentence.raw);
+    task.objective =
+        objective_writer(mail, page).write_with_lead("Meet the deadline", "לעמוד במועד", scored.sentence.raw);
     settle(&mut task, Some(due), mail);
-    let reason = format!("names a deadline: “{}”", shorten(scored.sentence.raw, 120));
+    let reason = format!("names a deadline: “{}”", truncate_at_word(scored.sentence.raw, 120));
     Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(scored.logit_in_mail)))
 }
 

@@ -186,7 +186,7 @@ fn credentials(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<String> {
         return None;
     }
     let scored = page.first_sentence_with(Feature::Credentials)?;
-    let said = super::objective::shorten(scored.sentence.raw, 100);
+    let said = super::objective::truncate_at_word(scored.sentence.raw, 100);
     Some(format!("an unverified sender asks for access or money: “{said}”"))
 }
 
