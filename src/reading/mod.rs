@@ -11,7 +11,7 @@ mod category;
 mod clause;
 mod date;
 mod facts;
-mod forced;
+mod forced_task;
 mod kind;
 mod learned;
 mod lexicon;
@@ -31,7 +31,7 @@ mod urgency;
 mod warn;
 
 pub use facts::{Relation, facts};
-pub use forced::{forced, moment, parse_typed_date};
+pub use forced_task::{moment, parse_typed_date, plan_forced_task};
 pub use learned::use_weights;
 pub use own::asked_reminder;
 pub use read::{ReadContext, read};

@@ -10,7 +10,7 @@ use super::{
     objective::ObjectiveWriter,
     read::ReadContext,
     score::ScoredSentence,
-    template::{Situation, steps},
+    template::{TemplateContext, choose_steps},
     text::normalise_spaces_and_quotes,
 };
 use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
@@ -27,7 +27,7 @@ pub(super) fn tasks(
         let (kind, objective) = if to_self { note(scored, page)? } else { promise(scored, mail, page)? };
         let due = scored.due_date(base).cloned();
         let person = if to_self { None } else { mail.to.first().map(|address| address.label().to_owned()) };
-        let situation = Situation { due: due.is_some(), in_thread: !mail.references.is_empty() };
+        let situation = TemplateContext { has_due_date: due.is_some(), in_thread: !mail.references.is_empty() };
         Some(ExtractedTask {
             kind,
             objective,
@@ -39,7 +39,7 @@ pub(super) fn tasks(
             currency: None,
             invoice_number: None,
             evidence: scored.sentence.raw.to_owned(),
-            steps: steps(kind, situation),
+            steps: choose_steps(kind, situation),
         })
     };
     page.sentences.iter().filter_map(read).take(super::requests::MAX_TASKS_PER_MAIL).collect()
@@ -64,7 +64,7 @@ pub fn asked_reminder(typed: &str, me: &Me, now: Instant) -> Option<ExtractedTas
         currency: None,
         invoice_number: None,
         evidence: scored.sentence.raw.to_owned(),
-        steps: steps(kind, Situation::default()),
+        steps: choose_steps(kind, TemplateContext::default()),
     })
 }
 

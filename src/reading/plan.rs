@@ -11,12 +11,12 @@ use super::{
     money,
     objective::{ObjectiveWriter, truncate_at_word},
     score::ScoredSentence,
-    template::{Situation, steps},
+    template::{TemplateContext, choose_steps},
     text::words,
 };
 use crate::model::{ExtractedTask, Mail, TaskKind};
 
-pub(super) fn plan(
+pub(super) fn plan_task(
     scored: &ScoredSentence<'_>,
     alone: bool,
     mail: &Mail,
@@ -31,7 +31,7 @@ pub(super) fn plan(
     let seen = Seen { dated: due.is_some(), money: money.is_some() };
     let kind = kind(scored, &clause, page, mail, &seen);
     let voice = objective_writer(mail, page);
-    let mut task = blank(kind, mail, scored.sentence.raw);
+    let mut task = new_task(kind, mail, scored.sentence.raw);
     task.objective = match kind {
         TaskKind::Meeting => {
             let said = page.sentences.iter().map(|scored| scored.sentence.normalised.as_str());
@@ -50,12 +50,12 @@ pub(super) fn plan(
         TaskKind::Deadline => voice.write_with_lead("Meet the deadline", "לעמוד במועד", &clause.text),
         _ => voice.write_request(&clause),
     };
-    if let Some(about) = referent(&clause, scored, page) {
-        task.objective = with_about(&task.objective, about);
+    if let Some(about) = find_referent(&clause, scored, page) {
+        task.objective = append_referent(&task.objective, about);
     }
     task.amount = money.as_ref().map(|money| money.amount);
     task.currency = money.map(|money| money.currency.to_owned());
-    settle(&mut task, due, mail);
+    set_due_date_and_steps(&mut task, due, mail);
     task
 }
 
@@ -70,7 +70,7 @@ fn arranges_for_others(clause: &Clause) -> bool {
 }
 
 /// "Can you get that from Julia?": what "that" is, when it was said just before.
-fn referent<'a>(clause: &Clause, scored: &ScoredSentence<'a>, page: &AnnotatedMail<'a>) -> Option<&'a str> {
+fn find_referent<'a>(clause: &Clause, scored: &ScoredSentence<'a>, page: &AnnotatedMail<'a>) -> Option<&'a str> {
     const POINTS: &[&str] = &["it", "this", "that", "them", "these", "those"];
     let text = clause.text.to_lowercase();
     let points =
@@ -86,7 +86,7 @@ fn referent<'a>(clause: &Clause, scored: &ScoredSentence<'a>, page: &AnnotatedMa
     if inside { Some(own) } else { before.filter(|before| words(before).count() >= 3) }
 }
 
-fn with_about(objective: &str, about: &str) -> String {
+fn append_referent(objective: &str, about: &str) -> String {
     let about = about.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("{} ({})", objective.trim_end_matches('.'), truncate_at_word(about.trim_end_matches(['.', '!', ':']), 60))
 }
@@ -109,7 +109,11 @@ fn find_nearby_due_date(
 }
 
 /// An invoice is a task whether or not it says please: a number, a sum or a day, and nothing that says it is paid.
-pub(super) fn invoice(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceTime<'_>) -> Option<ExtractedTask> {
+pub(super) fn plan_invoice_task(
+    mail: &Mail,
+    page: &AnnotatedMail<'_>,
+    base: &ReferenceTime<'_>,
+) -> Option<ExtractedTask> {
     if !page.has(Feature::Invoice) || page.has(Feature::Receipt) {
         return None;
     }
@@ -132,12 +136,12 @@ pub(super) fn invoice(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceTim
         .map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
     let dues = page.sentences.iter().filter_map(|scored| scored.due_date(base));
     let due = dues.max_by_key(|due| due.is_limit).cloned();
-    let mut task = blank(TaskKind::Invoice, mail, evidence);
+    let mut task = new_task(TaskKind::Invoice, mail, evidence);
     task.objective = objective_writer(mail, page).write_invoice(number.as_deref(), Some(&money));
     task.amount = Some(money.amount);
     task.currency = Some(money.currency.to_owned());
     task.invoice_number = number;
-    settle(&mut task, due, mail);
+    set_due_date_and_steps(&mut task, due, mail);
     Some(task)
 }
 
@@ -145,7 +149,7 @@ pub(super) fn objective_writer<'a>(mail: &'a Mail, page: &AnnotatedMail<'_>) -> 
     ObjectiveWriter { person: mail.from.label(), is_hebrew: page.language == "he" }
 }
 
-pub(super) fn blank(kind: TaskKind, mail: &Mail, evidence: &str) -> ExtractedTask {
+pub(super) fn new_task(kind: TaskKind, mail: &Mail, evidence: &str) -> ExtractedTask {
     let person = Some(mail.from.label()).filter(|label| !label.is_empty()).map(str::to_owned);
     ExtractedTask {
         kind,
@@ -158,12 +162,15 @@ pub(super) fn blank(kind: TaskKind, mail: &Mail, evidence: &str) -> ExtractedTas
         currency: None,
         invoice_number: None,
         evidence: evidence.to_owned(),
-        steps: steps(kind, Situation { due: false, in_thread: !mail.references.is_empty() }),
+        steps: choose_steps(kind, TemplateContext { has_due_date: false, in_thread: !mail.references.is_empty() }),
     }
 }
 
-pub(super) fn settle(task: &mut ExtractedTask, due: Option<DueDate>, mail: &Mail) {
-    task.steps = steps(task.kind, Situation { due: due.is_some(), in_thread: !mail.references.is_empty() });
+pub(super) fn set_due_date_and_steps(task: &mut ExtractedTask, due: Option<DueDate>, mail: &Mail) {
+    task.steps = choose_steps(
+        task.kind,
+        TemplateContext { has_due_date: due.is_some(), in_thread: !mail.references.is_empty() },
+    );
     if let Some(due) = due {
         task.deadline = Some(due.deadline);
         task.due_at = Some(due.at);

@@ -12,7 +12,7 @@ use super::{
     money,
     objective::truncate_at_word,
     own,
-    plan::{blank, invoice, objective_writer, plan, settle},
+    plan::{new_task, objective_writer, plan_invoice_task, plan_task, set_due_date_and_steps},
     requests::find_distinct_requests,
     score::{ScoredSentence, THRESHOLD, logistic},
     text::words,
@@ -111,7 +111,7 @@ fn read_invitation(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<ReadingOutco
     }
     let voice = objective_writer(mail, page);
     let what = if invite.summary.is_empty() { &mail.subject } else { &invite.summary };
-    let mut task = blank(TaskKind::Invitation, mail, what);
+    let mut task = new_task(TaskKind::Invitation, mail, what);
     let (english, hebrew) =
         (format!("Answer {}'s invitation", voice.person), format!("לענות להזמנה של {}", voice.person));
     task.objective = voice.write_with_lead(&english, &hebrew, what);
@@ -129,7 +129,7 @@ fn read_alert(mail: &Mail, page: &AnnotatedMail<'_>) -> ReadingOutcome {
         .or_else(|| page.first_sentence_with(Feature::Alert))
         .map_or(mail.subject.as_str(), |scored| scored.sentence.raw);
     let voice = objective_writer(mail, page);
-    let mut task = blank(TaskKind::Alert, mail, evidence);
+    let mut task = new_task(TaskKind::Alert, mail, evidence);
     let (english, hebrew) =
         (format!("Check the alert from {}", voice.person), format!("לבדוק את ההתראה מ{}", voice.person));
     task.objective = voice.write_with_lead(&english, &hebrew, evidence);
@@ -157,7 +157,7 @@ fn read_ordinary_mail(
     if page.sentences.is_empty() && mail.attachments.is_empty() && words(&page.subject).next().is_none() {
         return ReadingOutcome::without_task(NoTask::Empty, "there is nothing to read in it", 0.0);
     }
-    if let Some(task) = invoice(mail, page, base) {
+    if let Some(task) = plan_invoice_task(mail, page, base) {
         let reason = format!("something is to be paid: “{}”", truncate_at_word(&task.evidence, 120));
         return ReadingOutcome::with_tasks(vec![task], reason, score);
     }
@@ -167,7 +167,7 @@ fn read_ordinary_mail(
     if let Some(deciding) = asking.iter().max_by(|a, b| a.logit_in_mail.total_cmp(&b.logit_in_mail)) {
         let said = truncate_at_word(deciding.sentence.raw, 120);
         let reason = format!("asks for something: “{said}” ({})", deciding.strongest_signals().join(", "));
-        let tasks = asking.iter().map(|scored| plan(scored, asking.len() == 1, mail, page, base)).collect();
+        let tasks = asking.iter().map(|scored| plan_task(scored, asking.len() == 1, mail, page, base)).collect();
         return ReadingOutcome::with_tasks(tasks, reason, score);
     }
     read_stated_deadline(mail, page, base)
@@ -193,7 +193,7 @@ fn read_implied_request(
     let about = |scored: &&ScoredSentence<'_>| scored.sentence.words().count() >= 4 && !scored.has(Feature::Injection);
     let strongest =
         page.sentences.iter().filter(about).max_by(|a, b| weigh_as_evidence(a).total_cmp(&weigh_as_evidence(b)))?;
-    let task = plan(strongest, true, mail, page, base);
+    let task = plan_task(strongest, true, mail, page, base);
     let reason = format!("reads like a mail that wants something ({})", bearing.because(head));
     Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(bearing.of(head))))
 }
@@ -250,10 +250,10 @@ fn read_stated_deadline(mail: &Mail, page: &AnnotatedMail<'_>, base: &ReferenceT
     }
     let scored = page.first_sentence_with(Feature::Deadline)?;
     let due = scored.due_date(base)?.clone();
-    let mut task = blank(TaskKind::Deadline, mail, scored.sentence.raw);
+    let mut task = new_task(TaskKind::Deadline, mail, scored.sentence.raw);
     task.objective =
         objective_writer(mail, page).write_with_lead("Meet the deadline", "לעמוד במועד", scored.sentence.raw);
-    settle(&mut task, Some(due), mail);
+    set_due_date_and_steps(&mut task, Some(due), mail);
     let reason = format!("names a deadline: “{}”", truncate_at_word(scored.sentence.raw, 120));
     Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(scored.logit_in_mail)))
 }

@@ -7,13 +7,13 @@ use crate::model::TaskKind;
 
 /// What a template may depend on.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Situation {
-    pub(super) due: bool,
+pub(super) struct TemplateContext {
+    pub(super) has_due_date: bool,
     /// The mail answers earlier ones.
     pub(super) in_thread: bool,
 }
 
-pub(super) fn steps(kind: TaskKind, situation: Situation) -> Vec<String> {
+pub(super) fn choose_steps(kind: TaskKind, situation: TemplateContext) -> Vec<String> {
     let steps: &[&str] = match kind {
         TaskKind::Meeting => &["propose_time_slots", "draft_reply", "send_calendar_invite"],
         TaskKind::Invitation => &["label", "answer_invitation"],
@@ -32,7 +32,7 @@ pub(super) fn steps(kind: TaskKind, situation: Situation) -> Vec<String> {
         (TaskKind::Request, "summarise_thread") => situation.in_thread,
         // Without a date there is nothing to be reminded at; a reminder asked for is a reminder all the same.
         (TaskKind::Reminder, "remind") => true,
-        (_, "remind") => situation.due,
+        (_, "remind") => situation.has_due_date,
         _ => true,
     };
     steps.iter().copied().filter(|step| applies(step)).map(str::to_owned).collect()
@@ -46,7 +46,7 @@ mod tests {
     fn every_kind_has_a_step_and_none_archives() {
         for kind in TaskKind::ALL.iter().copied() {
             for (due, in_thread) in [(false, false), (true, true)] {
-                let steps = steps(kind, Situation { due, in_thread });
+                let steps = choose_steps(kind, TemplateContext { has_due_date: due, in_thread });
                 assert!(!steps.is_empty(), "{kind}");
                 assert!(!steps.iter().any(|step| step == "archive"), "{kind}");
             }
@@ -55,10 +55,10 @@ mod tests {
 
     #[test]
     fn steps_depend_on_the_situation() {
-        let bare = Situation::default();
-        assert_eq!(steps(TaskKind::Request, bare), ["do_the_work"]);
-        let full = Situation { due: true, in_thread: true };
-        assert_eq!(steps(TaskKind::Request, full), ["summarise_thread", "remind", "do_the_work"]);
-        assert_eq!(steps(TaskKind::Reminder, bare), ["remind"]);
+        let bare = TemplateContext::default();
+        assert_eq!(choose_steps(TaskKind::Request, bare), ["do_the_work"]);
+        let full = TemplateContext { has_due_date: true, in_thread: true };
+        assert_eq!(choose_steps(TaskKind::Request, full), ["summarise_thread", "remind", "do_the_work"]);
+        assert_eq!(choose_steps(TaskKind::Reminder, bare), ["remind"]);
     }
 }

@@ -42,7 +42,7 @@ impl Node for PlanStep {
         };
         let mut reading = entry.reading_cache.get_or_init(|| reading::read(mail, &context)).clone();
         if entry.state.forced && reading.tasks.is_empty() {
-            reading.tasks.push(reading::forced(mail, &context));
+            reading.tasks.push(reading::plan_forced_task(mail, &context));
             reading.reason = "a person said: this is a task".into();
         }
         let about = self.mail_facts(entry, mail, &known, &reading);
@@ -80,7 +80,7 @@ fn apply_learned_reading(reading: &mut Reading, taught: Option<Taught>, mail: &M
             reading.reason = format!("learned ({}): {}", taught.entry, taught.why);
         }
         Some(taught) if taught.opens && reading.tasks.is_empty() => {
-            reading.tasks.push(reading::forced(mail, context));
+            reading.tasks.push(reading::plan_forced_task(mail, context));
             reading.no_task = None;
             reading.reason = format!("learned ({}): {}", taught.entry, taught.why);
         }

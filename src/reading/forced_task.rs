@@ -3,23 +3,23 @@
 use super::{
     date::{self, ReferenceTime},
     objective::truncate_at_word,
-    plan::{blank, settle},
+    plan::{new_task, set_due_date_and_steps},
     read::ReadContext,
     text,
 };
 use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
 
 /// The subject, or the first sentence, as a request.
-pub fn forced(mail: &Mail, context: &ReadContext<'_>) -> ExtractedTask {
+pub fn plan_forced_task(mail: &Mail, context: &ReadContext<'_>) -> ExtractedTask {
     let sentences = text::split_sentences(&mail.text);
     let first = sentences.first().map_or("", |sentence| sentence.raw);
     let subject = mail.subject.trim();
-    let mut task = blank(TaskKind::Request, mail, if first.is_empty() { subject } else { first });
+    let mut task = new_task(TaskKind::Request, mail, if first.is_empty() { subject } else { first });
     let about = if subject.is_empty() { first } else { subject };
     task.objective = truncate_at_word(if about.is_empty() { "Look at this mail" } else { about }, 120);
     let base = ReferenceTime::new(mail.date.unwrap_or(context.now), context.me);
     let due = sentences.iter().find_map(|sentence| date::find_due_date(&sentence.normalised, &base));
-    settle(&mut task, due, mail);
+    set_due_date_and_steps(&mut task, due, mail);
     task
 }
 
