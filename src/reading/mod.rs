@@ -12,7 +12,6 @@ mod clause;
 mod date;
 mod facts;
 mod forced_task;
-mod kind;
 mod learned;
 mod lexicon;
 mod money;
@@ -24,6 +23,7 @@ mod requests;
 #[cfg(test)]
 mod samples;
 mod score;
+mod task_kind;
 mod teach;
 mod template;
 mod text;

@@ -6,11 +6,11 @@ use super::{
     annotated_mail::AnnotatedMail,
     clause::{Clause, ClauseKind, extract_clause},
     date::{self, DueDate, ReferenceTime},
-    kind::{Seen, kind},
     lexicon::Feature,
     money,
     objective::{ObjectiveWriter, truncate_at_word},
     score::ScoredSentence,
+    task_kind::{KindHints, choose_task_kind},
     template::{TemplateContext, choose_steps},
     text::words,
 };
@@ -28,8 +28,8 @@ pub(super) fn plan_task(
         .or_else(|| scored.due_date(base).cloned())
         .or_else(|| if alone { find_nearby_due_date(scored, page, base) } else { None });
     let money = money::find(&scored.sentence.normalised);
-    let seen = Seen { dated: due.is_some(), money: money.is_some() };
-    let kind = kind(scored, &clause, page, mail, &seen);
+    let seen = KindHints { has_date: due.is_some(), has_amount: money.is_some() };
+    let kind = choose_task_kind(scored, &clause, page, mail, &seen);
     let voice = objective_writer(mail, page);
     let mut task = new_task(kind, mail, scored.sentence.raw);
     task.objective = match kind {

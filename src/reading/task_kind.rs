@@ -19,31 +19,31 @@ const MEETING_VERBS: &[&str] = &[
 const HANDING_VERBS: &[&str] =
     &["send", "resend", "forward", "issue", "email", "check", "review", "approve", "explain", "confirm"];
 
-pub(super) struct Seen {
-    pub(super) dated: bool,
-    pub(super) money: bool,
+pub(super) struct KindHints {
+    pub(super) has_date: bool,
+    pub(super) has_amount: bool,
 }
 
-pub(super) fn kind(
+pub(super) fn choose_task_kind(
     scored: &ScoredSentence<'_>,
     clause: &Clause,
     page: &AnnotatedMail<'_>,
     mail: &Mail,
-    seen: &Seen,
+    seen: &KindHints,
 ) -> TaskKind {
     let verb = clause.first_word();
     let has = |feature| scored.has(feature);
     let invoiced = has(Feature::Invoice) || page.subject_has(Feature::Invoice);
-    if invoiced && seen.money && !HANDING_VERBS.contains(&verb.as_str()) {
+    if invoiced && seen.has_amount && !HANDING_VERBS.contains(&verb.as_str()) {
         return TaskKind::Invoice;
     }
-    if meets(scored, clause, &verb) || fits(scored, page) {
+    if asks_for_meeting(scored, clause, &verb) || asks_when_to_meet(scored, page) {
         return TaskKind::Meeting;
     }
     if has(Feature::Review) && (has(Feature::Document) || !mail.attachments.is_empty()) {
         return TaskKind::Review;
     }
-    if has(Feature::Deadline) && seen.dated && clause.kind != ClauseKind::Tell {
+    if has(Feature::Deadline) && seen.has_date && clause.kind != ClauseKind::Tell {
         return TaskKind::Deadline;
     }
     let asks_only =
@@ -51,17 +51,17 @@ pub(super) fn kind(
     if asks_only || clause.kind == ClauseKind::Tell { TaskKind::Question } else { TaskKind::Request }
 }
 
-fn meets(scored: &ScoredSentence<'_>, clause: &Clause, verb: &str) -> bool {
+fn asks_for_meeting(scored: &ScoredSentence<'_>, clause: &Clause, verb: &str) -> bool {
     use Feature::{AsksYou, Hopes, LetMeKnow, Meeting, Please, Proposes, Question};
     let proposed =
         scored.features.has_any(&[Proposes, AsksYou, Question, LetMeKnow, Hopes, Please, Feature::Imperative]);
     let hebrew = !verb.is_ascii();
     let act = clause.kind != ClauseKind::Act || hebrew || MEETING_VERBS.contains(&verb);
-    scored.has(Meeting) && proposed && act && !only_when(scored)
+    scored.has(Meeting) && proposed && act && !only_refers_to_meeting(scored)
 }
 
 /// "Before the board meeting", "for the kick-off": the meeting stands already and only says when or for what.
-fn only_when(scored: &ScoredSentence<'_>) -> bool {
+fn only_refers_to_meeting(scored: &ScoredSentence<'_>) -> bool {
     const LEADS: &[&str] = &["before", "after", "during", "at", "from", "until", "for"];
     let plain = &scored.sentence.normalised;
     let told = |hit: &PhraseMatch| {
@@ -77,7 +77,7 @@ fn only_when(scored: &ScoredSentence<'_>) -> bool {
 }
 
 /// "When would suit you?" beside a wish to meet is that meeting.
-fn fits(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> bool {
+fn asks_when_to_meet(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> bool {
     use Feature::{AsksYou, Hopes, Proposes};
     let wish = |other: &ScoredSentence<'_>| {
         other.asks() && other.has(Feature::Meeting) && other.features.has_any(&[Proposes, Hopes, AsksYou])
