@@ -109,7 +109,7 @@ impl App {
         let now = self.clock.now();
         let said = new.objective.trim().to_owned();
         anyhow::ensure!(!said.is_empty(), "a task needs an objective: adjutant tasks add \"Buy milk\"");
-        let asked = reading::asked_reminder(&said, &self.config.me, now);
+        let asked = reading::parse_reminder_request(&said, &self.config.me, now);
         if let Some(asked) = &asked {
             let found = asked.deadline.clone().zip(asked.due_at);
             new.deadline = new.deadline.or(found);

@@ -16,7 +16,7 @@ mod learned;
 mod lexicon;
 mod money;
 mod objective;
-mod own;
+mod own_mail;
 mod plan;
 mod read;
 mod requests;
@@ -33,7 +33,7 @@ mod warn;
 pub use facts::{Relation, facts};
 pub use forced_task::{moment, parse_typed_date, plan_forced_task};
 pub use learned::use_weights;
-pub use own::asked_reminder;
+pub use own_mail::parse_reminder_request;
 pub use read::{ReadContext, read};
 pub use teach::{mail_signals, sentence_signals};
 

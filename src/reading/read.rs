@@ -11,7 +11,7 @@ use super::{
     lexicon::Feature,
     money,
     objective::truncate_at_word,
-    own,
+    own_mail,
     plan::{new_task, objective_writer, plan_invoice_task, plan_task, set_due_date_and_steps},
     requests::find_distinct_requests,
     score::{ScoredSentence, THRESHOLD, logistic},
@@ -82,7 +82,7 @@ fn decide_outcome(
     // Anyone can write the person's own address into From, and sellers do.
     let forged = !mail.authentication.verified && bearing.holds(Head::Spam);
     if context.me.is_me(&mail.from) && !forged {
-        let tasks = own::tasks(mail, page, base, context);
+        let tasks = own_mail::plan_own_tasks(mail, page, base, context);
         return match tasks.first() {
             Some(first) => {
                 let reason = format!("you wrote: “{}”", truncate_at_word(&first.evidence, 120));

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::model::{ExtractedTask, Instant, Mail, Me, TaskKind};
 
-pub(super) fn tasks(
+pub(super) fn plan_own_tasks(
     mail: &Mail,
     page: &AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
@@ -24,7 +24,8 @@ pub(super) fn tasks(
     let mut receivers = mail.to.iter().chain(&mail.cc);
     let to_self = receivers.all(|address| context.me.is_me(address));
     let read = |scored: &ScoredSentence<'_>| {
-        let (kind, objective) = if to_self { note(scored, page)? } else { promise(scored, mail, page)? };
+        let (kind, objective) =
+            if to_self { read_note_to_self(scored, page)? } else { read_promise(scored, mail, page)? };
         let due = scored.due_date(base).cloned();
         let person = if to_self { None } else { mail.to.first().map(|address| address.label().to_owned()) };
         let situation = TemplateContext { has_due_date: due.is_some(), in_thread: !mail.references.is_empty() };
@@ -46,12 +47,12 @@ pub(super) fn tasks(
 }
 
 /// What "remind me …" asks for, typed by the person; none when it is no such sentence.
-pub fn asked_reminder(typed: &str, me: &Me, now: Instant) -> Option<ExtractedTask> {
+pub fn parse_reminder_request(typed: &str, me: &Me, now: Instant) -> Option<ExtractedTask> {
     let mail = Mail { text: typed.to_owned(), ..Mail::default() };
     let page = AnnotatedMail::new(&mail, me);
     let base = ReferenceTime::new(now, me);
     let scored = page.sentences.iter().find(|scored| scored.has(Feature::Remind))?;
-    let (kind, objective) = note(scored, &page)?;
+    let (kind, objective) = read_note_to_self(scored, &page)?;
     let due = scored.due_date(&base).cloned();
     Some(ExtractedTask {
         kind,
@@ -68,7 +69,7 @@ pub fn asked_reminder(typed: &str, me: &Me, now: Instant) -> Option<ExtractedTas
     })
 }
 
-fn note(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
+fn read_note_to_self(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
     let hebrew = page.language == "he";
     let voice = ObjectiveWriter { person: "yourself", is_hebrew: hebrew };
     let said = normalise_spaces_and_quotes(scored.sentence.raw);
@@ -91,7 +92,7 @@ fn note(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> Option<(TaskKi
 }
 
 /// "I'll send you the plan by Friday" is the person's to keep.
-fn promise(scored: &ScoredSentence<'_>, mail: &Mail, page: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
+fn read_promise(scored: &ScoredSentence<'_>, mail: &Mail, page: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {
     let hit = scored.phrase_matches.iter().find(|hit| hit.feature == Feature::Commits)?;
     let said = normalise_spaces_and_quotes(scored.sentence.raw);
     let what = said.get(hit.end..)?.trim();
@@ -101,12 +102,12 @@ fn promise(scored: &ScoredSentence<'_>, mail: &Mail, page: &AnnotatedMail<'_>) -
     }
     let other = mail.to.first().map_or("them", |address| address.label());
     let hebrew = page.language == "he";
-    let text = if hebrew { said.clone() } else { swap_you(what, other) };
+    let text = if hebrew { said.clone() } else { replace_you_with_name(what, other) };
     Some((TaskKind::Commitment, ObjectiveWriter { person: other, is_hebrew: hebrew }.write_verbatim(&text)))
 }
 
 /// In the person's own mail "you" is the receiver.
-fn swap_you(text: &str, other: &str) -> String {
+fn replace_you_with_name(text: &str, other: &str) -> String {
     let swap = |word: &str| match word {
         "you" => other.to_owned(),
         "your" => format!("{other}'s"),
