@@ -93,7 +93,7 @@ pub fn mail(bytes: &[u8]) {
 pub fn plan(mail: &Mail) -> Reading {
     let context = ReadContext { me: &ME, now: now(), known_contact: false, thread_mine: false };
     let reading = reading::read(mail, &context);
-    let facts = reading::facts(mail, &reading, "work", &Relation::default());
+    let facts = reading::collect_facts(mail, &reading, "work", &Relation::default());
     for task in &reading.tasks {
         std::hint::black_box(facts.of(task));
     }

@@ -11,7 +11,7 @@ pub struct Relation {
 }
 
 /// The facts of a mail as a whole; [`Facts::of`] makes them those of one of its tasks.
-pub fn facts(mail: &Mail, reading: &Reading, account: &str, relation: &Relation) -> Facts {
+pub fn collect_facts(mail: &Mail, reading: &Reading, account: &str, relation: &Relation) -> Facts {
     let phishing = reading.warnings.iter().any(|warning| warning.kind == "phishing");
     Facts {
         sender: mail.from.addr.clone(),

@@ -30,7 +30,7 @@ mod text;
 mod urgency;
 mod warn;
 
-pub use facts::{Relation, facts};
+pub use facts::{Relation, collect_facts};
 pub use forced_task::{moment, parse_typed_date, plan_forced_task};
 pub use learned::use_weights;
 pub use own_mail::parse_reminder_request;

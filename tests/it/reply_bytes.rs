@@ -7,7 +7,7 @@ use adjutant::{
         AccountId, AccountMode, Action, ActionId, Effect, Mail, MailId, Task, TaskId, UserId, action::ComposedMessage,
     },
     policy::{EffectPolicy, PolicyContext, classify},
-    reading::{Relation, facts},
+    reading::{Relation, collect_facts},
     tool::{BusyTimes, Registry, ToolInput, ToolOutcome, rewrite_message},
 };
 use serde_json::json;
@@ -131,7 +131,7 @@ fn reply(mail: &Mail) -> ComposedMessage {
         "context": { "evidence": mail.text },
     }))
     .unwrap();
-    let facts = facts(mail, &reading, "work", &Relation::default());
+    let facts = collect_facts(mail, &reading, "work", &Relation::default());
     let agenda = BusyTimes::None;
     let input = ToolInput {
         task: &task,

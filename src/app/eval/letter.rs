@@ -109,7 +109,7 @@ impl Letter {
             let reading = reading::read(mail, context);
             let level = |facts: &_| RULES.as_ref().map(|rules| rules.judge(facts, context.now).level);
             let relation = Relation { addressed: Some(Addressed::To), ..Relation::default() };
-            let about = reading::facts(mail, &reading, "eval", &relation);
+            let about = reading::collect_facts(mail, &reading, "eval", &relation);
             let priority = reading.tasks.iter().filter_map(|task| level(&about.of(task))).max();
             Triage {
                 id: self.id.clone(),

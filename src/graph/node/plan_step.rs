@@ -95,7 +95,7 @@ impl PlanStep {
             thread_mine: known.thread_mine,
             addressed: Some(addressed(mail, known, &self.me)),
         };
-        reading::facts(mail, reading, entry.run.account.as_str(), &relation)
+        reading::collect_facts(mail, reading, entry.run.account.as_str(), &relation)
     }
 
     fn open_or_link_tasks(
