@@ -16,7 +16,7 @@ use super::{
     requests::find_distinct_requests,
     score::{ScoredSentence, THRESHOLD, logistic},
     text::words,
-    urgency::urgency,
+    urgency::estimate_urgency,
     warn,
 };
 use crate::model::{ExtractedTask, Instant, Mail, Me, Reading, TaskKind, reading::NoTask};
@@ -42,7 +42,7 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
     let verdict = decide_outcome(mail, &page, &base, &bearing, context);
     let meeting = page.sentences.iter().any(|scored| scored.has(Feature::Gathers)) || mail.invite.is_some();
     Reading {
-        urgency: urgency(&page, &bearing, &verdict.tasks, warn::pretends(mail, context.me), context),
+        urgency: estimate_urgency(&page, &bearing, &verdict.tasks, warn::pretends(mail, context.me), context),
         warnings: warn::find(mail, &page, &bearing, context),
         no_task: verdict.no_task,
         reason: verdict.reason,

@@ -12,9 +12,9 @@ use super::{
 use crate::model::{ExtractedTask, TaskKind};
 
 /// A sum of nought is as urgent as `rules/priority.yml` asks of a task that is high.
-const EVEN: f64 = 1.386_294;
+const HIGH_URGENCY_LOGIT: f64 = 1.386_294;
 
-pub(super) fn urgency(
+pub(super) fn estimate_urgency(
     page: &AnnotatedMail<'_>,
     bearing: &Bearing<'_>,
     tasks: &[ExtractedTask],
@@ -31,7 +31,7 @@ pub(super) fn urgency(
     let parts = [
         (said, 1.5),
         (pretends, -3.0),
-        (true, bearing.pressing() + EVEN),
+        (true, bearing.pressing() + HIGH_URGENCY_LOGIT),
         (page.has(Feature::Calm), -1.5),
         (alert && page.has(Feature::Urgent), 1.5),
         (context.known_contact, 0.2),
