@@ -28,7 +28,7 @@ mod teach;
 mod template;
 mod text;
 mod urgency;
-mod warn;
+mod warnings;
 
 pub use facts::{Relation, collect_facts};
 pub use forced_task::{moment, parse_typed_date, plan_forced_task};

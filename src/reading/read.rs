@@ -17,7 +17,7 @@ use super::{
     score::{ScoredSentence, THRESHOLD, logistic},
     text::words,
     urgency::estimate_urgency,
-    warn,
+    warnings,
 };
 use crate::model::{ExtractedTask, Instant, Mail, Me, Reading, TaskKind, reading::NoTask};
 
@@ -42,8 +42,14 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
     let verdict = decide_outcome(mail, &page, &base, &bearing, context);
     let meeting = page.sentences.iter().any(|scored| scored.has(Feature::Gathers)) || mail.invite.is_some();
     Reading {
-        urgency: estimate_urgency(&page, &bearing, &verdict.tasks, warn::pretends(mail, context.me), context),
-        warnings: warn::find(mail, &page, &bearing, context),
+        urgency: estimate_urgency(
+            &page,
+            &bearing,
+            &verdict.tasks,
+            warnings::is_impersonation(mail, context.me),
+            context,
+        ),
+        warnings: warnings::find_warnings(mail, &page, &bearing, context),
         no_task: verdict.no_task,
         reason: verdict.reason,
         score: verdict.score,

@@ -53,20 +53,20 @@ const BRANDS: &[&str] = &[
 const DATE_IGNORED: &str = "its Date header names no time from 1970 to 9998, so it counts as written when it arrived";
 
 /// Shows itself as someone it is not: a look-alike of a known name, or a link that leads elsewhere.
-pub(super) fn pretends(mail: &Mail, me: &Me) -> bool {
-    lookalike(mail, me).or_else(|| crossed_link(mail)).is_some()
+pub(super) fn is_impersonation(mail: &Mail, me: &Me) -> bool {
+    warn_of_lookalike_domain(mail, me).or_else(|| warn_of_mismatched_link(mail)).is_some()
 }
 
-pub(super) fn find(
+pub(super) fn find_warnings(
     mail: &Mail,
     page: &AnnotatedMail<'_>,
     bearing: &Bearing<'_>,
     context: &ReadContext<'_>,
 ) -> Vec<MailWarning> {
-    let phishing = lookalike(mail, context.me)
-        .or_else(|| crossed_link(mail))
-        .or_else(|| credentials(mail, page))
-        .or_else(|| resembling(mail, bearing, context));
+    let phishing = warn_of_lookalike_domain(mail, context.me)
+        .or_else(|| warn_of_mismatched_link(mail))
+        .or_else(|| warn_of_credentials_request(mail, page))
+        .or_else(|| warn_of_phishing_score(mail, bearing, context));
     let injection = page.sentences.iter().find(|scored| talks_to_program(scored)).map(|scored| {
         let text =
             format!("talks to the program, not to you: “{}”", reading::objective::shorten(scored.sentence.raw, 100));
@@ -83,38 +83,41 @@ pub(super) fn talks_to_program(scored: &ScoredSentence<'_>) -> bool {
 }
 
 /// The domain is nearly, but not quite, that of a known name, of the name it shows, or of the person.
-fn lookalike(mail: &Mail, me: &Me) -> Option<String> {
+fn warn_of_lookalike_domain(mail: &Mail, me: &Me) -> Option<String> {
     let domain = mail.from.domain();
     if mail.authentication.verified || domain.is_empty() {
         return None;
     }
     let label = main_label(domain);
-    let folded = foldings(label);
+    let folded = fold_label_and_parts(label);
     let shown: String = mail.from.name.iter().flat_map(|name| name.chars()).filter(|c| c.is_alphanumeric()).collect();
     let shown = shown.to_lowercase();
     let own = me.addresses.iter().filter_map(|own| own.rsplit_once('@')).map(|(_, domain)| main_label(domain));
-    let linked = mail.links.iter().filter_map(|link| host(&link.text)).map(main_label);
+    let linked = mail.links.iter().filter_map(|link| parse_host(&link.text)).map(main_label);
     let mut known = BRANDS.iter().copied().chain(own).chain(linked).chain(Some(shown.as_str()));
-    known.find(|known| resembles(label, &folded, known)).map(|known| {
+    known.find(|known| is_lookalike(label, &folded, known)).map(|known| {
         format!("the sender's domain {domain} looks like “{known}” but is not, and the receiving server did not vouch for it")
     })
 }
 
 /// Equal once swapped characters are put back, though not equal as written; or the name with words hung on by hyphens.
-fn resembles(label: &str, folded: &[String], known: &str) -> bool {
+fn is_lookalike(label: &str, folded: &[String], known: &str) -> bool {
     if label == known || known.len() < 4 {
         return false;
     }
-    folded.iter().any(|part| part == known) || (known.len() >= 6 && one_edit_apart(label, known))
+    folded.iter().any(|part| part == known) || (known.len() >= 6 && is_one_edit_apart(label, known))
 }
 
 /// The whole label and its hyphenated parts, with swapped characters put back.
-fn foldings(label: &str) -> Vec<String> {
-    std::iter::once(label).chain(label.split('-').filter(|part| part.len() < label.len())).map(fold).collect()
+fn fold_label_and_parts(label: &str) -> Vec<String> {
+    std::iter::once(label)
+        .chain(label.split('-').filter(|part| part.len() < label.len()))
+        .map(fold_confusables)
+        .collect()
 }
 
 /// Digits and letter pairs that pass for letters.
-fn fold(label: &str) -> String {
+fn fold_confusables(label: &str) -> String {
     let swapped = label.chars().filter(|c| *c != '-').map(|c| match c {
         '0' => 'o',
         '1' => 'l',
@@ -128,7 +131,7 @@ fn fold(label: &str) -> String {
     swapped.collect::<String>().replace("rn", "m").replace("vv", "w")
 }
 
-fn one_edit_apart(a: &str, b: &str) -> bool {
+fn is_one_edit_apart(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     if long.len() - short.len() > 1 {
         return false;
@@ -151,19 +154,19 @@ fn main_label(domain: &str) -> &str {
 }
 
 /// Shows one address and leads to another.
-fn crossed_link(mail: &Mail) -> Option<String> {
+fn warn_of_mismatched_link(mail: &Mail) -> Option<String> {
     // Newsletters count clicks through another host; a vouched-for sender may.
     if mail.authentication.verified && mail.bulk_header.is_some() {
         return None;
     }
     mail.links.iter().find_map(|link| {
-        let (shown, target) = (host(&link.text)?, host(&link.href)?);
+        let (shown, target) = (parse_host(&link.text)?, parse_host(&link.href)?);
         (main_label(shown) != main_label(target)).then(|| format!("a link shows {shown} but leads to {target}"))
     })
 }
 
 /// The host of something that looks like an address on the web.
-fn host(text: &str) -> Option<&str> {
+fn parse_host(text: &str) -> Option<&str> {
     let text = text.trim();
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let host = rest.split(['/', '?', '#', ':']).next()?;
@@ -173,7 +176,7 @@ fn host(text: &str) -> Option<&str> {
 }
 
 /// Nothing that can be shown in one line, but much that is found together in swindles.
-fn resembling(mail: &Mail, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Option<String> {
+fn warn_of_phishing_score(mail: &Mail, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Option<String> {
     let known = mail.authentication.verified || context.known_contact || context.thread_mine;
     if known || context.me.is_me(&mail.from) || !bearing.holds(Head::Phishing) {
         return None;
@@ -181,7 +184,7 @@ fn resembling(mail: &Mail, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> 
     Some(format!("an unverified sender writes like a swindler ({})", bearing.because(Head::Phishing)))
 }
 
-fn credentials(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<String> {
+fn warn_of_credentials_request(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<String> {
     if mail.authentication.verified {
         return None;
     }
@@ -206,7 +209,7 @@ mod tests {
             ("acme", "amazon", false),
             ("home", "some", false),
         ] {
-            assert_eq!(resembles(label, &foldings(label), known), expected, "{label} {known}");
+            assert_eq!(is_lookalike(label, &fold_label_and_parts(label), known), expected, "{label} {known}");
         }
     }
 
@@ -239,7 +242,7 @@ mod tests {
             ("Click here", None),
             ("v2. Done", None),
         ] {
-            assert_eq!(host(text).map(main_label), expected, "{text}");
+            assert_eq!(parse_host(text).map(main_label), expected, "{text}");
         }
     }
 }
