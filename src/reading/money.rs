@@ -37,7 +37,7 @@ pub(super) struct Money {
 
 impl Money {
     /// "EUR 1,250.00".
-    pub(super) fn spoken(&self) -> String {
+    pub(super) fn format_with_currency(&self) -> String {
         let cents = (self.amount * 100.0).round() as u64;
         let whole = (cents / 100).to_string();
         let mut grouped = String::new();
@@ -52,11 +52,11 @@ impl Money {
 }
 
 /// The largest amount with a currency beside it: totals are larger than their parts.
-pub(super) fn find(plain: &str) -> Option<Money> {
+pub(super) fn find_largest_amount(plain: &str) -> Option<Money> {
     let mut best: Option<Money> = None;
-    let starts = plain.char_indices().filter(|(at, c)| c.is_ascii_digit() && !digit_before(plain, *at));
+    let starts = plain.char_indices().filter(|(at, c)| c.is_ascii_digit() && !is_inside_token(plain, *at));
     for (at, _) in starts {
-        let Some(found) = money_at(plain, at) else { continue };
+        let Some(found) = parse_money_at(plain, at) else { continue };
         if best.as_ref().is_none_or(|best| found.amount > best.amount) {
             best = Some(found);
         }
@@ -64,29 +64,29 @@ pub(super) fn find(plain: &str) -> Option<Money> {
     best
 }
 
-fn digit_before(plain: &str, at: usize) -> bool {
+fn is_inside_token(plain: &str, at: usize) -> bool {
     let before = plain.get(..at).unwrap_or_default();
     before.ends_with(|c: char| c.is_alphanumeric())
         || (before.ends_with(['.', ',']) && before.trim_end_matches(['.', ',']).ends_with(|c: char| c.is_ascii_digit()))
 }
 
-fn money_at(plain: &str, at: usize) -> Option<Money> {
+fn parse_money_at(plain: &str, at: usize) -> Option<Money> {
     let (before, rest) = plain.split_at_checked(at)?;
     let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(rest.len());
     let (digits, after) = rest.split_at_checked(end)?;
-    let amount = amount(digits.trim_end_matches(['.', ',']))?;
+    let amount = parse_amount(digits.trim_end_matches(['.', ',']))?;
     let before = before.trim_end().rsplit(' ').next().unwrap_or_default();
     let after = after.trim_start().split([' ', '.', ',', ')', ';', '?']).next().unwrap_or_default();
-    let currency = currency(before.trim_start_matches(['(', ':'])).or_else(|| currency(after))?;
+    let currency = parse_currency(before.trim_start_matches(['(', ':'])).or_else(|| parse_currency(after))?;
     Some(Money { amount, currency })
 }
 
-fn currency(word: &str) -> Option<&'static str> {
+fn parse_currency(word: &str) -> Option<&'static str> {
     CURRENCIES.iter().find(|(name, _)| *name == word).map(|(_, code)| *code)
 }
 
 /// "1,250.00", "1.250,00", "1250", "99,5"; the last separator is the decimal one unless three digits follow it.
-fn amount(digits: &str) -> Option<f64> {
+fn parse_amount(digits: &str) -> Option<f64> {
     let decimal = digits.rfind(['.', ',']).filter(|at| digits.len() - at - 1 != 3);
     let (whole, fraction) = match decimal {
         Some(at) => (digits.get(..at)?, digits.get(at + 1..)?),
@@ -100,7 +100,7 @@ fn amount(digits: &str) -> Option<f64> {
 }
 
 /// "invoice no. 2041", "Invoice #INV-2041", "חשבונית מס' 2041".
-pub(super) fn invoice_number(raw: &str) -> Option<String> {
+pub(super) fn find_invoice_number(raw: &str) -> Option<String> {
     let plain = super::text::normalise(raw);
     let mut tokens = raw.split_whitespace().zip(plain.split_whitespace());
     while let Some((_, word)) = tokens.next() {
@@ -122,7 +122,7 @@ pub(super) fn invoice_number(raw: &str) -> Option<String> {
 }
 
 /// How long to meet: "30m", "1h", "1h30m".
-pub(super) fn duration(plain: &str) -> Option<String> {
+pub(super) fn find_meeting_duration(plain: &str) -> Option<String> {
     if !["min", "hour", "hr", "שעה", "שעות", "דק"].iter().any(|unit| plain.contains(unit)) {
         return None;
     }
@@ -135,19 +135,19 @@ pub(super) fn duration(plain: &str) -> Option<String> {
         ("an hour and a half", 90),
     ] {
         if plain.contains(phrase) {
-            return Some(spoken_minutes(minutes));
+            return Some(format_minutes(minutes));
         }
     }
     let words: Vec<&str> = words(plain).collect();
     let minutes = words.windows(2).find_map(|pair| match pair {
-        [count, unit] => minutes(count, unit),
+        [count, unit] => parse_minutes(count, unit),
         _ => None,
     });
     let one_hour = || ["an hour", "one hour", "שעה אחת", "של שעה"].iter().any(|phrase| plain.contains(phrase));
-    minutes.or_else(|| one_hour().then_some(60)).map(spoken_minutes)
+    minutes.or_else(|| one_hour().then_some(60)).map(format_minutes)
 }
 
-fn minutes(count: &str, unit: &str) -> Option<u32> {
+fn parse_minutes(count: &str, unit: &str) -> Option<u32> {
     let count: u32 = count.parse().ok()?;
     let minutes = match unit {
         "min" | "mins" | "minute" | "minutes" | "דקות" | "דק'" => count,
@@ -157,7 +157,7 @@ fn minutes(count: &str, unit: &str) -> Option<u32> {
     (5..=600).contains(&minutes).then_some(minutes)
 }
 
-pub(super) fn spoken_minutes(minutes: u32) -> String {
+pub(super) fn format_minutes(minutes: u32) -> String {
     match (minutes / 60, minutes % 60) {
         (0, minutes) => format!("{minutes}m"),
         (hours, 0) => format!("{hours}h"),
@@ -182,7 +182,11 @@ mod tests {
             ("room 1250", None),
             ("eur 1.2345", None),
         ] {
-            assert_eq!(find(text).map(|money| money.spoken()).as_deref(), expected, "{text}");
+            assert_eq!(
+                find_largest_amount(text).map(|money| money.format_with_currency()).as_deref(),
+                expected,
+                "{text}"
+            );
         }
     }
 
@@ -196,7 +200,7 @@ mod tests {
             ("the invoice for 12 chairs", None),
             ("invoice of EUR 1,250.00", None),
         ] {
-            assert_eq!(invoice_number(text).as_deref(), expected, "{text}");
+            assert_eq!(find_invoice_number(text).as_deref(), expected, "{text}");
         }
     }
 
@@ -212,7 +216,7 @@ mod tests {
             ("2000 minutes", None),
             ("soon", None),
         ] {
-            assert_eq!(duration(text).as_deref(), expected, "{text}");
+            assert_eq!(find_meeting_duration(text).as_deref(), expected, "{text}");
         }
     }
 }

@@ -94,7 +94,7 @@ impl ObjectiveWriter<'_> {
     pub(super) fn write_invoice(self, number: Option<&str>, money: Option<&Money>) -> String {
         let payee = strip_department(self.person);
         let number = number.map(|number| format!(" {number}")).unwrap_or_default();
-        let sum = money.map(|money| format!(" ({})", money.spoken())).unwrap_or_default();
+        let sum = money.map(|money| format!(" ({})", money.format_with_currency())).unwrap_or_default();
         format_objective(&if self.is_hebrew {
             format!("לשלם חשבונית{number} ל{payee}{sum}")
         } else {

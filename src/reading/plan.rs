@@ -27,7 +27,7 @@ pub(super) fn plan_task(
     let due = date::find_due_date(&clause.text.to_lowercase(), base)
         .or_else(|| scored.due_date(base).cloned())
         .or_else(|| if alone { find_nearby_due_date(scored, page, base) } else { None });
-    let money = money::find(&scored.sentence.normalised);
+    let money = money::find_largest_amount(&scored.sentence.normalised);
     let seen = KindHints { has_date: due.is_some(), has_amount: money.is_some() };
     let kind = choose_task_kind(scored, &clause, page, mail, &seen);
     let voice = objective_writer(mail, page);
@@ -35,7 +35,7 @@ pub(super) fn plan_task(
     task.objective = match kind {
         TaskKind::Meeting => {
             let said = page.sentences.iter().map(|scored| scored.sentence.normalised.as_str());
-            task.meeting_duration = said.chain([page.subject.as_str()]).find_map(money::duration);
+            task.meeting_duration = said.chain([page.subject.as_str()]).find_map(money::find_meeting_duration);
             let described =
                 if page.subject_has(Feature::Meeting) { &page.subject } else { &scored.sentence.normalised };
             if arranges_for_others(&clause) {
@@ -121,11 +121,11 @@ pub(super) fn plan_invoice_task(
     let money = page
         .sentences
         .iter()
-        .filter_map(|scored| money::find(&scored.sentence.normalised))
+        .filter_map(|scored| money::find_largest_amount(&scored.sentence.normalised))
         .max_by(|a, b| a.amount.total_cmp(&b.amount))?;
     let number = std::iter::once(mail.subject.as_str())
         .chain(page.sentences.iter().map(|scored| scored.sentence.raw))
-        .find_map(money::invoice_number);
+        .find_map(money::find_invoice_number);
     let wanted = page.has(Feature::Due) || page.count(Feature::Invoice) >= 2;
     let others = page.sentences.iter().any(|s| s.has(Feature::AsksYou) && !s.has(Feature::Invoice));
     if !wanted || (number.is_none() && !page.subject_has(Feature::Invoice)) || others {

@@ -125,7 +125,7 @@ fn read_invitation(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<ReadingOutco
     task.deadline = invite.start.map(|start| start.to_string());
     let length = invite.start.zip(invite.end).map(|(start, end)| start.hours_until(end) * 60.0);
     task.meeting_duration =
-        length.filter(|minutes| *minutes > 0.0).map(|minutes| money::spoken_minutes(minutes as u32));
+        length.filter(|minutes| *minutes > 0.0).map(|minutes| money::format_minutes(minutes as u32));
     Some(ReadingOutcome::with_tasks(vec![task], "a calendar invitation that waits for an answer", 0.95))
 }
 
@@ -139,7 +139,9 @@ fn read_alert(mail: &Mail, page: &AnnotatedMail<'_>) -> ReadingOutcome {
     let (english, hebrew) =
         (format!("Check the alert from {}", voice.person), format!("לבדוק את ההתראה מ{}", voice.person));
     task.objective = voice.write_with_lead(&english, &hebrew, evidence);
-    if let Some(money) = page.sentences.iter().find_map(|scored| money::find(&scored.sentence.normalised)) {
+    if let Some(money) =
+        page.sentences.iter().find_map(|scored| money::find_largest_amount(&scored.sentence.normalised))
+    {
         task.amount = Some(money.amount);
         task.currency = Some(money.currency.to_owned());
     }
