@@ -24,9 +24,9 @@ mod requests;
 mod samples;
 mod score;
 mod task_kind;
-mod teach;
 mod template;
 mod text;
+mod training;
 mod urgency;
 mod warnings;
 
@@ -35,7 +35,7 @@ pub use forced_task::{moment, parse_typed_date, plan_forced_task};
 pub use learned::use_weights;
 pub use own_mail::parse_reminder_request;
 pub use read::{ReadContext, read};
-pub use teach::{mail_signals, sentence_signals};
+pub use training::{mail_signals, sentence_signals};
 
 /// How much a text asks for something, whoever it is from.
 #[derive(Debug, Clone, Copy, PartialEq)]
