@@ -29,7 +29,7 @@ fn me() -> Me {
     }
 }
 
-fn fill(text: &str) -> String {
+fn fill_placeholders(text: &str) -> String {
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -127,7 +127,7 @@ fn parse(raw: &str) -> Mail {
 
 fn read_sample(name: &str) -> Reading {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples").join(format!("{name}.eml"));
-    let mail = parse(&fill(&std::fs::read_to_string(file).unwrap()));
+    let mail = parse(&fill_placeholders(&std::fs::read_to_string(file).unwrap()));
     let me = me();
     read(&mail, &ReadContext { me: &me, now: NOW.parse().unwrap(), known_contact: false, thread_mine: false })
 }
