@@ -82,7 +82,7 @@ impl ScoredSentence<'_> {
         of_sentence(&self.sentence, |signal| {
             let weight = table.weight(&signal, Head::Asks);
             if weight > LOUD {
-                for_it.push((weight, signal.spoken()));
+                for_it.push((weight, signal.describe()));
             }
         });
         for_it.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -79,7 +79,7 @@ impl Bearing<'_> {
     pub(in crate::reading) fn because(&self, head: Head) -> String {
         let mut loud: Vec<_> = self.seen.iter().filter(|(_, row)| at(&row.weights, head) > 0.0).collect();
         loud.sort_by(|a, b| at(&b.1.weights, head).total_cmp(&at(&a.1.weights, head)));
-        loud.iter().take(NAMED).map(|(signal, _)| signal.spoken()).collect::<Vec<_>>().join(", ")
+        loud.iter().take(NAMED).map(|(signal, _)| signal.describe()).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     envelope::{envelope, shape},
-    signal::{Signal, terms},
+    signal::{Signal, tokenise},
     weights::{Row, table},
 };
 use crate::{
@@ -171,7 +171,7 @@ fn call<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
 pub(in crate::reading) fn words<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>)) {
     for scored in telling(page) {
         let mut last = "^";
-        for word in terms(&scored.sentence.normalised) {
+        for word in tokenise(&scored.sentence.normalised) {
             take(Signal::Word(word));
             take(Signal::Pair(last, word));
             last = word;
@@ -195,7 +195,7 @@ pub(super) fn known_words<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(
 }
 
 fn subject<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>)) {
-    for word in terms(&page.subject) {
+    for word in tokenise(&page.subject) {
         take(Signal::Word(word));
         take(Signal::Subject(word));
     }

@@ -1,7 +1,7 @@
 //! One walk over a sentence's words, each looked up once for every question: does the sentence ask, and what is the mail.
 
 use super::{
-    signal::{Key, Signal, Term, placed},
+    signal::{HashedWord, Signal, SignalKey, tokenise_and_hash},
     weights::{Head, Row, at, table},
 };
 use crate::reading::bloom::hash_word;
@@ -16,7 +16,7 @@ pub(in crate::reading) struct SentenceWeights {
 
 #[derive(Debug, Clone, Copy)]
 struct WeightedWord {
-    word: Term,
+    word: HashedWord,
     word_weights: Option<&'static Row>,
     /// With the word before it.
     pair_weights: Option<&'static Row>,
@@ -30,21 +30,23 @@ pub(in crate::reading) fn weigh_sentence(plain: &str) -> SentenceWeights {
     let weight = |row: Option<&'static Row>| row.map_or(0.0, |row| at(&row.weights, Head::Asks));
     let mut walk = SentenceWeights { words: Vec::with_capacity(plain.len() / SHORT_WORD), request_sum: 0.0 };
     let (mut before, mut last) = (None, hash_word("^"));
-    for term in placed(plain) {
-        let this = term.key;
-        let alone = table.at(Key::WORD.with(this).done());
-        let paired = table.at(Key::PAIR.with(last).with(this).done());
+    for term in tokenise_and_hash(plain) {
+        let this = term.hash;
+        let alone = table.at(SignalKey::WORD.with_hash(this).finish());
+        let paired = table.at(SignalKey::PAIR.with_hash(last).with_hash(this).finish());
         walk.request_sum += weight(alone) + weight(paired) + weigh_three_words(before, last, this);
         walk.words.push(WeightedWord { word: term, word_weights: alone, pair_weights: paired });
         (before, last) = (Some(last), this);
     }
     let end = hash_word("$");
-    walk.request_sum += weight(table.at(Key::PAIR.with(last).with(end).done())) + weigh_three_words(before, last, end);
+    walk.request_sum += weight(table.at(SignalKey::PAIR.with_hash(last).with_hash(end).finish()))
+        + weigh_three_words(before, last, end);
     walk
 }
 
 fn weigh_three_words(before: Option<u64>, last: u64, this: u64) -> f64 {
-    let row = before.and_then(|before| table().at(Key::THREE.with(before).with(last).with(this).done()));
+    let row = before
+        .and_then(|before| table().at(SignalKey::THREE.with_hash(before).with_hash(last).with_hash(this).finish()));
     row.map_or(0.0, |row| at(&row.weights, Head::Asks))
 }
 

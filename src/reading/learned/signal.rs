@@ -36,7 +36,7 @@ impl fmt::Display for Signal<'_> {
 
 impl Signal<'_> {
     /// As a person reads it: words in quotes, cues by name.
-    pub(in crate::reading) fn spoken(&self) -> String {
+    pub(in crate::reading) fn describe(&self) -> String {
         match self {
             Signal::Word(word) | Signal::Subject(word) => format!("“{word}”"),
             Signal::Pair(a, b) => format!("“{}”", format!("{a} {b}").trim_matches(['^', '$', ' '])),
@@ -46,21 +46,23 @@ impl Signal<'_> {
     }
 
     /// The key of its row, without writing its name.
-    pub(super) fn key(&self) -> u64 {
+    pub(super) fn row_key(&self) -> u64 {
         match self {
-            Signal::Word(word) => Key::WORD.with(hash_word(word)),
-            Signal::Pair(a, b) => Key::PAIR.with(hash_word(a)).with(hash_word(b)),
-            Signal::Three(a, b, c) => Key::THREE.with(hash_word(a)).with(hash_word(b)).with(hash_word(c)),
-            Signal::Subject(word) => Key::SUBJECT.with(hash_word(word)),
-            Signal::Cue(name) => Key::CUE.with(hash_word(name)),
-            Signal::SubjectCue(name) => Key::SUBJECT_CUE.with(hash_word(name)),
-            Signal::Again(name) => Key::AGAIN.with(hash_word(name)),
+            Signal::Word(word) => SignalKey::WORD.with_hash(hash_word(word)),
+            Signal::Pair(a, b) => SignalKey::PAIR.with_hash(hash_word(a)).with_hash(hash_word(b)),
+            Signal::Three(a, b, c) => {
+                SignalKey::THREE.with_hash(hash_word(a)).with_hash(hash_word(b)).with_hash(hash_word(c))
+            }
+            Signal::Subject(word) => SignalKey::SUBJECT.with_hash(hash_word(word)),
+            Signal::Cue(name) => SignalKey::CUE.with_hash(hash_word(name)),
+            Signal::SubjectCue(name) => SignalKey::SUBJECT_CUE.with_hash(hash_word(name)),
+            Signal::Again(name) => SignalKey::AGAIN.with_hash(hash_word(name)),
         }
-        .done()
+        .finish()
     }
 
     /// The signal of a name, as the weights' file has it.
-    pub(super) fn named(name: &str) -> Option<Signal<'_>> {
+    pub(super) fn parse(name: &str) -> Option<Signal<'_>> {
         let (sort, rest) = name.split_once(':')?;
         let mut words = rest.split(' ');
         let mut word = || words.next();
@@ -79,29 +81,29 @@ impl Signal<'_> {
 
 /// A key in the making: the sort of signal, then its words. A word is hashed once, however many signals it is part of.
 #[derive(Clone, Copy)]
-pub(super) struct Key(u64);
+pub(super) struct SignalKey(u64);
 
-impl Key {
-    pub(super) const WORD: Key = Key::of_sort(1);
-    pub(super) const PAIR: Key = Key::of_sort(2);
-    pub(super) const THREE: Key = Key::of_sort(3);
-    const SUBJECT: Key = Key::of_sort(4);
-    const CUE: Key = Key::of_sort(5);
-    const SUBJECT_CUE: Key = Key::of_sort(6);
-    const AGAIN: Key = Key::of_sort(7);
+impl SignalKey {
+    pub(super) const WORD: SignalKey = SignalKey::for_kind(1);
+    pub(super) const PAIR: SignalKey = SignalKey::for_kind(2);
+    pub(super) const THREE: SignalKey = SignalKey::for_kind(3);
+    const SUBJECT: SignalKey = SignalKey::for_kind(4);
+    const CUE: SignalKey = SignalKey::for_kind(5);
+    const SUBJECT_CUE: SignalKey = SignalKey::for_kind(6);
+    const AGAIN: SignalKey = SignalKey::for_kind(7);
 
     /// Far apart: a word's number has few bits when the word is short.
-    const fn of_sort(sort: u64) -> Key {
-        Key(sort.wrapping_mul(0xd1b5_4a32_d192_ed03))
+    const fn for_kind(sort: u64) -> SignalKey {
+        SignalKey(sort.wrapping_mul(0xd1b5_4a32_d192_ed03))
     }
 
     #[inline]
-    pub(super) fn with(self, word: u64) -> Key {
-        Key((self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    pub(super) fn with_hash(self, word: u64) -> SignalKey {
+        SignalKey((self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
     #[inline]
-    pub(super) fn done(self) -> u64 {
+    pub(super) fn finish(self) -> u64 {
         self.0 ^ (self.0 >> 32)
     }
 }
@@ -112,21 +114,21 @@ const LONGEST_WORD: usize = 24;
 pub(super) const NUMBER: &str = "#";
 
 /// Words as the weights know them: numbers are one word, question and exclamation marks are words.
-pub(in crate::reading) fn terms(plain: &str) -> impl Iterator<Item = &str> {
-    placed(plain).map(|term| term.text(plain))
+pub(in crate::reading) fn tokenise(plain: &str) -> impl Iterator<Item = &str> {
+    tokenise_and_hash(plain).map(|term| term.text(plain))
 }
 
 /// One word of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Term {
-    pub(super) key: u64,
+pub(super) struct HashedWord {
+    pub(super) hash: u64,
     start: u32,
     /// A number has none, because all are one word.
     length: u32,
 }
 
-impl Term {
-    const NUMBER: u64 = b'#' as u64;
+impl HashedWord {
+    const NUMBER_HASH: u64 = b'#' as u64;
 
     /// `plain` is where it was found.
     pub(super) fn text<'a>(&self, plain: &'a str) -> &'a str {
@@ -139,15 +141,15 @@ impl Term {
 }
 
 #[inline]
-pub(super) fn placed(plain: &str) -> impl Iterator<Item = Term> {
+pub(super) fn tokenise_and_hash(plain: &str) -> impl Iterator<Item = HashedWord> {
     let bytes = plain.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
             let first = loop {
-                let (sort, length) = Sort::at(plain, bytes, at)?;
+                let (sort, length) = CharKind::classify_at(plain, bytes, at)?;
                 match sort {
-                    Sort::Space | Sort::Apostrophe => at += length,
+                    CharKind::Space | CharKind::Apostrophe => at += length,
                     sort => break sort,
                 }
             };
@@ -159,8 +161,8 @@ pub(super) fn placed(plain: &str) -> impl Iterator<Item = Term> {
                     (end, known) = (at, key);
                 }
                 // An apostrophe, a letter of another script, or a mark that is a word by itself.
-                let (sort, length) = Sort::at(plain, bytes, at).unwrap_or((Sort::Space, 0));
-                if sort == Sort::Space || (sort == Sort::Mark && at > start) {
+                let (sort, length) = CharKind::classify_at(plain, bytes, at).unwrap_or((CharKind::Space, 0));
+                if sort == CharKind::Space || (sort == CharKind::Mark && at > start) {
                     break;
                 }
                 key = bytes
@@ -169,25 +171,25 @@ pub(super) fn placed(plain: &str) -> impl Iterator<Item = Term> {
                     .iter()
                     .fold(key, |key, byte| extend_hash(key, *byte));
                 at += length;
-                if sort != Sort::Apostrophe {
+                if sort != CharKind::Apostrophe {
                     (end, known) = (at, key);
                 }
-                if sort == Sort::Mark {
+                if sort == CharKind::Mark {
                     break;
                 }
             }
-            if first == Sort::Digit {
-                return Some(Term { key: Term::NUMBER, start: start as u32, length: 0 });
+            if first == CharKind::Digit {
+                return Some(HashedWord { hash: HashedWord::NUMBER_HASH, start: start as u32, length: 0 });
             }
             if end - start <= LONGEST_WORD {
-                return Some(Term { key: known, start: start as u32, length: (end - start) as u32 });
+                return Some(HashedWord { hash: known, start: start as u32, length: (end - start) as u32 });
             }
         }
     })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum CharKind {
     Letter,
     Digit,
     Apostrophe,
@@ -196,9 +198,9 @@ enum Sort {
     Space,
 }
 
-impl Sort {
+impl CharKind {
     #[expect(clippy::indexing_slicing, reason = "a constant: the compiler has seen that it fits")]
-    const OF_ASCII: [Sort; 128] = {
+    const ASCII_KINDS: [CharKind; 128] = {
         let mut sorts = [Self::Space; 128];
         let mut byte = 0;
         while byte < 128 {
@@ -216,9 +218,9 @@ impl Sort {
 
     /// Of the character at a place, with its length. Almost all are ASCII, and not decoded.
     #[inline]
-    fn at(plain: &str, bytes: &[u8], at: usize) -> Option<(Self, usize)> {
+    fn classify_at(plain: &str, bytes: &[u8], at: usize) -> Option<(Self, usize)> {
         let byte = *bytes.get(at)?;
-        if let Some(sort) = Self::OF_ASCII.get(usize::from(byte)) {
+        if let Some(sort) = Self::ASCII_KINDS.get(usize::from(byte)) {
             return Some((*sort, 1));
         }
         let c = plain.get(at..)?.chars().next()?;
@@ -230,7 +232,7 @@ impl Sort {
 /// Every signal of one sentence's words, with its ends.
 pub(in crate::reading) fn of_sentence<'a>(sentence: &'a Sentence<'_>, mut take: impl FnMut(Signal<'a>)) {
     let (mut before, mut last) = ("", "^");
-    for word in terms(&sentence.normalised) {
+    for word in tokenise(&sentence.normalised) {
         take(Signal::Word(word));
         take(Signal::Pair(last, word));
         if !before.is_empty() {
@@ -260,14 +262,14 @@ mod tests {
             Signal::SubjectCue("urgent"),
             Signal::Again("urgent"),
         ] {
-            assert_eq!(Signal::named(&signal.to_string()), Some(signal));
+            assert_eq!(Signal::parse(&signal.to_string()), Some(signal));
         }
     }
 
     #[test]
     fn words_of_a_sentence() {
         let text = split_sentences("Can't you pay $20 by 5pm? 'Now'!");
-        let words: Vec<_> = terms(&text[0].normalised).collect();
+        let words: Vec<_> = tokenise(&text[0].normalised).collect();
         assert_eq!(words, ["can't", "you", "pay", "$", "#", "by", "#", "?"]);
         let mut named = Vec::new();
         of_sentence(&split_sentences("Call me")[0], |signal| named.push(signal.to_string()));

@@ -103,7 +103,7 @@ impl Table {
                 head = named as usize;
                 put(&mut table.always, head, bias);
             } else if let Some((signal, weight)) = weighed(line) {
-                table.set(signal.key(), head, weight);
+                table.set(signal.row_key(), head, weight);
             }
         }
         let cue = |name: &str| table.weight(&Signal::Cue(name), Head::Asks);
@@ -137,7 +137,7 @@ impl Table {
     }
 
     pub(super) fn row(&self, signal: &Signal<'_>) -> Option<&Row> {
-        self.at(signal.key())
+        self.at(signal.row_key())
     }
 
     #[inline]
@@ -162,7 +162,7 @@ fn section(line: &str) -> Option<(Head, f32)> {
 
 fn weighed(line: &str) -> Option<(Signal<'_>, f32)> {
     let (weight, name) = line.split_once(' ')?;
-    Some((Signal::named(name)?, weight.parse().ok()?))
+    Some((Signal::parse(name)?, weight.parse().ok()?))
 }
 
 fn put(row: &mut Weights, head: usize, value: f32) {
