@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 
 use super::{
     date::{self, DueDate, ReferenceTime},
-    learned::{Head, SentenceWeights, of_sentence, table, weigh_sentence},
+    learned::{Head, SentenceWeights, emit_sentence_signals, table, weigh_sentence},
     lexicon::{Feature, FeatureSet, PhraseMatch, find_phrases, is_lead_in, is_verb},
     text::{Sentence, words},
 };
@@ -79,7 +79,7 @@ impl ScoredSentence<'_> {
             features.map(|feature| (feature.hand_weight() * hand + table.asking(feature), feature.as_str().to_owned())),
         );
         for_it.retain(|(weight, _)| *weight > LOUD);
-        of_sentence(&self.sentence, |signal| {
+        emit_sentence_signals(&self.sentence, |signal| {
             let weight = table.weight(&signal, Head::Asks);
             if weight > LOUD {
                 for_it.push((weight, signal.describe()));

@@ -5,7 +5,7 @@
 use super::{
     annotated_mail::AnnotatedMail,
     date::ReferenceTime,
-    learned::{Signal, cues, of_sentence, words},
+    learned::{Signal, emit_mail_cues, emit_sentence_signals, emit_word_signals},
     lexicon::Feature,
     read::ReadContext,
     score::score_sentence,
@@ -18,7 +18,7 @@ pub fn sentence_signals(text: &str) -> Vec<(Vec<String>, f64)> {
     let signals = |sentence| {
         let scored = score_sentence(sentence, &[]);
         let mut names = Vec::new();
-        of_sentence(&scored.sentence, |signal| names.push(signal.to_string()));
+        emit_sentence_signals(&scored.sentence, |signal| names.push(signal.to_string()));
         let features = scored.features.iter().filter(|feature| *feature != Feature::Always);
         names.extend(features.map(|feature| Signal::Cue(feature.as_str()).to_string()));
         (names, scored.hand_sum)
@@ -31,7 +31,7 @@ pub fn mail_signals(mail: &Mail, context: &ReadContext<'_>) -> Vec<String> {
     let page = AnnotatedMail::new(mail, context.me);
     let base = ReferenceTime::new(mail.date.unwrap_or(context.now), context.me);
     let mut names = Vec::new();
-    cues(mail, &page, &base, context.me, |signal| names.push(signal.to_string()));
-    words(&page, |signal| names.push(signal.to_string()));
+    emit_mail_cues(mail, &page, &base, context.me, |signal| names.push(signal.to_string()));
+    emit_word_signals(&page, |signal| names.push(signal.to_string()));
     names
 }

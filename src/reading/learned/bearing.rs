@@ -1,7 +1,7 @@
 //! Which way a mail leans: one number per question, the sort it most resembles, and which signals carried that.
 
 use super::{
-    cue::{cues, known_words},
+    cue::{emit_mail_cues, emit_weighted_signals},
     signal::Signal,
     weights::{Head, Row, Weights, at, table},
 };
@@ -108,11 +108,11 @@ pub(in crate::reading) fn bearing<'a>(
             }
         }
     };
-    cues(mail, page, base, me, |signal: Signal<'a>| {
+    emit_mail_cues(mail, page, base, me, |signal: Signal<'a>| {
         if let Some(row) = table.row(&signal) {
             count(signal, row);
         }
     });
-    known_words(page, count);
+    emit_weighted_signals(page, count);
     Bearing { sums, seen }
 }

@@ -1,7 +1,7 @@
 //! The cues of a whole mail: which phrases stand in it, what its sentences ask, how near its days are.
 
 use super::{
-    envelope::{envelope, shape},
+    envelope::{emit_envelope_cues, emit_layout_cues},
     signal::{Signal, tokenise},
     weights::{Row, table},
 };
@@ -16,30 +16,30 @@ use crate::{
 };
 
 /// So many sentences are asked for their days.
-const DATED_SENTENCES: usize = 40;
+const MAX_DATED_SENTENCES: usize = 40;
 /// Words beyond this say nothing new about the sort of mail.
-const MOST_WORDS: usize = 1_500;
+const MAX_WORDS: usize = 1_500;
 
 /// Every cue of a mail. One may come more than once; it counts once.
-pub(in crate::reading) fn cues<'a>(
+pub(in crate::reading) fn emit_mail_cues<'a>(
     mail: &'a Mail,
     page: &'a AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
     me: &Me,
     mut take: impl FnMut(Signal<'a>),
 ) {
-    envelope(mail, me, &mut take);
-    shape(mail, &mut take);
-    phrases(page, &mut take);
-    asking(page, &mut take);
-    let near = page.sentences.iter().take(DATED_SENTENCES);
-    let dated: Dated<'_> = near.map(|scored| (scored, scored.due_date(base))).collect();
-    days(page, &dated, base, &mut take);
-    pressing(page, &dated, base, &mut take);
-    call(page, &mut take);
+    emit_envelope_cues(mail, me, &mut take);
+    emit_layout_cues(mail, &mut take);
+    emit_phrase_cues(page, &mut take);
+    emit_request_cues(page, &mut take);
+    let near = page.sentences.iter().take(MAX_DATED_SENTENCES);
+    let dated: DatedSentences<'_> = near.map(|scored| (scored, scored.due_date(base))).collect();
+    emit_date_cues(page, &dated, base, &mut take);
+    emit_urgency_cues(page, &dated, base, &mut take);
+    emit_salutation_cues(page, &mut take);
 }
 
-fn phrases<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
+fn emit_phrase_cues<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
     for feature in page.features().iter().filter(|feature| *feature != Feature::Always) {
         take(Signal::Cue(feature.as_str()));
         if page.count(feature) >= 2 {
@@ -51,7 +51,7 @@ fn phrases<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
     }
 }
 
-fn asking<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
+fn emit_request_cues<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
     let best = page.sentences.iter().filter(|s| !s.is_courtesy()).map(|s| s.score).fold(0.0, f64::max);
     let asks = page.sentences.iter().filter(|scored| scored.asks()).count();
     let outright = page.sentences.iter().filter(|scored| scored.asks_outright()).count();
@@ -75,9 +75,14 @@ fn asking<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
 }
 
 /// Sentences with the time each names.
-type Dated<'p> = Vec<(&'p ScoredSentence<'p>, Option<&'p DueDate>)>;
+type DatedSentences<'p> = Vec<(&'p ScoredSentence<'p>, Option<&'p DueDate>)>;
 
-fn days<'a>(page: &AnnotatedMail<'_>, dated: &Dated<'_>, base: &ReferenceTime<'_>, take: &mut impl FnMut(Signal<'a>)) {
+fn emit_date_cues<'a>(
+    page: &AnnotatedMail<'_>,
+    dated: &DatedSentences<'_>,
+    base: &ReferenceTime<'_>,
+    take: &mut impl FnMut(Signal<'a>),
+) {
     // What the writer promises by a day is no limit for the reader.
     let others = dated.iter().filter(|(scored, _)| !scored.has(Feature::Commits));
     let dues: Vec<&DueDate> = others.filter_map(|(_, due)| *due).collect();
@@ -108,9 +113,9 @@ fn days<'a>(page: &AnnotatedMail<'_>, dated: &Dated<'_>, base: &ReferenceTime<'_
 }
 
 /// Things that press when they stand in one sentence, and say little apart.
-fn pressing<'a>(
+fn emit_urgency_cues<'a>(
     page: &AnnotatedMail<'_>,
-    dated: &Dated<'_>,
+    dated: &DatedSentences<'_>,
     base: &ReferenceTime<'_>,
     take: &mut impl FnMut(Signal<'a>),
 ) {
@@ -145,7 +150,7 @@ fn pressing<'a>(
 }
 
 /// "Daniel," on a line of its own, "Hi Priya,": someone is called by name.
-fn call<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
+fn emit_salutation_cues<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
     let Some(first) = page.sentences.first() else { return };
     let raw = first.sentence.raw;
     let head = raw.split([',', '–', '—', ':']).next().unwrap_or_default();
@@ -168,8 +173,8 @@ fn call<'a>(page: &AnnotatedMail<'_>, take: &mut impl FnMut(Signal<'a>)) {
 }
 
 /// Every word and pair of a mail.
-pub(in crate::reading) fn words<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>)) {
-    for scored in telling(page) {
+pub(in crate::reading) fn emit_word_signals<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>)) {
+    for scored in sentences_within_word_limit(page) {
         let mut last = "^";
         for word in tokenise(&scored.sentence.normalised) {
             take(Signal::Word(word));
@@ -177,24 +182,24 @@ pub(in crate::reading) fn words<'a>(page: &'a AnnotatedMail<'_>, mut take: impl 
             last = word;
         }
     }
-    subject(page, take);
+    emit_subject_words(page, take);
 }
 
 /// Those of them that have weights, from the walk that scored the sentences.
-pub(super) fn known_words<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>, &'static Row)) {
-    for scored in telling(page) {
+pub(super) fn emit_weighted_signals<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>, &'static Row)) {
+    for scored in sentences_within_word_limit(page) {
         for (signal, row) in scored.weights.weighted_signals(&scored.sentence.normalised) {
             take(signal, row);
         }
     }
-    subject(page, |signal| {
+    emit_subject_words(page, |signal| {
         if let Some(row) = table().row(&signal) {
             take(signal, row);
         }
     });
 }
 
-fn subject<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>)) {
+fn emit_subject_words<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>)) {
     for word in tokenise(&page.subject) {
         take(Signal::Word(word));
         take(Signal::Subject(word));
@@ -202,10 +207,10 @@ fn subject<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>)) {
 }
 
 /// The sentences up to the one in which the words that count are reached.
-fn telling<'p, 'a>(page: &'p AnnotatedMail<'a>) -> impl Iterator<Item = &'p ScoredSentence<'a>> {
+fn sentences_within_word_limit<'p, 'a>(page: &'p AnnotatedMail<'a>) -> impl Iterator<Item = &'p ScoredSentence<'a>> {
     let mut words = 0;
     page.sentences.iter().take_while(move |scored| {
-        let more = words < MOST_WORDS;
+        let more = words < MAX_WORDS;
         words += scored.weights.word_count();
         more
     })

@@ -51,7 +51,7 @@ const OFFICE_WORDS: &[&str] =
 const SALES_WORDS: &[&str] = &["deal", "offer", "promo", "prize", "win", "claim", "cash", "pharma", "free", "reward"];
 
 /// Desks that write to customers, not machines as such.
-const DESKS: &[&str] = &[
+const DEPARTMENT_NAMES: &[&str] = &[
     "news",
     "marketing",
     "sales",
@@ -73,10 +73,11 @@ const DESKS: &[&str] = &[
     "deals",
 ];
 
-pub(super) fn envelope<'a>(mail: &Mail, me: &Me, mut take: impl FnMut(Signal<'a>)) {
+pub(super) fn emit_envelope_cues<'a>(mail: &Mail, me: &Me, mut take: impl FnMut(Signal<'a>)) {
     let domain = mail.from.domain();
     let local = mail.from.addr.split('@').next().unwrap_or_default();
-    let own = me.addresses.iter().filter_map(|own| own.rsplit_once('@')).any(|(_, own)| same_house(own, domain));
+    let own =
+        me.addresses.iter().filter_map(|own| own.rsplit_once('@')).any(|(_, own)| is_same_organisation(own, domain));
     let receivers = mail.to.len() + mail.cc.len();
     let direct = mail.to.iter().any(|address| me.is_me(address));
     let any = |words: &[&str], text: &str| words.iter().any(|word| text.contains(word));
@@ -89,7 +90,7 @@ pub(super) fn envelope<'a>(mail: &Mail, me: &Me, mut take: impl FnMut(Signal<'a>
         (HOME_PROVIDERS.contains(&domain), "home_address"),
         (mail.from.name.is_none(), "no_name"),
         (is_machine_sender(&mail.from.addr), "machine_sender"),
-        (DESKS.iter().any(|desk| local.split(['.', '-', '_']).any(|part| part == *desk)), "desk_sender"),
+        (DEPARTMENT_NAMES.iter().any(|desk| local.split(['.', '-', '_']).any(|part| part == *desk)), "desk_sender"),
         (CHEAP_ENDINGS.iter().any(|ending| domain.ends_with(ending)), "cheap_domain"),
         (any(OFFICE_WORDS, label), "office_domain"),
         (any(SALES_WORDS, label), "sales_domain"),
@@ -112,15 +113,15 @@ pub(super) fn envelope<'a>(mail: &Mail, me: &Me, mut take: impl FnMut(Signal<'a>
 }
 
 /// The same domain, or one under the other.
-fn same_house(own: &str, other: &str) -> bool {
+fn is_same_organisation(own: &str, other: &str) -> bool {
     let under = |a: &str, b: &str| a.strip_suffix(b).is_some_and(|rest| rest.ends_with('.'));
     !HOME_PROVIDERS.contains(&own) && (own == other || under(own, other) || under(other, own))
 }
 
 /// How the text is set: its length, its links, its shouting, words broken to hide from filters.
-pub(super) fn shape<'a>(mail: &Mail, mut take: impl FnMut(Signal<'a>)) {
+pub(super) fn emit_layout_cues<'a>(mail: &Mail, mut take: impl FnMut(Signal<'a>)) {
     let text = mail.text.get(..mail.text.floor_char_boundary(8_000)).unwrap_or_default();
-    let mut seen = Shape::default();
+    let mut seen = LayoutCounts::default();
     // Looked for in the whole first: most mails have none.
     let links = text.contains("http") || text.contains("www");
     for word in text.split_whitespace() {
@@ -137,12 +138,12 @@ pub(super) fn shape<'a>(mail: &Mail, mut take: impl FnMut(Signal<'a>)) {
         (words >= 130, "long_text"),
         (seen.links > 0 || !mail.links.is_empty(), "links"),
         (seen.links + mail.links.len() > 3, "many_links"),
-        (seen.bangs >= 2, "exclaims"),
+        (seen.exclamations >= 2, "exclaims"),
         (text.contains("!!"), "shouts"),
         (seen.capitals * 12 > words && seen.capitals >= 3, "capitals"),
-        (seen.lone * 5 > words && words >= 8, "broken_words"),
-        (seen.apart * 12 > words && words >= 8, "loose_marks"),
-        (seen.mixed * 25 > words && seen.mixed >= 2, "mixed_words"),
+        (seen.single_letters * 5 > words && words >= 8, "broken_words"),
+        (seen.loose_marks * 12 > words && words >= 8, "loose_marks"),
+        (seen.mixed_words * 25 > words && seen.mixed_words >= 2, "mixed_words"),
         (seen.money > 0, "money"),
         (seen.percent > 0, "percent"),
         (seen.bullets >= 2, "list_of_points"),
@@ -158,35 +159,36 @@ pub(super) fn shape<'a>(mail: &Mail, mut take: impl FnMut(Signal<'a>)) {
 }
 
 #[derive(Default)]
-struct Shape {
+struct LayoutCounts {
     words: usize,
     links: usize,
-    bangs: usize,
+    exclamations: usize,
     capitals: usize,
     /// Single letters that are no words.
-    lone: usize,
+    single_letters: usize,
     /// Marks that stand apart from words.
-    apart: usize,
+    loose_marks: usize,
     /// Letters and digits or marks in one word.
-    mixed: usize,
+    mixed_words: usize,
     money: usize,
     percent: usize,
     bullets: usize,
 }
 
-impl Shape {
+impl LayoutCounts {
     fn add(&mut self, word: &str) {
-        let seen = Letters::of(word);
+        let seen = WordCharacters::from_word(word);
         self.words += 1;
-        self.bangs += usize::from(seen.bang);
-        self.money += usize::from(seen.money);
-        self.percent += usize::from(seen.percent);
-        self.mixed += usize::from(seen.odd && is_mixed(word));
+        self.exclamations += usize::from(seen.has_exclamation);
+        self.money += usize::from(seen.has_currency);
+        self.percent += usize::from(seen.has_percent);
+        self.mixed_words += usize::from(seen.has_lowercase_after_mark && is_mixed(word));
         if word.len() > 3 {
-            self.capitals += usize::from(seen.letters >= 4 && !seen.small && word.is_ascii());
+            self.capitals += usize::from(seen.letters >= 4 && !seen.has_lowercase && word.is_ascii());
         } else {
-            self.lone += usize::from(seen.letters == 1 && word.len() == 1 && !matches!(word, "a" | "A" | "I" | "i"));
-            self.apart += usize::from(matches!(word, "." | "," | "!" | "?" | ":" | ";" | "/"));
+            self.single_letters +=
+                usize::from(seen.letters == 1 && word.len() == 1 && !matches!(word, "a" | "A" | "I" | "i"));
+            self.loose_marks += usize::from(matches!(word, "." | "," | "!" | "?" | ":" | ";" | "/"));
             self.bullets += usize::from(matches!(word, "-" | "•" | "*" | "1." | "2." | "3." | "1)" | "2)"));
         }
     }
@@ -194,34 +196,34 @@ impl Shape {
 
 /// What one look at a word's characters shows.
 #[derive(Default)]
-struct Letters {
+struct WordCharacters {
     letters: usize,
-    small: bool,
-    bang: bool,
-    money: bool,
-    percent: bool,
+    has_lowercase: bool,
+    has_exclamation: bool,
+    has_currency: bool,
+    has_percent: bool,
     /// A small letter follows a digit or a mark.
-    odd: bool,
+    has_lowercase_after_mark: bool,
 }
 
-impl Letters {
-    fn of(word: &str) -> Self {
+impl WordCharacters {
+    fn from_word(word: &str) -> Self {
         let mut seen = Self::default();
         let mut after_mark = false;
         for c in word.chars() {
             let small = c.is_ascii_lowercase() || (!c.is_ascii() && !is_hebrew(c) && c.is_lowercase());
-            seen.odd |= after_mark && small;
-            seen.small |= small;
+            seen.has_lowercase_after_mark |= after_mark && small;
+            seen.has_lowercase |= small;
             after_mark = false;
             match c {
                 c if c.is_ascii_alphabetic() || is_hebrew(c) => seen.letters += 1,
                 c if c.is_ascii() => {
                     after_mark = true;
-                    seen.bang |= c == '!';
-                    seen.money |= c == '$';
-                    seen.percent |= c == '%';
+                    seen.has_exclamation |= c == '!';
+                    seen.has_currency |= c == '$';
+                    seen.has_percent |= c == '%';
                 }
-                '€' | '£' | '₪' => seen.money = true,
+                '€' | '£' | '₪' => seen.has_currency = true,
                 c => seen.letters += usize::from(c.is_alphabetic()),
             }
         }
@@ -270,7 +272,7 @@ mod tests {
             ("amd.example", "famd.example", false),
             ("gmail.com", "gmail.com", false),
         ] {
-            assert_eq!(same_house(own, other), expected, "{own} {other}");
+            assert_eq!(is_same_organisation(own, other), expected, "{own} {other}");
         }
     }
 }

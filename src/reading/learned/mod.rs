@@ -11,9 +11,9 @@ mod signal;
 mod weights;
 
 pub(super) use bearing::{Bearing, Leaning, bearing};
-pub(super) use cue::{cues, words};
+pub(super) use cue::{emit_mail_cues, emit_word_signals};
 pub(super) use sentence_weights::{SentenceWeights, weigh_sentence};
-pub(super) use signal::{Signal, of_sentence};
+pub(super) use signal::{Signal, emit_sentence_signals};
 pub(super) use weights::{Head, table};
 
 pub use weights::use_weights;

@@ -72,7 +72,7 @@ impl SentenceWeights {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::{learned::of_sentence, text::split_sentences};
+    use crate::reading::{learned::emit_sentence_signals, text::split_sentences};
 
     /// A walk sees what a sentence's signals are, no more and no less.
     #[test]
@@ -81,7 +81,7 @@ mod tests {
         {
             let sentence = split_sentences(text).remove(0);
             let (mut asks, mut known) = (0.0, Vec::new());
-            of_sentence(&sentence, |signal| {
+            emit_sentence_signals(&sentence, |signal| {
                 asks += table().weight(&signal, Head::Asks);
                 let ends = matches!(signal, Signal::Three(..) | Signal::Pair(_, "$"));
                 if !ends && table().row(&signal).is_some() {

@@ -230,7 +230,7 @@ impl CharKind {
 }
 
 /// Every signal of one sentence's words, with its ends.
-pub(in crate::reading) fn of_sentence<'a>(sentence: &'a Sentence<'_>, mut take: impl FnMut(Signal<'a>)) {
+pub(in crate::reading) fn emit_sentence_signals<'a>(sentence: &'a Sentence<'_>, mut take: impl FnMut(Signal<'a>)) {
     let (mut before, mut last) = ("", "^");
     for word in tokenise(&sentence.normalised) {
         take(Signal::Word(word));
@@ -272,7 +272,7 @@ mod tests {
         let words: Vec<_> = tokenise(&text[0].normalised).collect();
         assert_eq!(words, ["can't", "you", "pay", "$", "#", "by", "#", "?"]);
         let mut named = Vec::new();
-        of_sentence(&split_sentences("Call me")[0], |signal| named.push(signal.to_string()));
+        emit_sentence_signals(&split_sentences("Call me")[0], |signal| named.push(signal.to_string()));
         let expected =
             ["word:call", "pair:^ call", "word:me", "pair:call me", "three:^ call me", "pair:me $", "three:call me $"];
         assert_eq!(named, expected);
