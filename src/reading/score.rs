@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 
 use super::{
     date::{self, DueDate, ReferenceTime},
-    learned::{Head, SentenceWeights, emit_sentence_signals, table, weigh_sentence},
+    learned::{Head, SentenceWeights, emit_sentence_signals, weigh_sentence, weight_table},
     lexicon::{Feature, FeatureSet, PhraseMatch, find_phrases, is_lead_in, is_verb},
     text::{Sentence, words},
 };
@@ -71,13 +71,13 @@ impl ScoredSentence<'_> {
     pub(super) fn strongest_signals(&self) -> Vec<String> {
         const MOST: usize = 5;
         const LOUD: f64 = 0.1;
-        let table = table();
-        let hand = table.hand();
+        let table = weight_table();
+        let hand = table.hand_factor();
         let mut for_it: Vec<(f64, String)> = Vec::new();
         let features = self.features.iter().filter(|feature| *feature != Feature::Always);
-        for_it.extend(
-            features.map(|feature| (feature.hand_weight() * hand + table.asking(feature), feature.as_str().to_owned())),
-        );
+        for_it.extend(features.map(|feature| {
+            (feature.hand_weight() * hand + table.request_weight(feature), feature.as_str().to_owned())
+        }));
         for_it.retain(|(weight, _)| *weight > LOUD);
         emit_sentence_signals(&self.sentence, |signal| {
             let weight = table.weight(&signal, Head::Asks);
@@ -153,9 +153,9 @@ fn compute_logit_alone(sentence: &Sentence<'_>, walk: &SentenceWeights, features
     if sentence.is_hebrew() {
         return hand;
     }
-    let table = table();
-    let cues: f64 = features.iter().map(|feature| table.asking(feature)).sum();
-    table.bias(Head::Asks) + hand * table.hand() + walk.request_sum + cues
+    let table = weight_table();
+    let cues: f64 = features.iter().map(|feature| table.request_weight(feature)).sum();
+    table.bias(Head::Asks) + hand * table.hand_factor() + walk.request_sum + cues
 }
 
 /// The words beside a phrase can take it back: "when will you …" wants an answer and not an act, "I need to go" and

@@ -3,7 +3,7 @@
 use super::{
     cue::{emit_mail_cues, emit_weighted_signals},
     signal::Signal,
-    weights::{Head, Row, Weights, at, table},
+    weights::{Head, HeadWeights, SignalWeights, value_for_head, weight_table},
 };
 use crate::{
     model::{Mail, Me},
@@ -13,8 +13,8 @@ use crate::{
 /// The sums of a mail's signals, per head, above or below nought.
 #[derive(Debug, Clone)]
 pub(in crate::reading) struct Bearing<'a> {
-    sums: Weights,
-    seen: Vec<(Signal<'a>, &'static Row)>,
+    sums: HeadWeights,
+    seen: Vec<(Signal<'a>, &'static SignalWeights)>,
 }
 
 /// What a mail is most like.
@@ -37,7 +37,7 @@ const NAMED: usize = 4;
 
 impl Bearing<'_> {
     pub(in crate::reading) fn of(&self, head: Head) -> f64 {
-        at(&self.sums, head)
+        value_for_head(&self.sums, head)
     }
 
     pub(in crate::reading) fn holds(&self, head: Head) -> bool {
@@ -77,8 +77,8 @@ impl Bearing<'_> {
 
     /// The signals that spoke loudest for an answer, for people.
     pub(in crate::reading) fn because(&self, head: Head) -> String {
-        let mut loud: Vec<_> = self.seen.iter().filter(|(_, row)| at(&row.weights, head) > 0.0).collect();
-        loud.sort_by(|a, b| at(&b.1.weights, head).total_cmp(&at(&a.1.weights, head)));
+        let mut loud: Vec<_> = self.seen.iter().filter(|(_, row)| value_for_head(&row.weights, head) > 0.0).collect();
+        loud.sort_by(|a, b| value_for_head(&b.1.weights, head).total_cmp(&value_for_head(&a.1.weights, head)));
         loud.iter().take(NAMED).map(|(signal, _)| signal.describe()).collect::<Vec<_>>().join(", ")
     }
 }
@@ -89,15 +89,15 @@ pub(in crate::reading) fn bearing<'a>(
     base: &ReferenceTime<'_>,
     me: &Me,
 ) -> Bearing<'a> {
-    let table = table();
-    let mut sums: Weights = [0.0; Head::ALL.len()];
+    let table = weight_table();
+    let mut sums: HeadWeights = [0.0; Head::ALL.len()];
     for (slot, head) in sums.iter_mut().zip(Head::ALL) {
         *slot = table.bias(*head) as f32;
     }
     let mut counted = vec![0_u64; table.len().div_ceil(64)];
     let mut seen = Vec::with_capacity(USUAL);
-    let mut count = |signal: Signal<'a>, row: &'static Row| {
-        let (bits, bit) = (counted.get_mut(row.number / 64), 1 << (row.number % 64));
+    let mut count = |signal: Signal<'a>, row: &'static SignalWeights| {
+        let (bits, bit) = (counted.get_mut(row.index / 64), 1 << (row.index % 64));
         if let Some(bits) = bits
             && *bits & bit == 0
         {

@@ -3,7 +3,7 @@
 use super::{
     envelope::{emit_envelope_cues, emit_layout_cues},
     signal::{Signal, tokenise},
-    weights::{Row, table},
+    weights::{SignalWeights, weight_table},
 };
 use crate::{
     model::{Mail, Me},
@@ -186,14 +186,17 @@ pub(in crate::reading) fn emit_word_signals<'a>(page: &'a AnnotatedMail<'_>, mut
 }
 
 /// Those of them that have weights, from the walk that scored the sentences.
-pub(super) fn emit_weighted_signals<'a>(page: &'a AnnotatedMail<'_>, mut take: impl FnMut(Signal<'a>, &'static Row)) {
+pub(super) fn emit_weighted_signals<'a>(
+    page: &'a AnnotatedMail<'_>,
+    mut take: impl FnMut(Signal<'a>, &'static SignalWeights),
+) {
     for scored in sentences_within_word_limit(page) {
         for (signal, row) in scored.weights.weighted_signals(&scored.sentence.normalised) {
             take(signal, row);
         }
     }
     emit_subject_words(page, |signal| {
-        if let Some(row) = table().row(&signal) {
+        if let Some(row) = weight_table().row(&signal) {
             take(signal, row);
         }
     });

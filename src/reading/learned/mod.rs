@@ -14,6 +14,6 @@ pub(super) use bearing::{Bearing, Leaning, bearing};
 pub(super) use cue::{emit_mail_cues, emit_word_signals};
 pub(super) use sentence_weights::{SentenceWeights, weigh_sentence};
 pub(super) use signal::{Signal, emit_sentence_signals};
-pub(super) use weights::{Head, table};
+pub(super) use weights::{Head, weight_table};
 
 pub use weights::use_weights;

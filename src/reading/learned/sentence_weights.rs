@@ -2,7 +2,7 @@
 
 use super::{
     signal::{HashedWord, Signal, SignalKey, tokenise_and_hash},
-    weights::{Head, Row, at, table},
+    weights::{Head, SignalWeights, value_for_head, weight_table},
 };
 use crate::reading::bloom::hash_word;
 
@@ -17,37 +17,38 @@ pub(in crate::reading) struct SentenceWeights {
 #[derive(Debug, Clone, Copy)]
 struct WeightedWord {
     word: HashedWord,
-    word_weights: Option<&'static Row>,
+    word_weights: Option<&'static SignalWeights>,
     /// With the word before it.
-    pair_weights: Option<&'static Row>,
+    pair_weights: Option<&'static SignalWeights>,
 }
 
 /// With the space after it. Most texts have longer ones, so room for these is room enough.
 const SHORT_WORD: usize = 5;
 
 pub(in crate::reading) fn weigh_sentence(plain: &str) -> SentenceWeights {
-    let table = table();
-    let weight = |row: Option<&'static Row>| row.map_or(0.0, |row| at(&row.weights, Head::Asks));
+    let table = weight_table();
+    let weight = |row: Option<&'static SignalWeights>| row.map_or(0.0, |row| value_for_head(&row.weights, Head::Asks));
     let mut walk = SentenceWeights { words: Vec::with_capacity(plain.len() / SHORT_WORD), request_sum: 0.0 };
     let (mut before, mut last) = (None, hash_word("^"));
     for term in tokenise_and_hash(plain) {
         let this = term.hash;
-        let alone = table.at(SignalKey::WORD.with_hash(this).finish());
-        let paired = table.at(SignalKey::PAIR.with_hash(last).with_hash(this).finish());
+        let alone = table.row_by_key(SignalKey::WORD.with_hash(this).finish());
+        let paired = table.row_by_key(SignalKey::PAIR.with_hash(last).with_hash(this).finish());
         walk.request_sum += weight(alone) + weight(paired) + weigh_three_words(before, last, this);
         walk.words.push(WeightedWord { word: term, word_weights: alone, pair_weights: paired });
         (before, last) = (Some(last), this);
     }
     let end = hash_word("$");
-    walk.request_sum += weight(table.at(SignalKey::PAIR.with_hash(last).with_hash(end).finish()))
+    walk.request_sum += weight(table.row_by_key(SignalKey::PAIR.with_hash(last).with_hash(end).finish()))
         + weigh_three_words(before, last, end);
     walk
 }
 
 fn weigh_three_words(before: Option<u64>, last: u64, this: u64) -> f64 {
-    let row = before
-        .and_then(|before| table().at(SignalKey::THREE.with_hash(before).with_hash(last).with_hash(this).finish()));
-    row.map_or(0.0, |row| at(&row.weights, Head::Asks))
+    let row = before.and_then(|before| {
+        weight_table().row_by_key(SignalKey::THREE.with_hash(before).with_hash(last).with_hash(this).finish())
+    });
+    row.map_or(0.0, |row| value_for_head(&row.weights, Head::Asks))
 }
 
 impl SentenceWeights {
@@ -56,7 +57,10 @@ impl SentenceWeights {
     }
 
     /// The words and pairs that have weights. `plain` is what was walked.
-    pub(super) fn weighted_signals<'a>(&self, plain: &'a str) -> impl Iterator<Item = (Signal<'a>, &'static Row)> {
+    pub(super) fn weighted_signals<'a>(
+        &self,
+        plain: &'a str,
+    ) -> impl Iterator<Item = (Signal<'a>, &'static SignalWeights)> {
         let mut last = "^";
         self.words.iter().flat_map(move |word| {
             let text = word.word.text(plain);
@@ -82,9 +86,9 @@ mod tests {
             let sentence = split_sentences(text).remove(0);
             let (mut asks, mut known) = (0.0, Vec::new());
             emit_sentence_signals(&sentence, |signal| {
-                asks += table().weight(&signal, Head::Asks);
+                asks += weight_table().weight(&signal, Head::Asks);
                 let ends = matches!(signal, Signal::Three(..) | Signal::Pair(_, "$"));
-                if !ends && table().row(&signal).is_some() {
+                if !ends && weight_table().row(&signal).is_some() {
                     known.push(signal);
                 }
             });

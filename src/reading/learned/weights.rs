@@ -14,7 +14,7 @@ use crate::{
     reading::{bloom::BloomFilter, lexicon::Feature},
 };
 
-const SHIPPED: &str = include_str!("weights.txt");
+const SHIPPED_WEIGHTS: &str = include_str!("weights.txt");
 
 mod head {
     #![allow(unreachable_pub, reason = "the macro writes `pub`; the module keeps it in the planner")]
@@ -41,9 +41,9 @@ const HEADS: usize = Head::ALL.len();
 
 /// The key is a hash already.
 #[derive(Default)]
-struct Given(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for Given {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -58,91 +58,91 @@ impl Hasher for Given {
 }
 
 /// One number per head.
-pub(super) type Weights = [f32; HEADS];
+pub(super) type HeadWeights = [f32; HEADS];
 
 /// What is known of one signal.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::reading) struct Row {
-    pub(super) weights: Weights,
+pub(in crate::reading) struct SignalWeights {
+    pub(super) weights: HeadWeights,
     /// Counted from nought, in the order of the file.
-    pub(super) number: usize,
+    pub(super) index: usize,
 }
 
 #[derive(Default)]
-pub(in crate::reading) struct Table {
-    rows: Vec<Row>,
+pub(in crate::reading) struct WeightTable {
+    rows: Vec<SignalWeights>,
     /// Which row is a key's.
-    places: HashMap<u64, usize, BuildHasherDefault<Given>>,
+    index_by_key: HashMap<u64, usize, BuildHasherDefault<IdentityHasher>>,
     /// Of the keys above: two of three that are asked for are not there.
-    known: BloomFilter<16_384>,
-    always: Weights,
+    key_filter: BloomFilter<16_384>,
+    biases: HeadWeights,
     /// What each feature says about asking, by its number: every sentence wants to know.
-    asking: Vec<f64>,
+    request_weights: Vec<f64>,
     /// What the hand-made sum counts for in that.
-    hand: f64,
+    hand_factor: f64,
 }
 
-static TABLE: OnceLock<Table> = OnceLock::new();
+static TABLE: OnceLock<WeightTable> = OnceLock::new();
 
-pub(in crate::reading) fn table() -> &'static Table {
-    TABLE.get_or_init(|| Table::parse(SHIPPED))
+pub(in crate::reading) fn weight_table() -> &'static WeightTable {
+    TABLE.get_or_init(|| WeightTable::parse(SHIPPED_WEIGHTS))
 }
 
 /// Other weights than the shipped ones, for cross-validation; false when a mail was read before.
 pub fn use_weights(text: &str) -> bool {
-    TABLE.set(Table::parse(text)).is_ok()
+    TABLE.set(WeightTable::parse(text)).is_ok()
 }
 
-impl Table {
+impl WeightTable {
     /// `[head bias]` opens a head; under it `weight signal`.
     fn parse(text: &str) -> Self {
         let mut table = Self::default();
         let mut head = Head::Asks as usize;
         for line in text.lines().filter(|line| !line.starts_with('#')) {
-            if let Some((named, bias)) = section(line) {
+            if let Some((named, bias)) = parse_section_header(line) {
                 head = named as usize;
-                put(&mut table.always, head, bias);
-            } else if let Some((signal, weight)) = weighed(line) {
+                set_for_head(&mut table.biases, head, bias);
+            } else if let Some((signal, weight)) = parse_weight_line(line) {
                 table.set(signal.row_key(), head, weight);
             }
         }
         let cue = |name: &str| table.weight(&Signal::Cue(name), Head::Asks);
-        let asking = Feature::ALL.iter().map(|feature| cue(feature.as_str())).collect();
-        Self { asking, hand: cue("hand"), ..table }
+        let request_weights = Feature::ALL.iter().map(|feature| cue(feature.as_str())).collect();
+        Self { request_weights, hand_factor: cue("hand"), ..table }
     }
 
     fn set(&mut self, key: u64, head: usize, weight: f32) {
-        let number = *self.places.entry(key).or_insert(self.rows.len());
+        let number = *self.index_by_key.entry(key).or_insert(self.rows.len());
         if number == self.rows.len() {
-            self.rows.push(Row { weights: [0.0; HEADS], number });
-            self.known.insert(key);
+            self.rows.push(SignalWeights { weights: [0.0; HEADS], index: number });
+            self.key_filter.insert(key);
         }
         if let Some(row) = self.rows.get_mut(number) {
-            put(&mut row.weights, head, weight);
+            set_for_head(&mut row.weights, head, weight);
         }
     }
 
     /// What a feature of a sentence says about asking.
-    pub(in crate::reading) fn asking(&self, feature: Feature) -> f64 {
-        self.asking.get(feature as usize).copied().unwrap_or_default()
+    pub(in crate::reading) fn request_weight(&self, feature: Feature) -> f64 {
+        self.request_weights.get(feature as usize).copied().unwrap_or_default()
     }
 
     /// What the hand-made sum of a sentence counts for in asking.
-    pub(in crate::reading) fn hand(&self) -> f64 {
-        self.hand
+    pub(in crate::reading) fn hand_factor(&self) -> f64 {
+        self.hand_factor
     }
 
     pub(in crate::reading) fn weight(&self, signal: &Signal<'_>, head: Head) -> f64 {
-        self.row(signal).map_or(0.0, |row| at(&row.weights, head))
+        self.row(signal).map_or(0.0, |row| value_for_head(&row.weights, head))
     }
 
-    pub(super) fn row(&self, signal: &Signal<'_>) -> Option<&Row> {
-        self.at(signal.row_key())
+    pub(super) fn row(&self, signal: &Signal<'_>) -> Option<&SignalWeights> {
+        self.row_by_key(signal.row_key())
     }
 
     #[inline]
-    pub(super) fn at(&self, key: u64) -> Option<&Row> {
-        self.known.may_contain(key).then(|| self.rows.get(*self.places.get(&key)?)).flatten()
+    pub(super) fn row_by_key(&self, key: u64) -> Option<&SignalWeights> {
+        self.key_filter.may_contain(key).then(|| self.rows.get(*self.index_by_key.get(&key)?)).flatten()
     }
 
     /// How many signals have weights.
@@ -151,28 +151,28 @@ impl Table {
     }
 
     pub(in crate::reading) fn bias(&self, head: Head) -> f64 {
-        at(&self.always, head)
+        value_for_head(&self.biases, head)
     }
 }
 
-fn section(line: &str) -> Option<(Head, f32)> {
+fn parse_section_header(line: &str) -> Option<(Head, f32)> {
     let (name, bias) = line.strip_prefix('[')?.strip_suffix(']')?.split_once(' ')?;
     Some((name.parse().ok()?, bias.parse().ok()?))
 }
 
-fn weighed(line: &str) -> Option<(Signal<'_>, f32)> {
+fn parse_weight_line(line: &str) -> Option<(Signal<'_>, f32)> {
     let (weight, name) = line.split_once(' ')?;
     Some((Signal::parse(name)?, weight.parse().ok()?))
 }
 
-fn put(row: &mut Weights, head: usize, value: f32) {
+fn set_for_head(row: &mut HeadWeights, head: usize, value: f32) {
     if let Some(slot) = row.get_mut(head) {
         *slot = value;
     }
 }
 
 #[inline]
-pub(super) fn at(row: &Weights, head: Head) -> f64 {
+pub(super) fn value_for_head(row: &HeadWeights, head: Head) -> f64 {
     row.get(head as usize).copied().map_or(0.0, f64::from)
 }
 
@@ -185,21 +185,22 @@ mod tests {
     #[test]
     fn every_line_is_understood_and_every_head_is_there() {
         let mut heads = Vec::new();
-        for line in SHIPPED.lines().filter(|line| !line.starts_with('#')) {
-            match section(line) {
+        for line in SHIPPED_WEIGHTS.lines().filter(|line| !line.starts_with('#')) {
+            match parse_section_header(line) {
                 Some((head, _)) => heads.push(head),
-                None => assert!(weighed(line).is_some(), "{line}"),
+                None => assert!(parse_weight_line(line).is_some(), "{line}"),
             }
         }
         assert_eq!(heads, Head::ALL);
-        let named: HashSet<_> = SHIPPED.lines().filter_map(weighed).map(|(signal, _)| signal.to_string()).collect();
-        assert_eq!(table().len(), named.len(), "every signal has a row of its own");
-        assert!(SHIPPED.len() < 600_000, "{} bytes", SHIPPED.len());
+        let named: HashSet<_> =
+            SHIPPED_WEIGHTS.lines().filter_map(parse_weight_line).map(|(signal, _)| signal.to_string()).collect();
+        assert_eq!(weight_table().len(), named.len(), "every signal has a row of its own");
+        assert!(SHIPPED_WEIGHTS.len() < 600_000, "{} bytes", SHIPPED_WEIGHTS.len());
     }
 
     #[test]
     fn weights_are_found_by_name() {
-        let table = Table::parse("[asks -0.5]\n1.25 word:please\n[urgent 0.1]\n2 word:please\n-1 pair:no rush\n");
+        let table = WeightTable::parse("[asks -0.5]\n1.25 word:please\n[urgent 0.1]\n2 word:please\n-1 pair:no rush\n");
         let please = Signal::Word("please");
         assert_eq!((table.weight(&please, Head::Asks), table.weight(&please, Head::Urgent)), (1.25, 2.0));
         assert_eq!(table.weight(&Signal::Pair("no", "rush"), Head::Urgent), -1.0);
