@@ -4,7 +4,7 @@
 
 use super::{
     annotated_mail::AnnotatedMail,
-    learned::{Bearing, Head, Leaning},
+    learned::{Bearing, Head, PredictedClass},
     lexicon::Feature,
     read::ReadContext,
 };
@@ -34,13 +34,13 @@ pub(super) fn categorise_mail(
         return MailCategory::WithoutTask(NoTask::Notification, "an automatic reply: the sender is away".into());
     }
     if let Some(verdict) =
-        categorise_receipt(page).filter(|_| !bearing.holds(Head::Spam) && page.count(Feature::Advert) < 2)
+        categorise_receipt(page).filter(|_| !bearing.is_positive(Head::Spam) && page.count(Feature::Advert) < 2)
     {
         return verdict;
     }
     let bulk_header = mail.bulk_header.is_some() || mail.list_id.is_some();
     // A false alarm is shown with its warning; only what is plainly a swindle is not.
-    let alarm = is_alert(mail, page) && bearing.of(Head::Promotes) < CERTAIN_PROMOTION;
+    let alarm = is_alert(mail, page) && bearing.logit(Head::Promotes) < CERTAIN_PROMOTION;
     if !bulk_header
         && !alarm
         && let Some(verdict) = categorise_promotion(page, bearing, context)
@@ -121,24 +121,24 @@ fn categorise_promotion(
 ) -> Option<MailCategory> {
     let known = context.known_contact || context.thread_mine;
     let (spam, advert) = (page.count(Feature::Spam), page.count(Feature::Advert));
-    let wanted = matches!(bearing.leaning(), Leaning::Urgent | Leaning::Wants);
+    let wanted = matches!(bearing.predicted_class(), PredictedClass::Urgent | PredictedClass::Wants);
     let by_words = spam >= 3 || (!wanted && (spam >= 1 && spam + advert >= 3 || advert >= 3));
-    let by_likeness = bearing.leaning() == Leaning::Promotes || bearing.of(Head::Spam) > SURE_SPAM;
+    let by_likeness = bearing.predicted_class() == PredictedClass::Promotes || bearing.logit(Head::Spam) > SURE_SPAM;
     let doubtful = !by_words
-        && bearing.of(Head::Promotes) < DOUBTFUL_PROMOTION
+        && bearing.logit(Head::Promotes) < DOUBTFUL_PROMOTION
         && page.sentences.iter().any(|scored| scored.asks_outright());
     if !(by_words || by_likeness) || doubtful || known || has_credible_obligation(page, bearing) {
         return None;
     }
-    let phishing = bearing.of(Head::Phishing);
-    let (no_task, head, what) = if bearing.holds(Head::Spam) || spam >= 3 {
+    let phishing = bearing.logit(Head::Phishing);
+    let (no_task, head, what) = if bearing.is_positive(Head::Spam) || spam >= 3 {
         (NoTask::Spam, Head::Spam, "spam")
     } else if phishing > 0.0 && page.features().has_any(&[Feature::Scam, Feature::Lure, Feature::Credentials]) {
         (NoTask::Phishing, Head::Phishing, "a swindle")
     } else {
         (NoTask::Bulk, Head::Promotes, "advertising")
     };
-    let because = bearing.because(head);
+    let because = bearing.explain(head);
     Some(MailCategory::WithoutTask(no_task, format!("reads like {what}, from someone you never wrote to ({because})")))
 }
 
@@ -147,8 +147,8 @@ fn has_credible_obligation(page: &AnnotatedMail<'_>, bearing: &Bearing<'_>) -> b
     use Feature::{Credentials, Lure, Pressure, Scam};
     page.features().has_any(&[Feature::Obliges, Feature::Invoice])
         && !page.features().has_any(&[Credentials, Lure, Pressure, Scam])
-        && !bearing.holds(Head::Spam)
-        && !bearing.holds(Head::Phishing)
+        && !bearing.is_positive(Head::Spam)
+        && !bearing.is_positive(Head::Phishing)
 }
 
 fn categorise_receipt(page: &AnnotatedMail<'_>) -> Option<MailCategory> {

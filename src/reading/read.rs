@@ -7,7 +7,7 @@ use super::{
     annotated_mail::AnnotatedMail,
     category::{MailCategory, categorise_mail},
     date::ReferenceTime,
-    learned::{Bearing, Head, Leaning, bearing},
+    learned::{Bearing, Head, PredictedClass, score_mail},
     lexicon::Feature,
     money,
     objective::truncate_at_word,
@@ -38,7 +38,7 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
     let sent = mail.date.unwrap_or(context.now);
     let page = AnnotatedMail::new(mail, context.me);
     let base = ReferenceTime::new(sent, context.me);
-    let bearing = bearing(mail, &page, &base, context.me);
+    let bearing = score_mail(mail, &page, &base, context.me);
     let verdict = decide_outcome(mail, &page, &base, &bearing, context);
     let meeting = page.sentences.iter().any(|scored| scored.has(Feature::Gathers)) || mail.invite.is_some();
     Reading {
@@ -55,8 +55,8 @@ pub fn read(mail: &Mail, context: &ReadContext<'_>) -> Reading {
         score: verdict.score,
         tasks: verdict.tasks,
         meeting,
-        personal: bearing.leaning() == Leaning::Personal,
-        spam: bearing.holds(Head::Spam),
+        personal: bearing.predicted_class() == PredictedClass::Personal,
+        spam: bearing.is_positive(Head::Spam),
         language: page.language.to_owned(),
     }
 }
@@ -86,7 +86,7 @@ fn decide_outcome(
     context: &ReadContext<'_>,
 ) -> ReadingOutcome {
     // Anyone can write the person's own address into From, and sellers do.
-    let forged = !mail.authentication.verified && bearing.holds(Head::Spam);
+    let forged = !mail.authentication.verified && bearing.is_positive(Head::Spam);
     if context.me.is_me(&mail.from) && !forged {
         let tasks = own_mail::plan_own_tasks(mail, page, base, context);
         return match tasks.first() {
@@ -190,9 +190,9 @@ fn read_implied_request(
     base: &ReferenceTime<'_>,
     bearing: &Bearing<'_>,
 ) -> Option<ReadingOutcome> {
-    let (head, wants) = match bearing.leaning() {
-        Leaning::Urgent => (Head::Urgent, true),
-        Leaning::Wants => (Head::Wants, true),
+    let (head, wants) = match bearing.predicted_class() {
+        PredictedClass::Urgent => (Head::Urgent, true),
+        PredictedClass::Wants => (Head::Wants, true),
         _ => (Head::Wants, false),
     };
     if !wants || page.has(Feature::NoAction) {
@@ -202,8 +202,8 @@ fn read_implied_request(
     let strongest =
         page.sentences.iter().filter(about).max_by(|a, b| weigh_as_evidence(a).total_cmp(&weigh_as_evidence(b)))?;
     let task = plan_task(strongest, true, mail, page, base);
-    let reason = format!("reads like a mail that wants something ({})", bearing.because(head));
-    Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(bearing.of(head))))
+    let reason = format!("reads like a mail that wants something ({})", bearing.explain(head));
+    Some(ReadingOutcome::with_tasks(vec![task], reason, logistic(bearing.logit(head))))
 }
 
 /// Which sentence of such a mail to show: what is asked, else what is wrong.
@@ -248,7 +248,7 @@ fn compute_request_bias(
         (page.has(Feature::Urgent) && !page.has(Feature::Calm), 0.3),
     ];
     let parts: f64 = parts.iter().filter(|(holds, _)| *holds).map(|(_, weight)| weight).sum();
-    parts + (bearing.wanting() * 0.5).clamp(-MAX_REQUEST_BIAS, MAX_REQUEST_BIAS / 2.0)
+    parts + (bearing.request_margin() * 0.5).clamp(-MAX_REQUEST_BIAS, MAX_REQUEST_BIAS / 2.0)
 }
 
 /// "The application is due on Friday" asks without asking.

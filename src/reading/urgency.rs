@@ -31,7 +31,7 @@ pub(super) fn estimate_urgency(
     let parts = [
         (said, 1.5),
         (pretends, -3.0),
-        (true, bearing.pressing() + HIGH_URGENCY_LOGIT),
+        (true, bearing.urgency_margin() + HIGH_URGENCY_LOGIT),
         (page.has(Feature::Calm), -1.5),
         (alert && page.has(Feature::Urgent), 1.5),
         (context.known_contact, 0.2),

@@ -178,10 +178,10 @@ fn parse_host(text: &str) -> Option<&str> {
 /// Nothing that can be shown in one line, but much that is found together in swindles.
 fn warn_of_phishing_score(mail: &Mail, bearing: &Bearing<'_>, context: &ReadContext<'_>) -> Option<String> {
     let known = mail.authentication.verified || context.known_contact || context.thread_mine;
-    if known || context.me.is_me(&mail.from) || !bearing.holds(Head::Phishing) {
+    if known || context.me.is_me(&mail.from) || !bearing.is_positive(Head::Phishing) {
         return None;
     }
-    Some(format!("an unverified sender writes like a swindler ({})", bearing.because(Head::Phishing)))
+    Some(format!("an unverified sender writes like a swindler ({})", bearing.explain(Head::Phishing)))
 }
 
 fn warn_of_credentials_request(mail: &Mail, page: &AnnotatedMail<'_>) -> Option<String> {

@@ -3,15 +3,15 @@
 //! Owns the weights (`weights.txt`, written by `scripts/train_reader.py`) and the names of what they stand for, so that
 //! an explanation can say which words carried a decision. Nothing in here decides: it adds numbers up.
 
-mod bearing;
 mod cue;
 mod envelope;
+mod mail_scores;
 mod sentence_weights;
 mod signal;
 mod weights;
 
-pub(super) use bearing::{Bearing, Leaning, bearing};
 pub(super) use cue::{emit_mail_cues, emit_word_signals};
+pub(super) use mail_scores::{Bearing, PredictedClass, score_mail};
 pub(super) use sentence_weights::{SentenceWeights, weigh_sentence};
 pub(super) use signal::{Signal, emit_sentence_signals};
 pub(super) use weights::{Head, weight_table};

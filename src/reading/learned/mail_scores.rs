@@ -13,13 +13,13 @@ use crate::{
 /// The sums of a mail's signals, per head, above or below nought.
 #[derive(Debug, Clone)]
 pub(in crate::reading) struct Bearing<'a> {
-    sums: HeadWeights,
-    seen: Vec<(Signal<'a>, &'static SignalWeights)>,
+    logits: HeadWeights,
+    signals: Vec<(Signal<'a>, &'static SignalWeights)>,
 }
 
 /// What a mail is most like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::reading) enum Leaning {
+pub(in crate::reading) enum PredictedClass {
     Urgent,
     Wants,
     Informs,
@@ -27,63 +27,64 @@ pub(in crate::reading) enum Leaning {
     Personal,
 }
 
-const BETWEEN_FRIENDS: f64 = 1.0;
+const PERSONAL_MARGIN: f64 = 1.0;
 /// How far below nought something may still press.
-const LITTLE: f64 = 0.4;
+const URGENCY_SLACK: f64 = 0.4;
 /// So many signals a mail of a page has.
-const USUAL: usize = 256;
+const USUAL_SIGNALS: usize = 256;
 /// So many signals make a reason; more make a list.
-const NAMED: usize = 4;
+const SIGNALS_IN_REASON: usize = 4;
 
 impl Bearing<'_> {
-    pub(in crate::reading) fn of(&self, head: Head) -> f64 {
-        value_for_head(&self.sums, head)
+    pub(in crate::reading) fn logit(&self, head: Head) -> f64 {
+        value_for_head(&self.logits, head)
     }
 
-    pub(in crate::reading) fn holds(&self, head: Head) -> bool {
-        self.of(head) > 0.0
+    pub(in crate::reading) fn is_positive(&self, head: Head) -> bool {
+        self.logit(head) > 0.0
     }
 
     /// Something is wanted, soon or at leisure: by how much more than that something is only told.
-    pub(in crate::reading) fn wanting(&self) -> f64 {
-        self.of(Head::Wants).max(self.of(Head::Urgent)) - self.of(Head::Informs)
+    pub(in crate::reading) fn request_margin(&self) -> f64 {
+        self.logit(Head::Wants).max(self.logit(Head::Urgent)) - self.logit(Head::Informs)
     }
 
     /// By how much more it presses than anything else it could be at work.
-    pub(in crate::reading) fn pressing(&self) -> f64 {
-        let others = [Head::Wants, Head::Informs, Head::Promotes].map(|head| self.of(head));
+    pub(in crate::reading) fn urgency_margin(&self) -> f64 {
+        let others = [Head::Wants, Head::Informs, Head::Promotes].map(|head| self.logit(head));
         // That nothing else fits a mail does not make it press.
-        let urgent = self.of(Head::Urgent);
-        (urgent - others.into_iter().fold(f64::NEG_INFINITY, f64::max)).min(urgent + LITTLE)
+        let urgent = self.logit(Head::Urgent);
+        (urgent - others.into_iter().fold(f64::NEG_INFINITY, f64::max)).min(urgent + URGENCY_SLACK)
     }
 
     /// Family may be in a hurry too: a hurry has to be clear to outweigh what is between friends.
-    pub(in crate::reading) fn leaning(&self) -> Leaning {
-        let private = self.of(Head::Personal);
-        if private + BETWEEN_FRIENDS > self.of(Head::Urgent)
-            && [Head::Informs, Head::Promotes, Head::Wants].iter().all(|head| private > self.of(*head))
+    pub(in crate::reading) fn predicted_class(&self) -> PredictedClass {
+        let private = self.logit(Head::Personal);
+        if private + PERSONAL_MARGIN > self.logit(Head::Urgent)
+            && [Head::Informs, Head::Promotes, Head::Wants].iter().all(|head| private > self.logit(*head))
         {
-            return Leaning::Personal;
+            return PredictedClass::Personal;
         }
         let all = [
-            (Leaning::Informs, Head::Informs),
-            (Leaning::Promotes, Head::Promotes),
-            (Leaning::Wants, Head::Wants),
-            (Leaning::Urgent, Head::Urgent),
+            (PredictedClass::Informs, Head::Informs),
+            (PredictedClass::Promotes, Head::Promotes),
+            (PredictedClass::Wants, Head::Wants),
+            (PredictedClass::Urgent, Head::Urgent),
         ];
-        let best = all.iter().max_by(|a, b| self.of(a.1).total_cmp(&self.of(b.1)));
-        best.map_or(Leaning::Informs, |(leaning, _)| *leaning)
+        let best = all.iter().max_by(|a, b| self.logit(a.1).total_cmp(&self.logit(b.1)));
+        best.map_or(PredictedClass::Informs, |(leaning, _)| *leaning)
     }
 
     /// The signals that spoke loudest for an answer, for people.
-    pub(in crate::reading) fn because(&self, head: Head) -> String {
-        let mut loud: Vec<_> = self.seen.iter().filter(|(_, row)| value_for_head(&row.weights, head) > 0.0).collect();
+    pub(in crate::reading) fn explain(&self, head: Head) -> String {
+        let mut loud: Vec<_> =
+            self.signals.iter().filter(|(_, row)| value_for_head(&row.weights, head) > 0.0).collect();
         loud.sort_by(|a, b| value_for_head(&b.1.weights, head).total_cmp(&value_for_head(&a.1.weights, head)));
-        loud.iter().take(NAMED).map(|(signal, _)| signal.describe()).collect::<Vec<_>>().join(", ")
+        loud.iter().take(SIGNALS_IN_REASON).map(|(signal, _)| signal.describe()).collect::<Vec<_>>().join(", ")
     }
 }
 
-pub(in crate::reading) fn bearing<'a>(
+pub(in crate::reading) fn score_mail<'a>(
     mail: &'a Mail,
     page: &'a AnnotatedMail<'_>,
     base: &ReferenceTime<'_>,
@@ -95,7 +96,7 @@ pub(in crate::reading) fn bearing<'a>(
         *slot = table.bias(*head) as f32;
     }
     let mut counted = vec![0_u64; table.len().div_ceil(64)];
-    let mut seen = Vec::with_capacity(USUAL);
+    let mut seen = Vec::with_capacity(USUAL_SIGNALS);
     let mut count = |signal: Signal<'a>, row: &'static SignalWeights| {
         let (bits, bit) = (counted.get_mut(row.index / 64), 1 << (row.index % 64));
         if let Some(bits) = bits
@@ -114,5 +115,5 @@ pub(in crate::reading) fn bearing<'a>(
         }
     });
     emit_weighted_signals(page, count);
-    Bearing { sums, seen }
+    Bearing { logits: sums, signals: seen }
 }
