@@ -4,11 +4,11 @@
 //! than no deadline, because people trust it.
 
 mod day;
-mod hour;
 mod span;
 mod term;
+mod time_of_day;
+mod time_word;
 mod whole;
-mod word;
 
 use chrono::{DateTime, Duration, NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _, Weekday};
 use chrono_tz::Tz;
@@ -87,7 +87,7 @@ pub(super) fn whole(plain: &str, base: &ReferenceTime<'_>) -> Option<NaiveDateTi
 
 /// The time a sentence names, preferring one said as a limit.
 pub(super) fn find_due_date(plain: &str, base: &ReferenceTime<'_>) -> Option<DueDate> {
-    if !word::may_name_a_time(plain) {
+    if !time_word::may_name_a_time(plain) {
         return None;
     }
     let tokens = tokenise(plain);
@@ -100,7 +100,7 @@ pub(super) fn find_due_date(plain: &str, base: &ReferenceTime<'_>) -> Option<Due
         let Some((when, used)) = day::parse_day(&tokens, at, base) else { continue };
         skip = at + used;
         let limit = is_limit(&tokens, at);
-        if let Some(due) = resolve_due_date(when, hour::near(&tokens, at, used), limit, base)
+        if let Some(due) = resolve_due_date(when, time_of_day::near(&tokens, at, used), limit, base)
             && (best.is_none() || (limit && best.as_ref().is_some_and(|due| !due.is_limit)))
         {
             best = Some(due);
@@ -111,7 +111,8 @@ pub(super) fn find_due_date(plain: &str, base: &ReferenceTime<'_>) -> Option<Due
 
 /// "By 5pm" with no day is today, if that is still to come.
 fn find_time_today(tokens: &[&str], base: &ReferenceTime<'_>) -> Option<DueDate> {
-    let (at, time) = (0..tokens.len()).find_map(|at| hour::read(tokens, at).map(|(time, _)| (at, time)))?;
+    let (at, time) =
+        (0..tokens.len()).find_map(|at| time_of_day::parse_time_of_day(tokens, at).map(|(time, _)| (at, time)))?;
     let limit = is_limit(tokens, at);
     resolve_due_date(ParsedDate::Hour(base.today(), time), None, limit, base)
 }

@@ -3,7 +3,8 @@
 use chrono::{Datelike as _, Duration, NaiveDate, NaiveTime, Weekday};
 
 use super::{
-    ParsedDate, ReferenceTime, WeekdayOf as _, parse_number, plus_days, with_and_without_prefix, word::is_time_word,
+    ParsedDate, ReferenceTime, WeekdayOf as _, parse_number, plus_days, time_word::is_time_word,
+    with_and_without_prefix,
 };
 
 /// Reads a day that starts at `at`; also says how many words it took.

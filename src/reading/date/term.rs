@@ -18,7 +18,7 @@ pub(super) enum Term {
     /// As written with a colon, an "h" or a half of the day.
     Clock(u32, u32, u32),
     Half(Half),
-    Part(Part),
+    Part(PartOfDay),
     /// Year, month and day in digits.
     Date(i32, u32, u32),
     /// Month and day in digits.
@@ -68,7 +68,7 @@ pub(super) enum Half {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum PartOfDay {
     Morning,
     Afternoon,
     Evening,
@@ -173,7 +173,7 @@ fn read(word: &str, terms: &mut Vec<Term>) -> Option<()> {
 /// Words that say a number and a unit at once.
 fn several(word: &str) -> Option<&'static [Term]> {
     Some(match word {
-        "tonight" | "tonite" | "הערב" | "הלילה" => &[Term::Today, Term::Part(Part::Evening)],
+        "tonight" | "tonite" | "הערב" | "הלילה" => &[Term::Today, Term::Part(PartOfDay::Evening)],
         "fortnight" => &[Term::Number(14), Term::Unit(Unit::Day)],
         "יומיים" => &[Term::Number(2), Term::Unit(Unit::Day)],
         "שבועיים" => &[Term::Number(2), Term::Unit(Unit::Week)],
@@ -211,9 +211,9 @@ fn named(word: &str) -> Option<Term> {
         "oh" | "zero" => Term::Oh,
         "am" | "a.m" => Term::Half(Half::Before),
         "pm" | "p.m" | "p" => Term::Half(Half::After),
-        "morning" | "בבוקר" => Term::Part(Part::Morning),
-        "afternoon" | "אחה\"צ" => Term::Part(Part::Afternoon),
-        "evening" | "night" | "בערב" | "בלילה" => Term::Part(Part::Evening),
+        "morning" | "בבוקר" => Term::Part(PartOfDay::Morning),
+        "afternoon" | "אחה\"צ" => Term::Part(PartOfDay::Afternoon),
+        "evening" | "night" | "בערב" | "בלילה" => Term::Part(PartOfDay::Evening),
         "couple" => Term::Number(2),
         _ => return unit(word).map(Term::Unit),
     })

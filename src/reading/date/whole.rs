@@ -7,7 +7,7 @@ use chrono::{Datelike as _, Duration, NaiveDate, NaiveDateTime, NaiveTime, Weekd
 use super::{
     ReferenceTime, WeekdayOf as _, plus_days,
     span::{self, add_months},
-    term::{Half, Part, Term, Unit, terms},
+    term::{Half, PartOfDay, Term, Unit, terms},
 };
 
 /// The start of what is named, by the clock on the wall.
@@ -43,7 +43,7 @@ pub(super) fn read(plain: &str, base: &ReferenceTime<'_>) -> Option<NaiveDateTim
 }
 
 /// "in the evening" belongs to the time, wherever it stands.
-fn take_part(terms: &mut Vec<Term>) -> Option<Part> {
+fn take_part(terms: &mut Vec<Term>) -> Option<PartOfDay> {
     let at = terms.iter().position(|term| matches!(term, Term::Part(_)))?;
     let Some(Term::Part(part)) = terms.get(at).copied() else { return None };
     let led = at.checked_sub(1).and_then(|at| terms.get(at));
@@ -53,9 +53,9 @@ fn take_part(terms: &mut Vec<Term>) -> Option<Part> {
 }
 
 /// Hour, minute, second, and the half of the day when it was said.
-type Time = (u32, u32, u32, Option<Half>);
+type ClockTime = (u32, u32, u32, Option<Half>);
 
-fn time(terms: &[Term]) -> Option<Time> {
+fn time(terms: &[Term]) -> Option<ClockTime> {
     use Term::{Clock, HalfOf, Midnight, Noon, Number, Oh, Past, Quarter, To};
     let (terms, half) = match terms {
         [rest @ .., Term::Half(half)] => (rest, Some(*half)),
@@ -86,7 +86,7 @@ fn time(terms: &[Term]) -> Option<Time> {
     }
 }
 
-fn past(hour: &[Term], half: Option<Half>, minutes: i64) -> Option<Time> {
+fn past(hour: &[Term], half: Option<Half>, minutes: i64) -> Option<ClockTime> {
     let (hour, 0, 0, named) = time(hour)? else { return None };
     let total = i64::from(hour) * 60 + minutes;
     let total = if total < 0 { total + 720 } else { total };
@@ -96,15 +96,20 @@ fn past(hour: &[Term], half: Option<Half>, minutes: i64) -> Option<Time> {
 }
 
 /// The time on that day or, without one, when it comes next.
-fn next(time: Time, part: Option<Part>, day: Option<NaiveDate>, base: &ReferenceTime<'_>) -> Option<NaiveDateTime> {
+fn next(
+    time: ClockTime,
+    part: Option<PartOfDay>,
+    day: Option<NaiveDate>,
+    base: &ReferenceTime<'_>,
+) -> Option<NaiveDateTime> {
     let (hour, minute, second, half) = time;
     let at = |hour: u32| NaiveTime::from_hms_opt(hour, minute, second);
     let half = half.or(match part {
-        Some(Part::Morning) => Some(Half::Before),
-        Some(Part::Afternoon | Part::Evening) => Some(Half::After),
+        Some(PartOfDay::Morning) => Some(Half::Before),
+        Some(PartOfDay::Afternoon | PartOfDay::Evening) => Some(Half::After),
         None => None,
     });
-    let midnight = hour == 12 && part == Some(Part::Evening);
+    let midnight = hour == 12 && part == Some(PartOfDay::Evening);
     let hours = match half {
         _ if midnight => vec![0],
         Some(_) if hour > 12 => vec![hour],

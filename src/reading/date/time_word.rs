@@ -7,7 +7,7 @@ use crate::reading::bloom::{WordSet, tokenise_by};
 /// Most sentences hold neither a figure nor a word of time, and need not be read for one. Hebrew is always read.
 pub(super) fn may_name_a_time(plain: &str) -> bool {
     !plain.is_ascii()
-        || figures(plain.as_bytes()).any(may_be_time)
+        || find_figures(plain.as_bytes()).any(may_be_time)
         || tokenise_by(plain, u8::is_ascii_alphabetic).any(|word| KNOWN.may_contain(word.hash))
 }
 
@@ -18,7 +18,7 @@ pub(super) fn is_time_word(word: &str) -> bool {
 }
 
 /// Digits, with what may stand between them.
-fn figures(plain: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn find_figures(plain: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = plain;
     std::iter::from_fn(move || {
         let (_, from) = rest.split_at_checked(rest.iter().position(u8::is_ascii_digit)?)?;
