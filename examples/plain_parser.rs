@@ -10,13 +10,13 @@ fn main() -> anyhow::Result<()> {
     for line in io::stdin().lock().lines() {
         let input: Value = serde_json::from_str(&line?)?;
         let file = input.get("file").and_then(Value::as_str).unwrap_or_default();
-        writeln!(out, "{}", read(file, &std::fs::read(file)?))?;
+        writeln!(out, "{}", parse_to_json(file, &std::fs::read(file)?))?;
         out.flush()?;
     }
     Ok(())
 }
 
-fn read(file: &str, raw: &[u8]) -> Value {
+fn parse_to_json(file: &str, raw: &[u8]) -> Value {
     let Some(mail) = MessageParser::default().parse(raw) else {
         return json!({ "file": file, "error": "not a mail" });
     };

@@ -14,12 +14,12 @@ use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
 /// A line for a line.
-type Answer = dyn Fn(&str) -> anyhow::Result<Value>;
+type LineHandler = dyn Fn(&str) -> anyhow::Result<Value>;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let answer: Box<Answer> = match words.as_slice() {
+    let answer: Box<LineHandler> = match words.as_slice() {
         ["sentences"] => Box::new(|line| {
             let input: Value = serde_json::from_str(line)?;
             Ok(json!(sentence_signals(input.get("text").and_then(Value::as_str).unwrap_or_default())))
@@ -39,17 +39,17 @@ fn main() -> anyhow::Result<()> {
                 bail!("the weights were in use already");
             }
             if *kind == "plan" {
-                return answer_all(plan);
+                return handle_lines(read_mail_file);
             }
             let kind: EvalKind = kind.parse()?;
             Box::new(move |line| Ok(evaluate(kind, line)))
         }
         _ => bail!("reader sentences | mails | eval KIND WEIGHTS"),
     };
-    answer_all(answer)
+    handle_lines(answer)
 }
 
-fn answer_all(answer: impl Fn(&str) -> anyhow::Result<Value>) -> anyhow::Result<()> {
+fn handle_lines(answer: impl Fn(&str) -> anyhow::Result<Value>) -> anyhow::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     for line in io::stdin().lock().lines() {
         writeln!(out, "{}", answer(&line?)?)?;
@@ -58,7 +58,7 @@ fn answer_all(answer: impl Fn(&str) -> anyhow::Result<Value>) -> anyhow::Result<
 }
 
 /// A mail in a file: does it become a task?
-fn plan(line: &str) -> anyhow::Result<Value> {
+fn read_mail_file(line: &str) -> anyhow::Result<Value> {
     let input: Value = serde_json::from_str(line)?;
     let file = input.get("file").and_then(Value::as_str).unwrap_or_default();
     let mail = parse_mail(&std::fs::read(file)?, &TrustedServers::default())?;

@@ -31,12 +31,12 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::model::words::UnknownWord;
+            type Err = $crate::model::text_enum::UnknownVariant;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 match text {
                     $($word => Ok($name::$variant),)+
-                    _ => Err($crate::model::words::UnknownWord {
+                    _ => Err($crate::model::text_enum::UnknownVariant {
                         text: text.to_owned(),
                         set: stringify!($name),
                         expected: [$($word),+].join(", "),
