@@ -20,48 +20,52 @@ use anyhow::Context as _;
 use serde::Deserialize;
 use serde_json::json;
 
-const FIRST: usize = 10;
-const PART: usize = 256;
+const RESULTS_PER_SEARCH: usize = 10;
+const BATCH_SIZE: usize = 256;
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Line {
+enum InputLine {
     Text { id: String, text: String },
     Query { id: String, query: String },
 }
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let lines: Vec<Line> =
+    let lines: Vec<InputLine> =
         io::stdin().lock().lines().map(|line| Ok(serde_json::from_str(&line?)?)).collect::<anyhow::Result<_>>()?;
     let folder = tempfile::tempdir()?;
-    let shelf = Shelf::open(folder.path()).await?;
+    let shelf = SearchFixture::open(folder.path()).await?;
     let texts: Vec<(&str, &str)> = lines
         .iter()
-        .filter_map(|line| if let Line::Text { id, text } = line { Some((id.as_str(), text.as_str())) } else { None })
+        .filter_map(
+            |line| if let InputLine::Text { id, text } = line { Some((id.as_str(), text.as_str())) } else { None },
+        )
         .collect();
     let mut ids = HashMap::new();
-    for part in texts.chunks(PART) {
-        shelf.keep(part, &mut ids).await?;
+    for part in texts.chunks(BATCH_SIZE) {
+        shelf.store_texts(part, &mut ids).await?;
     }
     let mut out = BufWriter::new(io::stdout().lock());
     for line in &lines {
-        let Line::Query { id, query } = line else { continue };
-        let [words, meaning, both] =
-            shelf.find(query).await?.map(|docs| docs.iter().filter_map(|doc| ids.get(doc)).collect::<Vec<_>>());
+        let InputLine::Query { id, query } = line else { continue };
+        let [words, meaning, both] = shelf
+            .search_three_ways(query)
+            .await?
+            .map(|docs| docs.iter().filter_map(|doc| ids.get(doc)).collect::<Vec<_>>());
         writeln!(out, "{}", json!({ "id": id, "words": words, "meaning": meaning, "both": both }))?;
     }
     Ok(out.flush()?)
 }
 
-struct Shelf {
+struct SearchFixture {
     store: Store,
     memory: Memory,
     account: AccountId,
     user: UserId,
 }
 
-impl Shelf {
+impl SearchFixture {
     async fn open(folder: &std::path::Path) -> anyhow::Result<Self> {
         let store = Store::open(&folder.join("tasks.db"), &folder.join("backups"))?;
         let memory = Memory::open(&MemorySettings::default(), store.clone(), Clock::System)?;
@@ -80,7 +84,11 @@ impl Shelf {
     }
 
     /// Notes which document each id became.
-    async fn keep<'a>(&self, texts: &[(&'a str, &str)], ids: &mut HashMap<String, &'a str>) -> anyhow::Result<()> {
+    async fn store_texts<'a>(
+        &self,
+        texts: &[(&'a str, &str)],
+        ids: &mut HashMap<String, &'a str>,
+    ) -> anyhow::Result<()> {
         let at = Clock::System.now();
         let arrival = |(id, text): &(&str, &str)| {
             let mail = Mail { text: (*text).to_owned(), thread: (*id).to_owned(), ..Mail::default() };
@@ -108,10 +116,11 @@ impl Shelf {
         Ok(())
     }
 
-    async fn find(&self, query: &str) -> anyhow::Result<[Vec<String>; 3]> {
+    async fn search_three_ways(&self, query: &str) -> anyhow::Result<[Vec<String>; 3]> {
         let account = &self.account;
-        let words = self.store.read_blocking(|reader| reader.find(query, account, SearchDepth::PERSON, FIRST))?;
-        let near = self.memory.search_dense(account, query, FIRST).await?;
+        let words =
+            self.store.read_blocking(|reader| reader.find(query, account, SearchDepth::PERSON, RESULTS_PER_SEARCH))?;
+        let near = self.memory.search_dense(account, query, RESULTS_PER_SEARCH).await?;
         let question = Question {
             account,
             text: query,
@@ -120,7 +129,7 @@ impl Shelf {
             invoice: "",
             leave_out: &[],
             now: Clock::System.now(),
-            scope: Scope::person(FIRST),
+            scope: Scope::person(RESULTS_PER_SEARCH),
         };
         let both = self.memory.recall(&question).await?.found;
         Ok([
