@@ -25,13 +25,13 @@ use chrono::{NaiveTime, Weekday};
 use rustix::time::{ClockId, clock_gettime};
 
 /// CPU time that one input of up to [`LARGEST`] bytes may take in an optimised build without instrumentation.
-pub const BOUND: Duration = Duration::from_millis(250);
-pub const LARGEST: usize = 64 * 1024;
+pub const CPU_TIME_LIMIT: Duration = Duration::from_millis(250);
+pub const MAX_INPUT_BYTES: usize = 64 * 1024;
 
 /// Reads an input as the program would.
-pub type Run = fn(&[u8]);
+pub type FuzzTarget = fn(&[u8]);
 
-pub const TARGETS: &[(&str, Run)] = &[
+pub const TARGETS: &[(&str, FuzzTarget)] = &[
     ("mail", mail),
     ("ics", ics),
     ("authentication_results", authentication_results),
@@ -42,7 +42,7 @@ pub const TARGETS: &[(&str, Run)] = &[
 ];
 
 /// The target of that name.
-pub fn target(name: &str) -> Run {
+pub fn find_target(name: &str) -> FuzzTarget {
     let found = TARGETS.iter().find(|(known, _)| *known == name);
     found.unwrap_or_else(|| panic!("there is no target {name}")).1
 }
@@ -85,12 +85,12 @@ pub fn now() -> Instant {
 pub fn mail(bytes: &[u8]) {
     let trust = TrustedServers { servers: vec!["mx.home.example".into()] };
     if let Ok(mail) = parse_mail(bytes, &trust) {
-        plan(&mail);
+        read_parsed_mail(&mail);
     }
 }
 
 /// A mail to a plan, by its own words and as a person may force it.
-pub fn plan(mail: &Mail) -> Reading {
+pub fn read_parsed_mail(mail: &Mail) -> Reading {
     let context = ReadContext { me: &ME, now: now(), known_contact: false, thread_mine: false };
     let reading = reading::read(mail, &context);
     let facts = reading::collect_facts(mail, &reading, "work", &Relation::default());
@@ -118,11 +118,11 @@ pub fn rules(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(rules) = RuleSet::parse("priority.yml", text) {
         rules.lint();
-        rules.trace(&facts(), now());
+        rules.trace(&sample_facts(), now());
     }
 }
 
-fn facts() -> Facts {
+fn sample_facts() -> Facts {
     Facts {
         sender: "ann@shop.example".into(),
         sender_domain: "shop.example".into(),
@@ -158,16 +158,16 @@ pub fn decision_file(bytes: &[u8]) {
 pub fn model_answer(bytes: &[u8]) {
     for provider in Provider::ALL {
         if let Ok(raw) = read_answer(*provider, bytes) {
-            questions().iter().for_each(|question| drop(question.check(&raw.text)));
+            sample_inquiries().iter().for_each(|question| drop(question.check(&raw.text)));
         }
     }
     if let Ok(text) = std::str::from_utf8(bytes) {
-        questions().iter().for_each(|question| drop(question.check(text)));
+        sample_inquiries().iter().for_each(|question| drop(question.check(text)));
     }
 }
 
 /// One of each, about one mail.
-fn questions() -> &'static [Inquiry] {
+fn sample_inquiries() -> &'static [Inquiry] {
     static QUESTIONS: LazyLock<Vec<Inquiry>> = LazyLock::new(|| {
         let mail = Mail { subject: "Report".into(), text: "Could you send the report?".into(), ..Mail::default() };
         let cast = Cast::of(&mail, &ME);

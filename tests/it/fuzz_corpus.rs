@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use crate::fuzz_entry::{BOUND, LARGEST, TARGETS, cpu_time, target};
+use crate::fuzz_entry::{CPU_TIME_LIMIT, MAX_INPUT_BYTES, TARGETS, cpu_time, find_target};
 
 /// A build that is not optimised may take longer by this (see `linear_time`).
 const SLOWER: u32 = if cfg!(debug_assertions) { 30 } else { 1 };
@@ -20,8 +20,8 @@ fn the_corpus_is_read_without_a_panic_and_in_time() {
             let input = fs::read(&path).unwrap();
             (inputs, bytes) = (inputs + 1, bytes + input.len());
             println!("{}", path.display());
-            let took = (0..3).map(|_| cpu_time(|| target(name)(&input))).min().unwrap();
-            if took > BOUND * SLOWER || input.len() > LARGEST {
+            let took = (0..3).map(|_| cpu_time(|| find_target(name)(&input))).min().unwrap();
+            if took > CPU_TIME_LIMIT * SLOWER || input.len() > MAX_INPUT_BYTES {
                 slow.push(format!("{}: {took:?} for {} bytes", path.display(), input.len()));
             }
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::{
-    fuzz_entry::{self, BOUND, LARGEST, cpu_time},
+    fuzz_entry::{self, CPU_TIME_LIMIT, MAX_INPUT_BYTES, cpu_time},
     house::Dice,
 };
 
@@ -74,7 +74,7 @@ fn quickest(raw: &[u8], rounds: usize) -> Duration {
 
 /// Whether a mail takes longer than the bound on an input of the fuzzer, or as many times as it is larger.
 fn over_bound(raw: &[u8]) -> Option<String> {
-    let bound = BOUND * SLOWER * u32::try_from(raw.len().div_ceil(LARGEST)).unwrap();
+    let bound = CPU_TIME_LIMIT * SLOWER * u32::try_from(raw.len().div_ceil(MAX_INPUT_BYTES)).unwrap();
     let took = quickest(raw, 1);
     (took > bound && quickest(raw, ROUNDS) > bound).then(|| format!("{} bytes take {took:?}", raw.len()))
 }

@@ -13,7 +13,7 @@ use adjutant::{
 use serde_json::json;
 
 use crate::{
-    fuzz_entry::{me, now, plan},
+    fuzz_entry::{me, now, read_parsed_mail},
     house::{Dice, House},
 };
 
@@ -124,7 +124,7 @@ fn verdict(message: &ComposedMessage, mail: &Mail) -> Result<(), String> {
 }
 
 fn reply(mail: &Mail) -> ComposedMessage {
-    let reading = plan(mail);
+    let reading = read_parsed_mail(mail);
     let task: Task = serde_json::from_value(json!({
         "task_id": "01JYD3A8P0WQ5M4T6R2P0N1M4K", "created_at": "2025-06-23T03:15:00Z", "source": "email:1",
         "objective": mail.subject, "priority": "low", "status": "READY", "last_updated": "2025-06-23T03:15:00Z",
