@@ -27,7 +27,7 @@ pub(super) enum CheckpointOutcome {
 macro_rules! stored {
     ($committed:expr) => {
         match $committed {
-            Committed::Stored => {}
+            CheckpointOutcome::Stored => {}
             committed => return Ok(committed),
         }
     };

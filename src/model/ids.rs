@@ -18,7 +18,7 @@ macro_rules! ulid_id {
         impl $name {
             /// An id that anyone who knows `at` and `parts` computes again: creating twice is creating once.
             pub fn derive(at: Instant, parts: &[&str]) -> Self {
-                Self(derived_ulid(at, parts))
+                Self(derive_ulid(at, parts))
             }
         }
 

@@ -68,8 +68,10 @@ pub(super) fn find_warnings(
         .or_else(|| warn_of_credentials_request(mail, page))
         .or_else(|| warn_of_phishing_score(mail, bearing, context));
     let injection = page.sentences.iter().find(|scored| talks_to_program(scored)).map(|scored| {
-        let text =
-            format!("talks to the program, not to you: “{}”", reading::objective::shorten(scored.sentence.raw, 100));
+        let text = format!(
+            "talks to the program, not to you: “{}”",
+            super::objective::truncate_at_word(scored.sentence.raw, 100)
+        );
         MailWarning { kind: "injection".into(), text }
     });
     let phishing = phishing.map(|text| MailWarning { kind: "phishing".into(), text });
