@@ -33,6 +33,8 @@ pub struct Health {
     pub paused: bool,
     /// Steps that wait for a cap, a grace, room in the queue or the end of a pause, and why.
     pub set_aside: Vec<Waiting>,
+    /// Steps whose time has come and that nobody works.
+    pub left_behind: u64,
     pub policy_broken: Option<String>,
     pub sqlite: String,
     pub rules_version: String,
@@ -102,6 +104,7 @@ impl App {
                 unreadable: reader.unreadable_rows()?,
                 paused: reader.is_paused()?,
                 set_aside: Waiting::group(reader.deferred_runs(now)?, now),
+                left_behind: reader.left_behind(now)?,
                 policy_broken,
                 sqlite: crate::store::sqlite_version().to_owned(),
                 rules_version: rules.rules.version().to_owned(),

@@ -15,6 +15,9 @@ use crate::{
     store::value::{Account, RunRow},
 };
 
+/// Whoever runs `once` by a timer does so at least daily.
+const NOT_POLLED_AFTER: chrono::Duration = chrono::Duration::days(1);
+
 words! {
     /// What a finding is about. A monitor may rely on the word.
     FindingCode {
@@ -30,6 +33,8 @@ words! {
         TransportMissing = "transport_missing",
         MailFailed = "mail_failed",
         StepFailed = "step_failed",
+        WorkWaits = "work_waits",
+        NotPolled = "not_polled",
     }
 }
 
@@ -158,6 +163,17 @@ impl Health {
                 "`adjutant hitl list` shows them; retry, skip or cancel each",
             ),
         );
+        find(
+            self.left_behind > 0 && self.worker.is_none() && !self.paused,
+            Finding::new(
+                FindingCode::WorkWaits,
+                format!(
+                    "{} steps are due, approved ones perhaps among them, and no daemon works them",
+                    self.left_behind
+                ),
+                "start `adjutant run`, or run `adjutant once`",
+            ),
+        );
         found
     }
 }
@@ -167,6 +183,13 @@ impl App {
     pub(super) fn find_account_faults(&self, account: &Account, condition: Option<&AccountCondition>) -> Vec<Finding> {
         let configured = self.config.accounts.iter().find(|known| known.name == account.account);
         let Some(known) = configured.filter(|_| account.mode != AccountMode::Retired) else { return Vec::new() };
+        let unpolled = find_unpolled(known, account, self.clock.now());
+        let mut found = self.find_mailbox_faults(known, condition);
+        found.extend(unpolled);
+        found
+    }
+
+    fn find_mailbox_faults(&self, known: &AccountConfig, condition: Option<&AccountCondition>) -> Vec<Finding> {
         match &known.kind {
             AccountKind::Maildir { path, sendmail } => {
                 let transport =
@@ -191,6 +214,13 @@ impl App {
             }
         }
     }
+}
+
+/// An account whose mail nobody has looked at for a day: the daemon, or what starts `once`, has stopped.
+fn find_unpolled(known: &AccountConfig, account: &Account, now: Instant) -> Option<Finding> {
+    let last = account.polled_at.filter(|last| !known.sample && last.plus(NOT_POLLED_AFTER) < now)?;
+    let what = format!("account {} was polled last at {last}, so newer mail is not read", known.name);
+    Some(Finding::new(FindingCode::NotPolled, what, "start `adjutant run`, or run `adjutant once`"))
 }
 
 /// A Maildir that is away or closed. The sample mailbox is made at the first start, so it may be missing before.

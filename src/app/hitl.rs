@@ -99,6 +99,15 @@ impl App {
         Ok(self.store.read(move |reader| reader.deferred_runs(now)).await?)
     }
 
+    /// How many steps are due, approved ones among them, while no process works them.
+    pub async fn left_behind(&self) -> anyhow::Result<u64> {
+        if self.worker_pid().is_some() {
+            return Ok(0);
+        }
+        let now = self.clock.now();
+        Ok(self.store.read(move |reader| reader.left_behind(now)).await?)
+    }
+
     pub async fn item_detail(&self, reference: &str) -> anyhow::Result<ItemDetail> {
         let id = self.item_named(reference).await?;
         let own = self.config.me.addresses.clone();

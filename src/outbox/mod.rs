@@ -112,6 +112,14 @@ struct PendingEffect {
     mail: Option<Mail>,
 }
 
+impl PendingEffect {
+    /// Whether a person approved it, in this epoch, and it was never begun.
+    fn was_approved_and_not_begun(&self, epoch: i64) -> bool {
+        let is_unused = |approval: &Approval| !approval.used && approval.epoch == epoch;
+        self.state == OutboxState::Ready && self.approval.as_ref().is_some_and(is_unused)
+    }
+}
+
 /// How an attempt at an effect ended.
 struct AttemptOutcome {
     state: OutboxState,
@@ -274,6 +282,11 @@ impl Outbox {
         let situation = self.policy_context(row, mail, &charter, now);
         let approved = match judge_action(row.action.clone(), &situation) {
             PolicyVerdict::Allowed(approved) => approved,
+            // A person said yes and it did not happen: they are asked again, not left to find out.
+            PolicyVerdict::NeedsApproval { reason, .. } if row.was_approved_and_not_begun(self.settings.epoch) => {
+                let result = format!("you approved it, but it was not carried out: {reason}");
+                return self.end_effect(row, AttemptOutcome::new(OutboxState::Failed, &result), now).await;
+            }
             PolicyVerdict::NeedsApproval { reason, .. } => {
                 return self.end_effect(row, AttemptOutcome::new(OutboxState::Void, &reason), now).await;
             }

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use adjutant::{
-    app::{App, Said},
+    app::{App, FindingCode, Said},
     model::{AccountMode, Door, OutboxState},
     store::value::{ItemRow, Verdict},
 };
@@ -102,6 +102,56 @@ async fn a_transport_that_fails_after_reading_asks_the_person() {
 fn make_runnable(path: &std::path::Path) {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_yes_that_expires_before_it_is_carried_out_asks_the_person_again() {
+    let house = asked("one");
+    house.policy("approvals: { grace_seconds: 10 }");
+    house.once().await;
+    let app = house.app().await;
+    approve_first(&app).await.unwrap();
+    assert_eq!(app.left_behind().await.unwrap(), 0, "its grace runs");
+    house.clock.advance(3600);
+    assert_eq!(app.left_behind().await.unwrap(), 1);
+    let health = app.health().await.unwrap();
+    let codes: Vec<FindingCode> = health.findings.iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, [FindingCode::WorkWaits], "no daemon runs, and doctor says so");
+    house.clock.advance(80 * 3600);
+    house.once().await;
+    assert_eq!(house.sent(), [""; 0], "an expired approval sends nothing");
+    assert_eq!(state(&house), [["failed"]]);
+    let asked = item(&app).await;
+    assert!(asked.title.contains("you approved it, but it was not carried out: "), "{}", asked.title);
+    answer_first(&app, Verdict::Retry, "").await.unwrap();
+    works(&house).await;
+    assert_eq!(state(&house), [["failed"], ["parked"]], "the new action asks again");
+    approve_first(&app).await.unwrap();
+    house.clock.advance(20);
+    house.once().await;
+    assert_eq!(house.sent().len(), 1);
+    house.must_be_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_policy_that_changes_while_the_grace_runs_asks_the_person_again() {
+    let house = asked("one");
+    house.policy("approvals: { grace_seconds: 10 }");
+    house.once().await;
+    let app = house.app().await;
+    approve_first(&app).await.unwrap();
+    house.policy("approvals: { grace_seconds: 10 }\ncaps: { messages_per_hour: 7 }");
+    house.clock.advance(20);
+    house.once().await;
+    assert_eq!(house.sent(), [""; 0]);
+    let asked = item(&app).await;
+    assert!(asked.title.contains("the policy has changed since"), "{}", asked.title);
+    answer_first(&app, Verdict::Retry, "").await.unwrap();
+    works(&house).await;
+    approve_first(&app).await.unwrap();
+    house.clock.advance(20);
+    house.once().await;
+    assert_eq!(house.sent().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -328,7 +378,7 @@ async fn over_a_cap_steps_wait_and_say_so() {
     let waits = house.app().await.set_aside().await.unwrap();
     assert_eq!(waits.len(), 2);
     assert!(waits.iter().all(|run| run.waits_for.contains("per sender")), "{waits:?}");
-    assert_eq!(house.run(&["doctor"]).code, 0);
+    assert!(house.app().await.health().await.unwrap().is_well());
     for hour in 2..=3 {
         house.clock.advance(3601);
         house.once().await;

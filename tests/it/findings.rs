@@ -115,3 +115,19 @@ fn equal_waits_are_one_line() {
     assert!(waits[0].contains("3 steps wait: 1 messages an hour per sender is the cap, next at "), "{}", doctor.out);
     assert_eq!(doctor.code, 0, "a cap is no finding");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_that_nobody_polls_is_found_after_a_day() {
+    let house = House::active();
+    house.once().await;
+    let codes = async || {
+        let health = house.app().await.health().await.unwrap();
+        health.findings.iter().map(|finding| finding.code).collect::<Vec<_>>()
+    };
+    house.clock.advance(23 * 3600);
+    assert_eq!(codes().await, []);
+    house.clock.advance(2 * 3600);
+    assert_eq!(codes().await, [FindingCode::NotPolled]);
+    house.once().await;
+    assert_eq!(codes().await, []);
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use chrono::Duration;
 use rusqlite::{Connection, Row};
 
 use super::{
@@ -19,6 +20,9 @@ use crate::{
 
 const COLUMNS: &str = "SELECT run_id, account, user_id, kind, mail_id, task_id, parent_run, fork_of, fork_seq, schema, status, reason, node, seq, \
                        created_at, updated_at, wait_until, waits_for FROM run";
+
+/// A worker goes on with a run within a second of its time; one that is due for this long has no worker.
+const LEFT_BEHIND_AFTER: Duration = Duration::minutes(2);
 
 fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     Ok(RunRow {
@@ -57,6 +61,15 @@ impl StoreReader<'_> {
             "{COLUMNS} WHERE status = 'running' AND wait_until > ?1 AND updated_at <= ?1 ORDER BY wait_until, run_id"
         );
         query_readable(self.0, &sql, [now.to_string()], "listing what waits", run_row)
+    }
+
+    /// How many unfinished runs nobody has gone on with for a while although nothing keeps them waiting.
+    pub fn left_behind(&self, now: Instant) -> Result<u64> {
+        let sql =
+            "SELECT count(*) FROM run WHERE status = 'running' AND coalesce(wait_until, '') <= ?1 AND updated_at <= ?1";
+        let before = now.plus(-LEFT_BEHIND_AFTER).to_string();
+        let count: Option<i64> = query_optional(self.0, sql, [before], "counting runs left behind", |row| row.get(0))?;
+        Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or_default())
     }
 
     pub fn runs(&self, status: Option<RunStatus>, limit: usize) -> Result<Vec<RunRow>> {

@@ -58,6 +58,7 @@ async fn list(app: &App, screen: Screen, all: bool) -> anyhow::Result<()> {
     let items = if all { app.all_items().await? } else { app.items().await? };
     let waits = app.set_aside().await?;
     let paused = app.is_paused().await?;
+    let left_behind = app.left_behind().await?;
     let mut whats = Vec::new();
     for item in &items {
         whats.push(words::headline(&app.item_detail(&item.item_id.to_string()).await?));
@@ -86,6 +87,11 @@ async fn list(app: &App, screen: Screen, all: bool) -> anyhow::Result<()> {
             let rows = items.iter().zip(&whats).map(line).collect();
             screen.table(&["nr", "kind", "what", "void at", "item"], rows)?;
             screen.line("adjutant hitl show|approve|edit|reject|respond|snooze|retry|skip|cancel NR")?;
+        }
+        if left_behind > 0 && !paused {
+            screen.line(&format!(
+                "{left_behind} steps are due and no daemon runs: `adjutant run` or `adjutant once` goes on with them."
+            ))?;
         }
         waiting(screen, app, &waits)
     })
