@@ -58,6 +58,13 @@ impl<'a> ReferenceTime<'a> {
         self.at.hours_until(at)
     }
 
+    /// The same person at the beginning of the next day.
+    pub(super) fn next_midnight(&self) -> Option<Self> {
+        let day = self.today().succ_opt()?;
+        let midnight = self.me.time_zone.from_local_datetime(&day.and_time(NaiveTime::MIN)).earliest()?;
+        Some(Self { at: Instant::new(midnight.to_utc())?, local: day.and_time(NaiveTime::MIN), ..*self })
+    }
+
     fn today(&self) -> NaiveDate {
         self.local.date()
     }

@@ -5,7 +5,7 @@
 
 use super::{
     annotated_mail::AnnotatedMail,
-    date::ReferenceTime,
+    date::{self, DueDate, ReferenceTime},
     lexicon::Feature,
     objective::ObjectiveWriter,
     read::ReadContext,
@@ -26,7 +26,7 @@ pub(super) fn plan_own_tasks(
     let read = |scored: &ScoredSentence<'_>| {
         let (kind, objective) =
             if to_self { read_note_to_self(scored, page)? } else { read_promise(scored, mail, page)? };
-        let due = scored.due_date(base).cloned();
+        let due = find_due_date_of(kind, scored, base);
         let person = if to_self { None } else { mail.to.first().map(|address| address.label().to_owned()) };
         let situation = TemplateContext { has_due_date: due.is_some(), in_thread: !mail.references.is_empty() };
         Some(ExtractedTask {
@@ -53,7 +53,7 @@ pub fn parse_reminder_request(typed: &str, me: &Me, now: Instant) -> Option<Extr
     let base = ReferenceTime::new(now, me);
     let scored = page.sentences.iter().find(|scored| scored.has(Feature::Remind))?;
     let (kind, objective) = read_note_to_self(scored, &page)?;
-    let due = scored.due_date(&base).cloned();
+    let due = find_due_date_of(kind, scored, &base);
     Some(ExtractedTask {
         kind,
         objective,
@@ -67,6 +67,12 @@ pub fn parse_reminder_request(typed: &str, me: &Me, now: Instant) -> Option<Extr
         evidence: scored.sentence.raw.to_owned(),
         steps: choose_steps(kind, TemplateContext::default()),
     })
+}
+
+/// Returns the time that a sentence names. For a reminder, an hour that has passed today is meant for tomorrow.
+fn find_due_date_of(kind: TaskKind, scored: &ScoredSentence<'_>, base: &ReferenceTime<'_>) -> Option<DueDate> {
+    let tomorrow = || date::find_due_date(&scored.sentence.normalised, &base.next_midnight()?);
+    scored.due_date(base).cloned().or_else(|| if kind == TaskKind::Reminder { tomorrow() } else { None })
 }
 
 fn read_note_to_self(scored: &ScoredSentence<'_>, page: &AnnotatedMail<'_>) -> Option<(TaskKind, String)> {

@@ -31,6 +31,35 @@ fn note(house: &House, id: &str, text: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_jumped_ahead_and_back_does_not_silence_a_recurring_reminder() {
+    let house = House::active();
+    let app = house.app().await;
+    let objective = "remind me to water the plants every day at 9am".into();
+    app.add_task(NewTask { objective, ..NewTask::default() }).await.unwrap();
+    let (mut printed, years) = (Vec::new(), 1500 * 24 * 3600);
+    house.clock.advance(years);
+    show(&app, &mut printed, false).await;
+    house.clock.advance(-years);
+    for _ in 0..3 {
+        show(&app, &mut printed, false).await;
+        house.clock.advance(24 * 3600);
+    }
+    assert_eq!(printed.len(), 4, "once in the future, then every day again: {printed:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_hour_that_has_passed_today_is_meant_for_tomorrow() {
+    let house = House::active();
+    note(&house, "pills", "Remind me to take the pills at 06:15.");
+    house.once().await;
+    let app = house.app().await;
+    let objective = "remind me to feed the cat at 6am".into();
+    app.add_task(NewTask { objective, priority: None, deadline: None }).await.unwrap();
+    let due = house.sql("SELECT due_at FROM reminder ORDER BY due_at");
+    assert_eq!(due, [["2026-11-17T06:00:00Z"], ["2026-11-17T06:15:00Z"]], "now is {NOW}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_note_to_oneself_is_shown_at_its_time_and_done_then() {
     let house = House::active();
     note(&house, "plumber", "Remind me to call the plumber at 14:30.");

@@ -164,10 +164,11 @@ fn reminder_row(row: &Row<'_>) -> rusqlite::Result<ReminderRow> {
 }
 
 impl StoreReader<'_> {
-    /// Reminders that are due and were not shown, earliest first; not of a task that is put off.
+    /// Returns reminders that are due and were not shown, earliest first; not of a task that is put off. A recurring one
+    /// that was shown later than now is due too: the clock was put back, and its next time may be years ahead.
     pub fn due_reminders(&self, now: Instant) -> Result<Vec<ReminderRow>> {
         let sql = format!(
-            "{COLUMNS} WHERE r.shown_at IS NULL AND r.due_at <= ?1 AND (o.snooze_until IS NULL OR o.snooze_until <= ?1) AND {IS_ACTIVE_SQL}
+            "{COLUMNS} WHERE r.shown_at IS NULL AND (r.due_at <= ?1 OR (r.every IS NOT NULL AND r.told_at > ?1)) AND (o.snooze_until IS NULL OR o.snooze_until <= ?1) AND {IS_ACTIVE_SQL}
              ORDER BY r.due_at, r.action_id"
         );
         query_readable(self.0, &sql, [now.to_string()], "listing reminders", reminder_row)
