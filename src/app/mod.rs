@@ -40,7 +40,7 @@ pub use memory::REBUILD;
 pub use night::{DiffLine, Digest, NightReport, Reflected, VersionDetail, WhatIf, WhatIfChange};
 pub use plan::{PlanInput, Planned};
 pub use preview::{Preview, PreviewLine};
-pub use reference::NotFound;
+pub use reference::{BadInput, NotFound};
 pub use report::{Outcome, Report, TaskLine, next_step};
 pub use restore::WitnessHealth;
 pub use runs::RunDetail;

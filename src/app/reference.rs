@@ -11,6 +11,11 @@ use crate::{
 #[error("{0}")]
 pub struct NotFound(pub String);
 
+/// What a person typed cannot be understood. Scripts get the exit code of a wrong command line.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BadInput(pub String);
+
 /// Shorter beginnings of an id say too little.
 const SHORTEST_PREFIX: usize = 6;
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{App, LOCAL};
+use super::{App, BadInput, LOCAL};
 use crate::{
     model::{
         AccountId, Addressed, Facts, Instant, Priority, Recurrence, Status, Subtask, Task, TaskContext, TaskId,
@@ -108,7 +108,9 @@ impl App {
     pub async fn add_task(&self, mut new: NewTask) -> anyhow::Result<TaskRow> {
         let now = self.clock.now();
         let said = new.objective.trim().to_owned();
-        anyhow::ensure!(!said.is_empty(), "a task needs an objective: adjutant tasks add \"Buy milk\"");
+        if said.is_empty() {
+            return Err(BadInput("a task needs an objective: adjutant tasks add \"Buy milk\"".into()).into());
+        }
         let asked = reading::parse_reminder_request(&said, &self.config.me, now);
         if let Some(asked) = &asked {
             let found = asked.deadline.clone().zip(asked.due_at);
@@ -176,11 +178,14 @@ impl App {
     /// A date as a person types it.
     pub fn deadline(&self, typed: &str) -> anyhow::Result<(String, Instant)> {
         let when = crate::reading::parse_typed_date(typed, &self.config.me, self.clock.now());
-        when.filter(|(_, at)| !names_another_year(typed, at.utc().with_timezone(&self.config.me.time_zone))).ok_or_else(|| {
-            anyhow::anyhow!(
+        when.filter(|(_, at)| !names_another_year(typed, at.utc().with_timezone(&self.config.me.time_zone))).ok_or_else(
+            || {
+                BadInput(format!(
                 "'{typed}' is no time to come that I understand; try 2026-11-20, \"2026-11-20 17:00\" or \"friday 5pm\""
-            )
-        })
+            ))
+            .into()
+            },
+        )
     }
 
     /// A time to come as a person types it: a date, or "90m", "2h", "3d", "1w" from now.

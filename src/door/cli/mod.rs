@@ -26,7 +26,7 @@ use self::{
     screen::Screen,
 };
 use crate::{
-    app::{App, NotFound},
+    app::{App, BadInput, NotFound},
     clock::Clock,
     config::{BadConfig, Config, Home, NoHome},
     ingest::escape_for_display,
@@ -89,7 +89,9 @@ fn complain(error: &anyhow::Error) -> ExitCode {
     let missing = error.chain().any(|cause| {
         cause.is::<NotFound>() || matches!(cause.downcast_ref::<StoreError>(), Some(StoreError::NotFound(_)))
     });
-    let usage = error.chain().any(|cause| cause.is::<NoHome>() || cause.is::<BadConfig>() || cause.is::<Usage>());
+    let usage = error
+        .chain()
+        .any(|cause| cause.is::<NoHome>() || cause.is::<BadConfig>() || cause.is::<BadInput>() || cause.is::<Usage>());
     drop(io::Write::write_fmt(&mut io::stderr().lock(), format_args!("adjutant: {error:#}\n")));
     ExitCode::from(if missing {
         NOT_THERE
