@@ -177,7 +177,12 @@ pub(super) fn settle_doubts(world: &mut World) -> bool {
         let answers =
             mime.lines().find_map(|line| line.strip_prefix("In-Reply-To: ")).map(|id| id.trim_matches(['<', '>']));
         let has_left = answers.is_some_and(|id| world.accepted().iter().any(|accepted| accepted.answers == id));
-        let word = if has_left { "sent" } else { "skip" };
+        // What is not about a message is a mail or a step that failed, on a full disk for instance: it is tried again.
+        let word = match answers {
+            Some(_) if has_left => "sent",
+            Some(_) => "skip",
+            None => "retry",
+        };
         if world.run(&["hitl", word, &number]).code != 0 {
             world.run(&["hitl", "cancel", &number]);
         }
