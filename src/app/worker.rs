@@ -137,9 +137,10 @@ impl App {
     /// Lets the runs a command has just opened come to their end: by the daemon if there is one, else here.
     pub async fn let_runs_finish(&self) -> anyhow::Result<()> {
         let deadline = std::time::Instant::now() + DAEMON_PATIENCE;
-        let now = self.clock.now();
         // Whoever has the role may be no daemon and end at any time: then it is done here.
         while !self.finish_here().await? {
+            // Read anew each time: a run that the daemon has deferred since, under pause for instance, is waited for no more.
+            let now = self.clock.now();
             if self.store.read(move |reader| reader.resumable_runs(now)).await?.is_empty() {
                 break;
             }

@@ -133,3 +133,22 @@ fn a_request_the_daemon_cannot_fulfil_is_answered_all_the_same() {
     assert_eq!(house.run(&["once"]).code, 0);
     assert_eq!(daemon.stop("INT").0, 0);
 }
+
+#[test]
+fn a_decision_does_not_wait_for_what_a_pause_keeps_from_leaving() {
+    let house = House::real_time(Kind::Active);
+    for id in ["a", "b"] {
+        let body = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
+        house.post(&house.letter(id).subject(id).body(body));
+    }
+    assert_eq!(house.run(&["once"]).code, 0);
+    let _daemon = house.daemon();
+    assert_eq!(house.run(&["pause"]).code, 0);
+    for number in ["1", "2"] {
+        let digest = house.json(&["hitl", "show", number])["action_sha256"].as_str().unwrap().to_owned();
+        let begun = std::time::Instant::now();
+        assert_eq!(house.run(&["hitl", "approve", number, "--sha256", &digest]).code, 0);
+        // The daemon defers what is paused every two seconds; a command that waited for that to end took a minute.
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    }
+}
