@@ -18,6 +18,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{Broken, RuleSet, RulesError, last_good::LastGood, limits::MAX_FILE_BYTES, version};
+use crate::regular_file;
 
 /// An editor writes a file in several steps; looking earlier would find a half of it.
 const DEBOUNCE: Duration = Duration::from_millis(100);
@@ -246,7 +247,7 @@ fn read(path: &Path) -> Result<String, String> {
     use std::io::Read;
     let mut bytes = Vec::new();
     let limit = MAX_FILE_BYTES as u64 + 1;
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let file = regular_file::open(path).map_err(|error| error.to_string())?;
     file.take(limit).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     String::from_utf8(bytes).map_err(|_| "bytes that are not UTF-8".to_owned())
 }

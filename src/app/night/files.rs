@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context as _;
 
-use crate::{app::App, rules::read_file};
+use crate::{app::App, regular_file, rules::read_file};
 
 /// A rewrite takes milliseconds; whoever takes longer is stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -40,7 +40,8 @@ impl App {
     /// has it may need.
     pub(super) async fn rules_turn(&self) -> anyhow::Result<File> {
         let path = self.home.data().join("rules.lock");
-        let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let mut options = OpenOptions::new();
+        let open = regular_file::open_with(options.write(true).create(true).truncate(false).mode(0o600), &path);
         let file = open.with_context(|| format!("{} cannot be opened", path.display()))?;
         let deadline = Instant::now() + PATIENCE;
         loop {
