@@ -6,6 +6,7 @@ use super::{App, Finding, ModelHealth, WitnessHealth, finding::Waiting};
 use crate::{
     audit::Verified,
     model::{AccountCondition, AccountMode, Instant, ItemKind, MailState, RunStatus, Status},
+    regular_file,
     store::{
         Result,
         value::{Account, UnreadableRows},
@@ -186,10 +187,10 @@ impl App {
 
     /// The process that holds the worker role now.
     pub(super) fn worker_pid(&self) -> Option<String> {
-        let file = std::fs::File::open(self.home.lock_file()).ok()?;
+        let file = regular_file::open(&self.home.lock_file()).ok()?;
         match file.try_lock_shared() {
             Ok(()) => None,
-            Err(_) => std::fs::read_to_string(self.home.lock_file()).ok(),
+            Err(_) => regular_file::read_to_string(&self.home.lock_file()).ok(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the program may do: policy, pause, the outbox.
 
-use std::{fs, io, sync::Arc};
+use std::{io, sync::Arc};
 
 use tokio::sync::watch;
 
@@ -8,6 +8,7 @@ use super::App;
 use crate::{
     outbox::{Outbox, OutboxSettings},
     policy::EffectPolicy,
+    regular_file,
     store::Write,
 };
 
@@ -18,7 +19,7 @@ impl App {
     }
 
     pub fn charter_or_problem(&self) -> Result<EffectPolicy, String> {
-        match fs::read_to_string(self.home.policy_file()) {
+        match regular_file::read_to_string(&self.home.policy_file()) {
             Ok(text) => EffectPolicy::parse(&text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(EffectPolicy::default()),
             Err(error) => Err(format!("it cannot be read: {error}")),
@@ -41,6 +42,7 @@ impl App {
             epoch,
             restored_at: restored.map(|restored| restored.at),
             witness: self.witness.clone(),
+            open_files: self.open_files.clone(),
         };
         Ok(Outbox::new(self.store.clone(), setting, self.clock.now())?)
     }

@@ -21,6 +21,7 @@ use crate::{
     outbox::Outbox,
     policy::EffectPolicy,
     reflection::Journal,
+    regular_file,
     rules::{Current, RulesWatch},
     source::{
         Maildir, Source, SourceError,
@@ -183,10 +184,18 @@ impl App {
 
     /// Takes the role, or says who has it.
     pub async fn work(&self) -> anyhow::Result<Result<Worker, Held>> {
-        let lock = match self.lock()? {
-            Ok(lock) => lock,
-            Err(held) => return Ok(Err(held)),
-        };
+        match self.lock()? {
+            Ok(lock) => {
+                let open_files = self.open_files.with_file(&self.home.lock_file(), &lock)?;
+                open_files.check()?;
+                Self { open_files, ..self.clone() }.start_worker(lock).await.map(Ok)
+            }
+            Err(held) => Ok(Err(held)),
+        }
+    }
+
+    /// Prepares everything a worker needs. The lock is held, and is one of the open files.
+    async fn start_worker(&self, lock: File) -> anyhow::Result<Worker> {
         if !self.store.read(|reader| reader.is_index_current()).await? {
             self.store.write(Write::RebuildSearchIndex).await?;
         }
@@ -218,7 +227,7 @@ impl App {
         let engine = Engine::new(nodes, Arc::new(library), store, clock, limits, Some(journal.clone()))?;
         let backfill = watch::Sender::new(Backfill::default());
         let app = self.clone();
-        Ok(Ok(Worker {
+        Ok(Worker {
             app,
             engine,
             intakes,
@@ -230,13 +239,15 @@ impl App {
             model,
             stop,
             _lock: lock,
-        }))
+        })
     }
 
     /// The lock belongs to the open file: it is free again the moment the process ends, however it ends.
     pub(super) fn lock(&self) -> anyhow::Result<Result<File, Held>> {
         let path = self.home.lock_file();
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let open = regular_file::open_with(&mut options, &path);
         let mut file = open.with_context(|| format!("{} cannot be opened", path.display()))?;
         match file.try_lock() {
             Ok(()) => {
@@ -330,6 +341,7 @@ impl Worker {
     }
 
     async fn go_round(&self, to_the_end: bool) -> anyhow::Result<Report> {
+        self.app.check_data_folder()?;
         let before = self.app.newest_mail().await?;
         self.tend().await?;
         // Once is enough: from here on every line is written by this worker.
@@ -395,6 +407,8 @@ impl Worker {
 
     /// Everything between the database and the files beside it: the queue, the clock's word, the anchor of the audit.
     pub async fn tend(&self) -> anyhow::Result<Vec<ItemRow>> {
+        // The files of another database would be made to say what this one says.
+        self.app.check_data_folder()?;
         self.follow_policy().await?;
         let soon = self.app.mind_the_time().await?;
         self.app.tend_queue().await?;

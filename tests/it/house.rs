@@ -580,6 +580,11 @@ impl Daemon {
         }
     }
 
+    /// Returns its exit code once it has ended by itself.
+    pub(crate) fn ended(&mut self) -> Option<i32> {
+        self.child.try_wait().unwrap().map(|status| status.code().unwrap_or(-1))
+    }
+
     /// Asks it to stop; its exit code and everything it said.
     pub(crate) fn stop(mut self, with: &str) -> (i32, String) {
         signal(self.child.id(), with);

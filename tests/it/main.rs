@@ -77,6 +77,7 @@ mod queue_files;
 mod reading_guard;
 mod recall;
 mod reminders;
+mod replaced_data;
 mod replay_and_fork;
 mod reply_bytes;
 mod restore;
