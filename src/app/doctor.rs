@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
-use super::{App, Finding, ModelHealth, WitnessHealth, finding::Waiting};
+use super::{App, Finding, FindingCode, ModelHealth, WitnessHealth, finding::Waiting};
 use crate::{
     audit::Verified,
     model::{AccountCondition, AccountMode, Instant, ItemKind, MailState, RunStatus, Status},
     regular_file,
+    source::SourceError,
     store::{
         Result,
         value::{Account, UnreadableRows},
@@ -60,7 +61,7 @@ pub struct AccountHealth {
     pub unaccounted: u64,
     /// Files that came since the last poll.
     pub waiting: u64,
-    /// Only of an account that is reached over a network.
+    /// Of an account that is reached over a network, and of any other whose last poll failed.
     pub condition: Option<AccountCondition>,
     pub notes: Vec<String>,
 }
@@ -135,11 +136,15 @@ impl App {
             })
             .await?;
         let condition_of = |account: &Account| conditions.iter().find(|known| known.account == account.account);
-        let findings =
-            accounts.iter().flat_map(|account| self.find_account_faults(account, condition_of(account))).collect();
+        let mut findings = self.find_file_faults();
         let mut health = Vec::new();
         for account in &accounts {
-            let (overlooked, waiting) = self.unaccounted_files(account).await;
+            let mut faults = self.find_account_faults(account, condition_of(account));
+            let (overlooked, waiting) = self.unaccounted_files(account).await.unwrap_or_else(|error| {
+                faults.extend(faults.is_empty().then(|| not_compared(account, error)));
+                (0, 0)
+            });
+            findings.extend(faults);
             let known = unaccounted.iter().find(|(name, _)| *name == account.account).map_or(0, |(_, count)| *count);
             health.push(AccountHealth {
                 notes: self.notes(account),
@@ -193,4 +198,11 @@ impl App {
             Err(_) => regular_file::read_to_string(&self.home.lock_file()).ok(),
         }
     }
+}
+
+/// A mailbox in which nobody can count what is unaccounted for.
+fn not_compared(account: &Account, error: SourceError) -> Finding {
+    let error = anyhow::Error::from(error);
+    let what = format!("account {} could not be compared with the ledger: {error:#}", account.account);
+    Finding::new(FindingCode::MailboxUnreachable, what, "make every folder in it readable for this user")
 }

@@ -33,6 +33,10 @@ words! {
         TransportMissing = "transport_missing",
         MailFailed = "mail_failed",
         StepFailed = "step_failed",
+        SentUnreadable = "sent_unreadable",
+        QueueUnusable = "queue_unusable",
+        EpochDamaged = "epoch_damaged",
+        LastGoodUnusable = "last_good_unusable",
         WorkWaits = "work_waits",
         NotPolled = "not_polled",
     }
@@ -195,7 +199,8 @@ impl App {
                 let transport =
                     sendmail.as_ref().and_then(|sendmail| Sendmail::parse(&sendmail.line, sendmail.patience));
                 let transport = transport.and_then(|sendmail| find_transport_fault(known, sendmail.name()));
-                find_mailbox_fault(known, path).into_iter().chain(transport).collect()
+                let mailbox = find_mailbox_fault(known, path).or_else(|| find_poll_fault(known, condition));
+                mailbox.into_iter().chain(Self::find_sent_fault(known)).chain(transport).collect()
             }
             AccountKind::Gmail(gmail) => {
                 let name = &known.name;
@@ -205,15 +210,18 @@ impl App {
                     let what = format!("account {name} is not signed in, so its mail is not read");
                     return vec![Finding::new(FindingCode::MailboxUnreachable, what, sign_in())];
                 }
-                let problem = condition.map(|condition| condition.problem.as_str()).filter(|text| !text.is_empty());
-                let finding = |problem: &str| {
-                    let what = format!("account {name} could not be read at the last look: {problem}");
-                    Finding::new(FindingCode::MailboxUnreachable, what, "it is tried again at every poll")
-                };
-                problem.map(finding).into_iter().collect()
+                find_poll_fault(known, condition).into_iter().collect()
             }
         }
     }
+}
+
+/// An account whose last poll failed, whatever its mailbox looks like now.
+fn find_poll_fault(known: &AccountConfig, condition: Option<&AccountCondition>) -> Option<Finding> {
+    let condition = condition.filter(|condition| !condition.problem.is_empty())?;
+    let what = format!("account {} could not be read at {}: {}", known.name, condition.at, condition.problem);
+    let remedy = "it is tried again at every poll; `adjutant once` tries it now";
+    Some(Finding::new(FindingCode::MailboxUnreachable, what, remedy))
 }
 
 /// An account whose mail nobody has looked at for a day: the daemon, or what starts `once`, has stopped.

@@ -3,6 +3,7 @@
 mod cost;
 mod doctor;
 mod eval;
+mod file_finding;
 mod finding;
 mod gmail;
 mod hitl;

@@ -125,6 +125,15 @@ fn read_epoch(path: &Path) -> anyhow::Result<Seen> {
     }
 }
 
+/// Returns what is wrong with the file of the epoch; none when it can be read, or is not there.
+pub(super) fn epoch_problem(path: &Path) -> Option<String> {
+    match read_epoch(path) {
+        Ok(Seen::Nothing | Seen::Epoch(_)) => None,
+        Ok(Seen::Damaged) => Some(format!("{} is damaged", path.display())),
+        Err(error) => Some(format!("{error:#}")),
+    }
+}
+
 fn write_epoch(path: &Path, epoch: i64) -> io::Result<()> {
     failpoint::around("epoch.write", || {
         let unfinished = path.with_extension("tmp");

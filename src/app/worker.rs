@@ -28,9 +28,10 @@ use crate::{
         gmail::{GmailSource, PushSubscription},
     },
     store::{
-        Receipt, Write,
+        Receipt, StoreError, Write,
         value::{ItemRow, ReminderRow},
     },
+    witness::DataReplaced,
 };
 
 /// How long a command waits for the daemon before it says so.
@@ -343,12 +344,13 @@ impl Worker {
     async fn go_round(&self, to_the_end: bool) -> anyhow::Result<Report> {
         self.app.check_data_folder()?;
         let before = self.app.newest_mail().await?;
-        self.tend().await?;
+        let mut troubles = Vec::new();
+        // What lies beside the database and cannot be used is said; the mail is read all the same.
+        troubles.extend(self.tend_or_say().await?);
         // Once is enough: from here on every line is written by this worker.
         self.mended.get_or_try_init(|| self.journal.mend(&self.app.store)).await?;
         self.engine.resume_unfinished_runs().await?;
         let mut tally = IntakeCounts::default();
-        let mut troubles = Vec::new();
         for followed in &self.intakes {
             if let Err(error) = self.take_all(followed, &mut tally, to_the_end).await {
                 troubles.push(format!("account {}: {error:#}", followed.intake.account_intake.account));
@@ -357,7 +359,8 @@ impl Worker {
         self.engine.wait_until_idle().await;
         let rules = Arc::clone(&self.rules.borrow().rules);
         self.app.rerank_if_new(&rules).await?;
-        self.tend().await?;
+        let trouble = self.tend_or_say().await?;
+        troubles.extend(trouble.filter(|trouble| !troubles.contains(trouble)));
         let tended = self.app.tend_memory().await?;
         let mut report = self.app.report(before, tally, troubles).await?;
         report.memory = tended.said();
@@ -385,8 +388,20 @@ impl Worker {
     pub async fn finish(&self) -> anyhow::Result<()> {
         self.engine.resume_unfinished_runs().await?;
         self.engine.wait_until_idle().await;
-        self.tend().await?;
+        if let Some(trouble) = self.tend_or_say().await? {
+            tracing::warn!("{trouble}");
+        }
         Ok(())
+    }
+
+    /// Tends, and returns in words what of the files beside the database cannot be used. A database that fails is an error,
+    /// and so is a data folder that was replaced.
+    async fn tend_or_say(&self) -> anyhow::Result<Option<String>> {
+        match self.tend().await {
+            Ok(_) => Ok(None),
+            Err(error) if error.chain().any(|cause| cause.is::<StoreError>() || cause.is::<DataReplaced>()) => Err(error),
+            Err(error) => Ok(Some(format!("{error:#}"))),
+        }
     }
 
     /// Follows `rules/policy.yml`; what waits for a person is asked anew under a new one.
@@ -411,9 +426,11 @@ impl Worker {
         self.app.check_data_folder()?;
         self.follow_policy().await?;
         let soon = self.app.mind_the_time().await?;
-        self.app.tend_queue().await?;
-        self.app.adopt_approved().await?;
-        self.app.evidence().note(&self.app.store, self.app.clock.now()).await?;
+        // Each apart: a queue that cannot be used keeps nobody from noting the head of the audit chain.
+        let queue = self.app.tend_queue().await.map(drop);
+        let proposals = self.app.adopt_approved().await.map(drop);
+        let noted = self.app.evidence().note(&self.app.store, self.app.clock.now()).await;
+        queue.and(proposals).and(noted)?;
         Ok(soon)
     }
 

@@ -16,6 +16,7 @@ mod attacker;
 mod audit_chain;
 mod bad_input;
 mod beside_a_daemon;
+mod broken_places;
 mod campaign;
 mod command_line;
 mod crash;
