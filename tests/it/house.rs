@@ -145,6 +145,12 @@ impl House {
         fs::write(path, text).unwrap();
     }
 
+    /// Replaces the rules, as a person does who leaves the learned part at the end of the file.
+    pub(crate) fn rules(&self, text: &str) {
+        let text = format!("{text}# >>> learned >>>\nlearned: []\n# <<< learned <<<\n");
+        self.write("rules/priority.yml", &text);
+    }
+
     pub(crate) fn read(&self, path: &str) -> String {
         fs::read_to_string(self.root().join(path)).unwrap()
     }

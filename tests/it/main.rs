@@ -83,6 +83,7 @@ mod replay_and_fork;
 mod reply_bytes;
 mod restore;
 mod retry_skip_cancel;
+mod rules_cut_off;
 mod rules_file;
 mod rules_kept;
 mod samples;

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context as _;
 
-use crate::{app::App, regular_file, rules::read_file};
+use crate::{app::App, regular_file, rules::{is_cut_off, read_file}};
 
 /// A rewrite takes milliseconds; whoever takes longer is stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -34,6 +34,12 @@ impl App {
         let path = self.home.guidelines_file();
         let guidelines = read_file(&path).with_context(|| format!("{} cannot be read", path.display()))?;
         Ok(Files { rules: read_file(&self.home.rules_file()).unwrap_or_default(), guidelines })
+    }
+
+    /// Returns whether this text of the rules file is one that was cut off: into that nothing is learned, and of it nothing
+    /// is kept.
+    pub(super) fn is_cut_off(&self, rules: &str) -> bool {
+        is_cut_off(rules, &self.home.last_good_rules())
     }
 
     /// One program at a time edits them; held until it is dropped. Waited for without holding up a thread that whoever
