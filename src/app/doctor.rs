@@ -38,6 +38,8 @@ pub struct Health {
     /// Steps whose time has come and that nobody works.
     pub left_behind: u64,
     pub policy_broken: Option<String>,
+    /// There was a policy file before.
+    pub policy_missing: bool,
     pub sqlite: String,
     pub rules_version: String,
     /// When the nightly job is due, and the last date it was done for.
@@ -80,6 +82,7 @@ impl App {
         let audit = self.verify_audit().await?;
         let witness = self.witness_health().await?;
         let policy_broken = self.charter_or_problem().err();
+        let policy_missing = self.is_policy_file_missing().await?;
         let model = self.model_health().await?;
         let now = self.clock.now();
         let memory = self.memory.status().await?;
@@ -108,6 +111,7 @@ impl App {
                 set_aside: Waiting::group(reader.deferred_runs(now)?, now),
                 left_behind: reader.left_behind(now)?,
                 policy_broken,
+                policy_missing,
                 sqlite: crate::store::sqlite_version().to_owned(),
                 rules_version: rules.rules.version().to_owned(),
                 rules_broken: rules.broken.map(|broken| broken.to_string()),
@@ -183,6 +187,11 @@ impl App {
             notes.push(
                 "does not know your address, so nothing can be sent; set its address, or addresses of [me]".into(),
             );
+        }
+        let others = self.other_entries(account);
+        if others > 0 {
+            let are = if others == 1 { "entry in the mailbox is no mail file" } else { "entries in the mailbox are no mail files" };
+            notes.push(format!("{others} {are} (a link, a pipe or a folder) and not read"));
         }
         if polled && configured.is_none() && account.mode != AccountMode::Retired {
             notes.push("is not in adjutant.toml any more; it is not polled".into());

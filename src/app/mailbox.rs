@@ -33,6 +33,15 @@ impl App {
         let counted = tokio::task::spawn_blocking(move || maildir.count_unaccounted(&cursor)).await;
         counted.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be counted".into() }))
     }
+
+    /// Returns how many entries in the mailbox are no mail files; none where nobody can look.
+    pub(super) fn other_entries(&self, account: &Account) -> u64 {
+        let configured = self.config.accounts.iter().find(|known| known.name == account.account);
+        let Some((configured, AccountKind::Maildir { path, .. })) = configured.map(|known| (known, &known.kind)) else {
+            return 0;
+        };
+        self.maildir(configured, path, None).count_other_entries().unwrap_or_default()
+    }
 }
 
 /// What the ledger has of an account's files.

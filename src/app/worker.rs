@@ -207,6 +207,7 @@ impl App {
         self.begin_epoch().await?;
         let charter = watch::Sender::new(Arc::new(self.charter()));
         let outbox = self.outbox_following(charter.subscribe())?;
+        self.note_policy_file().await?;
         self.rejudge_pending().await?;
         let mut intakes = Vec::new();
         for account in &self.config.accounts {
@@ -404,17 +405,19 @@ impl Worker {
         }
     }
 
-    /// Follows `rules/policy.yml`; what waits for a person is asked anew under a new one.
+    /// Follows `rules/policy.yml`; what waits for a person is asked anew under a new one. While the file is broken, what
+    /// waits stays as it was asked.
     pub async fn follow_policy(&self) -> anyhow::Result<()> {
         let (charter, problem) = match self.app.charter_or_problem() {
             Ok(charter) => (charter, None),
-            Err(problem) => (EffectPolicy::default(), Some(problem)),
+            Err(problem) => (EffectPolicy::broken(), Some(problem)),
         };
         if charter.version != self.charter.borrow().version {
             if let Some(problem) = problem {
-                tracing::warn!(problem, "rules/policy.yml is broken: the strictest policy counts until it is mended");
+                tracing::warn!(problem, "{}", EffectPolicy::BROKEN);
             }
             self.charter.send_replace(Arc::new(charter));
+            self.app.note_policy_file().await?;
             self.app.rejudge_pending().await?;
         }
         Ok(())

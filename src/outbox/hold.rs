@@ -1,9 +1,14 @@
-//! What keeps an effect from being begun, whatever the verdict on it: a pause, or a data folder that was replaced.
+//! What keeps an effect from being begun, whatever the verdict on it: a pause, a broken policy, or a data folder that was
+//! replaced.
 
 use std::time::Duration;
 
 use super::{Outbox, PendingEffect};
-use crate::source::{SendError, SourceError};
+use crate::{
+    model::RiskClass,
+    policy::EffectPolicy,
+    source::{SendError, SourceError},
+};
 
 /// A data folder that was replaced does not come back; the process is about to stop.
 const AFTER_REPLACED: Duration = Duration::from_secs(60);
@@ -14,7 +19,10 @@ impl Outbox {
         if let Err(replaced) = self.settings.open_files.check() {
             return Some(replaced.to_string());
         }
-        row.paused.then(|| "effects are paused".to_owned())
+        if row.paused {
+            return Some("effects are paused".to_owned());
+        }
+        (row.class != RiskClass::R0 && self.policy().is_broken).then(|| EffectPolicy::BROKEN.to_owned())
     }
 
     /// Checks, right before something is done outside the database, that the database is still the one of this home:

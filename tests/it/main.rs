@@ -73,6 +73,7 @@ mod nobody_known;
 mod node_contracts;
 mod overrule;
 mod places;
+mod policy_broken;
 mod qdrant_peer;
 mod queue_files;
 mod reading_guard;

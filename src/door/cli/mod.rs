@@ -165,7 +165,7 @@ fn warn_of_policy(app: &App) -> io::Result<()> {
     let Err(problem) = app.charter_or_problem() else { return Ok(()) };
     let problem = problem.lines().next().unwrap_or_default();
     complain_of(&format!(
-        "{} is broken: {problem}. The strictest policy counts until it is mended: nobody is on the allow-list, the default caps hold.",
+        "{} is broken: {problem}. Until it is mended nobody knows what you allow, so nothing is done: every effect waits, mail is still read.",
         app.home.policy_file().display()
     ))
 }
