@@ -82,7 +82,7 @@ fn meant(before: &RuleSet, edits: &[Edit]) -> Result<BTreeMap<String, String>, U
 /// What the entry of an edit says in a file of its own; nothing when it goes.
 fn alone(edit: &Edit) -> Result<BTreeMap<String, String>, Unfit> {
     let Some(entry) = edit.entry() else { return Ok(BTreeMap::new()) };
-    let text = with_learned("", Some(&format!("learned:\n{}", item(&entry.yaml(&edit.name(), edit.why())))));
+    let text = with_learned("rules: []\n", Some(&format!("learned:\n{}", item(&entry.yaml(&edit.name(), edit.why())))));
     let rules = RuleSet::parse("the entry", &text).map_err(|error| Unfit::Breaks(Box::new(error)))?;
     Ok(meanings(&rules))
 }
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_persons_words_between_the_marks_stay() {
-        let text = "# >>> learned\n# mine\nlearned:\n  # keep this\n  - name: own.one\n    when: { kind: { is: bulk } }   # why not\n    cap: low\n# <<< learned\n";
+        let text = "rules: []\n# >>> learned\n# mine\nlearned:\n  # keep this\n  - name: own.one\n    when: { kind: { is: bulk } }   # why not\n    cap: low\n# <<< learned\n";
         let added = apply("f", text, &[add("ann@shop.example", Act::Set(Priority::High))]).unwrap();
         for words in ["# mine", "# keep this", "# why not", "own.one"] {
             assert!(added.contains(words), "{added}");
@@ -301,7 +301,8 @@ mod tests {
 
     #[test]
     fn marks_that_were_taken_out_come_back_at_the_end() {
-        let added = apply("f", "rules: []\ndefault: med", &[add("ann@shop.example", Act::Set(Priority::High))]).unwrap();
+        let added =
+            apply("f", "rules: []\ndefault: med", &[add("ann@shop.example", Act::Set(Priority::High))]).unwrap();
         assert!(added.starts_with("rules: []\ndefault: med\n"), "{added}");
         assert_eq!(RuleSet::parse("f", &added).unwrap().learned().len(), 1);
     }

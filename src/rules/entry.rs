@@ -252,7 +252,7 @@ mod tests {
         for reach in reaches() {
             let entry = Entry { reach: reach.clone(), act: Act::Set(Priority::Critical) };
             let body = entry.yaml(&entry.name(), "why").trim_end().replace('\n', "\n    ");
-            let text = format!("# >>> learned\nlearned:\n  - {body}\n# <<< learned\n");
+            let text = format!("rules: []\n# >>> learned\nlearned:\n  - {body}\n# <<< learned\n");
             let rules = RuleSet::parse("f", &text).unwrap_or_else(|error| panic!("{error}"));
             let mut told = facts();
             told.list_id = Some("l.shop.example".into());

@@ -182,7 +182,8 @@ mod tests {
 
     fn check(rules: &[&str], change: impl Fn(&mut Facts), expected: &str) {
         let rules: String = rules.iter().map(|rule| format!("  - {{ {rule} }}\n")).collect();
-        let rules = RuleSet::parse("f", &format!("lists: {{ bank: [mybank.example] }}\nrules:\n{rules}"));
+        let rules = if rules.is_empty() { " []".to_owned() } else { format!("\n{rules}") };
+        let rules = RuleSet::parse("f", &format!("lists: {{ bank: [mybank.example] }}\nrules:{rules}"));
         let mut facts = facts();
         change(&mut facts);
         let found = rules.unwrap_or_else(|error| panic!("{error}")).smallest_change(&facts, now());
@@ -275,7 +276,8 @@ mod tests {
         fn what_is_claimed_happens(rules in proptest::collection::vec(rule(), 0..6), verified in any::<bool>(), med in any::<bool>()) {
             let rules: String = rules.iter().enumerate().map(|(n, rule)| format!("  - {{ name: r{n}, {rule} }}\n")).collect();
             let default = if med { "med" } else { "low" };
-            let text = format!("rules:\n{rules}default: {default}\n");
+            let rules = if rules.is_empty() { " []\n".to_owned() } else { format!("\n{rules}") };
+            let text = format!("rules:{rules}default: {default}\n");
             let set = RuleSet::parse("f", &text).unwrap();
             let facts = Facts { sender_verified: verified, ..facts() };
             let before = set.judge(&facts, now());
@@ -286,7 +288,8 @@ mod tests {
                 }
                 Change::WithoutRule(name) => {
                     let kept = text.lines().filter(|line| !line.contains(&format!("name: {name},")));
-                    RuleSet::parse("f", &kept.collect::<Vec<_>>().join("\n")).unwrap().judge(&facts, now())
+                    let kept = kept.collect::<Vec<_>>().join("\n").replace("rules:\ndefault", "rules: []\ndefault");
+                    RuleSet::parse("f", &kept).unwrap().judge(&facts, now())
                 }
                 Change::Default(level) => {
                     let text = text.replace(&format!("default: {default}"), &format!("default: {level}"));
@@ -294,7 +297,7 @@ mod tests {
                 }
                 Change::NewRule(level) => {
                     let rule = format!("rules:\n  - {{ name: new, when: {{ kind: {{ exists: true }} }}, set: {level}, stop: true }}");
-                    RuleSet::parse("f", &text.replace("rules:", &rule)).unwrap().judge(&facts, now())
+                    RuleSet::parse("f", &text.replace("rules: []", "rules:").replace("rules:", &rule)).unwrap().judge(&facts, now())
                 }
             };
             prop_assert_eq!(after.level, found.level, "{}", found.text);
