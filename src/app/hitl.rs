@@ -200,7 +200,7 @@ impl App {
         if said.verdict == Verdict::Approve
             && let Some(action_id) = item.action_id
         {
-            ensure_policy_is_whole(&charter)?;
+            charter.ensure_whole()?;
             let row = self.store.read(move |reader| reader.action(action_id)).await?.context("the effect is gone")?;
             if row.action.terms.as_ref().is_some_and(|terms| terms.policy != charter.version) {
                 self.rejudge(&row).await?;
@@ -228,7 +228,7 @@ impl App {
 
     /// Other words make another action, which is asked about in turn. The new item.
     pub async fn edit_action(&self, item_id: ItemId, subject: &str, text: &str) -> anyhow::Result<ItemId> {
-        ensure_policy_is_whole(&self.charter())?;
+        self.charter().ensure_whole()?;
         let now = self.clock.now();
         let (item, row, mail) = self.asked(item_id).await?;
         let generation = row.action.generation + 1;
@@ -320,11 +320,7 @@ impl App {
 
     /// Asks anew about everything that was asked under another policy; how many.
     pub async fn rejudge_pending(&self) -> anyhow::Result<usize> {
-        let charter = self.charter();
-        if charter.is_broken {
-            return Ok(0);
-        }
-        let version = charter.version;
+        let Ok(EffectPolicy { version, .. }) = self.charter_or_problem() else { return Ok(0) };
         let parked = self.store.read(|reader| reader.parked_actions()).await?;
         let stale = |row: &&OutboxRow| row.action.terms.as_ref().is_some_and(|terms| terms.policy != version);
         let stale: Vec<&OutboxRow> = parked.iter().filter(stale).collect();
@@ -402,12 +398,6 @@ impl App {
         }
         Ok(soon)
     }
-}
-
-/// What is allowed now would be allowed under terms that nobody has written. It can be said again later.
-fn ensure_policy_is_whole(policy: &EffectPolicy) -> anyhow::Result<()> {
-    anyhow::ensure!(!policy.is_broken, "nothing was decided: {}", EffectPolicy::BROKEN);
-    Ok(())
 }
 
 fn is_unreadable(error: &anyhow::Error) -> bool {

@@ -10,7 +10,7 @@ pub mod recipient;
 use serde::{Deserialize, Serialize};
 
 pub use class::classify;
-pub use policy_file::{Approvals, BUILT_IN, Caps, EffectPolicy};
+pub use policy_file::{Approvals, BUILT_IN, Caps, EffectPolicy, PolicyIsBroken};
 
 use crate::model::{
     AccountMode, Action, Address, Approval, Instant, Mail, RiskClass,

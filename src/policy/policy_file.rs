@@ -15,6 +15,11 @@ const TABLE: &str = "2";
 /// An approval older than this is no longer what the person meant, whatever the file says.
 const MAX_APPROVAL_HOURS: u32 = 14 * 24;
 
+/// Nothing can be decided under a broken file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("nothing was decided: {}", EffectPolicy::BROKEN)]
+pub struct PolicyIsBroken;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectPolicy {
     /// Of the file and of the code that reads it.
@@ -89,6 +94,12 @@ impl EffectPolicy {
     /// Returns what counts while the file is broken. What was asked under another policy stays as it was asked.
     pub fn broken() -> Self {
         Self { version: "broken".into(), is_broken: true, ..Self::default() }
+    }
+
+    /// Refuses a decision while the file is broken: what is allowed now would be allowed under terms that nobody has written.
+    /// It can be said again later.
+    pub fn ensure_whole(&self) -> Result<(), PolicyIsBroken> {
+        if self.is_broken { Err(PolicyIsBroken) } else { Ok(()) }
     }
 
     /// Reads the file's text. The error says what is wrong and where.
