@@ -30,6 +30,11 @@ pub enum StoreError {
         "the disk is full: nothing of this step was stored, everything before it is safe. Free some space and run again"
     )]
     DiskFull,
+    /// SQLite says no more than that a call to the disk failed, which it also does when there is no room.
+    #[error(
+        "the disk may be full, or fails ({why}): nothing of this step was stored, everything before it is safe. Free some space, or look at the disk, and run again"
+    )]
+    DiskFailure { why: String },
     #[error("{path} cannot be written: {why}. Make it writable for this user, or choose another place with --home")]
     ReadOnly { path: String, why: String },
     #[error("the database is busy: another program has kept it locked for {seconds} s")]
@@ -96,6 +101,7 @@ fn classify_sqlite_error(error: rusqlite::Error, doing: &str) -> StoreError {
         rusqlite::Error::QueryReturnedNoRows => StoreError::NotFound(format!("row ({doing})")),
         rusqlite::Error::SqliteFailure(failure, message) => match failure.code {
             ErrorCode::DiskFull => StoreError::DiskFull,
+            ErrorCode::SystemIoFailure => StoreError::DiskFailure { why: format!("{doing}: {error}") },
             ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => StoreError::ReadOnly {
                 path: "the data folder".into(),
                 why: message.clone().unwrap_or_else(|| failure.to_string()),
@@ -152,5 +158,20 @@ pub(super) fn log_skipped_row(doing: &str, row: &str) {
     let mut told = LOGGED_ROWS.lock().unwrap_or_else(PoisonError::into_inner);
     if told.len() < MAX_LOGGED_ROWS && told.insert(format!("{doing}\n{row}")) {
         tracing::warn!(doing, "a stored row could not be read and is left out; `adjutant doctor` names it");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_call_to_the_disk_says_that_it_may_be_full() {
+        // SQLITE_IOERR_SHMSIZE: the shared memory of the log could not grow.
+        for code in [4874, 778] {
+            let failure = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+            let said = classify_sqlite_error(failure, "listing tasks").to_string();
+            assert!(said.contains("the disk may be full") && said.contains("listing tasks"), "{said}");
+        }
     }
 }
