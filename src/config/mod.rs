@@ -109,7 +109,11 @@ fn checked(raw: raw::Raw, home: &Home, usual_state: Option<PathBuf>) -> Result<C
         in_flight: raw.engine.in_flight,
         llm: llm::checked(raw.llm, home)?,
         daily: raw.daily,
-        state: state::checked(&raw.state, home)?.or(usual_state),
+        state: match state::checked(&raw.state, home)? {
+            Some(named) => Some(named),
+            // A state folder inside the data would be put back with them; then there is none.
+            None => usual_state.filter(|usual| !state::is_inside(usual, &home.data())),
+        },
         memory: memory::settings(&raw.memory, home)?,
         accounts,
     })
@@ -255,6 +259,36 @@ mod tests {
         assert_eq!(state("state = \"/x\"", &[("XDG_STATE_HOME", "/s")]), path("/x"));
         assert_eq!(state("state = \"../x\"", &[]), path("/home/of/it/../x"));
         assert_eq!(state("", &[("ADJUTANT_STATE", "/y"), ("HOME", "/u")]), path("/y"));
+    }
+
+    #[test]
+    fn a_state_folder_inside_the_data_is_refused_whatever_way_it_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("home");
+        std::fs::create_dir_all(root.join("data")).unwrap();
+        std::os::unix::fs::symlink(&root, folder.path().join("link")).unwrap();
+        std::os::unix::fs::symlink(root.join("data"), folder.path().join("into")).unwrap();
+        let named = |state: &str| {
+            Config::parse(&format!("state = \"{state}\""), std::iter::empty(), &Home::at(root.clone()))
+                .map(|config| config.state)
+        };
+        for inside in [
+            "data",
+            "data/s",
+            "./data/../data/s",
+            "../home/data/s",
+            "../link/data/s",
+            "../into",
+            "../into/a/b",
+            "../missing/../home/data",
+        ] {
+            assert!(named(inside).is_err_and(|error| error.contains("outside")), "{inside}");
+        }
+        for outside in ["../state", "data/../state", "database", "../into/../../state"] {
+            assert_eq!(named(outside).unwrap(), Some(root.join(outside)), "{outside}");
+        }
+        let usual = [("XDG_STATE_HOME".to_owned(), root.join("data").display().to_string())];
+        assert_eq!(Config::parse("", usual.into_iter(), &Home::at(root.clone())).unwrap().state, None);
     }
 
     #[test]

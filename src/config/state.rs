@@ -1,6 +1,6 @@
 //! Where the witness of a home is kept: outside its data, in the state folder of the user.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 use super::Home;
 
@@ -10,10 +10,32 @@ pub(super) fn checked(text: &str, home: &Home) -> Result<Option<PathBuf>, String
         return Ok(None);
     }
     let folder = home.root().join(text);
-    if folder.starts_with(home.data()) {
+    if is_inside(&folder, &home.data()) {
         return Err(format!("state is '{text}'; expected a folder outside {}", home.data().display()));
     }
     Ok(Some(folder))
+}
+
+/// Whether a path leads into a folder, whatever links and `..` it goes by.
+pub(super) fn is_inside(path: &Path, folder: &Path) -> bool {
+    resolved(path).starts_with(resolved(folder))
+}
+
+/// Returns where a path leads to. Of what does not exist yet, `..` leads back and everything else is taken by its name.
+fn resolved(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut reached = PathBuf::new();
+    for part in absolute.components() {
+        match part {
+            Component::ParentDir => drop(reached.pop()),
+            Component::CurDir => {}
+            part => reached.push(part),
+        }
+        if let Ok(real) = reached.canonicalize() {
+            reached = real;
+        }
+    }
+    reached
 }
 
 /// `$XDG_STATE_HOME/adjutant`, or `~/.local/state/adjutant`.
