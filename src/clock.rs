@@ -22,7 +22,17 @@ pub enum Clock {
     Stopped(Arc<AtomicI64>),
 }
 
+/// The machine's clock stands before the first moment that can be written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the clock of this machine says that it is before 1970. Nothing was done; set the clock, then run it again")]
+pub struct ClockNotSet;
+
 impl Clock {
+    /// Checks that the machine's clock has been set at all.
+    pub fn check_system() -> Result<(), ClockNotSet> {
+        ensure_set(Utc::now())
+    }
+
     pub fn stopped_at(at: Instant) -> Self {
         Clock::Stopped(Arc::new(AtomicI64::new(at.utc().timestamp())))
     }
@@ -56,5 +66,20 @@ impl Clock {
         if let Clock::Stopped(now) = self {
             now.fetch_add(seconds, Ordering::SeqCst);
         }
+    }
+}
+
+fn ensure_set(now: DateTime<Utc>) -> Result<(), ClockNotSet> {
+    if now < DateTime::UNIX_EPOCH { Err(ClockNotSet) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_before_1970_is_not_set() {
+        assert_eq!(ensure_set(DateTime::UNIX_EPOCH), Ok(()));
+        assert_eq!(ensure_set(DateTime::UNIX_EPOCH - chrono::Duration::nanoseconds(1)), Err(ClockNotSet));
     }
 }

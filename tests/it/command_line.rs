@@ -17,6 +17,17 @@ fn bare(arguments: &[&str], folder: &std::path::Path) -> Command {
 }
 
 #[test]
+fn whoever_stops_reading_completions_gets_no_panic() {
+    for shell in ["bash", "zsh", "fish"] {
+        let mut child = House::real_time(Kind::Samples).command(&["completions", shell]).spawn().unwrap();
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(0));
+        assert!(ended.stderr.is_empty(), "{}", String::from_utf8_lossy(&ended.stderr));
+    }
+}
+
+#[test]
 fn every_command_answers_in_json() {
     let house = House::real_time(Kind::Samples);
     let once = house.json(&["once"]);

@@ -49,6 +49,9 @@ struct Usage(String);
 /// Parses the process's arguments, does what they say, and answers with its exit code.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Err(error) = Clock::check_system() {
+        return complain(&error.into());
+    }
     start_log(cli.verbose);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads()).enable_all().build();
     let outcome = runtime.map_err(anyhow::Error::from).and_then(|runtime| runtime.block_on(dispatch(cli)));
