@@ -20,7 +20,8 @@ impl Outbox {
             return Some(replaced.to_string());
         }
         if row.paused {
-            return Some("effects are paused".to_owned());
+            // Read after the pause as well, until it is tried again.
+            return Some("was paused".to_owned());
         }
         (row.class != RiskClass::R0 && self.policy().is_broken).then(|| EffectPolicy::BROKEN.to_owned())
     }
@@ -29,8 +30,7 @@ impl Outbox {
     /// what is done under a deleted one would be in no ledger.
     pub(super) fn check_data_folder(&self) -> Result<(), SourceError> {
         let replaced = self.settings.open_files.check();
-        replaced
-            .map_err(|replaced| SourceError::RetryLater { problem: replaced.to_string(), after: AFTER_REPLACED })
+        replaced.map_err(|replaced| SourceError::RetryLater { problem: replaced.to_string(), after: AFTER_REPLACED })
     }
 
     /// The same for a message: nothing has left.

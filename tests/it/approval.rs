@@ -292,7 +292,7 @@ async fn a_pause_holds_everything_until_it_ends() {
     house.once().await;
     assert_eq!(house.drafts(), [""; 0]);
     let waits = house.app().await.set_aside().await.unwrap();
-    assert!(waits.iter().all(|run| run.waits_for == "effects are paused") && !waits.is_empty(), "{waits:?}");
+    assert!(waits.iter().all(|run| run.waits_for == "was paused") && !waits.is_empty(), "{waits:?}");
     house.app().await.pause(false).await.unwrap();
     house.clock.advance(5);
     house.once().await;

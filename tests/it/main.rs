@@ -11,6 +11,7 @@
 mod approval;
 mod approval_numbers;
 mod approval_screen;
+mod approve_exit_code;
 mod architecture;
 mod attacker;
 mod audit_chain;
@@ -76,6 +77,7 @@ mod night_rewrite;
 mod nobody_known;
 mod node_contracts;
 mod overrule;
+mod pipes;
 mod places;
 mod plain_addresses;
 mod policy_broken;

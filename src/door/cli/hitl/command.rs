@@ -59,12 +59,15 @@ pub(super) async fn approve(
         }
     }
     if !ids.is_empty() {
-        report(app, screen, &ids, Verdict::Approve).await?;
+        let details = report(app, screen, &ids, Verdict::Approve).await?;
+        refused.extend(details.iter().filter_map(came_to_nothing));
     }
     match refused.pop() {
         None => Ok(()),
         Some(last) if refused.is_empty() => Err(last),
-        Some(last) => Err(last.context(format!("{} were not approved; the last because", refused.len() + 1))),
+        Some(last) => {
+            Err(last.context(format!("{} were not approved or not done; the last because", refused.len() + 1)))
+        }
     }
 }
 
@@ -105,10 +108,18 @@ pub(super) async fn decide(
     reason: &str,
 ) -> anyhow::Result<()> {
     let id = app.answer(item, verdict, reason).await?;
-    report(app, screen, &[id], verdict).await
+    report(app, screen, &[id], verdict).await.map(drop)
 }
 
-async fn report(app: &App, screen: Screen, ids: &[ItemId], verdict: Verdict) -> anyhow::Result<()> {
+/// Returns why what was approved has not been done, if it has ended so.
+fn came_to_nothing(detail: &ItemDetail) -> Option<anyhow::Error> {
+    let row = detail.action.as_ref()?;
+    let ended = matches!(row.state, OutboxState::Failed | OutboxState::NeedsHuman);
+    ended.then(|| anyhow::anyhow!("number {} was approved, but {}: {}", detail.item.number, row.state, row.result))
+}
+
+/// Returns the items as they are after whoever works has come to them.
+async fn report(app: &App, screen: Screen, ids: &[ItemId], verdict: Verdict) -> anyhow::Result<Vec<ItemDetail>> {
     let alone = app.finish_here().await?;
     // It is decided, whether or not a busy daemon has come to it yet.
     if !alone && let Err(error) = app.let_runs_finish().await {
@@ -127,7 +138,8 @@ async fn report(app: &App, screen: Screen, ids: &[ItemId], verdict: Verdict) -> 
         }
         details.iter().try_for_each(|detail| screen.line(&came_of(app, detail, verdict, alone)))?;
         teaches.iter().try_for_each(|words| screen.line(words))
-    })
+    })?;
+    Ok(details)
 }
 
 fn came_of(app: &App, detail: &ItemDetail, verdict: Verdict, alone: bool) -> String {

@@ -108,7 +108,7 @@ fn waiting(screen: Screen, app: &App, waits: &[RunRow]) -> std::io::Result<()> {
         let until = run.wait_until.map_or_else(String::new, |at| clock(at, app.config.me.time_zone));
         vec![cell(&run.waits_for, 90), Cell::new(until), Cell::new(about)]
     };
-    screen.table(&["set aside", "until", "task"], waits.iter().map(line).collect())
+    screen.table(&["set aside", "goes on at", "task"], waits.iter().map(line).collect())
 }
 
 fn show(app: &App, screen: Screen, detail: &ItemDetail) -> anyhow::Result<()> {
