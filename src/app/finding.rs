@@ -38,6 +38,7 @@ words! {
         QueueUnusable = "queue_unusable",
         EpochDamaged = "epoch_damaged",
         LastGoodUnusable = "last_good_unusable",
+        NeverDue = "never_due",
         WorkWaits = "work_waits",
         NotPolled = "not_polled",
     }
@@ -128,7 +129,11 @@ impl Health {
             let what = "rules/policy.yml is missing, though it was there before, so nobody is on the allow-list and the default caps count";
             Finding::new(FindingCode::PolicyMissing, what, "put it back; an empty file says that this is meant")
         });
-        rules.chain(policy).chain(missing).collect()
+        let never = self.next_night.is_none().then(|| {
+            let what = "daily in adjutant.toml names a time that never comes, so nothing is ranked anew or learned";
+            Finding::new(FindingCode::NeverDue, what, "write another cron line, such as \"15 3 * * *\"")
+        });
+        rules.chain(policy).chain(missing).chain(never).collect()
     }
 
     /// Everything that is wrong with what was counted and checked.
@@ -218,7 +223,9 @@ impl App {
                     sendmail.as_ref().and_then(|sendmail| Sendmail::parse(&sendmail.line, sendmail.patience));
                 let transport = transport.and_then(|sendmail| find_transport_fault(known, sendmail.name()));
                 let mailbox = find_mailbox_fault(known, path).or_else(|| find_poll_fault(known, condition));
-                mailbox.into_iter().chain(Self::find_sent_fault(known)).chain(transport).collect()
+                // In a mailbox that is away, so is its folder of sent mail.
+                let mailbox = mailbox.or_else(|| Self::find_sent_fault(known));
+                mailbox.into_iter().chain(transport).collect()
             }
             AccountKind::Gmail(gmail) => {
                 let name = &known.name;

@@ -102,6 +102,10 @@ impl Witness {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 Testimony::Unreadable(format!("{} is damaged", folder.join(FILE).display()))
             }
+            // Something that is no file was put in its place.
+            Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory) => {
+                Testimony::Unreadable(format!("{} cannot be read: {error}", folder.join(FILE).display()))
+            }
             Err(error) => Testimony::Away(format!("{} cannot be read: {error}", folder.join(FILE).display())),
         }
     }
@@ -111,7 +115,11 @@ impl Witness {
         match (self.testify(), self.folder()) {
             (Testimony::Away(problem) | Testimony::Unreadable(problem), _) => Some(problem),
             (Testimony::Known(_) | Testimony::Missing, Some(folder)) => {
-                usable(folder).err().map(|error| format!("{} cannot be used: {error}", folder.display()))
+                let unusable = usable(folder).err().map(|error| (folder.to_owned(), error));
+                let beside = [LOCK, SENDS].map(|name| folder.join(name)).into_iter();
+                let mut unopened = beside.filter_map(|path| Some((unusable_file(&path)?, path)));
+                let problem = unusable.or_else(|| unopened.next().map(|(error, path)| (path, error)));
+                problem.map(|(path, error)| format!("{} cannot be used: {error}", path.display()))
             }
             (_, None) => Some(NOWHERE.into()),
         }
@@ -190,6 +198,12 @@ impl Witness {
 }
 
 const NOWHERE: &str = "there is no state folder: neither XDG_STATE_HOME nor a home directory is known; set `state`";
+
+/// Returns why a file cannot be opened for reading and writing; none when it can be, or is not there yet.
+fn unusable_file(path: &Path) -> Option<io::Error> {
+    let opened = regular_file::open_with(OpenOptions::new().read(true).append(true), path);
+    opened.err().filter(|error| error.kind() != io::ErrorKind::NotFound)
+}
 
 /// Whether the folder is there and can be searched, or could be made.
 fn usable(folder: &Path) -> io::Result<()> {
@@ -279,5 +293,19 @@ mod tests {
         assert!(matches!(Witness::of(Some(&file), "h").testify(), Testimony::Away(_)));
         assert!(matches!(Witness::of(None, "h").testify(), Testimony::Away(_)));
         assert!(Witness::of(None, "h").note(&record(1)).is_err());
+    }
+
+    #[test]
+    fn a_folder_in_place_of_a_file_is_a_problem() {
+        for name in [FILE, SENDS, LOCK] {
+            let state = tempfile::tempdir().unwrap();
+            let witness = Witness::of(Some(state.path()), "h");
+            witness.note(&record(7)).unwrap();
+            assert_eq!(witness.problem(), None);
+            let path = state.path().join("h").join(name);
+            drop(fs::remove_file(&path));
+            fs::create_dir(&path).unwrap();
+            assert!(witness.problem().unwrap().contains(name), "{:?}", witness.problem());
+        }
     }
 }

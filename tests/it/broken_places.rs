@@ -7,7 +7,7 @@ use adjutant::{
     source::{Maildir, Source as _},
 };
 
-use crate::house::{House, Kind, eventually};
+use crate::house::{House, Kind, eventually, files_in};
 
 fn codes(house: &House) -> Vec<String> {
     let findings = house.diagnosis()["findings"].as_array().unwrap().clone();
@@ -83,7 +83,7 @@ fn a_queue_that_is_no_folder_is_named_and_mail_is_still_read() {
         assert_eq!(once.code, 1);
         assert!(once.out.contains(place), "{} {}", once.out, once.err);
         assert_eq!(house.count("ledger"), 1);
-        assert!(house.count("task") > 0);
+        assert!(house.count("tasks") > 0);
         assert_eq!(codes(&house), [FindingCode::QueueUnusable.as_str()]);
         fs::remove_file(&path).unwrap();
         assert_eq!(house.run(&["once"]).code, 0);
@@ -127,4 +127,17 @@ fn a_copy_of_the_rules_that_cannot_be_kept_is_found() {
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     assert_eq!(codes(&house), [FindingCode::LastGoodUnusable.as_str()]);
+}
+
+#[test]
+fn a_time_that_never_comes_and_a_log_of_sends_that_is_no_file_are_found() {
+    let house = house_with_news();
+    house.write("adjutant.toml", &format!("daily = \"0 0 31 2 *\"\n{}", house.read("adjutant.toml")));
+    assert_eq!(codes(&house), [FindingCode::NeverDue.as_str()]);
+    let house = house_with_news();
+    let state = house.state().join("adjutant");
+    let own = state.join(&files_in(&state)[0]);
+    drop(fs::remove_file(own.join("sends")));
+    fs::create_dir(own.join("sends")).unwrap();
+    assert_eq!(codes(&house), [FindingCode::WitnessAway.as_str()]);
 }

@@ -289,7 +289,7 @@ impl House {
     /// Every row of every table, except what a poll without news may touch.
     pub(crate) fn dump(&self) -> String {
         let tables = self.sql(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'search%' AND name NOT LIKE 'sqlite%' ORDER BY name",
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'search%' AND name NOT LIKE 'sqlite%' AND name <> 'account_condition' ORDER BY name",
         );
         let mut dump = String::new();
         for table in tables.into_iter().map(|row| row[0].clone()) {
