@@ -228,7 +228,7 @@ async fn work_goes_on_without_documents() {
                 inner: Arc::clone(&rig.answer),
                 first: |_: &RunState, call: &Call| {
                     matches!(call, Call::Recall { .. })
-                        .then(|| -> ReplyFuture<'static> { Box::pin(async { anyhow::bail!("no memory") }) })
+                        .then(|| -> ReplyFuture<'static> { Box::pin(async { Err(anyhow::anyhow!("no memory").into()) }) })
                 },
             });
         })
