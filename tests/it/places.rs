@@ -8,7 +8,7 @@ use adjutant::{failpoint, store::Write};
 /// Values that are a mailbox, a source or a transport, by the names they have everywhere.
 const OUTSIDE: [&str; 5] = ["mailbox", "source", "sendmail", "maildir", "gmail"];
 /// What is asked of them, as the traits and the transport have it, beside what only says what they are.
-const CALLS: [&str; 15] = [
+const CALLS: [&str; 14] = [
     "apply",
     "probe",
     "draft",
@@ -17,7 +17,6 @@ const CALLS: [&str; 15] = [
     "complete_send",
     "discard_draft",
     "busy",
-    "invited",
     "undo",
     "poll",
     "fetch",
@@ -248,22 +247,22 @@ fn whoever_holds_a_mailbox_or_a_source_calls_it_so() {
 fn a_call_without_a_place_is_found() {
     let around = |text: &str| vec![("a.rs".to_owned(), code(text))];
     for bad in [
-        "fn a() { mailbox.send(x) }",
-        "fn a() { blocking(move || mailbox.send(x)) }",
-        "fn a() { around(\"b\", || 1); mailbox.send(x) }",
-        "fn a() { failpoint::around(\"b\", || c()).map(|d| { mailbox.send(d) }) }",
+        "fn a() { mailbox.send_draft(x) }",
+        "fn a() { blocking(move || mailbox.send_draft(x)) }",
+        "fn a() { around(\"b\", || 1); mailbox.send_draft(x) }",
+        "fn a() { failpoint::around(\"b\", || c()).map(|d| { mailbox.send_draft(d) }) }",
         "fn a() { fs::rename(a, b) }",
         "fn a() { b(); around(\"x\", || b()) } fn b() { file.sync_all() }",
-        "fn a() { mailbox\n    .send(x) }",
+        "fn a() { mailbox\n    .send_draft(x) }",
         "fn a() { sendmail.transmit(x) } // around(",
     ] {
         assert_eq!(problems(&around(bad)).len(), 1, "{bad}");
     }
     for good in [
-        "fn a() { around(\"b\", || mailbox.send(x)) }",
+        "fn a() { around(\"b\", || mailbox.send_draft(x)) }",
         "fn a() { around(\"b (\", || { c(); fs::rename(a, b) }) }",
         "fn a() { around(\"x\", || b()) } fn b() { file.sync_all() }",
-        "fn a() { list.send(x) } // mailbox.send(x)",
+        "fn a() { list.send(x) } // mailbox.send_draft(x)",
     ] {
         assert_eq!(problems(&around(good)), [""; 0], "{good}");
     }
