@@ -5,6 +5,7 @@ pub mod clock;
 pub mod config;
 pub mod failpoint;
 pub mod model;
+pub mod regular_file;
 pub mod tls;
 
 // the path of a mail

@@ -2,10 +2,12 @@
 
 use serde::Serialize;
 
-use super::{App, Finding, ModelHealth, WitnessHealth, finding::Waiting};
+use super::{App, Finding, FindingCode, ModelHealth, WitnessHealth, finding::Waiting};
 use crate::{
     audit::Verified,
     model::{AccountCondition, AccountMode, Instant, ItemKind, MailState, RunStatus, Status},
+    regular_file,
+    source::SourceError,
     store::{
         Result,
         value::{Account, UnreadableRows},
@@ -36,6 +38,8 @@ pub struct Health {
     /// Steps whose time has come and that nobody works.
     pub left_behind: u64,
     pub policy_broken: Option<String>,
+    /// There was a policy file before.
+    pub policy_missing: bool,
     pub sqlite: String,
     pub rules_version: String,
     /// When the nightly job is due, and the last date it was done for.
@@ -59,7 +63,7 @@ pub struct AccountHealth {
     pub unaccounted: u64,
     /// Files that came since the last poll.
     pub waiting: u64,
-    /// Only of an account that is reached over a network.
+    /// Of an account that is reached over a network, and of any other whose last poll failed.
     pub condition: Option<AccountCondition>,
     pub notes: Vec<String>,
 }
@@ -78,6 +82,7 @@ impl App {
         let audit = self.verify_audit().await?;
         let witness = self.witness_health().await?;
         let policy_broken = self.charter_or_problem().err();
+        let policy_missing = self.is_policy_file_missing().await?;
         let model = self.model_health().await?;
         let now = self.clock.now();
         let memory = self.memory.status().await?;
@@ -106,6 +111,7 @@ impl App {
                 set_aside: Waiting::group(reader.deferred_runs(now)?, now),
                 left_behind: reader.left_behind(now)?,
                 policy_broken,
+                policy_missing,
                 sqlite: crate::store::sqlite_version().to_owned(),
                 rules_version: rules.rules.version().to_owned(),
                 rules_broken: rules.broken.map(|broken| broken.to_string()),
@@ -134,11 +140,15 @@ impl App {
             })
             .await?;
         let condition_of = |account: &Account| conditions.iter().find(|known| known.account == account.account);
-        let findings =
-            accounts.iter().flat_map(|account| self.find_account_faults(account, condition_of(account))).collect();
+        let mut findings = self.find_file_faults();
         let mut health = Vec::new();
         for account in &accounts {
-            let (overlooked, waiting) = self.unaccounted_files(account).await;
+            let mut faults = self.find_account_faults(account, condition_of(account));
+            let (overlooked, waiting) = self.unaccounted_files(account).await.unwrap_or_else(|error| {
+                faults.extend(faults.is_empty().then(|| not_compared(account, error)));
+                (0, 0)
+            });
+            findings.extend(faults);
             let known = unaccounted.iter().find(|(name, _)| *name == account.account).map_or(0, |(_, count)| *count);
             health.push(AccountHealth {
                 notes: self.notes(account),
@@ -178,6 +188,11 @@ impl App {
                 "does not know your address, so nothing can be sent; set its address, or addresses of [me]".into(),
             );
         }
+        let others = self.other_entries(account);
+        if others > 0 {
+            let are = if others == 1 { "entry in the mailbox is no mail file" } else { "entries in the mailbox are no mail files" };
+            notes.push(format!("{others} {are} (a link, a pipe or a folder) and not read"));
+        }
         if polled && configured.is_none() && account.mode != AccountMode::Retired {
             notes.push("is not in adjutant.toml any more; it is not polled".into());
         }
@@ -186,10 +201,17 @@ impl App {
 
     /// The process that holds the worker role now.
     pub(super) fn worker_pid(&self) -> Option<String> {
-        let file = std::fs::File::open(self.home.lock_file()).ok()?;
+        let file = regular_file::open(&self.home.lock_file()).ok()?;
         match file.try_lock_shared() {
             Ok(()) => None,
-            Err(_) => std::fs::read_to_string(self.home.lock_file()).ok(),
+            Err(_) => regular_file::read_to_string(&self.home.lock_file()).ok(),
         }
     }
+}
+
+/// A mailbox in which nobody can count what is unaccounted for.
+fn not_compared(account: &Account, error: SourceError) -> Finding {
+    let error = anyhow::Error::from(error);
+    let what = format!("account {} could not be compared with the ledger: {error:#}", account.account);
+    Finding::new(FindingCode::MailboxUnreachable, what, "make every folder in it readable for this user")
 }

@@ -28,11 +28,16 @@ words! {
         UnreadableRow = "unreadable_row",
         RulesBroken = "rules_broken",
         PolicyBroken = "policy_broken",
+        PolicyMissing = "policy_missing",
         MailboxMissing = "mailbox_missing",
         MailboxUnreachable = "mailbox_unreachable",
         TransportMissing = "transport_missing",
         MailFailed = "mail_failed",
         StepFailed = "step_failed",
+        SentUnreadable = "sent_unreadable",
+        QueueUnusable = "queue_unusable",
+        EpochDamaged = "epoch_damaged",
+        LastGoodUnusable = "last_good_unusable",
         WorkWaits = "work_waits",
         NotPolled = "not_polled",
     }
@@ -95,6 +100,37 @@ impl Waiting {
 }
 
 impl Health {
+    /// Returns what is wrong with the record of what was done, in the database and outside.
+    fn find_broken_records(&self) -> Vec<Finding> {
+        let audit = self.audit.problem.iter().map(|problem| {
+            let remedy = "the record of what was done was edited: compare with a backup from data/backups";
+            Finding::new(FindingCode::AuditBroken, format!("the audit chain is broken: {problem}"), remedy)
+        });
+        let witness = self.witness.problem.iter().map(|problem| {
+            let what = format!("nothing outside data/ can tell a restored copy: {problem}");
+            let remedy = "make the state folder writable, or name another with `state` in adjutant.toml";
+            Finding::new(FindingCode::WitnessAway, what, remedy)
+        });
+        audit.chain(witness).collect()
+    }
+
+    /// Returns what is wrong with the files that a person writes.
+    fn find_broken_files(&self) -> Vec<Finding> {
+        let rules = self.rules_broken.iter().map(|problem| {
+            let remedy = "mend the file; `adjutant rules check` shows the place";
+            Finding::new(FindingCode::RulesBroken, problem.clone(), remedy)
+        });
+        let policy = self.policy_broken.iter().map(|problem| {
+            let what = format!("rules/policy.yml is broken, so every effect waits until it is mended: {problem}");
+            Finding::new(FindingCode::PolicyBroken, what, "mend the file")
+        });
+        let missing = self.policy_missing.then(|| {
+            let what = "rules/policy.yml is missing, though it was there before, so nobody is on the allow-list and the default caps count";
+            Finding::new(FindingCode::PolicyMissing, what, "put it back; an empty file says that this is meant")
+        });
+        rules.chain(policy).chain(missing).collect()
+    }
+
     /// Everything that is wrong with what was counted and checked.
     pub(super) fn find_faults(&self, failed_steps: u64) -> Vec<Finding> {
         let mut found = Vec::new();
@@ -115,15 +151,6 @@ impl Health {
                 "somebody edited data/tasks.db by hand: restore a backup from data/backups",
             ),
         );
-        if let Some(problem) = &self.audit.problem {
-            let remedy = "the record of what was done was edited: compare with a backup from data/backups";
-            find(true, Finding::new(FindingCode::AuditBroken, format!("the audit chain is broken: {problem}"), remedy));
-        }
-        if let Some(problem) = &self.witness.problem {
-            let what = format!("nothing outside data/ can tell a restored copy: {problem}");
-            let remedy = "make the state folder writable, or name another with `state` in adjutant.toml";
-            find(true, Finding::new(FindingCode::WitnessAway, what, remedy));
-        }
         let unreadable = self.unreadable.count;
         find(
             unreadable > 0,
@@ -133,14 +160,9 @@ impl Health {
                 "they are named above under rows: restore a backup from data/backups, or mend them by hand",
             ),
         );
-        if let Some(problem) = &self.rules_broken {
-            let remedy = "mend the file; `adjutant rules check` shows the place";
-            find(true, Finding::new(FindingCode::RulesBroken, problem.clone(), remedy));
-        }
-        if let Some(problem) = &self.policy_broken {
-            let what = format!("rules/policy.yml is broken, so nobody is on the allow-list: {problem}");
-            find(true, Finding::new(FindingCode::PolicyBroken, what, "mend the file, or remove it"));
-        }
+        found.extend(self.find_broken_records());
+        found.extend(self.find_broken_files());
+        let mut find = |is_wrong: bool, finding: Finding| found.extend(is_wrong.then_some(finding));
         let failed: u64 = self
             .mails
             .iter()
@@ -195,7 +217,8 @@ impl App {
                 let transport =
                     sendmail.as_ref().and_then(|sendmail| Sendmail::parse(&sendmail.line, sendmail.patience));
                 let transport = transport.and_then(|sendmail| find_transport_fault(known, sendmail.name()));
-                find_mailbox_fault(known, path).into_iter().chain(transport).collect()
+                let mailbox = find_mailbox_fault(known, path).or_else(|| find_poll_fault(known, condition));
+                mailbox.into_iter().chain(Self::find_sent_fault(known)).chain(transport).collect()
             }
             AccountKind::Gmail(gmail) => {
                 let name = &known.name;
@@ -205,15 +228,18 @@ impl App {
                     let what = format!("account {name} is not signed in, so its mail is not read");
                     return vec![Finding::new(FindingCode::MailboxUnreachable, what, sign_in())];
                 }
-                let problem = condition.map(|condition| condition.problem.as_str()).filter(|text| !text.is_empty());
-                let finding = |problem: &str| {
-                    let what = format!("account {name} could not be read at the last look: {problem}");
-                    Finding::new(FindingCode::MailboxUnreachable, what, "it is tried again at every poll")
-                };
-                problem.map(finding).into_iter().collect()
+                find_poll_fault(known, condition).into_iter().collect()
             }
         }
     }
+}
+
+/// An account whose last poll failed, whatever its mailbox looks like now.
+fn find_poll_fault(known: &AccountConfig, condition: Option<&AccountCondition>) -> Option<Finding> {
+    let condition = condition.filter(|condition| !condition.problem.is_empty())?;
+    let what = format!("account {} could not be read at {}: {}", known.name, condition.at, condition.problem);
+    let remedy = "it is tried again at every poll; `adjutant once` tries it now";
+    Some(Finding::new(FindingCode::MailboxUnreachable, what, remedy))
 }
 
 /// An account whose mail nobody has looked at for a day: the daemon, or what starts `once`, has stopped.

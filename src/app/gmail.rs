@@ -8,7 +8,7 @@ use super::{App, NotFound, Worker};
 use crate::{
     config::{AccountConfig, AccountKind, GmailConfig, PushConfig},
     ingest::{IntakeCounts, PolledIntake},
-    model::{AccountCondition, Secret},
+    model::{AccountCondition, AccountId, Secret},
     source::{
         Mailbox, SourceError,
         calendar::{self, Calendar},
@@ -115,6 +115,18 @@ fn scopes(config: &GmailConfig) -> Vec<&'static str> {
     scopes
 }
 
+impl App {
+    /// Returns how each account was doing at its last look, where that was noted.
+    pub async fn account_conditions(&self) -> anyhow::Result<Vec<AccountCondition>> {
+        Ok(self.store.read(|reader| reader.account_conditions()).await?)
+    }
+
+    async fn has_noted_trouble(&self, account: &AccountId) -> bool {
+        let conditions = self.account_conditions().await.unwrap_or_default();
+        conditions.iter().any(|known| known.account == *account && !known.problem.is_empty())
+    }
+}
+
 impl Worker {
     /// Leaves a line about an account for those who ask how it is doing.
     pub(super) async fn note_condition(
@@ -123,21 +135,27 @@ impl Worker {
         tally: &IntakeCounts,
         trouble: Option<&anyhow::Error>,
     ) {
-        let Some(condition) = intake.source.quota_usage() else { return };
+        let account = &intake.account_intake.account;
+        let quota = intake.source.quota_usage();
+        // A mailbox without a quota is looked at very often; nothing is written while all is well.
+        if quota.is_none() && trouble.is_none() && !self.app.has_noted_trouble(account).await {
+            return;
+        }
+        let (quota_used, quota) = quota.map_or((0, 0), |usage| (usage.quota_used, usage.quota));
         let signed_out = trouble.is_some_and(|error| matches!(error.downcast_ref(), Some(SourceError::Auth { .. })));
         let condition = AccountCondition {
-            account: intake.account_intake.account.clone(),
+            account: account.clone(),
             problem: trouble.map(|error| format!("{error:#}")).unwrap_or_default(),
             signed_in: !signed_out,
             lag_seconds: tally.lag_seconds,
             backlog: tally.backlog,
             missed: tally.missed as u64,
-            quota_used: condition.quota_used,
-            quota: condition.quota,
+            quota_used,
+            quota,
             at: self.app.clock.now(),
         };
         if let Err(error) = self.app.store.write(Write::RecordAccountCondition(condition)).await {
-            tracing::warn!(account = %intake.account_intake.account, %error, "how an account is doing could not be noted");
+            tracing::warn!(%account, %error, "how an account is doing could not be noted");
         }
     }
 }

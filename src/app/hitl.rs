@@ -14,7 +14,7 @@ use crate::{
     },
     outbox::approval_request,
     policy::{
-        PolicyContext, PolicyVerdict as Judged, judge_action,
+        EffectPolicy, PolicyContext, PolicyVerdict as Judged, judge_action,
         recipient::{self, Standing},
     },
     store::{
@@ -131,7 +131,7 @@ impl App {
                 });
             }
             let obstacle = match &action {
-                Some(row) => obstacle(row, &charter.version, now),
+                Some(row) => obstacle(row, &charter, now),
                 None => item.action_id.map(|_| LOST_EFFECT.to_owned()),
             };
             // The digest of exactly what is shown.
@@ -200,6 +200,7 @@ impl App {
         if said.verdict == Verdict::Approve
             && let Some(action_id) = item.action_id
         {
+            ensure_policy_is_whole(&charter)?;
             let row = self.store.read(move |reader| reader.action(action_id)).await?.context("the effect is gone")?;
             if row.action.terms.as_ref().is_some_and(|terms| terms.policy != charter.version) {
                 self.rejudge(&row).await?;
@@ -227,6 +228,7 @@ impl App {
 
     /// Other words make another action, which is asked about in turn. The new item.
     pub async fn edit_action(&self, item_id: ItemId, subject: &str, text: &str) -> anyhow::Result<ItemId> {
+        ensure_policy_is_whole(&self.charter())?;
         let now = self.clock.now();
         let (item, row, mail) = self.asked(item_id).await?;
         let generation = row.action.generation + 1;
@@ -318,7 +320,11 @@ impl App {
 
     /// Asks anew about everything that was asked under another policy; how many.
     pub async fn rejudge_pending(&self) -> anyhow::Result<usize> {
-        let version = self.charter().version.clone();
+        let charter = self.charter();
+        if charter.is_broken {
+            return Ok(0);
+        }
+        let version = charter.version;
         let parked = self.store.read(|reader| reader.parked_actions()).await?;
         let stale = |row: &&OutboxRow| row.action.terms.as_ref().is_some_and(|terms| terms.policy != version);
         let stale: Vec<&OutboxRow> = parked.iter().filter(stale).collect();
@@ -398,6 +404,12 @@ impl App {
     }
 }
 
+/// What is allowed now would be allowed under terms that nobody has written. It can be said again later.
+fn ensure_policy_is_whole(policy: &EffectPolicy) -> anyhow::Result<()> {
+    anyhow::ensure!(!policy.is_broken, "nothing was decided: {}", EffectPolicy::BROKEN);
+    Ok(())
+}
+
 fn is_unreadable(error: &anyhow::Error) -> bool {
     error.downcast_ref::<StoreError>().is_some_and(StoreError::is_unreadable)
 }
@@ -445,7 +457,7 @@ fn on_yes(action: &Action, account: Option<&AccountKind>) -> String {
 }
 
 /// What stands in the way of a plain yes.
-fn obstacle(row: &OutboxRow, policy: &str, now: Instant) -> Option<String> {
+fn obstacle(row: &OutboxRow, policy: &EffectPolicy, now: Instant) -> Option<String> {
     if row.action.effect.message().is_some_and(ComposedMessage::has_gap) {
         return Some("its text has a gap (…) that only you can fill; edit it first".into());
     }
@@ -453,7 +465,10 @@ fn obstacle(row: &OutboxRow, policy: &str, now: Instant) -> Option<String> {
     if terms.expires_at <= now {
         return Some("it has expired".into());
     }
-    (terms.policy != policy).then(|| "the policy has changed; it is asked anew in a moment".into())
+    if policy.is_broken {
+        return Some(EffectPolicy::BROKEN.into());
+    }
+    (terms.policy != policy.version).then(|| "the policy has changed; it is asked anew in a moment".into())
 }
 
 /// Kinds of items a plain yes is an answer to.

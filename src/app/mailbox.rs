@@ -24,19 +24,23 @@ impl App {
     }
 
     /// Looks into the mailbox itself. Returns how many files lay in it at the last poll, and how many came since, that no
-    /// row of the ledger stands for.
-    pub(super) async fn unaccounted_files(&self, account: &Account) -> (u64, u64) {
+    /// row of the ledger stands for. An error means that nobody knows.
+    pub(super) async fn unaccounted_files(&self, account: &Account) -> Result<(u64, u64), SourceError> {
         let configured = self.config.accounts.iter().find(|known| known.name == account.account);
-        let (Some(configured), Some(cursor)) = (configured, account.cursor.clone()) else { return (0, 0) };
-        let AccountKind::Maildir { path, .. } = &configured.kind else { return (0, 0) };
+        let (Some(configured), Some(cursor)) = (configured, account.cursor.clone()) else { return Ok((0, 0)) };
+        let AccountKind::Maildir { path, .. } = &configured.kind else { return Ok((0, 0)) };
         let maildir = self.maildir(configured, path, None);
         let counted = tokio::task::spawn_blocking(move || maildir.count_unaccounted(&cursor)).await;
-        counted.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be counted".into() })).unwrap_or_else(
-            |error| {
-                tracing::warn!(account = %account.account, %error, "a mailbox could not be compared with the ledger");
-                (0, 0)
-            },
-        )
+        counted.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be counted".into() }))
+    }
+
+    /// Returns how many entries in the mailbox are no mail files; none where nobody can look.
+    pub(super) fn other_entries(&self, account: &Account) -> u64 {
+        let configured = self.config.accounts.iter().find(|known| known.name == account.account);
+        let Some((configured, AccountKind::Maildir { path, .. })) = configured.map(|known| (known, &known.kind)) else {
+            return 0;
+        };
+        self.maildir(configured, path, None).count_other_entries().unwrap_or_default()
     }
 }
 

@@ -3,6 +3,7 @@
 mod cost;
 mod doctor;
 mod eval;
+mod file_finding;
 mod finding;
 mod gmail;
 mod hitl;
@@ -55,7 +56,7 @@ use crate::{
     model::{AccountId, AccountMode, UserId},
     store::{Store, Write, value::Account},
     tool::Registry,
-    witness::Witness,
+    witness::{DataReplaced, OpenFiles, Witness},
 };
 
 /// The one person of a default installation.
@@ -74,13 +75,15 @@ pub struct App {
     pub user: UserId,
     /// What is known of this home outside it.
     witness: Witness,
+    /// The files of the data folder that this process has open.
+    open_files: OpenFiles,
     /// One night at a time: the schedule and a request may come together.
     night: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl App {
     pub async fn open(home: Home, config: Config, clock: Clock) -> anyhow::Result<Self> {
-        let store = Store::open(&home.database(), &home.backups())?;
+        let (store, open_files) = open_store(&home)?;
         let memory = Memory::open(&config.memory, store.clone(), clock.clone())?;
         let mut app = Self {
             home,
@@ -91,11 +94,17 @@ impl App {
             tools: Arc::new(Registry::shipped()),
             user: UserId::from(ME),
             witness: Witness::of(None, ""),
+            open_files,
             night: Arc::default(),
         };
         app.open_accounts().await?;
         app.find_witness().await?;
         Ok(app)
+    }
+
+    /// Checks that this process still works on the data folder at its path. After an error it must do nothing more.
+    pub fn check_data_folder(&self) -> Result<(), DataReplaced> {
+        self.open_files.check()
     }
 
     /// Makes the rows of every configured account. A real one starts in observe mode and sends the samples home.
@@ -170,4 +179,14 @@ impl App {
         }
         Ok(written)
     }
+}
+
+/// Opens the database, and notes which file it is. One that is exchanged meanwhile is not opened at all.
+fn open_store(home: &Home) -> anyhow::Result<(Store, OpenFiles)> {
+    let path = home.database();
+    let before = OpenFiles::default().with_file_at(&path).unwrap_or_default();
+    let store = Store::open(&path, &home.backups())?;
+    before.check()?;
+    let open_files = OpenFiles::default().with_file_at(&path);
+    Ok((store, open_files.with_context(|| format!("{} cannot be looked at", path.display()))?))
 }

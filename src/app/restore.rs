@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::App;
 use crate::{
     audit::{Anchor, Evidence, Verified},
-    failpoint,
+    failpoint, regular_file,
     store::{Write, value::DetectedRestore},
     witness::Witness,
 };
@@ -47,6 +47,10 @@ impl App {
 
     /// Notes the newest line of the audit outside the database. What a command did is done, so failing is only said.
     pub async fn note_outside(&self) {
+        // The head of a database that was taken away would be noted beside the one that is there now.
+        if self.check_data_folder().is_err() {
+            return;
+        }
         if let Err(error) = self.evidence().note(&self.store, self.clock.now()).await {
             tracing::warn!(error = format!("{error:#}"), "the end of the audit chain could not be noted");
         }
@@ -113,11 +117,20 @@ enum Seen {
 }
 
 fn read_epoch(path: &Path) -> anyhow::Result<Seen> {
-    match fs::read_to_string(path) {
+    match regular_file::read_to_string(path) {
         Ok(text) => Ok(text.trim().parse().map_or(Seen::Damaged, Seen::Epoch)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Seen::Nothing),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(Seen::Damaged),
-        Err(error) => Err(error).context("the epoch cannot be read"),
+        Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
+    }
+}
+
+/// Returns what is wrong with the file of the epoch; none when it can be read, or is not there.
+pub(super) fn epoch_problem(path: &Path) -> Option<String> {
+    match read_epoch(path) {
+        Ok(Seen::Nothing | Seen::Epoch(_)) => None,
+        Ok(Seen::Damaged) => Some(format!("{} is damaged", path.display())),
+        Err(error) => Some(format!("{error:#}")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the program may do: policy, pause, the outbox.
 
-use std::{fs, io, sync::Arc};
+use std::{io, sync::Arc};
 
 use tokio::sync::watch;
 
@@ -8,21 +8,40 @@ use super::App;
 use crate::{
     outbox::{Outbox, OutboxSettings},
     policy::EffectPolicy,
+    regular_file,
     store::Write,
 };
 
+/// The setting that says that there was a policy file.
+const POLICY_SEEN: &str = "policy_file_seen";
+
 impl App {
-    /// The policy in force. A broken file counts as the strictest one.
+    /// The policy in force. Under a broken file nothing above R0 is carried out.
     pub fn charter(&self) -> EffectPolicy {
-        self.charter_or_problem().unwrap_or_default()
+        self.charter_or_problem().unwrap_or_else(|_| EffectPolicy::broken())
     }
 
     pub fn charter_or_problem(&self) -> Result<EffectPolicy, String> {
-        match fs::read_to_string(self.home.policy_file()) {
+        match regular_file::read_to_string(&self.home.policy_file()) {
             Ok(text) => EffectPolicy::parse(&text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(EffectPolicy::default()),
             Err(error) => Err(format!("it cannot be read: {error}")),
         }
+    }
+
+    /// Remembers that there is a policy file, so that one that is missing later is told.
+    pub(super) async fn note_policy_file(&self) -> anyhow::Result<()> {
+        let is_noted = self.store.read(|reader| reader.setting(POLICY_SEEN)).await?.is_some();
+        if !is_noted && self.home.policy_file().exists() {
+            self.store.write(Write::StoreSetting { name: POLICY_SEEN.into(), value: "1".into() }).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether there was a policy file before and is none now: then the default caps count.
+    pub(super) async fn is_policy_file_missing(&self) -> anyhow::Result<bool> {
+        let is_noted = self.store.read(|reader| reader.setting(POLICY_SEEN)).await?.is_some();
+        Ok(is_noted && !self.home.policy_file().exists())
     }
 
     /// An outbox under the policy as it stands now, serving no mailbox yet.
@@ -41,6 +60,7 @@ impl App {
             epoch,
             restored_at: restored.map(|restored| restored.at),
             witness: self.witness.clone(),
+            open_files: self.open_files.clone(),
         };
         Ok(Outbox::new(self.store.clone(), setting, self.clock.now())?)
     }

@@ -21,15 +21,17 @@ use crate::{
     outbox::Outbox,
     policy::EffectPolicy,
     reflection::Journal,
+    regular_file,
     rules::{Current, RulesWatch},
     source::{
         Maildir, Source, SourceError,
         gmail::{GmailSource, PushSubscription},
     },
     store::{
-        Receipt, Write,
+        Receipt, StoreError, Write,
         value::{ItemRow, ReminderRow},
     },
+    witness::DataReplaced,
 };
 
 /// How long a command waits for the daemon before it says so.
@@ -183,10 +185,18 @@ impl App {
 
     /// Takes the role, or says who has it.
     pub async fn work(&self) -> anyhow::Result<Result<Worker, Held>> {
-        let lock = match self.lock()? {
-            Ok(lock) => lock,
-            Err(held) => return Ok(Err(held)),
-        };
+        match self.lock()? {
+            Ok(lock) => {
+                let open_files = self.open_files.with_file(&self.home.lock_file(), &lock)?;
+                open_files.check()?;
+                Self { open_files, ..self.clone() }.start_worker(lock).await.map(Ok)
+            }
+            Err(held) => Ok(Err(held)),
+        }
+    }
+
+    /// Prepares everything a worker needs. The lock is held, and is one of the open files.
+    async fn start_worker(&self, lock: File) -> anyhow::Result<Worker> {
         if !self.store.read(|reader| reader.is_index_current()).await? {
             self.store.write(Write::RebuildSearchIndex).await?;
         }
@@ -197,6 +207,7 @@ impl App {
         self.begin_epoch().await?;
         let charter = watch::Sender::new(Arc::new(self.charter()));
         let outbox = self.outbox_following(charter.subscribe())?;
+        self.note_policy_file().await?;
         self.rejudge_pending().await?;
         let mut intakes = Vec::new();
         for account in &self.config.accounts {
@@ -218,7 +229,7 @@ impl App {
         let engine = Engine::new(nodes, Arc::new(library), store, clock, limits, Some(journal.clone()))?;
         let backfill = watch::Sender::new(Backfill::default());
         let app = self.clone();
-        Ok(Ok(Worker {
+        Ok(Worker {
             app,
             engine,
             intakes,
@@ -230,13 +241,15 @@ impl App {
             model,
             stop,
             _lock: lock,
-        }))
+        })
     }
 
     /// The lock belongs to the open file: it is free again the moment the process ends, however it ends.
     pub(super) fn lock(&self) -> anyhow::Result<Result<File, Held>> {
         let path = self.home.lock_file();
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let open = regular_file::open_with(&mut options, &path);
         let mut file = open.with_context(|| format!("{} cannot be opened", path.display()))?;
         match file.try_lock() {
             Ok(()) => {
@@ -330,13 +343,15 @@ impl Worker {
     }
 
     async fn go_round(&self, to_the_end: bool) -> anyhow::Result<Report> {
+        self.app.check_data_folder()?;
         let before = self.app.newest_mail().await?;
-        self.tend().await?;
+        let mut troubles = Vec::new();
+        // What lies beside the database and cannot be used is said; the mail is read all the same.
+        troubles.extend(self.tend_or_say().await?);
         // Once is enough: from here on every line is written by this worker.
         self.mended.get_or_try_init(|| self.journal.mend(&self.app.store)).await?;
         self.engine.resume_unfinished_runs().await?;
         let mut tally = IntakeCounts::default();
-        let mut troubles = Vec::new();
         for followed in &self.intakes {
             if let Err(error) = self.take_all(followed, &mut tally, to_the_end).await {
                 troubles.push(format!("account {}: {error:#}", followed.intake.account_intake.account));
@@ -345,7 +360,8 @@ impl Worker {
         self.engine.wait_until_idle().await;
         let rules = Arc::clone(&self.rules.borrow().rules);
         self.app.rerank_if_new(&rules).await?;
-        self.tend().await?;
+        let trouble = self.tend_or_say().await?;
+        troubles.extend(trouble.filter(|trouble| !troubles.contains(trouble)));
         let tended = self.app.tend_memory().await?;
         let mut report = self.app.report(before, tally, troubles).await?;
         report.memory = tended.said();
@@ -373,21 +389,35 @@ impl Worker {
     pub async fn finish(&self) -> anyhow::Result<()> {
         self.engine.resume_unfinished_runs().await?;
         self.engine.wait_until_idle().await;
-        self.tend().await?;
+        if let Some(trouble) = self.tend_or_say().await? {
+            tracing::warn!("{trouble}");
+        }
         Ok(())
     }
 
-    /// Follows `rules/policy.yml`; what waits for a person is asked anew under a new one.
+    /// Tends, and returns in words what of the files beside the database cannot be used. A database that fails is an error,
+    /// and so is a data folder that was replaced.
+    async fn tend_or_say(&self) -> anyhow::Result<Option<String>> {
+        match self.tend().await {
+            Ok(_) => Ok(None),
+            Err(error) if error.chain().any(|cause| cause.is::<StoreError>() || cause.is::<DataReplaced>()) => Err(error),
+            Err(error) => Ok(Some(format!("{error:#}"))),
+        }
+    }
+
+    /// Follows `rules/policy.yml`; what waits for a person is asked anew under a new one. While the file is broken, what
+    /// waits stays as it was asked.
     pub async fn follow_policy(&self) -> anyhow::Result<()> {
         let (charter, problem) = match self.app.charter_or_problem() {
             Ok(charter) => (charter, None),
-            Err(problem) => (EffectPolicy::default(), Some(problem)),
+            Err(problem) => (EffectPolicy::broken(), Some(problem)),
         };
         if charter.version != self.charter.borrow().version {
             if let Some(problem) = problem {
-                tracing::warn!(problem, "rules/policy.yml is broken: the strictest policy counts until it is mended");
+                tracing::warn!(problem, "{}", EffectPolicy::BROKEN);
             }
             self.charter.send_replace(Arc::new(charter));
+            self.app.note_policy_file().await?;
             self.app.rejudge_pending().await?;
         }
         Ok(())
@@ -395,11 +425,15 @@ impl Worker {
 
     /// Everything between the database and the files beside it: the queue, the clock's word, the anchor of the audit.
     pub async fn tend(&self) -> anyhow::Result<Vec<ItemRow>> {
+        // The files of another database would be made to say what this one says.
+        self.app.check_data_folder()?;
         self.follow_policy().await?;
         let soon = self.app.mind_the_time().await?;
-        self.app.tend_queue().await?;
-        self.app.adopt_approved().await?;
-        self.app.evidence().note(&self.app.store, self.app.clock.now()).await?;
+        // Each apart: a queue that cannot be used keeps nobody from noting the head of the audit chain.
+        let queue = self.app.tend_queue().await.map(drop);
+        let proposals = self.app.adopt_approved().await.map(drop);
+        let noted = self.app.evidence().note(&self.app.store, self.app.clock.now()).await;
+        queue.and(proposals).and(noted)?;
         Ok(soon)
     }
 

@@ -2,12 +2,12 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Write as _},
+    io::{self, Read as _, Write as _},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
-use crate::{failpoint, model::Instant, store::value::AuditHead};
+use crate::{failpoint, model::Instant, regular_file, store::value::AuditHead};
 
 #[derive(Debug, Clone)]
 pub struct Anchor(PathBuf);
@@ -25,7 +25,7 @@ impl Anchor {
     /// The heads that were noted, oldest first; none without a file. A line torn by a kill is the last one, and does not
     /// count.
     pub fn heads(&self) -> io::Result<Option<Vec<AuditHead>>> {
-        let text = match fs::read_to_string(&self.0) {
+        let text = match regular_file::read_to_string(&self.0) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
@@ -56,9 +56,11 @@ impl Anchor {
 
 fn append(path: &Path, line: &str) -> io::Result<()> {
     let is_new = !path.exists();
-    let mut file = OpenOptions::new().create(true).read(true).append(true).mode(0o600).open(path)?;
+    let mut options = OpenOptions::new();
+    let mut file = regular_file::open_with(options.create(true).read(true).append(true).mode(0o600), path)?;
     // A kill in the middle of a line leaves it torn; whole lines are never touched.
-    let bytes = fs::read(path)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     if whole < bytes.len() {
         file.set_len(whole as u64)?;

@@ -20,7 +20,10 @@ pub use account::{AccountConfig, AccountKind, GmailConfig, PushConfig, SendmailC
 pub use home::{Home, NoHome};
 pub use raw::TEMPLATE;
 
-use crate::model::{Me, llm::LlmSettings, memory::MemorySettings};
+use crate::{
+    model::{Me, llm::LlmSettings, memory::MemorySettings},
+    regular_file,
+};
 
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -64,7 +67,7 @@ impl Config {
     pub fn load(home: &Home) -> Result<Self, BadConfig> {
         let path = home.config_file();
         let file = path.display().to_string();
-        let text = match std::fs::read_to_string(&path) {
+        let text = match regular_file::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(BadConfig { file, problem: error.to_string() }),

@@ -40,7 +40,7 @@ pub(super) fn read(name: &str, given: &str, file: &str, home: &Home) -> Result<O
     if mode & 0o077 != 0 {
         return Err(format!("{name}_file: {shown} can be read by others; `chmod 600 {shown}` first"));
     }
-    let text = std::fs::read_to_string(&path).map_err(refuse)?;
+    let text = crate::regular_file::read_to_string(&path).map_err(refuse)?;
     match text.trim() {
         "" => Err(format!("{name}_file: {shown} is empty")),
         text => Ok(Some(Secret::new(text))),

@@ -1,8 +1,9 @@
 //! The loops of a running worker: mail, requests of other commands, reminders, rules, the memory, the day, the night. Stops
-//! when told to.
+//! when told to, and when its data folder was replaced.
 //!
 //! "Stop" is one token; "all stopped" is the tracker being empty. A loop that fails says so and goes on.
 
+mod data;
 mod day;
 mod mail;
 mod memory;
@@ -12,6 +13,7 @@ mod pace;
 mod push;
 mod queue;
 mod requests;
+mod resume;
 mod rules;
 
 use std::{future::Future, sync::Arc};
@@ -19,7 +21,7 @@ use std::{future::Future, sync::Arc};
 use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::app::{Pulse, Worker};
+use crate::app::{Pulse, Report, Worker};
 
 /// What every loop shares.
 #[derive(Clone)]
@@ -37,6 +39,27 @@ impl Shared {
         drop(self.door.send(pulse));
     }
 
+    /// Tells what was there at the start, and starts what goes on until the end.
+    fn start_loops(&self, report: anyhow::Result<Report>) {
+        match report {
+            Ok(report) => self.tell(Pulse::Started(report)),
+            // The loops try again; a daemon that gives up at the first full disk helps nobody.
+            Err(error) => self.tell(Pulse::Trouble { account: "all".into(), problem: format!("{error:#}") }),
+        }
+        for nth in 0..self.worker.intakes.len() {
+            self.tracker.spawn(mail::follow(self.clone(), nth));
+        }
+        self.tracker.spawn(mail::tell_settled(self.clone()));
+        self.tracker.spawn(requests::serve(self.clone()));
+        self.tracker.spawn(resume::resume_runs(self.clone()));
+        self.tracker.spawn(model::watch(self.clone()));
+        self.tracker.spawn(queue::tend(self.clone()));
+        self.tracker.spawn(memory::tend(self.clone()));
+        self.tracker.spawn(day::remind(self.clone()));
+        self.tracker.spawn(day::rank(self.clone()));
+        self.tracker.spawn(night::hold(self.clone()));
+    }
+
     /// Sleeps; false when it is time to stop.
     async fn pause(&self, time: std::time::Duration) -> bool {
         tokio::select! {
@@ -46,7 +69,8 @@ impl Shared {
     }
 }
 
-/// Works until `shutdown` comes. Everything unfinished is continued at the next start.
+/// Works until `shutdown` comes. Everything unfinished is continued at the next start. An error means that the data folder
+/// was replaced meanwhile.
 pub async fn run(
     worker: Worker,
     shutdown: impl Future<Output = ()>,
@@ -58,30 +82,25 @@ pub async fn run(
     let engine = shared.worker.engine.clone();
     tracker.spawn(async move { engine.supervise_nodes().await });
     tracker.spawn(rules::follow(shared.clone()));
-    tokio::pin!(shutdown);
-    let started = tokio::select! {
-        report = shared.worker.look_in() => Some(report),
-        () = &mut shutdown => None,
+    let app = shared.worker.app.clone();
+    let ended = async {
+        tokio::select! {
+            () = shutdown => Ok(()),
+            replaced = data::until_replaced(&app) => Err(replaced),
+        }
     };
-    if let Some(report) = started {
-        match report {
-            Ok(report) => shared.tell(Pulse::Started(report)),
-            // The loops try again; a daemon that gives up at the first full disk helps nobody.
-            Err(error) => shared.tell(Pulse::Trouble { account: "all".into(), problem: format!("{error:#}") }),
+    tokio::pin!(ended);
+    let started = tokio::select! {
+        report = shared.worker.look_in() => Ok(report),
+        outcome = &mut ended => Err(outcome),
+    };
+    let outcome = match started {
+        Ok(report) => {
+            shared.start_loops(report);
+            ended.await
         }
-        for nth in 0..shared.worker.intakes.len() {
-            tracker.spawn(mail::follow(shared.clone(), nth));
-        }
-        tracker.spawn(mail::tell_settled(shared.clone()));
-        tracker.spawn(requests::serve(shared.clone()));
-        tracker.spawn(model::watch(shared.clone()));
-        tracker.spawn(queue::tend(shared.clone()));
-        tracker.spawn(memory::tend(shared.clone()));
-        tracker.spawn(day::remind(shared.clone()));
-        tracker.spawn(day::rank(shared.clone()));
-        tracker.spawn(night::hold(shared.clone()));
-        shutdown.await;
-    }
+        Err(outcome) => outcome,
+    };
     shared.stop.cancel();
     shared.worker.engine.stop().await;
     tracker.close();
@@ -89,5 +108,5 @@ pub async fn run(
     if let Ok(worker) = Arc::try_unwrap(shared.worker) {
         worker.stop().await;
     }
-    Ok(())
+    outcome.map_err(Into::into)
 }

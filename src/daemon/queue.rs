@@ -17,10 +17,21 @@ pub(super) async fn tend(shared: Shared) {
     let (wake, mut woken) = mpsc::channel(1);
     // Events are hints: without a watcher the queue is looked at all the same.
     let _watcher = watch(&shared, wake);
+    let mut told = String::new();
     loop {
         match shared.worker.tend().await {
-            Ok(soon) => soon.into_iter().for_each(|item| shared.tell(Pulse::Expiring(Box::new(item)))),
-            Err(error) => tracing::warn!(error = format!("{error:#}"), "the approval queue could not be tended"),
+            Ok(soon) => {
+                told.clear();
+                soon.into_iter().for_each(|item| shared.tell(Pulse::Expiring(Box::new(item))));
+            }
+            Err(error) => {
+                let problem = format!("{error:#}");
+                // Said once; a folder that cannot be used would otherwise say so every few seconds.
+                if told != problem {
+                    tracing::warn!(error = problem, "the approval queue could not be tended");
+                    told = problem;
+                }
+            }
         }
         tokio::select! {
             () = tokio::time::sleep(LOOK) => {}

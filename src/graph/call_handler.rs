@@ -248,7 +248,12 @@ impl LiveCallHandler {
 
     /// The store refuses what does not fit in any case; asking first spares it the batch it would have to do again.
     fn check_queue_room(&self, asker: CallContext<'_>) -> CallResult<ReplyJson> {
-        let caps = self.outbox.policy().caps;
+        let policy = self.outbox.policy();
+        if policy.is_broken {
+            let until = asker.now.plus(QUEUE_ROOM_RETRY);
+            return Err(CallError::Deferred(RunDeferred { reason: EffectPolicy::BROKEN.into(), until }));
+        }
+        let caps = policy.caps;
         let room = QueueLimits { all: caps.pending, per_sender: caps.pending_per_sender };
         match self.store.read_blocking(|reader| reader.ensure_queue_room(&asker.run.account, asker.state.mail_id, room))
         {

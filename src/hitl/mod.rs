@@ -13,6 +13,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use anyhow::Context as _;
+
 use crate::{
     failpoint,
     model::{Instant, ItemId},
@@ -59,8 +61,9 @@ impl Queue {
         let open = store.read(view::all).await?;
         let known = store.clone();
         let is_item = move |id: ItemId| known.read_blocking(|reader| reader.has_item(id));
-        let looked = tokio::task::spawn_blocking(move || queue.look(&open, &is_item, now)).await??;
-        Ok(looked)
+        let folder = self.folder.clone();
+        let looked = tokio::task::spawn_blocking(move || queue.look(&open, &is_item, now)).await?;
+        looked.with_context(|| format!("the approval queue {} cannot be brought up to date", folder.display()))
     }
 
     fn look(
@@ -69,10 +72,13 @@ impl Queue {
         is_item: &dyn Fn(ItemId) -> crate::store::Result<bool>,
         now: Instant,
     ) -> anyhow::Result<Looked> {
-        DirBuilder::new().recursive(true).mode(0o700).create(self.folder.join(QUARANTINE))?;
+        let quarantine = self.folder.join(QUARANTINE);
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&quarantine);
+        made.with_context(|| format!("{} cannot be made", quarantine.display()))?;
         let mut looked = Looked::default();
         let mut present = Vec::new();
-        for entry in fs::read_dir(&self.folder)?.take(MOST_FILES) {
+        let entries = fs::read_dir(&self.folder).with_context(|| format!("{} cannot be read", self.folder.display()))?;
+        for entry in entries.take(MOST_FILES) {
             let entry = entry?;
             let name = entry.file_name();
             let Some(text) = name.to_str() else {

@@ -66,6 +66,9 @@ impl Outbox {
     /// `first`: nobody can have tried it before.
     fn apply_blocking(&self, approved: &ApprovedAction, first: bool) -> AttemptResult {
         let action = approved.action();
+        if let Err(Ok(replaced)) = self.check_data_folder().map_err(RetryLater::from_source_error) {
+            return Err(replaced);
+        }
         match &action.effect {
             Effect::CreateFolder { name } => Ok(self.create_folder(name)),
             _ => match self.mailbox(&action.account) {
@@ -99,6 +102,7 @@ impl Outbox {
                 format!("the label {label} is off again")
             }
             (_, Some(mailbox)) => {
+                self.check_data_folder()?;
                 let undo = move || failpoint::around("mailbox.undo", || mailbox.undo(&approved, &row.handle));
                 tokio::task::spawn_blocking(undo).await??
             }

@@ -7,6 +7,7 @@
 mod apply;
 pub mod approval_request;
 mod caps;
+mod hold;
 mod send;
 
 use std::{
@@ -27,7 +28,7 @@ use crate::{
         Result, SkipUnreadable as _, Store, StoreError, Write,
         value::{ActionMove, ApprovalUse, NewAction},
     },
-    witness::Witness,
+    witness::{OpenFiles, Witness},
 };
 use caps::RateWindows;
 
@@ -49,6 +50,8 @@ pub struct OutboxSettings {
     pub restored_at: Option<Instant>,
     /// Knows, outside the data folder, which messages were about to leave.
     pub witness: Witness,
+    /// The files of the data folder that this process works on.
+    pub open_files: OpenFiles,
 }
 
 /// A cheap handle on everything an effect may need.
@@ -255,11 +258,8 @@ impl Outbox {
         now: Instant,
         moved: &mut Option<Box<ActionMove>>,
     ) -> Result<Option<EffectProgress>> {
-        if row.paused {
-            return Ok(Some(EffectProgress::Deferred {
-                reason: "effects are paused".into(),
-                until: now.plus(RETRY_INTERVAL),
-            }));
+        if let Some(reason) = self.hold_reason(row) {
+            return Ok(Some(EffectProgress::Deferred { reason, until: now.plus(RETRY_INTERVAL) }));
         }
         if row.is_obsolete {
             return self

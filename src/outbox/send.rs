@@ -58,7 +58,12 @@ impl Outbox {
         let drafting = row.moved_to(OutboxState::Drafting);
         let drafted = {
             let (mailbox, approved, tried) = (Arc::clone(&mailbox), Arc::clone(&approved), !row.is_untried);
-            call_mailbox_blocking(move || failpoint::around("mailbox.draft", || mailbox.draft(&approved, tried))).await
+            let outbox = self.clone();
+            call_mailbox_blocking(move || {
+                outbox.check_data_folder_before_send()?;
+                failpoint::around("mailbox.draft", || mailbox.draft(&approved, tried))
+            })
+            .await
         };
         match drafted {
             Ok(applied) => {
@@ -89,11 +94,12 @@ impl Outbox {
         self.move_to(row, OutboxState::Sending, "sending", now).await?;
         let sending = row.moved_to(OutboxState::Sending);
         let (draft, letting_go) = (draft.to_owned(), Arc::clone(&approved));
-        let (witness, action_id) = (self.settings.witness.clone(), row.action.action_id);
+        let (outbox, action_id) = (self.clone(), row.action.action_id);
         let attempt = sending.sends_begun;
         let sent = call_mailbox_blocking(move || {
+            outbox.check_data_folder_before_send()?;
             // On the disk outside the data folder before the first byte leaves. Where that cannot be, the mailbox was asked.
-            match witness.begin(action_id, attempt, now) {
+            match outbox.settings.witness.begin(action_id, attempt, now) {
                 Ok(true) => {}
                 Ok(false) => return Err(SendError::OutcomeUnknown(FORGOTTEN_SEND.into())),
                 Err(error) => tracing::warn!(%error, "a send could not be noted in the state folder"),
@@ -155,10 +161,10 @@ impl Outbox {
     /// A message that will not leave needs no draft in the mailbox. `draft`: one that is not written down in its row.
     pub(super) async fn withdraw_draft(&self, action_id: ActionId, draft: &str) -> store::Result<()> {
         let row = self.load_pending(action_id)?;
-        let draft = if draft.is_empty() { row.handle } else { draft.to_owned() };
+        let draft = if draft.is_empty() { row.handle.clone() } else { draft.to_owned() };
         // One that was tried may have a draft nobody has heard of.
         let drafted = matches!(row.action.effect, Effect::Send { .. }) && (!draft.is_empty() || !row.is_untried);
-        let may = drafted && row.mode == AccountMode::Active && !row.paused;
+        let may = drafted && row.mode == AccountMode::Active && self.hold_reason(&row).is_none();
         let Some(mailbox) = may.then(|| self.mailbox(&row.action.account)).flatten() else { return Ok(()) };
         let withdraw = move || failpoint::around("mailbox.withdraw", || mailbox.discard_draft(&row.action, &draft));
         if let Ok(Err(error)) = tokio::task::spawn_blocking(withdraw).await {
@@ -224,21 +230,16 @@ impl Outbox {
         let Some(mailbox) = self.mailbox(&row.action.account) else {
             return self.end_effect(row, not_done(end, NO_MAILBOX), now).await;
         };
-        if row.paused && approved.is_none() {
-            return self
-                .defer_post_send(
-                    row,
-                    end,
-                    RetryLater { why: "effects are paused".into(), after: std::time::Duration::ZERO },
-                    now,
-                )
-                .await;
+        if let Some(why) = self.hold_reason(row).filter(|_| approved.is_none()) {
+            return self.defer_post_send(row, end, RetryLater { why, after: std::time::Duration::ZERO }, now).await;
         }
         let approved = match approved.map_or_else(|| self.approval_for_post_send(row, now).map(Arc::from), Ok) {
             Ok(approved) => approved,
             Err(why) => return self.end_effect(row, not_done(end, why), now).await,
         };
+        let outbox = self.clone();
         let told = tokio::task::spawn_blocking(move || {
+            outbox.check_data_folder()?;
             failpoint::around("mailbox.settle", || mailbox.complete_send(&approved))
         });
         let end = match told.await.map(|told| told.map_err(RetryLater::from_source_error)) {

@@ -1,6 +1,7 @@
 //! `rules/policy.yml`: what a person allows beforehand, and how much at once. Edited only by people.
 //!
-//! A broken file counts as an empty one: nobody is on the list and the caps are the default ones.
+//! While the file is broken nobody knows what the person allows, so nothing above R0 is carried out: it waits until the file
+//! is whole again, as it does during a pause.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,9 @@ pub struct EffectPolicy {
     pub allow: Vec<String>,
     pub caps: Caps,
     pub approvals: Approvals,
+    /// The file is broken: only R0 is carried out, and nothing is asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_broken: bool,
 }
 
 /// How much may happen before the rest waits.
@@ -79,6 +83,14 @@ impl Default for EffectPolicy {
 }
 
 impl EffectPolicy {
+    /// Says why an effect waits while the file is broken.
+    pub const BROKEN: &str = "rules/policy.yml is broken; nothing is done until it is whole again";
+
+    /// Returns what counts while the file is broken. What was asked under another policy stays as it was asked.
+    pub fn broken() -> Self {
+        Self { version: "broken".into(), is_broken: true, ..Self::default() }
+    }
+
     /// Reads the file's text. The error says what is wrong and where.
     pub fn parse(text: &str) -> Result<Self, String> {
         let empty = text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'));
@@ -106,7 +118,7 @@ impl EffectPolicy {
         let mut version = sha256_hex(format!("{TABLE}\n{text}").as_bytes());
         version.truncate(16);
         let allow = written.allow.iter().filter_map(|address| recipient::normalise_address(address)).collect();
-        Self { version, allow, caps: written.caps, approvals: written.approvals }
+        Self { version, allow, caps: written.caps, approvals: written.approvals, is_broken: false }
     }
 }
 

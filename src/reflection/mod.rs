@@ -18,6 +18,7 @@ use serde_json::json;
 use crate::{
     failpoint,
     model::Reflection,
+    regular_file,
     store::{Result, Store, nightly::CorrectionRow},
 };
 
@@ -76,7 +77,7 @@ impl Journal {
     }
 
     fn read(&self, day: &str) -> String {
-        std::fs::read_to_string(self.folder.join(format!("{day}.jsonl"))).unwrap_or_default()
+        regular_file::read_to_string(&self.folder.join(format!("{day}.jsonl"))).unwrap_or_default()
     }
 
     fn write(&self, day: &str, text: &str) -> io::Result<()> {
@@ -99,7 +100,7 @@ impl Journal {
         } else {
             options.append(true)
         };
-        options.open(self.folder.join(format!("{day}.jsonl")))
+        regular_file::open_with(&mut options, &self.folder.join(format!("{day}.jsonl")))
     }
 
     /// Compares each day's file with the rows and writes the ones anew that differ; how many did.

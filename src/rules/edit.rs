@@ -282,7 +282,7 @@ mod tests {
         for words in ["# mine", "# keep this", "# why not", "own.one"] {
             assert!(added.contains(words), "{added}");
         }
-        let flow = "# >>> learned\nlearned: [{ name: own, when: { kind: { is: bulk } }, cap: low }]\n# <<< learned\n";
+        let flow = "rules: []\n# >>> learned\nlearned: [{ name: own, when: { kind: { is: bulk } }, cap: low }]\n# <<< learned\n";
         let added = apply("f", flow, &[add("ann@shop.example", Act::Set(Priority::High))]).unwrap();
         assert_eq!(RuleSet::parse("f", &added).unwrap().learned().len(), 2, "{added}");
     }
@@ -301,8 +301,8 @@ mod tests {
 
     #[test]
     fn marks_that_were_taken_out_come_back_at_the_end() {
-        let added = apply("f", "default: med", &[add("ann@shop.example", Act::Set(Priority::High))]).unwrap();
-        assert!(added.starts_with("default: med\n"), "{added}");
+        let added = apply("f", "rules: []\ndefault: med", &[add("ann@shop.example", Act::Set(Priority::High))]).unwrap();
+        assert!(added.starts_with("rules: []\ndefault: med\n"), "{added}");
         assert_eq!(RuleSet::parse("f", &added).unwrap().learned().len(), 1);
     }
 }

@@ -18,7 +18,7 @@ pub struct Guidelines {
 
 /// A missing file is no guidelines. An unreadable one is none either, and a warning.
 pub fn load(path: &Path) -> Guidelines {
-    match std::fs::read(path) {
+    match crate::regular_file::read(path) {
         Ok(bytes) => capped(&String::from_utf8_lossy(&bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Guidelines::default(),
         Err(error) => {

@@ -15,6 +15,7 @@ use super::{BUILT_IN, RuleSet, RulesError, version};
 use crate::{
     failpoint,
     model::{Instant, Priority},
+    regular_file,
 };
 
 /// What is wrong with the rules file, and what counts instead.
@@ -56,10 +57,20 @@ impl LastGood {
         Self(path.to_owned())
     }
 
+    fn copy(&self) -> Option<RuleSet> {
+        let text = regular_file::read_to_string(&self.0).ok()?;
+        RuleSet::parse("last good rules", &text).ok()
+    }
+
+    /// Returns whether the last good rules had a learned part: a file without one was cut off before its end. `in_memory`
+    /// is what counted before, for a disk on which nothing could be kept.
+    pub(super) fn had_learned_part(&self, in_memory: Option<&RuleSet>) -> bool {
+        self.copy().as_ref().or(in_memory).is_some_and(|rules| rules.learned_range().is_some())
+    }
+
     /// What counts instead of a broken file: the copy, else what the asker still has, else the shipped rules.
     pub(super) fn instead(&self, in_memory: Option<RuleSet>) -> (RuleSet, Instead) {
-        let copy = fs::read_to_string(&self.0).ok().and_then(|text| RuleSet::parse("last good rules", &text).ok());
-        match copy.or(in_memory) {
+        match self.copy().or(in_memory) {
             Some(rules) => (rules, Instead::LastGood { since: self.since() }),
             None => (shipped(), Instead::Shipped),
         }
@@ -74,23 +85,25 @@ impl LastGood {
     pub(super) fn keep(&self, file: &Path, text: &str) {
         // Before the first start there is nowhere to keep it, and nobody to rank anything.
         let has_place = self.0.parent().is_some_and(Path::is_dir);
-        if !has_place || fs::read_to_string(&self.0).is_ok_and(|kept| kept == text) {
+        if !has_place || regular_file::read_to_string(&self.0).is_ok_and(|kept| kept == text) {
             return;
         }
-        if let Err(error) = self.write(file, text) {
+        // A person may have written another good file meanwhile, and whoever saw that one kept it.
+        let is_current = || regular_file::read(file).is_ok_and(|now| now == text.as_bytes());
+        if let Err(error) = self.write(text, is_current) {
             tracing::warn!(%error, "the last good rules could not be kept; the file itself still counts");
         }
     }
 
-    /// tmp → fsync → rename → fsync of the folder, under a name of this process: others may be at it as well.
-    fn write(&self, file: &Path, text: &str) -> io::Result<()> {
+    /// Replaces the copy, unless it is not wanted any more when it is written: tmp → fsync → rename → fsync of the folder,
+    /// under a name of this process, for others may be at it as well.
+    pub(super) fn write(&self, text: &str, is_wanted: impl Fn() -> bool) -> io::Result<()> {
         let unfinished = self.0.with_extension(format!("{}.tmp", std::process::id()));
         let outcome = failpoint::around("rules.keep", || {
             let mut copy = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
             copy.write_all(text.as_bytes())?;
             copy.sync_all()?;
-            // A person may have written another good file meanwhile, and whoever saw that one kept it.
-            if fs::read(file).is_ok_and(|now| now == text.as_bytes()) {
+            if is_wanted() {
                 fs::rename(&unfinished, &self.0)?;
                 return self.0.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all());
             }

@@ -40,7 +40,7 @@ pub use learned::{BEGIN_MARK, END_MARK, learned_range};
 pub use lint::Warning;
 pub use replace::{Replaced, read_file, replace};
 pub use trace::{ConditionTrace, EffectTrace, RuleTrace, Trace};
-pub use watch::{Current, RulesWatch, load};
+pub use watch::{Current, RulesWatch, is_cut_off, keep_as_last_good, load};
 pub use what_if::{Change, FactChange, NewValue, SmallestChange};
 
 use crate::model::{Facts, Instant, Priority, ids::sha256_hex};

@@ -24,7 +24,6 @@ type Entries<'n> = &'n [(Key, Node)];
 pub(super) fn rule_set(text: &str) -> Result<RuleSet, Fault> {
     let section = learned::find(text)?;
     let root = read(text)?;
-    // A file of nothing but comments is a file without rules.
     let file = if root.yaml == Yaml::Null { &[][..] } else { root.map("a mapping with rules and default")? };
     check_keys(file, FILE_KEYS, "key")?;
     file.iter().try_for_each(|(key, _)| learned::check_place(section.as_ref(), key))?;
@@ -43,6 +42,11 @@ pub(super) fn rule_set(text: &str) -> Result<RuleSet, Fault> {
         }
     }
     let default = get(file, "default").map_or(Ok(Priority::Low), level)?;
+    // A file that was cut off inside its first comment is no set without rules; who wants none says so.
+    if get(file, "rules").is_none_or(|node| node.yaml == Yaml::Null) {
+        let at = get(file, "rules").unwrap_or(&root).at;
+        return Err(Fault::new(at, "no list under 'rules'", "a sequence of rules, or 'rules: []' for none"));
+    }
     let learned_bytes = section.map(|Section { bytes, .. }| bytes);
     Ok(RuleSet { rules, teachings, default, version: version(text), learned_bytes })
 }
@@ -240,11 +244,18 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_says_there_are_no_rules_has_none_and_an_empty_one_is_broken() {
-        for text in ["# nothing yet\n", "rules:\n", "rules: []\n"] {
+    fn a_file_that_says_there_are_no_rules_has_none_and_one_that_says_nothing_is_broken() {
+        for text in ["rules: []\n", "# nothing yet\nrules: []", "{ rules: [] }"] {
             let rules = RuleSet::parse("f", text).unwrap();
             assert_eq!((rules.len(), rules.default), (0, Priority::Low), "{text:?}");
         }
+        for text in ["# cut o", "null", "~\n", "{}", "---\n", "rules:\n", "rules: ~\n", "lists: {}\n", "default: med\n"] {
+            let error = RuleSet::parse("f", text).unwrap_err().to_string();
+            assert!(error.contains("'rules: []' for none"), "{text:?}: {error}");
+        }
+        let learned = "# >>> learned\nlearned: []\n# <<< learned\n";
+        assert!(RuleSet::parse("f", learned).is_err());
+        assert!(RuleSet::parse("f", &format!("rules: []\n{learned}")).is_ok());
         for text in ["", "\n", " \n\t\n"] {
             assert!(RuleSet::parse("f", text).unwrap_err().to_string().contains("an empty file"), "{text:?}");
         }

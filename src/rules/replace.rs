@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::failpoint;
+use crate::{failpoint, regular_file};
 
 /// How replacing a file ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Replaced {
 
 /// A missing file is an empty one. What is not text is an error, and stays as it is.
 pub fn read_file(path: &Path) -> io::Result<String> {
-    match fs::read_to_string(path) {
+    match regular_file::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         outcome => outcome,
     }

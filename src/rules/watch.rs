@@ -17,7 +17,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Broken, RuleSet, RulesError, last_good::LastGood, limits::MAX_FILE_BYTES, version};
+use super::{
+    BEGIN_MARK, Broken, END_MARK, RuleSet, RulesError, last_good::LastGood, limits::MAX_FILE_BYTES, version,
+};
+use crate::regular_file;
 
 /// An editor writes a file in several steps; looking earlier would find a half of it.
 const DEBOUNCE: Duration = Duration::from_millis(100);
@@ -45,7 +48,10 @@ pub fn load(path: &Path, last_good: &Path) -> Current {
 fn decide(path: &Path, text: Result<String, String>, last_good: &LastGood, in_memory: Option<&RuleSet>) -> Current {
     let name = path.display().to_string();
     let parsed = match &text {
-        Ok(text) => RuleSet::parse(&name, text),
+        Ok(text) => RuleSet::parse(&name, text).and_then(|rules| {
+            let is_cut_off = rules.learned_range().is_none() && last_good.had_learned_part(in_memory);
+            if is_cut_off { Err(cut_off(&name)) } else { Ok(rules) }
+        }),
         Err(found) => Err(RulesError::whole(&name, found.clone(), "a readable file of rules")),
     };
     match parsed {
@@ -58,6 +64,27 @@ fn decide(path: &Path, text: Result<String, String>, last_good: &LastGood, in_me
             Current { rules: Arc::new(rules), broken: Some(Broken { error, instead }) }
         }
     }
+}
+
+/// A file that ends before the learned part the last good one had.
+fn cut_off(name: &str) -> RulesError {
+    let expected = format!(
+        "the two lines '{BEGIN_MARK} >>>' and '{END_MARK} <<<' at its end, as before: without them it looks cut off. If \
+         nothing learned is to stay, leave nothing between them"
+    );
+    RulesError::whole(name, "no learned part", expected)
+}
+
+/// Returns whether a text of the rules file is good rules and still not the whole file. Nothing may be made of it.
+pub fn is_cut_off(text: &str, last_good: &Path) -> bool {
+    let parsed = RuleSet::parse("rules", text);
+    parsed.is_ok_and(|rules| rules.learned_range().is_none()) && LastGood::at(last_good).had_learned_part(None)
+}
+
+/// Keeps `text` as the last good rules, before and after the program itself writes it into the rules file: so a version
+/// without a learned part is not taken for one that was cut off.
+pub fn keep_as_last_good(last_good: &Path, text: &str) -> std::io::Result<()> {
+    LastGood::at(last_good).write(text, || true)
 }
 
 /// A file written this recently may be half written.
@@ -246,7 +273,7 @@ fn read(path: &Path) -> Result<String, String> {
     use std::io::Read;
     let mut bytes = Vec::new();
     let limit = MAX_FILE_BYTES as u64 + 1;
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let file = regular_file::open(path).map_err(|error| error.to_string())?;
     file.take(limit).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     String::from_utf8(bytes).map_err(|_| "bytes that are not UTF-8".to_owned())
 }
@@ -313,6 +340,23 @@ mod tests {
         fs::write(&path, BETTER).unwrap();
         check(&load(&path, &kept), BETTER, None);
         assert_eq!(fs::read_to_string(&kept).unwrap(), BETTER);
+        // With a learned part, whatever ends before it was cut off.
+        let whole = format!("{GOOD}# >>> learned >>>\nlearned: []\n# <<< learned <<<\n# end\n");
+        fs::write(&path, &whole).unwrap();
+        check(&load(&path, &kept), &whole, None);
+        let marked = whole.find("# end").unwrap();
+        for length in 0..marked - 1 {
+            fs::write(&path, whole.get(..length).unwrap()).unwrap();
+            let cut = load(&path, &kept);
+            // What matters of the last marker line is how it begins.
+            let is_whole = whole.get(..length).unwrap().contains(END_MARK);
+            assert_eq!(cut.broken.is_none(), is_whole, "{length}: {:?}", cut.broken);
+        }
+        fs::write(&path, &whole).unwrap();
+        check(&load(&path, &kept), &whole, None);
+        keep_as_last_good(&kept, BETTER).unwrap();
+        fs::write(&path, BETTER).unwrap();
+        check(&load(&path, &kept), BETTER, None);
         // A copy that somebody broke is no copy.
         fs::write(&path, BROKEN).unwrap();
         fs::write(&kept, BROKEN).unwrap();

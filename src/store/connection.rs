@@ -10,6 +10,7 @@ use std::{
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::error::{Result, StoreContext, StoreError};
+use crate::regular_file;
 
 /// Another command may hold the write lock for one short transaction; ten seconds of that is a fault, not a queue.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -68,6 +69,8 @@ fn create_private_file(path: &Path) -> Result<()> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(refuse)?;
     }
-    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path).map_err(refuse)?;
-    Ok(())
+    // SQLite would wait for the other end of a pipe in its place.
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true).mode(0o600);
+    regular_file::open_with(&mut options, path).map(drop).map_err(refuse)
 }

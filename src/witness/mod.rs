@@ -4,6 +4,7 @@
 //! something that was not put back with it. The database may be ahead of the witness, never the other way round: a head
 //! is written here after its commit. A message is written here before its first byte leaves.
 
+mod open_files;
 mod sends;
 
 use std::{
@@ -21,7 +22,9 @@ use std::{
 use crate::{
     failpoint,
     model::{ActionId, Instant},
+    regular_file,
 };
+pub use open_files::{DataReplaced, OpenFiles};
 use sends::Sends;
 
 /// The first line of the file, with the version of its form.
@@ -87,7 +90,7 @@ impl Witness {
     /// Reads what is known.
     pub fn testify(&self) -> Testimony {
         let Some(folder) = self.folder() else { return Testimony::Away(NOWHERE.into()) };
-        match fs::read_to_string(folder.join(FILE)) {
+        match regular_file::read_to_string(&folder.join(FILE)) {
             Ok(text) => parse(&text).map_or_else(
                 || Testimony::Unreadable(format!("{} is damaged", folder.join(FILE).display())),
                 Testimony::Known,
@@ -140,7 +143,8 @@ impl Witness {
     /// Keeps other processes from writing here, until the result is dropped.
     fn hold(&self) -> io::Result<File> {
         let path = self.made()?.join(LOCK);
-        let lock = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        let mut options = OpenOptions::new();
+        let lock = regular_file::open_with(options.write(true).create(true).truncate(false).mode(0o600), &path)?;
         lock.lock()?;
         Ok(lock)
     }

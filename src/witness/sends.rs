@@ -5,7 +5,7 @@
 
 use std::{
     collections::HashMap,
-    fs::{self, File, OpenOptions},
+    fs::{File, OpenOptions},
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
     os::unix::fs::{MetadataExt as _, OpenOptionsExt},
     path::Path,
@@ -14,6 +14,7 @@ use std::{
 use crate::{
     failpoint,
     model::{ActionId, Instant},
+    regular_file,
 };
 
 /// Lines that are kept, and lines from which on the oldest go: years of sends, and some megabytes.
@@ -36,7 +37,7 @@ impl Sends {
     }
 
     fn follow(&mut self, path: &Path) -> io::Result<()> {
-        let mut file = match File::open(path) {
+        let mut file = match regular_file::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 *self = Self::default();
@@ -69,7 +70,7 @@ impl Sends {
     /// Adds a line and waits until it is on the disk. The caller holds the lock and has asked for the count.
     pub(super) fn append(&mut self, path: &Path, action: ActionId, at: Instant) -> io::Result<()> {
         let is_new = !path.exists();
-        let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        let mut file = regular_file::open_with(OpenOptions::new().append(true).create(true).mode(0o600), path)?;
         // A kill in the middle of a line leaves it torn, and then nothing was sent.
         if let Some((_, upto)) = self.read.filter(|_| !is_new) {
             file.set_len(upto)?;
@@ -86,7 +87,7 @@ impl Sends {
 
     /// Rewrites the file with its newest lines when it has grown very long. The caller holds the lock.
     pub(super) fn trim(&mut self, path: &Path) -> io::Result<()> {
-        let bytes = fs::read(path)?;
+        let bytes = regular_file::read(path)?;
         let text = String::from_utf8_lossy(whole_lines(&bytes));
         let lines: Vec<&str> = text.lines().collect();
         if lines.len() <= MOST {
@@ -109,6 +110,8 @@ fn action_of(line: &str) -> Option<ActionId> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::{super::Witness, *};
 
     fn at(second: u32) -> Instant {

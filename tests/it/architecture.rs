@@ -16,7 +16,7 @@ const ROWS: &[&[&str]] = &[
     &["outbox", "hitl", "reflection", "audit"],
     &["rules", "tool", "llm", "source", "memory", "store", "witness"],
     &["policy"],
-    &["model", "clock", "failpoint", "tls"],
+    &["model", "clock", "failpoint", "regular_file", "tls"],
 ];
 /// Arrows within a row, each with its reason.
 const BESIDE: &[(&str, &str, &str)] = &[
@@ -161,7 +161,7 @@ fn allowed(from: &str, to: &str) -> bool {
         return SEES_CONFIG.contains(&from);
     }
     if from == "config" {
-        return to == "model";
+        return ["model", "regular_file"].contains(&to);
     }
     if BESIDE.iter().any(|(one, other, _)| (*one, *other) == (from, to)) {
         return true;

@@ -68,7 +68,7 @@ async fn a_second_notice_of_an_invoice_is_linked_and_may_raise_it() {
     let house = House::active();
     let hurry =
         "rules:\n  - name: hurry\n    when: { urgency: { gte: 0.3 } }\n    set: high\n    why: a hurry\ndefault: low\n";
-    house.write("rules/priority.yml", hurry);
+    house.rules(hurry);
     house.post(&house.letter("one").invoice(2041).verified());
     house.once().await;
     assert_eq!(house.sql("SELECT priority FROM tasks"), [["low"]]);

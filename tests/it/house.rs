@@ -145,6 +145,12 @@ impl House {
         fs::write(path, text).unwrap();
     }
 
+    /// Replaces the rules, as a person does who leaves the learned part at the end of the file.
+    pub(crate) fn rules(&self, text: &str) {
+        let text = format!("{text}# >>> learned >>>\nlearned: []\n# <<< learned <<<\n");
+        self.write("rules/priority.yml", &text);
+    }
+
     pub(crate) fn read(&self, path: &str) -> String {
         fs::read_to_string(self.root().join(path)).unwrap()
     }
@@ -578,6 +584,11 @@ impl Daemon {
                 Err(_) => panic!("the daemon never said '{words}', only: {}", self.said.join("\n")),
             }
         }
+    }
+
+    /// Returns its exit code once it has ended by itself.
+    pub(crate) fn ended(&mut self) -> Option<i32> {
+        self.child.try_wait().unwrap().map(|status| status.code().unwrap_or(-1))
     }
 
     /// Asks it to stop; its exit code and everything it said.

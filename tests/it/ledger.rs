@@ -121,8 +121,7 @@ async fn a_deleted_mail_keeps_its_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_follow_up_is_linked_and_may_raise_but_never_lower() {
     let house = House::active();
-    house.write(
-        "rules/priority.yml",
+    house.rules(
         "rules:\n  - name: hurry\n    when: { urgency: { gte: 0.3 } }\n    set: high\n    why: a hurry\ndefault: low\n",
     );
     house.post(&house.letter("one").question());
@@ -160,7 +159,7 @@ async fn a_follow_up_does_not_lower_what_time_alone_would() {
     let house = House::active();
     let rule =
         "rules:\n  - name: in-time\n    when: { due_in: { gte: 0 } }\n    set: high\n    why: in time\ndefault: low\n";
-    house.write("rules/priority.yml", rule);
+    house.rules(rule);
     house.post(&house.letter("one").invoice(5));
     house.once().await;
     assert_eq!(house.sql("SELECT priority FROM tasks"), [["high"]]);

@@ -121,8 +121,7 @@ async fn live(house: &House, nth: usize, act: &Act) {
         }
         Act::Hours(hours) => return house.clock.advance(i64::from(*hours) * 3600),
         Act::Rules(level) => {
-            return house.write(
-                "rules/priority.yml",
+            return house.rules(
                 &format!("rules:\n  - name: all\n    when: {{ kind: {{ exists: true }} }}\n    set: {level}\n    why: so\ndefault: low\n"),
             );
         }

@@ -386,8 +386,8 @@ fn file(dice: &mut Dice) -> String {
         "# only words\nlearned:\n    - name: \"quoted\"\n      when: { subject: { matches: '/a\\d+/i' } }\n      set: low\n      why: 'it''s'\n",
     ];
     let own = [
-        "",
-        "default: med\n",
+        "rules: []\n",
+        "rules: []\ndefault: med\n",
         "lists: { bank: [a.example] }\nrules:\n  - { name: r, when: { sender_domain: { in: bank } }, set: high }\n",
     ];
     let ends = ["\n", "\r\n"];

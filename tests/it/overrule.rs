@@ -146,7 +146,7 @@ async fn a_level_set_by_hand_stands_against_rules_and_follow_ups() {
     let app = house.app().await;
     app.edit_task("1", TaskEditKind::Priority(Priority::Low), "not so urgent").await.unwrap();
     assert_eq!(house.sql("SELECT kind, to_value FROM correction"), [["priority", "low"]]);
-    house.write("rules/priority.yml", "lists: {}\nrules:\n  - name: all\n    when: { kind: { exists: true } }\n    set: high\n    why: everything\ndefault: low\n");
+    house.rules("lists: {}\nrules:\n  - name: all\n    when: { kind: { exists: true } }\n    set: high\n    why: everything\ndefault: low\n");
     house.clock.advance(60);
     house.post(
         &house

@@ -10,7 +10,7 @@ const BROKEN: &str =
 #[test]
 fn broken_at_the_start_leaves_the_built_in_rules_and_every_door_says_so() {
     let house = House::real_time(Kind::Active);
-    house.write("rules/priority.yml", BROKEN);
+    house.rules(BROKEN);
     house.post(&house.letter("one").question());
     let once = house.run(&["once"]);
     assert_eq!(once.code, 0, "{}", once.err);
@@ -38,10 +38,10 @@ fn broken_while_running_leaves_the_last_good_set() {
     house.post(&house.letter("one").question());
     let mut daemon = house.daemon();
     assert_eq!(house.sql("SELECT priority FROM tasks"), [["low"]]);
-    house.write("rules/priority.yml", HIGH);
+    house.rules(HIGH);
     daemon.until("New rules");
     assert_eq!(house.sql("SELECT priority, rule FROM tasks JOIN task_owner USING (task_id)"), [["high", "all"]]);
-    house.write("rules/priority.yml", BROKEN);
+    house.rules(BROKEN);
     daemon.until("The last good rules, in force since");
     house.post(&house.letter("two").question());
     daemon.until("About two");
@@ -49,7 +49,7 @@ fn broken_while_running_leaves_the_last_good_set() {
     assert_eq!(house.run(&["doctor"]).code, 4);
     std::fs::remove_file(house.root().join("rules/priority.yml")).unwrap();
     daemon.until("The last good rules, in force since");
-    house.write("rules/priority.yml", &HIGH.replace("high", "critical"));
+    house.rules(&HIGH.replace("high", "critical"));
     daemon.until("New rules");
     assert_eq!(house.sql("SELECT DISTINCT priority FROM tasks"), [["critical"]]);
     assert_eq!(house.run(&["doctor"]).code, 0);
@@ -84,14 +84,14 @@ fn bombs_are_refused_quickly_and_with_their_place() {
         assert!(!check.err.contains("panicked"), "{}", check.err);
     }
     // A slow expression in every textbook is a fast one here.
-    house.write("rules/priority.yml", &rule("{ subject: { matches: '/(a+)+$/' } }"));
+    house.rules(&rule("{ subject: { matches: '/(a+)+$/' } }"));
     assert_eq!(house.run(&["rules", "check"]).code, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_expression_does_not_slow_the_reading() {
     let house = House::active();
-    house.write("rules/priority.yml", "rules:\n  - name: slow\n    when: { subject: { matches: '/^(a+)+$/' } }\n    set: high\n    why: slow\ndefault: low\n");
+    house.rules("rules:\n  - name: slow\n    when: { subject: { matches: '/^(a+)+$/' } }\n    set: high\n    why: slow\ndefault: low\n");
     house.post(&house.letter("one").question().subject(&format!("{}b", "a".repeat(900))));
     let started = std::time::Instant::now();
     house.once().await;

@@ -214,6 +214,8 @@ fn whatever_becomes_of_the_file_either_it_is_whole_or_the_last_good_one_counts()
         ruin(&house, with);
         let text = fs::read_to_string(house.root().join("rules/priority.yml")).ok();
         let counts = text.as_deref().and_then(|text| RuleSet::parse("f", text).ok());
+        // The good one has a learned part: what ends before it was cut off.
+        let counts = counts.filter(|rules| rules.learned_range().is_some());
         let what = format!("case {nth}: {}", text.as_deref().unwrap_or("(unreadable)"));
         match &counts {
             None => {
@@ -264,7 +266,7 @@ fn broken_at_the_first_start_the_shipped_rules_count_and_that_is_said() {
 }
 
 #[test]
-fn a_broken_policy_is_the_strictest_and_said_by_every_command() {
+fn a_broken_policy_lets_nothing_happen_and_is_said_by_every_command() {
     let house = home();
     for text in ["allow: [not an address]\n", "allow: [", "nonsense: 1\n"] {
         house.write("rules/policy.yml", text);
@@ -272,7 +274,7 @@ fn a_broken_policy_is_the_strictest_and_said_by_every_command() {
             let answered = house.run(command);
             assert_eq!(answered.code, 0, "{command:?}: {}", answered.err);
             assert_eq!(answered.err.matches("policy.yml is broken").count(), 1, "{command:?}: {}", answered.err);
-            assert!(answered.err.contains("nobody is on the allow-list"), "{command:?}: {}", answered.err);
+            assert!(answered.err.contains("nothing is done"), "{command:?}: {}", answered.err);
         }
         assert_eq!(house.run(&["doctor"]).code, 4);
     }

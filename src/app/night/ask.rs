@@ -64,6 +64,10 @@ impl App {
     async fn adopt(&self, yes: Approved) -> anyhow::Result<bool> {
         let Approved { item_id, tested, run_id } = yes;
         let was = self.files()?;
+        if self.is_cut_off(&was.rules) {
+            // It waits until the file is whole again.
+            return Ok(false);
+        }
         let mut files = was.clone();
         match apply("rules/priority.yml", &was.rules, std::slice::from_ref(&tested.edit)) {
             Ok(text) => files.rules = text,

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context as _;
 
-use crate::{app::App, rules::read_file};
+use crate::{app::App, regular_file, rules::{is_cut_off, read_file}};
 
 /// A rewrite takes milliseconds; whoever takes longer is stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,11 +36,18 @@ impl App {
         Ok(Files { rules: read_file(&self.home.rules_file()).unwrap_or_default(), guidelines })
     }
 
+    /// Returns whether this text of the rules file is one that was cut off: into that nothing is learned, and of it nothing
+    /// is kept.
+    pub(super) fn is_cut_off(&self, rules: &str) -> bool {
+        is_cut_off(rules, &self.home.last_good_rules())
+    }
+
     /// One program at a time edits them; held until it is dropped. Waited for without holding up a thread that whoever
     /// has it may need.
     pub(super) async fn rules_turn(&self) -> anyhow::Result<File> {
         let path = self.home.data().join("rules.lock");
-        let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let mut options = OpenOptions::new();
+        let open = regular_file::open_with(options.write(true).create(true).truncate(false).mode(0o600), &path);
         let file = open.with_context(|| format!("{} cannot be opened", path.display()))?;
         let deadline = Instant::now() + PATIENCE;
         loop {

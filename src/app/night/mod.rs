@@ -157,7 +157,10 @@ impl App {
     }
 
     async fn material(&self) -> anyhow::Result<Material> {
-        let files = self.files_or_no_rules()?;
+        let mut files = self.files_or_no_rules()?;
+        if self.is_cut_off(&files.rules) {
+            files.rules.clear();
+        }
         let (now, zone) = (self.clock.now(), self.config.me.time_zone);
         let gather = move |reader: &crate::store::StoreReader<'_>| {
             Material::gather(reader, now, zone, files.rules, files.guidelines)

@@ -10,7 +10,7 @@ use crate::{
     app::App,
     meta::{Findings, Material, Tested},
     model::{Instant, ItemId, RunId},
-    rules::{Edit, Replaced, read_file, replace},
+    rules::{Edit, Replaced, RuleSet, keep_as_last_good, read_file, replace},
     store::{
         Receipt, Write,
         nightly::{LearnedEntryRow, LiveRulesVersion, NewRulesVersion, RulesVersionRow},
@@ -125,6 +125,7 @@ impl App {
             (self.home.guidelines_file(), &was.guidelines, &files.guidelines),
             (self.home.rules_file(), &was.rules, &files.rules),
         ];
+        self.expect_rules(&files.rules)?;
         for (nth, (path, old, new)) in changes.iter().enumerate() {
             // A file that stays is looked at too: what is remembered is about these bytes.
             let done = if old == new { same(path, old)? } else { replace(path, old, new)? };
@@ -132,12 +133,22 @@ impl App {
                 for (path, old, new) in changes.iter().take(nth).filter(|(_, old, new)| old != new) {
                     replace(path, new, old)?;
                 }
+                self.expect_rules(&was.rules)?;
                 self.store.write(Write::DiscardIntendedRulesVersion { version }).await?;
                 return Ok(Rewritten::ChangedMeanwhile);
             }
         }
+        self.expect_rules(&files.rules)?;
         self.store.write(Write::MarkRulesVersionLive(Box::new(LiveRulesVersion { version, ..keep }), now)).await?;
         Ok(Rewritten::Version(version))
+    }
+
+    /// Keeps rules without a learned part as the last good ones, for a file without one is otherwise taken for cut off.
+    fn expect_rules(&self, rules: &str) -> std::io::Result<()> {
+        match RuleSet::parse("rules/priority.yml", rules) {
+            Ok(set) if set.learned_range().is_none() => keep_as_last_good(&self.home.last_good_rules(), rules),
+            _ => Ok(()),
+        }
     }
 
     /// What a person wrote since the last version is a version of its own, so that there is a way back to it.

@@ -68,12 +68,16 @@ impl App {
         self.settle_intents().await?;
         let rows = self.store.read(|reader| reader.rules_versions()).await?;
         let was = self.files()?;
+        let mut kept = was.clone();
+        if self.is_cut_off(&was.rules) {
+            kept.rules.clear();
+        }
         let target = match version {
             Some(number) => find(&rows, number)?,
-            None => before(&rows, &was)
+            None => before(&rows, &kept)
                 .ok_or_else(|| NotFound("there is no earlier version; `adjutant rules history` shows them".into()))?,
         };
-        let files = composed(&was, target);
+        let files = composed(&kept, target);
         ensure!(files != was, "the rules are what version {} had; nothing was changed", target.version);
         let after = RuleSet::parse("rules/priority.yml", &files.rules)?;
         let known = self.store.read(|reader| reader.learned_entries()).await?;
@@ -176,17 +180,18 @@ mod tests {
 
     #[test]
     fn a_rollback_is_the_old_bytes_where_nobody_else_wrote() {
-        let text = |part: &str, own: &str| format!("default: {own}\n# >>> learned\n{part}# <<< learned\n# end");
+        let text = |part: &str, own: &str| format!("rules: []\ndefault: {own}\n# >>> learned\n{part}# <<< learned\n# end");
         let part = "learned:\n  - name: x\n    when: { kind: { is: bulk } }\n    cap: low\n";
         let (old, new) = (text("learned: []\n", "low"), text(part, "low"));
         assert_eq!(with_learned_part(&new, &old), old);
         assert_eq!(with_learned_part(&text(part, "med"), &old), text("learned: []\n", "med"));
         // A file from before there were marks.
-        let bare = "default: low\n";
+        let bare = "rules: []\ndefault: low\n";
+        let own = "rules: []\ndefault: med\n";
         assert_eq!(with_learned_part(&with_learned(bare, Some(part)), bare), bare);
-        let edited = with_learned("default: med\n", Some(part));
-        assert_eq!(with_learned_part(&edited, bare), with_learned("default: med\n", None));
-        assert_eq!(with_learned_part("default: med\n", bare), "default: med\n");
+        let edited = with_learned(own, Some(part));
+        assert_eq!(with_learned_part(&edited, bare), with_learned(own, None));
+        assert_eq!(with_learned_part(own, bare), own);
         // Of a broken or missing one there is only the way back.
         assert_eq!((with_learned_part("", &old), with_learned_part("default: [\n", &old)), (old.clone(), old.clone()));
         assert_eq!(

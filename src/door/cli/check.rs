@@ -17,7 +17,8 @@ use super::{
 use crate::{
     app::App,
     graph::topology::{GraphTopology, name},
-    rules::RuleSet,
+    regular_file,
+    rules::{RuleSet, RulesError},
 };
 
 pub(super) fn init(screen: Screen, dir: Option<PathBuf>) -> anyhow::Result<ExitCode> {
@@ -69,9 +70,15 @@ pub(super) fn graph(screen: Screen, dot: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn rules(screen: Screen, file: &Path) -> anyhow::Result<ExitCode> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
-    match RuleSet::parse(&file.display().to_string(), &text) {
+/// `broken` is why the file does not count, where that is known already: its text alone may look good.
+pub(super) fn rules(screen: Screen, file: &Path, broken: Option<RulesError>) -> anyhow::Result<ExitCode> {
+    let kind = std::fs::metadata(file).map(|meta| meta.file_type());
+    let is_pipe = broken.is_none() && kind.is_ok_and(|kind| !kind.is_file() && !kind.is_dir());
+    // A pipe that somebody names is meant to be read from.
+    let text = if is_pipe { std::fs::read_to_string(file) } else { regular_file::read_to_string(file) };
+    let text = text.with_context(|| format!("{} cannot be read", file.display()))?;
+    let parsed = RuleSet::parse(&file.display().to_string(), &text);
+    match parsed.and_then(|rules| broken.map_or(Ok(rules), Err)) {
         Ok(rules) => {
             let warnings: Vec<String> = rules.lint().iter().map(ToString::to_string).collect();
             let answer = json!({ "ok": true, "rules": rules.len(), "version": rules.version(), "warnings": warnings });

@@ -34,9 +34,17 @@ fn print_findings(screen: Screen, health: &Health) -> io::Result<()> {
     })
 }
 
+/// When an account was last polled. One whose last poll failed was not.
+pub(super) fn last_poll_words(last: Option<Instant>, condition: Option<&AccountCondition>) -> String {
+    match condition.filter(|condition| !condition.problem.is_empty()) {
+        Some(condition) => format!("FAILED at {}", condition.at),
+        None => last.map_or_else(|| "never".to_owned(), |at| at.to_string()),
+    }
+}
+
 fn print_accounts(screen: Screen, health: &Health) -> io::Result<()> {
     let line = |account: &AccountHealth| {
-        let polled = account.last_poll.map_or_else(|| "never".to_owned(), |at| at.to_string());
+        let polled = last_poll_words(account.last_poll, account.condition.as_ref());
         vec![
             Cell::new(&account.account),
             Cell::new(&account.kind),
@@ -50,7 +58,8 @@ fn print_accounts(screen: Screen, health: &Health) -> io::Result<()> {
         &["account", "kind", "mode", "last poll", "mails", "notes"],
         health.accounts.iter().map(line).collect(),
     )?;
-    let conditions = health.accounts.iter().filter_map(|account| Some((account, account.condition.as_ref()?)));
+    let remote = health.accounts.iter().filter(|account| account.kind != "maildir");
+    let conditions = remote.filter_map(|account| Some((account, account.condition.as_ref()?)));
     for (account, condition) in conditions {
         screen.line(&condition_line(condition, account.last_poll, account.unaccounted))?;
     }
@@ -106,7 +115,7 @@ fn print_parts(screen: Screen, health: &Health) -> io::Result<()> {
     screen.line(&audit_line(&health.audit))?;
     print_witness(screen, &health.witness)?;
     if let Some(problem) = &health.policy_broken {
-        screen.line(&format!("policy   BROKEN; nobody is on the allow-list, default caps hold\n{problem}"))?;
+        screen.line(&format!("policy   BROKEN: nothing is done until it is whole again; mail is still read\n{problem}"))?;
     }
     match &health.rules_broken {
         None => screen.line(&format!("rules    version {}", health.rules_version))?,

@@ -39,9 +39,11 @@ pub(super) async fn mail(app: &App, screen: Screen, command: Option<MailCommand>
         }
         MailCommand::Accounts => {
             let accounts = app.accounts().await?;
+            let conditions = app.account_conditions().await?;
             screen.answer(&accounts, |screen| {
                 let line = |account: &crate::store::value::Account| {
-                    let polled = account.polled_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+                    let condition = conditions.iter().find(|known| known.account == account.account);
+                    let polled = super::health::last_poll_words(account.polled_at, condition);
                     vec![
                         Cell::new(&account.account),
                         Cell::new(&account.kind),

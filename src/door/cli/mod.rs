@@ -106,7 +106,9 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     let screen = Screen::new(cli.json, std::env::var_os("NO_COLOR").is_some());
     match &cli.command {
         Command::Completions { shell } => {
-            clap_complete::generate(*shell, &mut Cli::command(), "adjutant", &mut io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "adjutant", &mut script);
+            io::Write::write_all(&mut io::stdout().lock(), &script)?;
             return Ok(ExitCode::SUCCESS);
         }
         Command::Init { dir } => return check::init(screen, dir.clone().or(cli.home)),
@@ -116,8 +118,12 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     }
     let home = Home::find(cli.home, &std::env::current_dir()?)?;
     if let Command::Rules { command: args::RulesCommand::Check { file } } = &cli.command {
-        warn_of_rules(&rules::load(&home.rules_file(), &home.last_good_rules()))?;
-        return check::rules(screen, &file.clone().unwrap_or_else(|| home.rules_file()));
+        let current = rules::load(&home.rules_file(), &home.last_good_rules());
+        warn_of_rules(&current)?;
+        return match file {
+            Some(file) => check::rules(screen, file, None),
+            None => check::rules(screen, &home.rules_file(), current.broken.map(|broken| broken.error)),
+        };
     }
     let config = Config::load(&home)?;
     let app = App::open(home, config, Clock::System).await?;
@@ -159,7 +165,7 @@ fn warn_of_policy(app: &App) -> io::Result<()> {
     let Err(problem) = app.charter_or_problem() else { return Ok(()) };
     let problem = problem.lines().next().unwrap_or_default();
     complain_of(&format!(
-        "{} is broken: {problem}. The strictest policy counts until it is mended: nobody is on the allow-list, the default caps hold.",
+        "{} is broken: {problem}. Until it is mended nobody knows what you allow, so nothing is done: every effect waits, mail is still read.",
         app.home.policy_file().display()
     ))
 }

@@ -17,7 +17,7 @@ mod tests;
 pub mod watch;
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     ffi::{OsStr, OsString},
     fmt, fs,
     io::{self, Read},
@@ -71,6 +71,9 @@ struct MaildirState {
     deferred_names: HashSet<String>,
     /// When every file of a large mailbox was last looked at, and how long that took.
     swept: Option<(Stopwatch, Duration)>,
+    /// Folders beside the inbox that the last scan could not read, and why; and those that were warned of.
+    unreadable_folders: BTreeMap<String, String>,
+    warned_folders: BTreeMap<String, String>,
 }
 
 /// What is known of the messages, as fingerprints of their stamps by key.
@@ -132,6 +135,17 @@ impl Maildir {
         SourceError::Unavailable { what: format!("the Maildir {}", self.root.display()), source }
     }
 
+    /// Returns the change times of the listed directories. A folder beside the inbox that cannot be looked at counts as
+    /// missing: the inbox is read all the same.
+    fn dir_stamps(&self) -> io::Result<Vec<listing::DirStamp>> {
+        let dirs = LISTED_FOLDERS.iter().flat_map(|(folder, _)| self.dirs(folder).map(|dir| (*folder, dir)));
+        dirs.map(|(folder, dir)| match listing::read_dir_stamp(&dir) {
+            Err(_) if folder != INBOX => Ok(None),
+            stamp => stamp,
+        })
+        .collect()
+    }
+
     /// Every folder there is, the inbox first.
     fn folders(&self) -> io::Result<Vec<String>> {
         let mut folders = vec![INBOX.to_owned()];
@@ -182,14 +196,19 @@ impl Maildir {
         }
         let mut folders = self.folders()?;
         folders.sort_by_key(|other| other != folder);
+        let mut unread = None;
         for dir in folders.iter().flat_map(|folder| self.dirs(folder)) {
             state.listings.invalidate(&dir);
-            state.listings.get_or_read(&dir, SystemTime::now())?;
+            if let Err(error) = state.listings.get_or_read(&dir, SystemTime::now()) {
+                unread = unread.or(Some(error));
+                continue;
+            }
             if let Some(path) = names.iter().flat_map(|name| state.listings.paths_named(&dir, name)).find(its) {
                 return Ok(Some(path));
             }
         }
-        Ok(None)
+        // It may be where nobody could look.
+        unread.map_or(Ok(None), Err)
     }
 
     fn locate_or_gone(&self, state: &mut MaildirState, key: &str) -> Result<PathBuf, SourceError> {
@@ -238,9 +257,7 @@ impl Source for Maildir {
         let now = SystemTime::now();
         let nanos = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
         state.last_poll = u64::try_from(nanos).unwrap_or(u64::MAX).max(state.last_poll.saturating_add(1));
-        let dirs: Vec<PathBuf> = LISTED_FOLDERS.iter().flat_map(|(folder, _)| self.dirs(folder)).collect();
-        let stamps = dirs.iter().map(|dir| listing::read_dir_stamp(dir)).collect::<io::Result<Vec<_>>>();
-        let stamps = stamps.map_err(|error| self.unavailable(error))?;
+        let stamps = self.dir_stamps().map_err(|error| self.unavailable(error))?;
         // An unmounted disk must not look like a person who deleted everything.
         if stamps.iter().take(STATES.len()).all(Option::is_none) {
             return Err(self.unavailable(io::Error::from(io::ErrorKind::NotFound)));
@@ -253,6 +270,7 @@ impl Source for Maildir {
         }
         let begun = Stopwatch::now();
         let mut poll = Scan::of(self, now, sweep).run(state).map_err(|error| self.unavailable(error))?;
+        state.warn_of_unreadable_folders();
         let is_large = state.messages.as_ref().is_some_and(|messages| messages.present.len() > MAX_SWEPT_EVERY_POLL);
         if sweep && is_large {
             state.swept = Some((Stopwatch::now(), begun.elapsed()));
@@ -319,6 +337,16 @@ impl MaildirState {
             messages.add_known(key, fingerprint);
         }
         offer.gone.iter().for_each(|key| messages.mark_gone(key));
+    }
+
+    /// Warns once of each folder beside the inbox that cannot be read, until it can be again.
+    fn warn_of_unreadable_folders(&mut self) {
+        for (folder, problem) in &self.unreadable_folders {
+            if self.warned_folders.get(folder) != Some(problem) {
+                tracing::warn!(folder, problem, "a folder of a Maildir cannot be read; the inbox is read without it");
+            }
+        }
+        self.warned_folders.clone_from(&self.unreadable_folders);
     }
 
     fn is_sweep_due(&self) -> bool {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    KnownMessages, LISTED_FOLDERS, LedgerMessage, Maildir, MaildirState, name, read_file,
+    INBOX, KnownMessages, LISTED_FOLDERS, LedgerMessage, Maildir, MaildirState, name, read_file,
     stamp::{FileStamp, SETTLE_TIME},
 };
 use crate::{
@@ -39,6 +39,8 @@ pub(super) struct Scan<'a> {
     /// Names with several files that look the same: their stamps tell nothing.
     ambiguous_names: HashSet<String>,
     compared_bytes: u64,
+    /// Folders beside the inbox that could not be read, and why. What was in them may still be there.
+    unreadable_folders: BTreeMap<String, String>,
     places: HashMap<String, PathBuf>,
     poll: PollResult,
 }
@@ -71,6 +73,7 @@ impl<'a> Scan<'a> {
             deferred_now: HashSet::new(),
             ambiguous_names: HashSet::new(),
             compared_bytes: 0,
+            unreadable_folders: BTreeMap::new(),
             places: HashMap::new(),
             poll: PollResult::default(),
         }
@@ -85,6 +88,7 @@ impl<'a> Scan<'a> {
         let outcome = self.scan_files(state, &mut messages);
         state.messages = Some(messages);
         state.deferred_names = self.deferred_now;
+        state.unreadable_folders = self.unreadable_folders;
         outcome?;
         state.places = self.places;
         Ok(self.poll)
@@ -136,7 +140,14 @@ impl<'a> Scan<'a> {
     ) -> io::Result<()> {
         for (folder, direction) in LISTED_FOLDERS {
             for dir in self.maildir.dirs(folder) {
-                for (unique, name) in state.listings.get_or_read(&dir, self.now)?.files() {
+                let listing = match state.listings.get_or_read(&dir, self.now) {
+                    Err(error) if folder != INBOX => {
+                        self.unreadable_folders.insert(folder.to_owned(), error.to_string());
+                        continue;
+                    }
+                    listing => listing?,
+                };
+                for (unique, name) in listing.files() {
                     let base = self.base(messages, folder, unique);
                     let file = self.stat_file(messages, &base, (folder, direction), unique, dir.join(name))?;
                     each(self, base, file);
@@ -347,7 +358,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Known messages that are in no folder at all.
-    fn find_gone(&self, state: &mut MaildirState, messages: &KnownMessages) -> io::Result<Vec<String>> {
+    fn find_gone(&mut self, state: &mut MaildirState, messages: &KnownMessages) -> io::Result<Vec<String>> {
         let missing = messages.present.keys().filter(|key| !self.may_be_here(key) && !self.is_elsewhere(key));
         let mut missing: HashMap<OsString, Vec<&String>> = missing.fold(HashMap::new(), |mut map, key| {
             if let Some((_, unique)) = name::parse_key(key) {
@@ -360,9 +371,17 @@ impl<'a> Scan<'a> {
         }
         let is_listed = |folder: &String| LISTED_FOLDERS.iter().any(|(listed, _)| listed == folder);
         let folders = self.maildir.folders()?;
-        for dir in folders.iter().filter(|folder| !is_listed(folder)).flat_map(|folder| self.maildir.dirs(folder)) {
-            let listing = state.listings.get_or_read(&dir, self.now)?;
-            missing.retain(|unique, _| listing.named(unique).next().is_none());
+        for folder in folders.iter().filter(|folder| !is_listed(folder)) {
+            for dir in self.maildir.dirs(folder) {
+                match state.listings.get_or_read(&dir, self.now) {
+                    Ok(listing) => missing.retain(|unique, _| listing.named(unique).next().is_none()),
+                    Err(error) => drop(self.unreadable_folders.insert(folder.clone(), error.to_string())),
+                }
+            }
+        }
+        // What is nowhere to be seen may be in a folder that nobody can look into.
+        if !self.unreadable_folders.is_empty() {
+            return Ok(Vec::new());
         }
         let mut gone: Vec<String> = missing.into_values().flatten().cloned().collect();
         gone.sort();
