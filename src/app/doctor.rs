@@ -190,7 +190,11 @@ impl App {
         }
         let others = self.other_entries(account);
         if others > 0 {
-            let are = if others == 1 { "entry in the mailbox is no mail file" } else { "entries in the mailbox are no mail files" };
+            let are = if others == 1 {
+                "entry in the mailbox is no mail file"
+            } else {
+                "entries in the mailbox are no mail files"
+            };
             notes.push(format!("{others} {are} (a link, a pipe or a folder) and not read"));
         }
         if polled && configured.is_none() && account.mode != AccountMode::Retired {

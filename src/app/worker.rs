@@ -400,7 +400,9 @@ impl Worker {
     async fn tend_or_say(&self) -> anyhow::Result<Option<String>> {
         match self.tend().await {
             Ok(_) => Ok(None),
-            Err(error) if error.chain().any(|cause| cause.is::<StoreError>() || cause.is::<DataReplaced>()) => Err(error),
+            Err(error) if error.chain().any(|cause| cause.is::<StoreError>() || cause.is::<DataReplaced>()) => {
+                Err(error)
+            }
             Err(error) => Ok(Some(format!("{error:#}"))),
         }
     }

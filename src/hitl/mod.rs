@@ -77,7 +77,8 @@ impl Queue {
         made.with_context(|| format!("{} cannot be made", quarantine.display()))?;
         let mut looked = Looked::default();
         let mut present = Vec::new();
-        let entries = fs::read_dir(&self.folder).with_context(|| format!("{} cannot be read", self.folder.display()))?;
+        let entries =
+            fs::read_dir(&self.folder).with_context(|| format!("{} cannot be read", self.folder.display()))?;
         for entry in entries.take(MOST_FILES) {
             let entry = entry?;
             let name = entry.file_name();

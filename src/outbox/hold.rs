@@ -29,8 +29,7 @@ impl Outbox {
     /// what is done under a deleted one would be in no ledger.
     pub(super) fn check_data_folder(&self) -> Result<(), SourceError> {
         let replaced = self.settings.open_files.check();
-        replaced
-            .map_err(|replaced| SourceError::RetryLater { problem: replaced.to_string(), after: AFTER_REPLACED })
+        replaced.map_err(|replaced| SourceError::RetryLater { problem: replaced.to_string(), after: AFTER_REPLACED })
     }
 
     /// The same for a message: nothing has left.

@@ -301,7 +301,8 @@ mod tests {
 
     #[test]
     fn marks_that_were_taken_out_come_back_at_the_end() {
-        let added = apply("f", "rules: []\ndefault: med", &[add("ann@shop.example", Act::Set(Priority::High))]).unwrap();
+        let added =
+            apply("f", "rules: []\ndefault: med", &[add("ann@shop.example", Act::Set(Priority::High))]).unwrap();
         assert!(added.starts_with("rules: []\ndefault: med\n"), "{added}");
         assert_eq!(RuleSet::parse("f", &added).unwrap().learned().len(), 1);
     }

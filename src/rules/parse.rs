@@ -249,7 +249,8 @@ mod tests {
             let rules = RuleSet::parse("f", text).unwrap();
             assert_eq!((rules.len(), rules.default), (0, Priority::Low), "{text:?}");
         }
-        for text in ["# cut o", "null", "~\n", "{}", "---\n", "rules:\n", "rules: ~\n", "lists: {}\n", "default: med\n"] {
+        for text in ["# cut o", "null", "~\n", "{}", "---\n", "rules:\n", "rules: ~\n", "lists: {}\n", "default: med\n"]
+        {
             let error = RuleSet::parse("f", text).unwrap_err().to_string();
             assert!(error.contains("'rules: []' for none"), "{text:?}: {error}");
         }

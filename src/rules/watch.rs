@@ -17,9 +17,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    BEGIN_MARK, Broken, END_MARK, RuleSet, RulesError, last_good::LastGood, limits::MAX_FILE_BYTES, version,
-};
+use super::{BEGIN_MARK, Broken, END_MARK, RuleSet, RulesError, last_good::LastGood, limits::MAX_FILE_BYTES, version};
 use crate::regular_file;
 
 /// An editor writes a file in several steps; looking earlier would find a half of it.

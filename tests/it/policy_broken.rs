@@ -33,7 +33,10 @@ async fn a_broken_policy_is_never_looser_than_the_persons_own() {
     works(&house).await;
     assert_eq!(house.drafts().len(), 0);
     assert_eq!(house.count("item WHERE state = 'open'"), 0, "nothing is asked under terms that nobody wrote");
-    assert!(house.count("outbox WHERE class = 'R0' AND state = 'applied'") > 0, "rows of its own are none of its business");
+    assert!(
+        house.count("outbox WHERE class = 'R0' AND state = 'applied'") > 0,
+        "rows of its own are none of its business"
+    );
     assert_eq!(house.count("outbox WHERE class <> 'R0' AND state NOT IN ('ready', 'planned')"), 0);
     let reasons = house.sql("SELECT DISTINCT waits_for FROM run WHERE status = 'running'");
     assert_eq!(reasons.len(), 1, "{reasons:?}");

@@ -81,5 +81,10 @@ async fn an_effect_is_not_begun_under_a_database_that_was_taken_away() {
     worker.stop().await;
     house.clock.advance(120);
     house.once().await;
-    assert_eq!(house.spool().len(), 1, "and goes on when it is back: {:?}", house.sql("SELECT state, result FROM outbox"));
+    assert_eq!(
+        house.spool().len(),
+        1,
+        "and goes on when it is back: {:?}",
+        house.sql("SELECT state, result FROM outbox")
+    );
 }

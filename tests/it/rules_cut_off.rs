@@ -4,7 +4,8 @@ use adjutant::rules::{BUILT_IN, END_MARK};
 
 use crate::house::{House, Kind};
 
-const OWN: &str = "rules:\n  - name: zebras\n    when: { subject: { contains: zebra } }\n    set: critical\n    why: mine\n";
+const OWN: &str =
+    "rules:\n  - name: zebras\n    when: { subject: { contains: zebra } }\n    set: critical\n    why: mine\n";
 const LEVEL: &str = "SELECT priority FROM tasks";
 
 fn house_with_own_rule() -> (House, String) {

@@ -8,7 +8,11 @@ use std::{
 
 use anyhow::Context as _;
 
-use crate::{app::App, regular_file, rules::{is_cut_off, read_file}};
+use crate::{
+    app::App,
+    regular_file,
+    rules::{is_cut_off, read_file},
+};
 
 /// A rewrite takes milliseconds; whoever takes longer is stuck.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -180,7 +180,8 @@ mod tests {
 
     #[test]
     fn a_rollback_is_the_old_bytes_where_nobody_else_wrote() {
-        let text = |part: &str, own: &str| format!("rules: []\ndefault: {own}\n# >>> learned\n{part}# <<< learned\n# end");
+        let text =
+            |part: &str, own: &str| format!("rules: []\ndefault: {own}\n# >>> learned\n{part}# <<< learned\n# end");
         let part = "learned:\n  - name: x\n    when: { kind: { is: bulk } }\n    cap: low\n";
         let (old, new) = (text("learned: []\n", "low"), text(part, "low"));
         assert_eq!(with_learned_part(&new, &old), old);

@@ -115,7 +115,9 @@ fn print_parts(screen: Screen, health: &Health) -> io::Result<()> {
     screen.line(&audit_line(&health.audit))?;
     print_witness(screen, &health.witness)?;
     if let Some(problem) = &health.policy_broken {
-        screen.line(&format!("policy   BROKEN: nothing is done until it is whole again; mail is still read\n{problem}"))?;
+        screen.line(&format!(
+            "policy   BROKEN: nothing is done until it is whole again; mail is still read\n{problem}"
+        ))?;
     }
     match &health.rules_broken {
         None => screen.line(&format!("rules    version {}", health.rules_version))?,
