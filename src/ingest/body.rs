@@ -5,16 +5,19 @@ use std::borrow::Cow;
 use super::{
     address::collapse_whitespace,
     charset,
+    content_headers::ContentHeaders,
     header::Headers,
     hidden_chars::strip_hidden_chars,
     html::html_to_text,
     icalendar,
+    identity::FramedDigest,
     limits::{ATTACHED_DEPTH, HTML_BYTES, LINKS, SHORT_CHARS, TEXT_BYTES, TEXT_CHARS, truncate_chars},
     mime::{self, MimeLeaf},
+    part_digest::part_sha256,
     transfer_encoding,
 };
 use crate::model::{
-    Attachment,
+    Attachment, fingerprint,
     ids::sha256_hex,
     mail::{Invite, Link},
 };
@@ -26,7 +29,12 @@ pub(super) struct Body {
     pub(super) attachments: Vec<Attachment>,
     pub(super) invite: Option<Invite>,
     pub(super) tricks: u32,
+    /// Some of its text was not read.
     pub(super) text_cut: bool,
+    /// A digest of each part, in their order.
+    pub(super) part_digests: Vec<String>,
+    /// Over what is neither in the text nor among the attachments; none without any.
+    pub(super) other_parts_sha256: Option<String>,
 }
 
 /// One readable rendering of (a piece of) the body.
@@ -39,32 +47,51 @@ struct Rendering {
 pub(super) fn assemble_body(leaves: &[MimeLeaf<'_>]) -> Body {
     let mut body = Body::default();
     let mut shown = Vec::new();
+    // What of it is neither shown nor attached.
+    let mut others = Vec::new();
+    let alone = leaves.len() == 1;
     for part in leaves {
-        let alone = leaves.len() == 1;
-        if body.invite.is_none() && is_calendar(part) {
-            let text = charset::decode(&decode_part(part, TEXT_BYTES), part.content.charset.as_deref());
-            body.invite = icalendar::parse_invite(&text, part.content.method.as_deref());
+        let decoded = decode_part(part, usize::MAX);
+        body.part_digests.push(part_sha256(&part.content, &decoded));
+        let calendar =
+            is_calendar(part).then(|| charset::decode(&decode_part(part, TEXT_BYTES), part.content.charset.as_deref()));
+        if let (None, Some(text)) = (&body.invite, &calendar) {
+            body.invite = icalendar::parse_invite(text, part.content.method.as_deref());
         }
         if is_shown(part, alone) {
             shown.push(body.render_part(part));
         } else if is_attachment(part) {
-            body.add_attachment(part);
+            body.add_attachment(part, &decoded);
+        } else if let Some(text) = &calendar {
+            others.push(icalendar::without_timestamps(text));
+        } else if !is_cryptographic(&part.content) {
+            others.extend(body.part_digests.last().cloned());
         }
     }
-    let mut text = join_chosen_renderings(shown);
+    let (mut text, left_out) = join_chosen_renderings(shown);
+    others.extend(left_out);
     if text.trim().is_empty() {
         // Named but shown in line, or inside an attached message: the only words there are.
         let named = leaves
             .iter()
             .filter(|part| part.content.main_type == "text" && !part.content.is_attachment && !is_calendar(part));
-        text = join_chosen_renderings(named.map(|part| body.render_part(part)).collect());
+        text = join_chosen_renderings(named.map(|part| body.render_part(part)).collect()).0;
     }
     if text.trim().is_empty() {
         text = attached_text(leaves, ATTACHED_DEPTH).unwrap_or(text);
     }
     let stripped = strip_hidden_chars(&text);
     body.tricks += stripped.tricks;
-    (body.text, body.text_cut) = truncate_chars(stripped.text, TEXT_CHARS);
+    let (text, is_cut) = truncate_chars(stripped.text, TEXT_CHARS);
+    (body.text, body.text_cut) = (text, body.text_cut || is_cut);
+    if body.text_cut {
+        others.extend(body.part_digests.iter().cloned());
+    }
+    body.other_parts_sha256 = (!others.is_empty()).then(|| {
+        let mut digest = FramedDigest::default();
+        others.iter().for_each(|other| digest.put(other));
+        digest.finish()
+    });
     body
 }
 
@@ -90,9 +117,13 @@ fn is_attachment(part: &MimeLeaf<'_>) -> bool {
     }
     let of_page = part.related && part.headers.first("Content-ID").is_some();
     let rendering = part.alternative_group.is_some() || content.main_type == "text" || content.main_type == "message";
-    let protocol = content.main_type == "application"
-        && (content.sub_type.starts_with("pgp-") || content.sub_type.ends_with("pkcs7-signature"));
-    !(of_page || rendering || protocol)
+    !(of_page || rendering || is_cryptographic(content))
+}
+
+/// A signature or what belongs to one: another one each time the same mail is sent.
+fn is_cryptographic(content: &ContentHeaders) -> bool {
+    content.main_type == "application"
+        && (content.sub_type.starts_with("pgp-") || content.sub_type.ends_with("pkcs7-signature"))
 }
 
 fn decode_part<'a>(part: &MimeLeaf<'a>, max: usize) -> Cow<'a, [u8]> {
@@ -103,7 +134,9 @@ fn decode_part<'a>(part: &MimeLeaf<'a>, max: usize) -> Cow<'a, [u8]> {
 impl Body {
     fn render_part(&mut self, part: &MimeLeaf<'_>) -> Rendering {
         let is_html = part.content.sub_type == "html";
-        let bytes = decode_part(part, if is_html { HTML_BYTES } else { TEXT_BYTES });
+        let max = if is_html { HTML_BYTES } else { TEXT_BYTES };
+        self.text_cut |= part.body.len() > max;
+        let bytes = decode_part(part, max);
         let text = charset::decode(&bytes, part.content.charset.as_deref());
         let text = if is_html {
             let page = html_to_text(&text);
@@ -118,8 +151,7 @@ impl Body {
         Rendering { text, is_html, alternative_group: part.alternative_group }
     }
 
-    fn add_attachment(&mut self, part: &MimeLeaf<'_>) {
-        let bytes = decode_part(part, usize::MAX);
+    fn add_attachment(&mut self, part: &MimeLeaf<'_>, bytes: &[u8]) {
         let name = part.content.file_name.clone().unwrap_or_else(|| attached_subject(part).unwrap_or_default());
         let name = strip_hidden_chars(&name);
         self.tricks += name.tricks;
@@ -131,7 +163,7 @@ impl Body {
             name: name.trim().to_owned(),
             content_type: truncate_chars(strip_hidden_chars(&part.content.mime_type()).text, SHORT_CHARS).0,
             size: bytes.len() as u64,
-            sha256: sha256_hex(&bytes),
+            sha256: sha256_hex(bytes),
         });
     }
 }
@@ -140,8 +172,9 @@ fn attached_subject(part: &MimeLeaf<'_>) -> Option<String> {
     part.content.is_message().then(|| Headers::parse(part.body, 0).0.text("Subject"))?
 }
 
-/// Of each group of alternatives the plain rendering, unless it says nothing; everything else in order.
-fn join_chosen_renderings(shown: Vec<Rendering>) -> String {
+/// Returns of each group of alternatives the plain rendering, unless it says nothing, and everything else in order; then
+/// the words of the renderings that were left out.
+fn join_chosen_renderings(shown: Vec<Rendering>) -> (String, Vec<String>) {
     let speaks = |one: &Rendering| !one.is_html && !is_empty_or_placeholder(&one.text);
     let with_plain: Vec<_> = shown.iter().filter(|one| speaks(one)).filter_map(|one| one.alternative_group).collect();
     let with_html: Vec<_> = shown
@@ -149,7 +182,7 @@ fn join_chosen_renderings(shown: Vec<Rendering>) -> String {
         .filter(|one| one.is_html && !one.text.is_empty())
         .filter_map(|one| one.alternative_group)
         .collect();
-    let mut text = String::new();
+    let (mut text, mut left_out) = (String::new(), Vec::new());
     for one in shown {
         let keep = match one.alternative_group {
             None => true,
@@ -162,9 +195,14 @@ fn join_chosen_renderings(shown: Vec<Rendering>) -> String {
                 text.push_str("\n\n");
             }
             text.push_str(piece);
+        } else if !keep && !piece.trim().is_empty() {
+            left_out.push(collapse_whitespace(&strip_hidden_chars(piece).text));
         }
     }
-    text
+    // A page that says what the plain text beside it says adds nothing.
+    let said = fingerprint::normalise_words(&text);
+    left_out.retain(|words| fingerprint::normalise_words(words) != said);
+    (text, left_out)
 }
 
 /// Empty, or only an apology for being plain.
@@ -203,6 +241,6 @@ fn attached_text(leaves: &[MimeLeaf<'_>], depth: usize) -> Option<String> {
     let alone = parts.leaves.len() == 1;
     let shown =
         parts.leaves.iter().filter(|part| is_shown(part, alone)).map(|part| ignored.render_part(part)).collect();
-    let text = join_chosen_renderings(shown);
+    let text = join_chosen_renderings(shown).0;
     if text.trim().is_empty() && depth > 1 { attached_text(&parts.leaves, depth - 1) } else { Some(text) }
 }

@@ -46,6 +46,15 @@ pub(super) fn parse_invite(text: &str, method: Option<&str>) -> Option<Invite> {
     (found || started).then_some(invite)
 }
 
+/// Returns what a calendar part says, without the lines that are others each time it is sent.
+pub(super) fn without_timestamps(text: &str) -> String {
+    let is_timestamp = |line: &String| {
+        let name = line.split([':', ';']).next().unwrap_or_default();
+        ["DTSTAMP", "CREATED", "LAST-MODIFIED"].iter().any(|stamp| name.trim().eq_ignore_ascii_case(stamp))
+    };
+    unfold_lines(text).into_iter().filter(|line| !is_timestamp(line)).collect::<Vec<_>>().join("\n")
+}
+
 /// Lines joined where the next begins with white space.
 fn unfold_lines(text: &str) -> Vec<String> {
     let end = (0..=CALENDAR_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
@@ -98,15 +107,17 @@ impl CalendarProperty {
             "SUMMARY" => invite.summary = to_short_line(&unescape_text(&self.value)),
             "DTSTART" => invite.start = self.parse_instant(),
             "DTEND" => invite.end = self.parse_instant(),
+            "RECURRENCE-ID" => invite.recurrence_id = Some(to_short_line(self.value.trim())),
             "SEQUENCE" => invite.sequence = self.value.trim().parse().unwrap_or_default(),
             "ORGANIZER" => {
                 let address = self.value.trim();
                 let mail = address.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("mailto:"));
-                let address = if mail { address.get(7..).unwrap_or_default().to_lowercase() } else { String::new() };
-                invite.organizer = Some(address)
+                // Kept as it is: one that is not plain must not become another that is.
+                let address =
+                    if mail { address.get(7..).unwrap_or_default().to_ascii_lowercase() } else { String::new() };
+                invite.organizer = Some(truncate_chars(address, SHORT_CHARS).0)
                     .filter(|address| !address.is_empty())
-                    .or(self.common_name)
-                    .map(|name| to_short_line(&name));
+                    .or(self.common_name.map(|name| to_short_line(&name)));
             }
             _ => {}
         }
@@ -209,6 +220,7 @@ mod tests {
                 end: Some("2026-03-01T09:00:00Z".parse().unwrap()),
                 organizer: Some("dana@x.example".into()),
                 sequence: 3,
+                recurrence_id: None,
             }
         );
     }

@@ -57,28 +57,51 @@ fn message_ids(value: &[u8]) -> Vec<String> {
     ids
 }
 
-/// Over what the sender writes, each field framed by its length: trace headers and flags do not change it.
-pub(super) fn content_sha256(mail: &Mail, body: &str) -> String {
-    let mut hash = Sha256::new();
-    let mut put = |text: &str| {
-        hash.update((text.len() as u64).to_be_bytes());
-        hash.update(text.as_bytes());
-    };
+/// A digest of several values, each framed by its length.
+#[derive(Default)]
+pub(super) struct FramedDigest(Sha256);
+
+impl FramedDigest {
+    pub(super) fn put(&mut self, text: &str) {
+        self.0.update((text.len() as u64).to_be_bytes());
+        self.0.update(text.as_bytes());
+    }
+
+    pub(super) fn finish(self) -> String {
+        hex(&self.0.finalize())
+    }
+}
+
+/// Returns the digest of everything the sender writes: trace headers and flags do not change it. `parts` holds a digest
+/// of each part, shown or not.
+pub(super) fn content_sha256(mail: &Mail, body: &str, parts: &[String]) -> String {
+    let mut digest = put_fields(mail, body);
+    digest.put("parts");
+    parts.iter().for_each(|part| digest.put(part));
+    digest.finish()
+}
+
+/// Returns the digest of the fields, the text that is shown and the attachments, which stood for the whole mail in
+/// databases of version 1.
+pub(super) fn former_content_sha256(mail: &Mail, body: &str) -> String {
+    put_fields(mail, body).finish()
+}
+
+fn put_fields(mail: &Mail, body: &str) -> FramedDigest {
+    let mut digest = FramedDigest::default();
     let people = |list: &[Address]| list.iter().map(|one| one.addr.as_str()).collect::<Vec<_>>().join(",");
-    put(&mail.from.addr);
-    put(&people(&mail.to));
-    put(&people(&mail.cc));
+    digest.put(&mail.from.addr);
+    digest.put(&people(&mail.to));
+    digest.put(&people(&mail.cc));
     // Where answers go is part of what is written; most mails leave it at the sender.
     if mail.reply_to_differs() {
-        put(&people(&mail.reply_to));
+        digest.put(&people(&mail.reply_to));
     }
-    put(&mail.subject);
-    put(&mail.date.map(|date| date.to_string()).unwrap_or_default());
-    put(body);
-    for attachment in &mail.attachments {
-        put(&attachment.sha256);
-    }
-    hex(&hash.finalize())
+    digest.put(&mail.subject);
+    digest.put(&mail.date.map(|date| date.to_string()).unwrap_or_default());
+    digest.put(body);
+    mail.attachments.iter().for_each(|attachment| digest.put(&attachment.sha256));
+    digest
 }
 
 #[cfg(test)]
@@ -121,15 +144,19 @@ mod tests {
     #[test]
     fn every_part_of_the_content_counts() {
         let mail = Mail { subject: "a".into(), from: Address { name: None, addr: "x@y".into() }, ..Mail::default() };
-        let base = content_sha256(&mail, "body");
+        let parts = ["one".to_owned(), "two".to_owned()];
+        let base = content_sha256(&mail, "body", &parts);
         let changed = [
             Mail { subject: "b".into(), ..mail.clone() },
             Mail { to: vec![mail.from.clone()], ..mail.clone() },
             Mail { date: Some("2025-06-23T03:15:00Z".parse().unwrap()), ..mail.clone() },
         ];
-        assert!(changed.iter().all(|other| content_sha256(other, "body") != base));
-        assert_ne!(content_sha256(&mail, "other"), base);
+        assert!(changed.iter().all(|other| content_sha256(other, "body", &parts) != base));
+        assert_ne!(content_sha256(&mail, "other", &parts), base);
+        assert_ne!(content_sha256(&mail, "body", &parts[..1]), base);
+        assert_ne!(content_sha256(&mail, "body", &["onetwo".to_owned()]), base);
+        assert_ne!(content_sha256(&mail, "body", &[]), former_content_sha256(&mail, "body"));
         let trace = Mail { size: 7, message_id: Some("<a>".into()), ..mail };
-        assert_eq!(content_sha256(&trace, "body"), base);
+        assert_eq!(content_sha256(&trace, "body", &parts), base);
     }
 }

@@ -20,6 +20,7 @@ mod intake;
 mod limits;
 mod mime;
 mod parse;
+mod part_digest;
 mod quote;
 mod received;
 mod sender_auth;

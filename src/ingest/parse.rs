@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use chrono::DateTime;
+use chrono::{DateTime, NaiveDate};
 use mail_parser::{HeaderValue, parsers::MessageStream};
 
 use super::{
@@ -12,9 +12,10 @@ use super::{
     clean::{Cleaned, clean_body},
     header::{Headers, field_parser_input},
     hidden_chars::strip_hidden_chars,
-    identity::{MessageIds, content_sha256},
+    identity::{MessageIds, content_sha256, former_content_sha256},
     limits::{MAIL_BYTES, MIME_DEPTH, RECIPIENTS, SHORT_CHARS, TEXT_CHARS, truncate_chars},
     mime,
+    part_digest::rest_sha256,
     sender_auth::{TrustedServers, authenticate},
 };
 use crate::model::{Instant, Mail};
@@ -40,7 +41,7 @@ pub enum MailTruncation {
     Oversize,
     #[error("it has more parts than are read")]
     ManyParts,
-    #[error("only the first {TEXT_CHARS} characters of its text were kept")]
+    #[error("its text is too long: only the first {TEXT_CHARS} characters were read")]
     LongText,
     #[error("only the first {RECIPIENTS} people of a header were kept")]
     ManyPeople,
@@ -70,14 +71,18 @@ pub fn parse_mail_in_full(raw: &[u8], trust: &TrustedServers) -> Result<ParsedMa
         return Err(MailParseError::NoHeaders);
     }
     let parts = mime::collect_leaves(&bytes, headers.clone(), at).map_err(|mime::TooDeep| MailParseError::TooDeep)?;
-    let body = body::assemble_body(&parts.leaves);
+    let mut body = body::assemble_body(&parts.leaves);
+    if raw.len() > MAIL_BYTES || parts.too_many {
+        body.part_digests.push(rest_sha256(raw.get(at..).unwrap_or_default()));
+    }
     let mut notes = Vec::new();
     let mut note = |when: bool, what| notes.extend(when.then_some(what));
     note(raw.len() > MAIL_BYTES, MailTruncation::Oversize);
     note(parts.too_many, MailTruncation::ManyParts);
     note(body.text_cut, MailTruncation::LongText);
-    let (mail, body, many_people) = assemble(&headers, body, trust, raw.len() as u64);
+    let (mut mail, body, many_people) = assemble(&headers, body, trust, raw.len() as u64);
     note(many_people, MailTruncation::ManyPeople);
+    mail.truncations = notes.iter().map(ToString::to_string).collect();
     Ok(ParsedMail { mail, body, truncations: notes })
 }
 
@@ -113,6 +118,7 @@ fn assemble(headers: &Headers<'_>, body: Body, trust: &TrustedServers, size: u64
         attachments: body.attachments,
         links: body.links,
         invite: body.invite,
+        other_parts_sha256: body.other_parts_sha256,
         list_id: bulk::list_id(headers),
         bulk_header: bulk::bulk_header(headers),
         authentication,
@@ -121,7 +127,8 @@ fn assemble(headers: &Headers<'_>, body: Body, trust: &TrustedServers, size: u64
         size,
         ..Mail::default()
     };
-    mail.content_sha256 = content_sha256(&mail, &whole);
+    mail.content_sha256 = content_sha256(&mail, &whole, &body.part_digests);
+    mail.former_content_sha256 = former_content_sha256(&mail, &whole);
     mail.thread = ids.thread(&mail.content_sha256);
     mail.message_id = ids.message_id;
     mail.references = ids.references;
@@ -138,18 +145,36 @@ pub(super) fn received_at(raw: &[u8]) -> Option<Instant> {
     parse_date(topmost.get(at + 1..)?)
 }
 
-/// The Date header in the forms that occur, also without a zone (read as UTC).
+/// Returns the Date header in the forms that occur, also without a zone (read as UTC). One that names a day no calendar
+/// has, or a year of more or fewer digits than it has, is none.
 fn parse_date(value: &[u8]) -> Option<Instant> {
     let line = field_parser_input(value, SHORT_CHARS);
+    let text = collapse_whitespace(&String::from_utf8_lossy(&line));
     if let HeaderValue::DateTime(date) = MessageStream::new(&line).parse_date()
         && date.is_valid()
     {
-        return Instant::from_unix(date.to_timestamp());
+        let is_day =
+            NaiveDate::from_ymd_opt(i32::from(date.year), u32::from(date.month), u32::from(date.day)).is_some();
+        return if is_day && names_year(&text, date.year) { Instant::from_unix(date.to_timestamp()) } else { None };
     }
-    let text = collapse_whitespace(&String::from_utf8_lossy(&line));
     let parsed =
         DateTime::parse_from_rfc2822(&text).or_else(|_| DateTime::parse_from_rfc2822(&format!("{text} +0000")));
     parsed.or_else(|_| DateTime::parse_from_rfc3339(&text)).ok().and_then(|at| Instant::new(at.to_utc()))
+}
+
+/// Returns whether the year stands behind the month, with its four digits or, as in old mail, the last two (RFC 5322 §4.3).
+fn names_year(text: &str, year: u16) -> bool {
+    const MONTHS: &str = "jan feb mar apr may jun jul aug sep oct nov dec";
+    let is_month = |word: &str| {
+        word.get(..3).is_some_and(|start| MONTHS.split(' ').any(|month| month.eq_ignore_ascii_case(start)))
+    };
+    let mut behind = text.split([' ', ',', '-']).skip_while(|word| !is_month(word)).skip(1);
+    let written = behind.find(|word| word.starts_with(|c: char| c.is_ascii_digit())).unwrap_or_default();
+    match written.len() {
+        4 => written.parse() == Ok(year),
+        2 => written.parse() == Ok(year % 100),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, proptest};
 
 use super::*;
+use crate::model::fingerprint;
 
 fn parse(raw: &str) -> ParsedMail {
     parse_mail_in_full(raw.as_bytes(), &TrustedServers::default()).unwrap()
@@ -153,6 +154,14 @@ fn dates_in_the_forms_that_occur() {
         ("2025-03-03T10:00:00+02:00", Some("2025-03-03T08:00:00Z")),
         ("yesterday", None),
         ("Mon, 99 Mar 2025 10:00:00 +0200", None),
+        ("3 Mar 99 10:00:00 +0000", Some("1999-03-03T10:00:00Z")),
+        ("29 Feb 2024 10:00:00 +0000", Some("2024-02-29T10:00:00Z")),
+        // Days and years that no calendar has, which the parser below reads as others.
+        ("29 Feb 2025 10:00:00 +0000", None),
+        ("31 Apr 2026 10:00:00 +0000", None),
+        ("1 Jan 0000 10:00:00 +0000", None),
+        ("1 Jan 0001 10:00:00 +0000", None),
+        ("1 Jan 20260 10:00:00 +0000", None),
         ("", None),
     ] {
         assert_eq!(parse_date(value.as_bytes()).map(|at| at.to_string()).as_deref(), expected, "{value}");
@@ -167,6 +176,44 @@ fn the_content_digest_ignores_the_journey() {
     assert_eq!(digest(&MIXED.replace("<a@x.example>", "<b@x.example>")), digest(MIXED), "an id is no content");
     assert_ne!(digest(&MIXED.replace("aGVsbG8", "aGVsbG4")), digest(MIXED));
     assert_ne!(digest(&MIXED.replace("Please", "Kindly")), digest(MIXED));
+    assert_eq!(digest(&MIXED.replace('\n', "\r\n")), digest(MIXED), "nor is the kind of line break");
+}
+
+/// Every part of a mail beside its text, each as two mails that differ in nothing else.
+#[test]
+fn every_part_is_in_the_digest_and_in_the_mark_of_a_mail() {
+    let mail = |part: &str| {
+        parse(&format!(
+            "From: a@x.example\nSubject: x\nContent-Type: multipart/mixed; boundary=q\n\n--q\nContent-Type: multipart/alternative; boundary=r\n\n--r\n\nPlease look.\n{part}\n--r--\n--q--\n"
+        ))
+        .mail
+    };
+    let calendar = |text: &str| {
+        format!(
+            "--r\nContent-Type: text/calendar; method=REQUEST\n\nBEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:u\n{text}\nEND:VEVENT\nEND:VCALENDAR"
+        )
+    };
+    let page = |text: &str| format!("--r\nContent-Type: text/html\n\n<p>{text}</p>");
+    let attached = |text: &str| format!("--r--\n--q\nContent-Type: message/rfc822\n\nSubject: y\n\n{text}");
+    let picture = |text: &str| format!("--r--\n--q\nContent-Type: image/png\nContent-ID: <p>\n\n{text}");
+    let long = |text: &str| format!("{}\n{text}", "word ".repeat(TEXT_CHARS / 4));
+    for (one, other) in [
+        (calendar("DTSTART:20260301T100000Z"), calendar("DTSTART:20260302T100000Z")),
+        (calendar("LOCATION:here"), calendar("LOCATION:there")),
+        (page("Pay ten."), page("Pay twenty.")),
+        (attached("Pay ten."), attached("Pay twenty.")),
+        (picture("one"), picture("two")),
+        (long("Pay ten."), long("Pay twenty.")),
+    ] {
+        let (one, other) = (mail(&one), mail(&other));
+        assert_ne!(one.content_sha256, other.content_sha256);
+        assert_ne!(fingerprint::of_mail(&one), fingerprint::of_mail(&other), "{:?}", one.invite);
+    }
+    // What is another each time the same is sent.
+    let (one, other) = (mail(&calendar("DTSTAMP:20260301T100000Z")), mail(&calendar("DTSTAMP:20260302T100000Z")));
+    assert_ne!(one.content_sha256, other.content_sha256);
+    assert_eq!(fingerprint::of_mail(&one), fingerprint::of_mail(&other));
+    assert_eq!(fingerprint::of_mail(&mail(&page("Please look."))), fingerprint::of_mail(&mail("")));
 }
 
 #[test]
@@ -186,6 +233,10 @@ fn long_texts_and_lists_are_cut_and_flagged() {
         parse(&format!("Subject: x\nTo: {people}\n\n{}", "word ".repeat(TEXT_CHARS / 4)));
     assert_eq!(notes, [MailTruncation::LongText, MailTruncation::ManyPeople]);
     assert!(body.len() <= TEXT_CHARS && mail.to.len() == RECIPIENTS);
+    assert_eq!(mail.truncations.len(), 2);
+    // A page of little text and much markup is cut before its end too.
+    let page = format!("Content-Type: text/html\n\n<p>Hello.</p>{}<p>Please pay.</p>", "<b></b>".repeat(400_000));
+    assert_eq!(parse(&page).truncations, [MailTruncation::LongText]);
 }
 
 #[test]

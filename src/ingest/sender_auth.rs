@@ -4,7 +4,12 @@
 //! have written it (see `received`): everything below could have been written by the sender. Doubt of any kind is
 //! "unverified", with the reason in words.
 
-use super::{address::is_address, header::Headers, limits::FIELD_BYTES, received::find_receiving_server_results};
+use super::{
+    address::{is_address, is_sole_address},
+    header::Headers,
+    limits::FIELD_BYTES,
+    received::find_receiving_server_results,
+};
 use crate::model::mail::Authentication;
 
 /// The authserv-ids of the receiving servers an account trusts. Empty: none.
@@ -58,8 +63,9 @@ fn single_domain(headers: &Headers<'_>, from: &[crate::model::Address]) -> Resul
         0 => return Err("no From header".into()),
         count => return Err(format!("{count} From headers")),
     }
+    let is_written = |address: &str| headers.first("From").is_some_and(|field| is_sole_address(field, address));
     match from {
-        [one] if is_address(&one.addr) => Ok(one.domain().trim_end_matches('.').to_owned()),
+        [one] if is_address(&one.addr) && is_written(&one.addr) => Ok(one.domain().trim_end_matches('.').to_owned()),
         [_] => Err("the From header holds no plain address".into()),
         [] => Err("the From header holds no address".into()),
         many => Err(format!("the From header holds {} addresses", many.len())),

@@ -1,7 +1,7 @@
 //! Marks: what a request is recognised by when it comes again in another conversation. Equal marks are evidence, never
 //! proof of who wrote: that is for the receiving server to say.
 
-use super::{Mail, ids::sha256_hex};
+use super::{Mail, MailId, ids::sha256_hex};
 
 /// Of a sentence, so many words are compared: more than chance repeats, fewer than quoting programs wrap or cut.
 const COMPARED_WORDS: usize = 8;
@@ -14,9 +14,21 @@ const MAX_SENTENCE_STARTS: usize = 400;
 const MAX_SENTENCE_BYTES: usize = 400;
 const DIGEST_LENGTH: usize = 32;
 
-/// The same sender with the same words, subject, attachments and place to answer to. The date is not part of it: a mail
-/// that is sent again has another.
+/// The same sender with the same words, subject, attachments, further parts and place to answer to. The date is not part
+/// of it: a mail that is sent again has another.
 pub fn of_mail(mail: &Mail) -> Option<String> {
+    let mut whole = written_by_sender(mail)?;
+    whole.extend(mail.other_parts_sha256.clone());
+    Some(format!("mail:{}", short_digest(&whole.join("\n"))))
+}
+
+/// The mark that tasks were given before further parts counted: only theirs are found by it.
+pub fn former_of_mail(mail: &Mail) -> Option<String> {
+    Some(format!("text:{}", short_digest(&written_by_sender(mail)?.join("\n"))))
+}
+
+/// None where there are no words. No part holds a line feed, so none can be read as two.
+fn written_by_sender(mail: &Mail) -> Option<Vec<String>> {
     let text = normalise_words(&mail.text);
     if text.is_empty() {
         return None;
@@ -24,8 +36,20 @@ pub fn of_mail(mail: &Mail) -> Option<String> {
     let mut whole = vec![mail.from.addr.clone(), normalise_words(strip_reply_prefixes(&mail.subject)), text];
     whole.extend(mail.reply_to.iter().map(|address| address.addr.clone()));
     whole.extend(mail.attachments.iter().map(|attachment| attachment.sha256.clone()));
-    // No part holds a line feed, so none can be read as two.
-    Some(format!("text:{}", short_digest(&whole.join("\n"))))
+    Some(whole)
+}
+
+/// The same event, or the same one of a series, from the same sender: an invitation and what its organizer changes later.
+pub fn of_invitation(mail: &Mail) -> Option<String> {
+    let invite = mail.invite.as_ref().filter(|invite| ["REQUEST", "CANCEL"].contains(&invite.method.as_str()))?;
+    let known = !invite.uid.is_empty() && !mail.from.addr.is_empty();
+    let event = [mail.from.addr.as_str(), &invite.uid, invite.recurrence_id.as_deref().unwrap_or_default()];
+    known.then(|| format!("invite:{}", short_digest(&event.join("\n"))))
+}
+
+/// What the tasks of the beginning of a mail are found by when the whole of it has come.
+pub fn of_whole(whole: MailId) -> String {
+    format!("whole:{whole}")
 }
 
 /// The same number from the same sender.
@@ -65,7 +89,7 @@ fn short_digest(text: &str) -> String {
 }
 
 /// Lower-case words with one space between: neither wrapping nor punctuation counts.
-fn normalise_words(text: &str) -> String {
+pub fn normalise_words(text: &str) -> String {
     if text.is_ascii() {
         return normalise_ascii_words(text.as_bytes());
     }
@@ -120,7 +144,7 @@ fn strip_reply_prefixes(subject: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Address, Attachment};
+    use crate::model::{Address, Attachment, mail::Invite};
 
     fn mail(subject: &str, text: &str) -> Mail {
         let from = Address { name: None, addr: "a@x.example".into() };
@@ -159,10 +183,29 @@ mod tests {
             Mail { from: elsewhere.clone(), ..first.clone() },
             Mail { reply_to: vec![elsewhere], ..first.clone() },
             Mail { attachments: vec![attached], ..first.clone() },
+            Mail { other_parts_sha256: Some("00".into()), ..first.clone() },
         ] {
             assert_ne!(of_mail(&other), mark, "{other:?}");
         }
         assert_eq!(of_mail(&mail("x", " \n")), None);
+    }
+
+    #[test]
+    fn an_invitation_is_known_by_its_event_and_its_sender() {
+        let invite = |uid: &str, recurrence_id: Option<&str>| Invite {
+            method: "REQUEST".into(),
+            uid: uid.into(),
+            recurrence_id: recurrence_id.map(str::to_owned),
+            ..Invite::default()
+        };
+        let of = |invite: Invite| of_invitation(&Mail { invite: Some(invite), ..mail("x", "y") });
+        let mark = of(invite("u", None));
+        assert!(mark.is_some());
+        assert_eq!(of(Invite { method: "CANCEL".into(), sequence: 3, ..invite("u", None) }), mark);
+        assert_ne!(of(invite("v", None)), mark);
+        assert_ne!(of(invite("u", Some("20260301T100000Z"))), mark);
+        assert_eq!(of(Invite { method: "REPLY".into(), ..invite("u", None) }), None);
+        assert_eq!(of(invite("", None)), None);
     }
 
     #[test]

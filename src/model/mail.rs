@@ -59,6 +59,9 @@ pub struct Invite {
     /// Counts the organizer's changes.
     #[serde(default, skip_serializing_if = "is_first")]
     pub sequence: u32,
+    /// Which event of a series it is about, as written; none for the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recurrence_id: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape serde asks for")]
@@ -121,8 +124,17 @@ pub struct Mail {
     /// Marks of the sentences it quotes (see [`super::mark`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quoted: Vec<String>,
-    /// Over the fields a sender writes (not the trace headers).
+    /// Over everything a sender writes: the fields (not the trace headers) and every part.
     pub content_sha256: String,
+    /// The same over less, as it was stored before every part counted: by it, mail of that time is known again.
+    #[serde(skip)]
+    pub former_content_sha256: String,
+    /// Over the parts that are neither in `text` nor among the attachments; none without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_parts_sha256: Option<String>,
+    /// What of it was not read, in words, because it is too large.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub truncations: Vec<String>,
     pub size: u64,
 }
 

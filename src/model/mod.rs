@@ -47,7 +47,7 @@ pub use reading::{ExtractedTask, Reading, TaskKind};
 pub use recurrence::Recurrence;
 pub use reflection::{Reflection, RunFeedback};
 pub use reply::ReplyJson;
-pub use run::{Change, ContextDoc, Move, NodeName, RunKind, RunState, RunStatus};
+pub use run::{Change, ContextDoc, EventChange, Move, NodeName, RunKind, RunState, RunStatus};
 pub use secret::Secret;
 pub use since::Since;
 pub use task::{Subtask, Task, TaskContext};

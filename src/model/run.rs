@@ -153,6 +153,9 @@ pub enum Change {
         /// What says so, for a person.
         #[serde(default)]
         evidence: String,
+        /// What it changes about the event that the task is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        event: Option<Box<EventChange>>,
     },
     /// What the ledger says about the mail, and what was read in it.
     Settle {
@@ -189,6 +192,24 @@ pub enum Change {
     Summary {
         text: String,
     },
+}
+
+/// What an organizer says about an event they have invited to. Whatever waited to be answered is void.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum EventChange {
+    /// It is another one now, and is answered anew.
+    Updated {
+        objective: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadline: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        due_at: Option<super::Instant>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duration: Option<String>,
+    },
+    /// It does not take place.
+    Cancelled,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -72,6 +72,8 @@ pub const INSTRUCTION: &str = "instruction";
 
 impl Task {
     pub const TOOLING_AGENT: &'static str = "ToolingAgent";
+    /// In the context: the beginning of its mail was answered before the rest had come, so nothing more leaves unasked.
+    pub const PARTLY_ANSWERED: &'static str = "partly_answered";
 
     pub fn transition(&mut self, to: Status, at: Instant) -> Result<(), IllegalTransition> {
         self.status = self.status.transition_to(to)?;

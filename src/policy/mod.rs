@@ -144,6 +144,7 @@ fn is_allow_listed(action: &Action, situation: &PolicyContext<'_>) -> bool {
     let (Some(message), Some(mail)) = (action.effect.message(), situation.mail) else { return false };
     let Some(sender) = recipient::normalise_address(&mail.from.addr) else { return false };
     let of_a_model = action.arguments.iter().any(|argument: &Argument| argument.origin == Origin::Model);
+    let is_vouched_for = |argument: &Argument| argument.origin != Origin::Mail || argument.verified;
     let is_own =
         |addr: &str| situation.own.iter().any(|own| recipient::normalise_address(own).as_deref() == Some(addr));
     let goes_back = |address: &Address| {
@@ -152,6 +153,7 @@ fn is_allow_listed(action: &Action, situation: &PolicyContext<'_>) -> bool {
     mail.authentication.verified
         && situation.policy.allow.contains(&sender)
         && !of_a_model
+        && action.arguments.iter().all(is_vouched_for)
         && !message.has_gap()
         && message.recipients().all(goes_back)
 }

@@ -172,7 +172,11 @@ impl VerdictCase<'_> {
             mail_key: Some("k".into()),
             tool: self.tool.into(),
             effect: self.effect(),
-            arguments: vec![Argument { mail_id, ..Argument::new(Argument::RECIPIENTS, origin) }],
+            arguments: vec![Argument {
+                mail_id,
+                verified: matches!(self.trust, "listed" | "verified"),
+                ..Argument::new(Argument::RECIPIENTS, origin)
+            }],
             terms: Some(ApprovalTerms {
                 policy: if self.approval == "of_another_policy" {
                     "older".into()

@@ -87,6 +87,7 @@ fn invite(raw: &str) -> Option<Invite> {
         end: time("DTEND:"),
         organizer: None,
         sequence: 0,
+        ..Invite::default()
     })
 }
 

@@ -1,7 +1,7 @@
-//! Warnings beside the reading: a sender who looks like someone else, text that talks to the program, and a date that does
-//! not count.
+//! Warnings beside the reading: a sender who looks like someone else, text that talks to the program, a date that does
+//! not count, and what was not read.
 //!
-//! Owns the three flags. A warning never adds or removes a task; what follows from one is decided elsewhere.
+//! Owns the four flags. A warning never adds or removes a task; what follows from one is decided elsewhere.
 
 use crate::model::{Mail, Me, reading::MailWarning};
 
@@ -76,7 +76,8 @@ pub(super) fn find_warnings(
     });
     let phishing = phishing.map(|text| MailWarning { kind: "phishing".into(), text });
     let date = mail.date_ignored.then(|| MailWarning { kind: "date".into(), text: DATE_IGNORED.into() });
-    phishing.into_iter().chain(injection).chain(date).collect()
+    let cut = mail.truncations.iter().map(|text| MailWarning { kind: "cut".into(), text: text.clone() });
+    phishing.into_iter().chain(injection).chain(date).chain(cut).collect()
 }
 
 /// Says what only a program would be told, or names one and gives it an order. Talking about programs is not talking to one.

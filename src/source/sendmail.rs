@@ -6,9 +6,12 @@
 //! | it | then the message was |
 //! | --- | --- |
 //! | could not be run | certainly not sent |
-//! | ended with an error or was stopped, and did not read to the end of the message | certainly not sent |
+//! | ended with an error or was stopped, and nobody had read a byte of it | certainly not sent |
 //! | ended with 0 after it had read all of it | accepted |
 //! | did anything else | perhaps sent |
+//!
+//! A part that was read counts as perhaps sent: whoever has it, be it a child in a session of its own, may take it for the
+//! whole once our end of the pipe is closed.
 //!
 //! No code but 0 means anything by itself: a wrapper may fail after the transport inside it has accepted the message, and
 //! `sendmail -t` fails for one recipient after it has accepted the message for another.
@@ -63,27 +66,40 @@ impl Sendmail {
         let mut running = SendmailProcess::start(self, message)
             .map_err(|error| SendError::Refused(format!("{} cannot be run: {error}", self.program)))?;
         let ended = running.run_until(deadline);
-        let is_unread = running.kill_unless_done(ended);
+        let taken = running.kill_unless_done(ended);
         let name = &self.program;
         let how = match ended {
             Some(status) => format!("{name} ended with {status}"),
             None => format!("{name} was stopped after {} s", self.timeout.as_secs()),
         };
         let complaint = running.stderr_suffix();
-        match (ended.is_some_and(|status| status.success()), is_unread) {
-            (true, false) => Ok(()),
-            (true, true) => {
+        let is_success = ended.is_some_and(|status| status.success());
+        match taken {
+            Taken::All if is_success => Ok(()),
+            Taken::All => Err(SendError::OutcomeUnknowable(format!("{how}{complaint}"))),
+            Taken::Part => {
+                Err(SendError::OutcomeUnknowable(format!("{how} after it had read a part of the message{complaint}")))
+            }
+            Taken::Nothing if is_success => {
                 Err(SendError::OutcomeUnknowable(format!("{how} before it had read the message{complaint}")))
             }
-            (false, true) => Err(SendError::Refused(format!("{how} before it had read the message{complaint}"))),
-            (false, false) => Err(SendError::OutcomeUnknowable(format!("{how}{complaint}"))),
+            Taken::Nothing => Err(SendError::Refused(format!("{how} before it had read the message{complaint}"))),
         }
     }
+}
+
+/// How much of a message was read by whoever held the pipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    Nothing,
+    Part,
+    All,
 }
 
 /// The program and our ends of its pipes, none of which blocks.
 struct SendmailProcess<'a> {
     child: Child,
+    message_bytes: usize,
     /// What is still to be written; the pipe is closed once it is empty.
     unwritten: &'a [u8],
     input: Option<PipeWriter>,
@@ -112,6 +128,7 @@ impl<'a> SendmailProcess<'a> {
             .spawn()?;
         Ok(Self {
             child,
+            message_bytes: message.len(),
             unwritten: message,
             input: Some(input),
             unread,
@@ -179,35 +196,39 @@ impl<'a> SendmailProcess<'a> {
         let _ = poll(&mut ends, Some(&timeout));
     }
 
-    /// Returns whether the program did not read to the end of the message. Unless it ended after reading all of it,
-    /// whoever is left of its process group is killed before the pipe is closed, so that nobody takes a part of the
-    /// message for the whole.
-    fn kill_unless_done(&mut self, ended: Option<ExitStatus>) -> bool {
+    /// Returns how much of the message was read. Unless the program ended after reading all of it, whoever is left of its
+    /// process group is killed, and the pipe emptied before it is closed: whoever has left that group and still holds it
+    /// reads no more of the message.
+    fn kill_unless_done(&mut self, ended: Option<ExitStatus>) -> Taken {
         let left = rustix::io::ioctl_fionread(&self.unread).unwrap_or_default();
         if ended.is_some() && self.unwritten.is_empty() && left == 0 {
-            return false;
+            return Taken::All;
         }
         // There is none when everybody has ended.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         // What is taken out of the pipe here was read by nobody and will not be.
-        let is_unread = !self.unwritten.is_empty() || self.drain();
+        let unread = self.unwritten.len() + self.drain();
         if ended.is_none() {
             self.reap();
         }
-        is_unread
+        match unread {
+            0 => Taken::All,
+            unread if unread == self.message_bytes => Taken::Nothing,
+            _ => Taken::Part,
+        }
     }
 
-    /// Empties the pipe. Returns whether there was anything in it.
-    fn drain(&mut self) -> bool {
+    /// Empties the pipe. Returns how much was in it.
+    fn drain(&mut self) -> usize {
         // The program shares this end, so it could not be made so before.
         if set_nonblocking(self.unread.as_fd()).is_err() {
-            return false;
+            return 0;
         }
         let mut buffer = [0; BUFFER_BYTES];
-        let mut found = false;
+        let mut found = 0;
         loop {
             match self.unread.read(&mut buffer) {
-                Ok(read) if read > 0 => found = true,
+                Ok(read) if read > 0 => found += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 _ => return found,
             }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Direction, Instant, MailId, TaskId, text_enum::words};
+use crate::model::{Direction, Instant, MailId, TaskId, mail::Invite, text_enum::words};
 
 /// A task or a mail as far as it is shown and weighed when it is found. Its title is a stranger's text.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +66,15 @@ pub struct RelatedTask {
     pub own: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invoice_number: Option<String>,
+    /// What its mail invites to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invite: Option<Invite>,
+    /// How often an answer to its invitation was begun.
+    #[serde(default)]
+    pub answers: u32,
+    /// A message may have left in its name.
+    #[serde(default)]
+    pub has_sent: bool,
 }
 
 words! {
@@ -81,6 +90,10 @@ words! {
         Text = "text",
         /// The same invoice of the same sender.
         Invoice = "invoice",
+        /// The same event of the same sender's calendar.
+        Invitation = "invitation",
+        /// The task was opened by the beginning of the mail, read while the rest was still being written. It may have ended.
+        Beginning = "beginning",
     }
 }
 

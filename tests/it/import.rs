@@ -140,3 +140,22 @@ fn names_used_again_in_an_archive_are_other_mails() {
     }
     assert_eq!(states(&house).len(), 3);
 }
+
+/// Whatever the time of its envelope says, a message is one of its own.
+#[test]
+fn no_mail_is_lost_behind_an_envelope_of_an_absurd_time() {
+    for time in [
+        "Thu Jan 01 00:00:00 99999",
+        "Thu Jan 01 99:99:99 2026",
+        "Thu Feb 31 00:00:00 2026",
+        "Thu, 01 Jan 2026 00:00:00 +0000",
+    ] {
+        let house = House::real_time(Kind::Active);
+        let (one, two) = (house.letter("one").question(), house.letter("two").question());
+        let text = format!("From a@b Wed Nov 18 03:00:00 2026\n{}\nFrom a@b {time}\n{}", one.text(), two.text());
+        fs::write(house.root().join("archive.mbox"), text).unwrap();
+        let path = house.root().join("archive.mbox").to_string_lossy().into_owned();
+        house.json(&["import", &path]);
+        assert_eq!(states(&house).len(), 2, "{time}: {:?}", states(&house));
+    }
+}

@@ -337,16 +337,18 @@ fn resolve_action(
         mail_key: entry.state.mail_key.clone(),
         tool: step.to_owned(),
         effect,
-        arguments: arguments.into_iter().map(|argument| attach_mail_origin(argument, entry)).collect(),
+        arguments: arguments.into_iter().map(|argument| attach_mail_origin(argument, entry, task)).collect(),
         terms: None,
     }
 }
 
-/// What comes from a mail comes from the one at hand.
-fn attach_mail_origin(mut argument: Argument, entry: &NodeInput<'_>) -> Argument {
+/// What comes from a mail comes from the one at hand. Nobody vouches for the rest of a mail whose beginning was answered:
+/// what has left once does not leave again unasked.
+fn attach_mail_origin(mut argument: Argument, entry: &NodeInput<'_>, task: &Task) -> Argument {
     if argument.origin == Origin::Mail {
+        let is_whole = !task.context.more.contains_key(Task::PARTLY_ANSWERED);
         argument.mail_id = entry.state.mail_id;
-        argument.verified = entry.mail.is_some_and(|mail| mail.authentication.verified);
+        argument.verified = is_whole && entry.mail.is_some_and(|mail| mail.authentication.verified);
     }
     argument
 }

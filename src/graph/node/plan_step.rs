@@ -106,15 +106,20 @@ impl PlanStep {
         reading: &Reading,
     ) -> NodeOutput {
         let about = self.mail_facts(entry, mail, known, reading);
+        let told = followup::facts_for_link(mail, &about);
         if known.muted && !entry.state.forced {
             return skip_without_task(about, NoTask::Overruled, "a person muted this sender");
+        }
+        if let Some((task, evidence)) = followup::find_changed_event(mail, &known.tasks).filter(|_| !entry.state.forced)
+        {
+            return follow_event(entry, known, told, (task, evidence), reading.tasks.first());
         }
         if reading.tasks.is_empty() {
             let Some(task) = followup::find_answered_task(mail, &known.tasks) else {
                 let no_task = reading.no_task.unwrap_or(NoTask::Fyi);
                 return skip_without_task(about, no_task, &reading.reason);
             };
-            return link_follow_up(entry, about, &[(task, followup::reply_evidence(task).to_owned())]);
+            return link_follow_up(entry, told, &[(task, followup::reply_evidence(task).to_owned())]);
         }
         let mut fresh = Vec::new();
         let mut again: Vec<(&RelatedTask, String)> = Vec::new();
@@ -126,10 +131,10 @@ impl PlanStep {
             }
         }
         if fresh.is_empty() {
-            return link_follow_up(entry, about, &again);
+            return link_follow_up(entry, told, &again);
         }
         let mut step = self.open_tasks(entry, mail, known, reading, &about, &fresh);
-        let links = again.iter().map(|(task, evidence)| link_change(task, &about, evidence));
+        let links = again.iter().map(|(task, evidence)| link_change(task, &told, evidence));
         let settled = step.changes.pop();
         step.changes.extend(links.chain(settled));
         step.runs.extend(again.iter().map(|(task, _)| rank_run(entry, task)));
@@ -185,7 +190,7 @@ impl PlanStep {
             created_at: entry.now,
             source,
             objective: plan.objective.clone(),
-            context: context(mail, reading, plan),
+            context: context(mail, known, reading, plan),
             priority: Priority::Low,
             status: Status::New,
             subtasks: plan.steps.iter().map(|step| Subtask { step: step.clone(), done: false }).collect(),
@@ -206,7 +211,7 @@ fn source(mail: &Mail, known: &MailContext) -> String {
     format!("email:{id}")
 }
 
-fn context(mail: &Mail, reading: &Reading, plan: &ExtractedTask) -> TaskContext {
+fn context(mail: &Mail, known: &MailContext, reading: &Reading, plan: &ExtractedTask) -> TaskContext {
     let mut threads = vec![mail.thread.clone()];
     threads.extend(mail.message_id.iter().filter(|id| **id != mail.thread).cloned());
     let mut context = TaskContext {
@@ -222,6 +227,7 @@ fn context(mail: &Mail, reading: &Reading, plan: &ExtractedTask) -> TaskContext 
         }
     };
     more("kind", Some(Value::from(plan.kind.as_str())));
+    more(Task::PARTLY_ANSWERED, followup::is_partly_answered(&known.tasks).then_some(Value::from(true)));
     more("evidence", Some(Value::from(plan.evidence.clone())));
     more("amount", plan.amount.map(Value::from));
     more("currency", plan.currency.clone().map(Value::from));
@@ -273,7 +279,45 @@ fn link_follow_up(entry: &NodeInput<'_>, facts: Facts, tasks: &[(&RelatedTask, S
 
 fn link_change(task: &RelatedTask, facts: &Facts, evidence: &str) -> Change {
     let facts = Box::new(Facts { kind: "follow_up".into(), ..facts.clone() });
-    Change::LinkMail { task_id: task.task_id, facts, evidence: evidence.to_owned() }
+    Change::LinkMail { task_id: task.task_id, facts, evidence: evidence.to_owned(), event: None }
+}
+
+/// The organizer of an event has said something else about it: its task follows, and is worked anew unless the event is
+/// cancelled.
+fn follow_event(
+    entry: &NodeInput<'_>,
+    known: &MailContext,
+    facts: Facts,
+    (task, evidence): (&RelatedTask, String),
+    planned: Option<&ExtractedTask>,
+) -> NodeOutput {
+    let mut step = link_follow_up(entry, facts, &[(task, evidence)]);
+    for change in &mut step.changes {
+        if let Change::LinkMail { event, .. } = change {
+            *event = Some(Box::new(followup::event_change(planned)));
+        }
+    }
+    if planned.is_some() {
+        step.runs.push(answer_run(entry, known, task));
+    }
+    step
+}
+
+/// Answers an event that was changed, as a new attempt.
+fn answer_run(entry: &NodeInput<'_>, known: &MailContext, task: &RelatedTask) -> NewRun {
+    let (parent, task_id) = (entry.run.run_id.to_string(), task.task_id.to_string());
+    NewRun {
+        run_id: RunId::derive(entry.now, &[&parent, &task_id, "answer"]),
+        kind: RunKind::Decision,
+        node: NodeName::ExecuteTool,
+        state: RunState {
+            mail_id: entry.state.mail_id,
+            mail_key: Some(known.source_key.clone()),
+            generation: task.answers,
+            ..RunState::default()
+        },
+        ..rank_run(entry, task)
+    }
 }
 
 /// What a follow-up says may raise its task.

@@ -1,18 +1,25 @@
 //! An mbox, read line by line (mboxrd and mboxo: `>From ` lines are given back their first letter).
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::{
+    collections::VecDeque,
+    io::{self, BufRead, BufReader, Read},
+};
 
 use super::envelope::parse_from_line;
 use crate::{model::Instant, source::MAX_FETCH_BYTES};
 
 /// A line is taken in pieces of this size, so that one without an end cannot fill the memory.
 const PIECE: u64 = 64 * 1024;
+/// Lines behind an envelope that are looked at to tell whether header fields follow.
+const LOOKED_AHEAD: usize = 50;
 
 #[derive(Debug)]
 pub(super) struct Mbox<R> {
     reader: BufReader<R>,
-    /// Bytes read.
+    /// Bytes taken.
     offset: u64,
+    /// Lines that were looked at and not taken yet.
+    ahead: VecDeque<Vec<u8>>,
     /// Of the message whose envelope was read last.
     envelope: Option<Envelope>,
 }
@@ -33,7 +40,12 @@ pub(super) struct MboxMessage {
 impl<R: Read> Mbox<R> {
     /// Nothing when the file does not begin like an mbox.
     pub(super) fn open(file: R) -> io::Result<Option<Mbox<R>>> {
-        let mut mbox = Mbox { reader: BufReader::with_capacity(PIECE as usize, file), offset: 0, envelope: None };
+        let mut mbox = Mbox {
+            reader: BufReader::with_capacity(PIECE as usize, file),
+            offset: 0,
+            ahead: VecDeque::new(),
+            envelope: None,
+        };
         let mut line = Vec::new();
         while mbox.read_piece(&mut line)? {
             if line.starts_with(b"From ") {
@@ -53,9 +65,46 @@ impl<R: Read> Mbox<R> {
 
     fn read_piece(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
         line.clear();
-        let read = (&mut self.reader).take(PIECE).read_until(b'\n', line)?;
-        self.offset += read as u64;
-        Ok(read > 0)
+        match self.ahead.pop_front() {
+            Some(looked_at) => *line = looked_at,
+            None => drop((&mut self.reader).take(PIECE).read_until(b'\n', line)?),
+        }
+        self.offset += line.len() as u64;
+        Ok(!line.is_empty())
+    }
+
+    /// Returns whether header fields follow, one of them of a name that only mail has.
+    fn precedes_headers(&mut self) -> io::Result<bool> {
+        for nth in 0..LOOKED_AHEAD {
+            if nth == self.ahead.len() {
+                let mut line = Vec::new();
+                (&mut self.reader).take(PIECE).read_until(b'\n', &mut line)?;
+                if line.is_empty() {
+                    return Ok(false);
+                }
+                self.ahead.push_back(line);
+            }
+            let line = self.ahead.get(nth).map(Vec::as_slice).unwrap_or_default();
+            match field_name(line) {
+                Some(name) if is_mail_field(name) => return Ok(true),
+                Some(_) => {}
+                None if nth > 0 && matches!(line.first(), Some(b' ' | b'\t')) => {}
+                None => return Ok(false),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the envelope that a line is, after an empty one. Whatever its time says, one that header fields follow
+    /// begins a message: else that message would be lost inside the one before it.
+    fn parse_envelope(&mut self, line: &[u8]) -> io::Result<Option<Envelope>> {
+        if !line.starts_with(b"From ") {
+            return Ok(None);
+        }
+        if let Some(arrived_at) = parse_from_line(line) {
+            return Ok(Some(Envelope { arrived_at }));
+        }
+        Ok(self.precedes_headers()?.then_some(Envelope { arrived_at: None }))
     }
 
     fn read_message(&mut self, at: Option<Instant>) -> io::Result<MboxMessage> {
@@ -67,10 +116,9 @@ impl<R: Read> Mbox<R> {
         while self.read_piece(&mut line)? {
             if starts_line
                 && after_empty
-                && line.starts_with(b"From ")
-                && let Some(next) = parse_from_line(&line)
+                && let Some(next) = self.parse_envelope(&line)?
             {
-                self.envelope = Some(Envelope { arrived_at: next });
+                self.envelope = Some(next);
                 break;
             }
             end = self.offset;
@@ -85,6 +133,38 @@ impl<R: Read> Mbox<R> {
         drop_last_empty_line(&mut bytes);
         Ok(MboxMessage { bytes, arrived_at: at, end })
     }
+}
+
+/// The name of the header field that a line is.
+fn field_name(line: &[u8]) -> Option<&[u8]> {
+    let name = line.get(..line.iter().position(|byte| *byte == b':')?)?;
+    let legal = !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
+    legal.then_some(name)
+}
+
+/// Whether a field of this name stands in the header of a mail, and hardly in prose.
+fn is_mail_field(name: &[u8]) -> bool {
+    const NAMES: [&str; 16] = [
+        "From",
+        "To",
+        "Cc",
+        "Bcc",
+        "Subject",
+        "Date",
+        "Sender",
+        "Reply-To",
+        "Message-ID",
+        "In-Reply-To",
+        "References",
+        "Received",
+        "Return-Path",
+        "Delivered-To",
+        "MIME-Version",
+        "Content-Type",
+    ];
+    let starts = |start: &str| name.get(..start.len()).is_some_and(|own| own.eq_ignore_ascii_case(start.as_bytes()));
+    NAMES.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+        || ["X-", "DKIM-", "ARC-", "List-"].iter().any(|start| starts(start))
 }
 
 fn is_quoted_from(line: &[u8]) -> bool {
@@ -131,6 +211,28 @@ mod tests {
         check(&format!("{ENVELOPE}A: 1\n\nFrom now on\n\nFrom here\n"), &["A: 1\n\nFrom now on\n\nFrom here\n"]);
         check(&format!("{ENVELOPE}A: 1\n\nno gap\n{ENVELOPE}"), &[&format!("A: 1\n\nno gap\n{ENVELOPE}")]);
         check(&format!("{ENVELOPE}A: 1\r\n\r\none\r\n\r\n{ENVELOPE}"), &["A: 1\r\n\r\none\r\n", ""]);
+    }
+
+    #[test]
+    fn a_line_that_header_fields_follow_is_an_envelope_whatever_its_time_says() {
+        for time in [
+            "Thu Jan 01 00:00:00 99999",
+            "Thu Jan 01 99:99:99 2026",
+            "Thu Feb 31 00:00:00 2026",
+            "Thu, 01 Jan 2026 00:00:00 +0000",
+            "",
+        ] {
+            let text = format!("{ENVELOPE}A: 1\n\none\n\nFrom a@b {time}\nA: 2\n b\nSubject: x\n\ntwo\n");
+            check(&text, &["A: 1\n\none\n", "A: 2\n b\nSubject: x\n\ntwo\n"]);
+        }
+        for prose in [
+            "From here on:\nplease read.\n",
+            "From now on\nNote: we meet at ten.\n",
+            "From me\n\nSubject: x\n",
+            "From the end",
+        ] {
+            check(&format!("{ENVELOPE}A: 1\n\n{prose}"), &[&format!("A: 1\n\n{prose}")]);
+        }
     }
 
     #[test]

@@ -86,6 +86,20 @@ pub(super) fn is_settled(stamp: DirStamp, now: SystemTime) -> bool {
     stamp.is_none_or(|stamp| now.duration_since(stamp).is_ok_and(|age| age > STAMP_TRUST))
 }
 
+/// Returns how many entries of a directory are neither regular files nor hidden. A missing directory has none.
+pub(super) fn count_other_entries(dir: &Path) -> io::Result<u64> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    let is_other = |entry: &fs::DirEntry| {
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        !is_hidden && entry.file_type().is_ok_and(|kind| !kind.is_file())
+    };
+    Ok(entries.filter_map(Result::ok).filter(is_other).count() as u64)
+}
+
 /// Regular files with ordinary names. Links could lead out of the Maildir and are left alone.
 fn read(dir: &Path) -> io::Result<Listing> {
     let mut listing = Listing::default();

@@ -1,7 +1,8 @@
 //! A Maildir as a source: the inbox and `.Sent`, read where other programs leave and move their files.
 //!
 //! A message is its content; the name of its file is a hint where to look. Nothing in here deletes a message, changes one,
-//! or follows a link. Delivery and archiving are moves within one file system, so a message is always somewhere.
+//! or reads one through a link; a link in the place of a folder is that folder. Delivery and archiving are moves within one
+//! file system, so a message is always somewhere.
 
 mod cursor;
 mod deliver;
@@ -146,14 +147,17 @@ impl Maildir {
         .collect()
     }
 
-    /// Every folder there is, the inbox first.
+    /// Every folder there is, the inbox first. A link to a folder is one, unless it leads back to the inbox.
     fn folders(&self) -> io::Result<Vec<String>> {
         let mut folders = vec![INBOX.to_owned()];
+        let inbox = fs::canonicalize(&self.root)?;
         for entry in fs::read_dir(&self.root)? {
             let entry = entry?;
+            let leads_to_folder =
+                || fs::canonicalize(entry.path()).is_ok_and(|target| target.is_dir() && target != inbox);
             if let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type())
                 && name.starts_with('.')
-                && kind.is_dir()
+                && (kind.is_dir() || (kind.is_symlink() && leads_to_folder()))
             {
                 folders.push(name);
             }
@@ -226,6 +230,15 @@ impl Maildir {
         let (old, new): (Vec<_>, Vec<_>) =
             files.partition(|file| FileStamp::parse(&file.stamp).is_some_and(|stamp| stamp.is_unchanged_since(polled)));
         Ok(((old.len() + poll.unreadable) as u64, new.len() as u64))
+    }
+}
+
+impl Maildir {
+    /// Returns how many entries of the listed folders are no mail files: links, pipes and the like, which nobody reads.
+    pub fn count_other_entries(&self) -> Result<u64, SourceError> {
+        let dirs = LISTED_FOLDERS.iter().flat_map(|(folder, _)| self.dirs(folder));
+        let counts = dirs.map(|dir| listing::count_other_entries(&dir)).collect::<io::Result<Vec<_>>>();
+        counts.map(|counts| counts.into_iter().sum()).map_err(|error| self.unavailable(error))
     }
 }
 

@@ -69,7 +69,7 @@ impl Maildir {
         let since = SystemTime::UNIX_EPOCH + Duration::from_millis(time);
         let since = since.min(SystemTime::now()).checked_sub(CLOCK_SKEW).unwrap_or(SystemTime::UNIX_EPOCH);
         for dir in self.sent_search_dirs()? {
-            if !is_modified_since(&dir, since)? {
+            if !is_directory_modified_since(&dir, since)? {
                 continue;
             }
             for path in files(&dir)? {
@@ -81,10 +81,13 @@ impl Maildir {
         Ok(None)
     }
 
-    /// The directories of every folder a sent message may lie in, `.Sent` first.
+    /// The directories of every folder a sent message may lie in, `.Sent` first. What is called otherwise and leads to the
+    /// drafts holds drafts.
     fn sent_search_dirs(&self) -> io::Result<Vec<PathBuf>> {
         let mut folders = self.folders()?;
-        folders.retain(|folder| folder != INBOX && folder != DRAFTS);
+        let drafts = fs::canonicalize(self.folder(DRAFTS)).ok();
+        let holds_drafts = |folder: &String| drafts.is_some() && fs::canonicalize(self.folder(folder)).ok() == drafts;
+        folders.retain(|folder| folder != INBOX && folder != DRAFTS && !holds_drafts(folder));
         folders.sort_by_key(|folder| folder != SENT);
         Ok(folders.iter().flat_map(|folder| self.dirs(folder)).collect())
     }
@@ -125,6 +128,15 @@ fn is_missing_folder_error(error: &io::Error) -> bool {
 /// Whether it was changed since; what is gone was moved, and is found where it is now.
 fn is_modified_since(path: &Path, since: SystemTime) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
+        Ok(meta) => Ok(meta.modified()? >= since),
+        Err(error) if is_missing_folder_error(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The same of a directory, also where a link stands in its place.
+fn is_directory_modified_since(dir: &Path, since: SystemTime) -> io::Result<bool> {
+    match fs::metadata(dir) {
         Ok(meta) => Ok(meta.modified()? >= since),
         Err(error) if is_missing_folder_error(&error) => Ok(false),
         Err(error) => Err(error),

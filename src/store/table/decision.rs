@@ -262,7 +262,7 @@ fn decide_task_step(
         return resume_parked_node(connection, decision, item, &row);
     }
     let why = reason_or_default(decision, "a person decided");
-    outbox::void_of_task(connection, &row, &why, decision.at)?;
+    outbox::void_of_task(connection, &row, (&decision.who, &why), decision.at)?;
     let mut row = resume_waiting_task(connection, task_id, &decision.who, &why, decision.at)?;
     let step = body_text(item, "step");
     match decision.kind {

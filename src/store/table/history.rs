@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{execute, parse_column, query_readable};
+use super::{execute, parse_column, query_optional, query_readable};
 use crate::{
     model::{Instant, TaskId},
     store::{StoreReader, error::Result, value::HistoryRow},
@@ -26,6 +26,13 @@ pub(in crate::store) fn record(
     let sql = "INSERT INTO task_history (task_id, field, from_value, to_value, who, why, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let values = (task_id.to_string(), entry.field, entry.from, entry.to, entry.who, entry.why, at.to_string());
     execute(connection, sql, values, "recording history").map(drop)
+}
+
+/// Whether a person has changed this field.
+pub(in crate::store) fn is_set_by_person(connection: &Connection, task_id: TaskId, field: &str) -> Result<bool> {
+    let sql = "SELECT 1 FROM task_history WHERE task_id = ?1 AND field = ?2 AND who = 'person' LIMIT 1";
+    let values = (task_id.to_string(), field);
+    Ok(query_optional(connection, sql, values, "asking who set a field", |_| Ok(()))?.is_some())
 }
 
 impl StoreReader<'_> {

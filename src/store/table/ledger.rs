@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row};
 
 use super::{
-    audit, correction, execute, json_extract_sql,
+    audit, correction, execute, followup, json_extract_sql,
     mail::{self, MessageIdMatch},
     parse_column, parse_optional_column, query_optional, run, task_edit,
 };
@@ -127,19 +127,20 @@ fn store_arrival_content(
         return Ok(ArrivalOutcome::without_run(MailState::Duplicate, &format!("the same mail as {first}")));
     }
     if let ArrivalContent::StoreOnly { reason, .. } = &arrival.content {
-        return Ok(ArrivalOutcome::without_run(MailState::NoTask, reason));
+        let reasons: Vec<&str> = std::iter::once(reason).chain(&mail.truncations).map(String::as_str).collect();
+        return Ok(ArrivalOutcome::without_run(MailState::NoTask, &reasons.join("; ")));
     }
     let begun =
         arrival.file.completes.as_deref().map(|key| replace_partial_mail(session, batch, key, mail_id)).transpose()?;
-    let flag = match (begun.flatten(), twin) {
-        (Some(first), _) => {
-            format!("flagged: the whole of mail {first}, which was read while it was still being written")
-        }
+    let origin = match (begun.flatten(), twin) {
+        (Some(first), _) => Some(format!("the whole of mail {first}, which was read while it was still being written")),
         (None, MessageIdMatch::Forged(other)) => {
-            format!("flagged: carries the Message-ID of mail {other}, which is not the same mail")
+            Some(format!("carries the Message-ID of mail {other}, which is not the same mail"))
         }
-        _ => String::new(),
+        _ => None,
     };
+    let flags: Vec<String> = origin.into_iter().chain(mail.truncations.iter().cloned()).collect();
+    let flag = if flags.is_empty() { String::new() } else { format!("flagged: {}", flags.join("; ")) };
     let run = build_mail_run(&batch.account, &batch.user, mail_id, &arrival.source_key, arrival.arrived_at, retries);
     run::open(session, &run, &prepared::encode_state(&run.state)?, batch.at)?;
     let known = mail::load_mail_context(session, mail_id, mail, text.fingerprint.as_deref())?;
@@ -187,6 +188,7 @@ fn replace_partial_mail(session: &Session, batch: &Arrivals, key: &str, whole: M
     let Some((first, state)) = row else { return Ok(None) };
     let tasks = super::task::of_mail(session, first)?;
     if state != MailState::Task || !task_edit::are_untouched(session, &tasks)? {
+        followup::mark_tasks_of_beginning(session, &batch.account, &tasks, whole)?;
         return Ok(Some(first));
     }
     let why = format!("was still being written when it was read; mail {whole} is the whole of it");

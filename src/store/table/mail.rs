@@ -78,13 +78,20 @@ pub(in crate::store) fn find_message_id_match(
     let Some(message_id) = &mail.message_id else { return Ok(MessageIdMatch::None) };
     let verified = json_extract_sql("body", "$.authentication.verified");
     let sql = format!(
-        "SELECT mail_id, content_sha256 = ?4 AND (NOT ?5 OR coalesce({verified}, 0)) AS same
+        "SELECT mail_id, content_sha256 IN (?4, ?6) AND (NOT ?5 OR coalesce({verified}, 0)) AS same
          FROM mail WHERE account = ?1 AND message_id = ?2 AND mail_id <> ?3 ORDER BY same DESC, mail_id LIMIT 1"
     );
     let found = connection
         .prepare_cached(&sql)
         .and_then(|mut statement| {
-            let values = (account.as_str(), message_id, own.0, &mail.content_sha256, mail.authentication.verified);
+            let values = (
+                account.as_str(),
+                message_id,
+                own.0,
+                &mail.content_sha256,
+                mail.authentication.verified,
+                &mail.former_content_sha256,
+            );
             statement.query_row(values, |row| Ok((MailId(row.get(0)?), row.get::<_, bool>(1)?))).optional()
         })
         .context("looking for a duplicate")?;
@@ -129,7 +136,7 @@ pub(in crate::store) fn load_mail_context(
     if !known.alone {
         known.tasks = followup::tasks_of_thread(connection, &account, &thread)?;
     }
-    followup::add_tasks_with_fingerprints(connection, &account, text, &mail.quoted, &mut known.tasks)?;
+    followup::add_tasks_with_fingerprints(connection, &account, (mail_id, mail), text, &mut known.tasks)?;
     known.alone &= known.tasks.is_empty();
     Ok(Some(known))
 }

@@ -172,7 +172,12 @@ pub(super) fn void(connection: &Connection, action: &Action, why: &str, who: &st
     append_audit(connection, action, &format!("→ void: {why}"), who, "effect_moved", at)
 }
 
-pub(in crate::store) fn void_of_task(connection: &Connection, row: &TaskRow, why: &str, at: Instant) -> Result<()> {
+pub(in crate::store) fn void_of_task(
+    connection: &Connection,
+    row: &TaskRow,
+    (who, why): (&str, &str),
+    at: Instant,
+) -> Result<()> {
     let sql = "UPDATE outbox SET state = 'void', result = ?2, updated_at = ?3
                WHERE task_id = ?1 AND state IN ('planned', 'parked', 'ready', 'held', 'drafting', 'drafted', 'needs_human') RETURNING action_id, account";
     let id = row.task.task_id.to_string();
@@ -184,7 +189,7 @@ pub(in crate::store) fn void_of_task(connection: &Connection, row: &TaskRow, why
         let entry = AuditEntry {
             at,
             account,
-            who: "person".into(),
+            who: who.into(),
             act: "effect_moved".into(),
             subject: format!("action:{action_id}"),
             detail: format!("→ void: {why}"),

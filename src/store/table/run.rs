@@ -250,8 +250,11 @@ fn project_changes(session: &Session, point: &Checkpoint, found: &[SearchEntry])
                 followup::record_task_fingerprints(session, point, task.task_id, marks, seen)?;
                 concerned.get_or_insert(task.task_id);
             }
-            Change::LinkMail { task_id, facts, evidence } => {
+            Change::LinkMail { task_id, facts, evidence, event } => {
                 link_mail(session, *task_id, facts, evidence, point)?;
+                if let Some(event) = event {
+                    followup::apply_event_change(session, point, *task_id, event, evidence)?;
+                }
                 concerned.get_or_insert(*task_id);
             }
             Change::Settle { state, reason, facts } => {

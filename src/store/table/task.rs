@@ -194,7 +194,8 @@ pub(in crate::store) fn get(connection: &Connection, task_id: TaskId) -> Result<
 /// The tasks a mail opened, newest first.
 pub(in crate::store) fn of_mail(connection: &Connection, mail_id: MailId) -> Result<Vec<TaskRow>> {
     let sql = format!(
-        "{COLUMNS} WHERE o.task_id IN (SELECT task_id FROM task_owner WHERE mail_id = ?1) ORDER BY t.task_id DESC"
+        "{COLUMNS} WHERE o.task_id IN (SELECT task_id FROM task_owner WHERE mail_id = ?1
+                                       UNION SELECT task_id FROM ledger WHERE mail_id = ?1 AND state = 'task') ORDER BY t.task_id DESC"
     );
     query_readable(connection, &sql, [mail_id.0], "finding a mail's tasks", task_row)
 }

@@ -82,7 +82,7 @@ pub(in crate::store) fn transition_task(
     if to.is_terminal() {
         let sql = "UPDATE task_owner SET revision = revision + 1 WHERE task_id = ?1";
         execute(connection, sql, [row.task.task_id.to_string()], "claiming a task")?;
-        void_pending(connection, row, &format!("the task is {to}"), at)?;
+        void_pending(connection, row, (who, &format!("the task is {to}")), at)?;
     }
     Ok(())
 }
@@ -114,21 +114,28 @@ fn status_path(from: Status, to: Status) -> Vec<Status> {
     line.into_iter().skip_while(|status| *status != from).skip(1).take_while(|status| *status <= to).collect()
 }
 
-fn void_pending(connection: &Connection, row: &TaskRow, why: &str, at: Instant) -> Result<()> {
-    outbox::void_of_task(connection, row, why, at)?;
+fn void_pending(connection: &Connection, row: &TaskRow, (who, why): (&str, &str), at: Instant) -> Result<()> {
+    outbox::void_of_task(connection, row, (who, why), at)?;
     item::void_of_task(connection, row.task.task_id, why, at)
 }
 
-/// An edited task is another one than was asked about. A failed step is still a failed step.
-fn void_actions(connection: &Connection, row: &TaskRow, edit: &TaskEdit) -> Result<()> {
-    let why = "the task was edited";
-    outbox::void_of_task(connection, row, why, edit.at)?;
-    item::void_actions_of_task(connection, row.task.task_id, why, edit.at)?;
+/// Voids what was asked about: a task that was changed is another one. A failed step is still a failed step.
+pub(super) fn void_actions(
+    connection: &Connection,
+    row: &TaskRow,
+    (who, why): (&str, &str),
+    at: Instant,
+) -> Result<()> {
+    outbox::void_of_task(connection, row, (who, why), at)?;
+    item::void_actions_of_task(connection, row.task.task_id, why, at)?;
     if row.task.status == Status::WaitingHitl && !item::has_open_item(connection, row.task.task_id)? {
-        return end_waiting(connection, row, edit.at);
+        return end_waiting(connection, row, (who, why), at);
     }
     Ok(())
 }
+
+/// Who edits a task, and why what it waited for is void.
+const EDITED: (&str, &str) = ("person", "the task was edited");
 
 fn snooze(connection: &Connection, row: &TaskRow, until: Option<Instant>, edit: &TaskEdit) -> Result<()> {
     let text = until.map(|at| at.to_string());
@@ -145,7 +152,7 @@ fn instruct_step(connection: &Connection, row: &TaskRow, step: &str, words: &str
     if !row.task.subtasks.iter().any(|subtask| subtask.step == step && !subtask.done) {
         return Err(StoreError::Refused(format!("task {} has no open step '{step}'", task_label(row))));
     }
-    void_actions(connection, row, edit)?;
+    void_actions(connection, row, EDITED, edit.at)?;
     let mut row = task::get(connection, row.task.task_id)?;
     row.task.context.more.insert(INSTRUCTION.to_owned(), Value::from(words));
     if let Some(output) = row.task.tool_output.as_mut() {
@@ -169,24 +176,24 @@ fn change_field(session: &Session, row: &TaskRow, edit: &TaskEdit) -> Result<()>
         "priority" => record_correction(session, row, CorrectionKind::Priority, (&from, &to), edit),
         "objective" => {
             record_correction(session, row, CorrectionKind::Objective, ("", ""), edit)?;
-            void_actions(session, row, edit)
+            void_actions(session, row, EDITED, edit.at)
         }
         "deadline" => {
             record_correction(session, row, CorrectionKind::Deadline, ("", ""), edit)?;
-            void_actions(session, row, edit)
+            void_actions(session, row, EDITED, edit.at)
         }
         _ => Ok(()),
     }
 }
 
 /// What it waited for is void: the open step is the person's now.
-fn end_waiting(connection: &Connection, row: &TaskRow, at: Instant) -> Result<()> {
+fn end_waiting(connection: &Connection, row: &TaskRow, (who, why): (&str, &str), at: Instant) -> Result<()> {
     let mv = task::StatusTransition {
         account: &row.account,
         from: row.task.status.as_str(),
         to: Status::InProgress,
-        who: "person",
-        why: "the task was edited, so what it waited for is void",
+        who,
+        why: &format!("{why}, so what it waited for is void"),
         at,
     };
     task::set_status(connection, row.task.task_id, &mv)
