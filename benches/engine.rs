@@ -142,7 +142,7 @@ struct Nobody;
 
 impl CallHandler for Nobody {
     fn answer<'a>(&'a self, _: CallContext<'a>, _: &'a Call) -> ReplyFuture<'a> {
-        Box::pin(async { Err(anyhow!("a trivial node asks nothing")) })
+        Box::pin(async { Err(anyhow!("a trivial node asks nothing").into()) })
     }
 }
 

@@ -73,7 +73,7 @@ pub fn hit(name: &str, when: &str) {
 
 #[cfg(not(debug_assertions))]
 #[inline(always)]
-pub const fn pass(_name: &str, _when: &str) {}
+pub const fn hit(_name: &str, _when: &str) {}
 
 /// The place before or after a commit that holds a write of this name.
 #[cfg(debug_assertions)]
@@ -83,7 +83,7 @@ pub fn hit_commit(write: &str, when: &str) {
 
 #[cfg(not(debug_assertions))]
 #[inline(always)]
-pub const fn pass_commit(_write: &str, _when: &str) {}
+pub const fn hit_commit(_write: &str, _when: &str) {}
 
 /// A call to the outside, with a place to die before and after it.
 pub fn around<T>(name: &str, call: impl FnOnce() -> T) -> T {

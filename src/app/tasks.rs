@@ -218,7 +218,7 @@ impl App {
         let shown = |row: &ReminderRow| ShownReminder {
             action_id: row.action_id,
             due_at: row.due_at,
-            next: row.every.and_then(|every| every.next(row.first_at, now.max(row.due_at), zone)),
+            next: row.every.and_then(|every| every.next(row.first_at, now, zone)),
         };
         let shown = reminders.iter().map(shown).collect();
         self.store.write(Write::MarkRemindersShown { shown, at: now }).await?;

@@ -13,6 +13,7 @@ mod pace;
 mod push;
 mod queue;
 mod requests;
+mod resume;
 mod rules;
 
 use std::{future::Future, sync::Arc};
@@ -50,6 +51,7 @@ impl Shared {
         }
         self.tracker.spawn(mail::tell_settled(self.clone()));
         self.tracker.spawn(requests::serve(self.clone()));
+        self.tracker.spawn(resume::resume_runs(self.clone()));
         self.tracker.spawn(model::watch(self.clone()));
         self.tracker.spawn(queue::tend(self.clone()));
         self.tracker.spawn(memory::tend(self.clone()));

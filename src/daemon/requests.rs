@@ -1,4 +1,4 @@
-//! Noticing what other commands wrote: requests to answer, decisions and forks to go on with.
+//! Answers the requests that other commands leave in the database.
 
 use std::time::Duration;
 
@@ -18,12 +18,8 @@ pub(super) async fn serve(shared: Shared) {
 
 async fn notice(shared: &Shared) -> anyhow::Result<()> {
     let app = &shared.worker.app;
-    let (store, now) = (&app.store, app.clock.now());
-    let (requests, running) =
-        store.read(move |reader| Ok((reader.open_requests()?, reader.resumable_runs(now)?))).await?;
-    if !running.is_empty() {
-        shared.worker.engine.resume_unfinished_runs().await?;
-    }
+    let store = &app.store;
+    let requests = store.read(|reader| reader.open_requests()).await?;
     for (request, kind, _) in requests {
         store.write(Write::UpdateRequest { request, answer: None }).await?;
         let answer = match kind.as_str() {

@@ -10,35 +10,76 @@ use super::{
 };
 use crate::{
     model::{ActionId, Mail, MailId, Move, NodeName, ReplyJson, RunState, TaskId, run::STATE_SCHEMA},
-    store::value::{ActionMove, MailContext, NewAction, NewRun, RecordedReply, RunRecord},
+    store::value::{ActionMove, Checkpoint, MailContext, NewAction, NewRun, RecordedReply, RunRecord},
 };
 
 pub struct ActiveRun {
     pub(super) identity: RunIdentity,
+    pub(super) mail: Option<Arc<Mail>>,
+    pub(super) task_id: Option<TaskId>,
+    /// The number of the last checkpoint, and the node that is visited next.
     pub(super) seq: u32,
     pub(super) node: NodeName,
     pub(super) state: RunState,
-    pub(super) mail: Option<Arc<Mail>>,
-    pub(super) task_id: Option<TaskId>,
-    /// Of the task, as this run knows it; none until it is read.
+    /// The revision of the task that this run knows; none until the task is read.
     pub(super) task_revision: Option<i64>,
-    /// The effect the last checkpoint waits for.
-    pub(super) awaited_effect: Option<ActionId>,
-    /// The same effect as it was just planned, still in memory.
-    pub(super) planned_action: Option<Arc<NewAction>>,
-    /// Replies given before the node asks.
-    pub(super) prefilled_replies: Vec<(Call, ReplyJson)>,
-    /// Not yet stored; they go with the next checkpoint.
-    pub(super) unsaved_replies: Vec<RecordedReply>,
-    /// The end of the effect it waited for, likewise.
-    pub(super) action_move: Option<Box<ActionMove>>,
+    pub(super) phase: Phase,
+    pub(super) gathered: Gathered,
     pub(super) reply_log: ReplyLog,
-    /// The checkpoint for which a model was asked before this process began.
+    /// The checkpoint for which a model was called before this process began.
     pub(super) model_checkpoint: Option<u32>,
-    /// The checkpoint this run is ahead of the disk by.
+    /// The checkpoint by which this run is ahead of the disk.
     pub(super) in_flight_checkpoint: Option<InFlightCheckpoint>,
-    /// Opened by what is stored.
+    /// The runs that stored checkpoints of this run have opened.
     pub(super) children: Vec<ActiveRun>,
+}
+
+/// What a run needs before it visits its next node.
+pub(super) enum Phase {
+    /// Nothing.
+    Ready,
+    /// The outcome of an effect; `planned` is that effect as it was planned a moment ago, while it is still in memory.
+    AwaitingEffect { action_id: ActionId, planned: Option<Arc<NewAction>> },
+}
+
+impl Phase {
+    fn after(next_move: &Move, planned: Option<Arc<NewAction>>) -> Self {
+        match next_move {
+            Move::Wait { action_id } => Self::AwaitingEffect { action_id: *action_id, planned },
+            _ => Self::Ready,
+        }
+    }
+
+    pub(super) fn awaited_effect(&self) -> Option<ActionId> {
+        match self {
+            Self::Ready => None,
+            Self::AwaitingEffect { action_id, .. } => Some(*action_id),
+        }
+    }
+
+    pub(super) fn planned_action(&self) -> Option<&NewAction> {
+        match self {
+            Self::Ready => None,
+            Self::AwaitingEffect { planned, .. } => planned.as_deref(),
+        }
+    }
+
+    /// Forgets the effect as it was planned: what is stored counts from now on.
+    pub(super) fn forget_plan(&mut self) {
+        if let Self::AwaitingEffect { planned, .. } = self {
+            *planned = None;
+        }
+    }
+}
+
+/// What was gathered since the last checkpoint and is stored with the next one.
+#[derive(Default)]
+pub(super) struct Gathered {
+    /// Replies that the node of the next visit is given before it asks for them.
+    pub(super) prefilled: Vec<(Call, ReplyJson)>,
+    pub(super) replies: Vec<RecordedReply>,
+    /// The last move of the effect that the run waited for.
+    pub(super) action_move: Option<Box<ActionMove>>,
 }
 
 /// The replies a run has on record, and how often each question was asked. A run asks a handful.
@@ -95,11 +136,8 @@ impl ActiveRun {
             mail,
             task_id: None,
             task_revision: None,
-            awaited_effect: None,
-            planned_action: None,
-            prefilled_replies: Vec::new(),
-            unsaved_replies: Vec::new(),
-            action_move: None,
+            phase: Phase::Ready,
+            gathered: Gathered::default(),
             reply_log: ReplyLog::default(),
             model_checkpoint: None,
             in_flight_checkpoint: None,
@@ -129,13 +167,13 @@ impl ActiveRun {
     /// the mail belongs to a conversation, whose tasks may have been opened since.
     pub fn for_arrived_mail(head: RunIdentity, mail_id: MailId, mail: Arc<Mail>, known: &MailContext) -> Self {
         let state = RunState { mail_id: Some(mail_id), ..RunState::default() };
-        let mut ticket = Self::new(head, NodeName::PlanStep, state, Some(mail));
+        let mut run = Self::new(head, NodeName::PlanStep, state, Some(mail));
         if known.alone
             && let Ok(value) = ReplyJson::encode(known)
         {
-            ticket.prefill_reply(Call::Acquaintance { mail_id }, value);
+            run.prefill_reply(Call::Acquaintance { mail_id }, value);
         }
-        ticket
+        run
     }
 
     /// A reply known before the node asks; recorded like any other.
@@ -143,8 +181,8 @@ impl ActiveRun {
         let hash = call.input_hash();
         let (ordinal, _) = self.reply_log.register_call(self.node, &hash);
         let reply = RecordedReply { node: self.node, input_hash: hash, ordinal, reply: value.clone(), call: None };
-        self.unsaved_replies.push(reply);
-        self.prefilled_replies.push((call, value));
+        self.gathered.replies.push(reply);
+        self.gathered.prefilled.push((call, value));
     }
 
     /// Builds the state again from arrival and changes.
@@ -160,7 +198,7 @@ impl ActiveRun {
             kind: row.kind,
             is_fork: row.fork_of.is_some(),
         };
-        let mut ticket = Self {
+        let mut run = Self {
             seq: row.seq,
             task_id: row.task_id,
             ..Self::new(head, row.node, record.initial_state.clone(), mail)
@@ -168,25 +206,33 @@ impl ActiveRun {
         for checkpoint in
             record.checkpoints.iter().filter(|checkpoint| row.fork_seq.is_none_or(|seq| checkpoint.seq > seq))
         {
-            ticket.restore_task(record, checkpoint.seq)?;
+            run.restore_task(record, checkpoint.seq)?;
             for change in &checkpoint.changes {
-                ticket.state.apply(change, checkpoint.entered_at).context("a stored change does not fit its state")?;
+                run.state.apply(change, checkpoint.entered_at).context("a stored change does not fit its state")?;
             }
-            ticket.awaited_effect = match checkpoint.next_move {
-                Move::Wait { action_id } => Some(action_id),
-                _ => None,
-            };
+            run.phase = Phase::after(&checkpoint.next_move, None);
         }
-        ticket.model_checkpoint = record.model_checkpoints.contains(&(row.seq + 1)).then_some(row.seq + 1);
+        run.model_checkpoint = record.model_checkpoints.contains(&(row.seq + 1)).then_some(row.seq + 1);
         // The task was read at some checkpoint; what it is now must be read anew.
-        ticket.task_revision = None;
+        run.task_revision = None;
         for (seq, reply) in &record.replies {
-            ticket.reply_log.recorded.push(reply.clone());
+            run.reply_log.recorded.push(reply.clone());
             if *seq <= row.seq && *seq > 0 {
-                ticket.reply_log.mark_reply_used(reply);
+                run.reply_log.mark_reply_used(reply);
             }
         }
-        Ok(ticket)
+        Ok(run)
+    }
+
+    /// Moves the run to where a checkpoint leads. The run is ahead of the store until that checkpoint is stored.
+    pub(super) fn step_to(&mut self, node: NodeName, checkpoint: &Checkpoint) {
+        self.seq += 1;
+        self.node = node;
+        let writes_task = checkpoint.changes.iter().any(|change| change.written_field().starts_with("task."));
+        if let Some(revision) = self.task_revision.as_mut().filter(|_| writes_task) {
+            *revision += 1;
+        }
+        self.phase = Phase::after(&checkpoint.next_move, checkpoint.action.clone());
     }
 
     /// Where a checkpoint began with the task read anew, that is the task its changes apply to.

@@ -36,15 +36,27 @@ const SENT_MAILS: usize = 20;
 const STYLE_MAILS: usize = 3;
 const STYLE_CHARS: usize = 500;
 
-/// Nothing is wrong, but the run cannot go on before then.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
+/// Until when a run cannot go on although nothing is wrong, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDeferred {
     pub reason: String,
     pub until: Instant,
 }
 
-pub type ReplyFuture<'a> = Pin<Box<dyn Future<Output = anyhow::Result<CallReply>> + Send + 'a>>;
+/// Why a call has no reply.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The call can be answered later.
+    #[error("{}", .0.reason)]
+    Deferred(RunDeferred),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Failed(#[from] anyhow::Error),
+}
+
+pub type CallResult<T = CallReply> = Result<T, CallError>;
+pub type ReplyFuture<'a> = Pin<Box<dyn Future<Output = CallResult> + Send + 'a>>;
 
 /// A reply, and what it obliges the asker to store with it.
 pub struct CallReply {
@@ -116,7 +128,7 @@ impl CallHandler for LiveCallHandler {
 }
 
 impl LiveCallHandler {
-    async fn carry_out_effect(&self, asker: CallContext<'_>, action_id: ActionId) -> anyhow::Result<CallReply> {
+    async fn carry_out_effect(&self, asker: CallContext<'_>, action_id: ActionId) -> CallResult {
         let mut moved = None;
         let carried =
             self.outbox.carry_out_returning_last_move(action_id, asker.planned, asker.mail, asker.now, &mut moved);
@@ -124,25 +136,28 @@ impl LiveCallHandler {
             EffectProgress::Ended(state, result) => {
                 Ok(CallReply { value: encode_reply(&EffectOutcome { state, result })?, action_move: moved, call: None })
             }
-            EffectProgress::Deferred { reason, until } => Err(RunDeferred { reason, until }.into()),
+            EffectProgress::Deferred { reason, until } => Err(CallError::Deferred(RunDeferred { reason, until })),
         }
     }
 
     /// Asked of the calendar. One that does not answer stops nobody: what is proposed says so, and a person decides.
-    async fn fetch_busy_times(&self, asker: CallContext<'_>, from: Instant, to: Instant) -> anyhow::Result<ReplyJson> {
+    async fn fetch_busy_times(&self, asker: CallContext<'_>, from: Instant, to: Instant) -> CallResult<ReplyJson> {
         let agenda = match self.outbox.busy(&asker.run.account, from, to).await {
             Ok(None) => BusyTimes::None,
             Ok(Some(busy)) => BusyTimes::Known { busy },
             Err(SourceError::RateLimited { after }) => {
                 let until = asker.now.plus(chrono::Duration::from_std(after).unwrap_or(QUEUE_ROOM_RETRY));
-                return Err(RunDeferred { reason: "waits: the calendar's limit is reached".into(), until }.into());
+                return Err(CallError::Deferred(RunDeferred {
+                    reason: "waits: the calendar's limit is reached".into(),
+                    until,
+                }));
             }
             Err(error) => BusyTimes::Silent { why: error.to_string() },
         };
         encode_reply(&agenda)
     }
 
-    async fn find_invited_events(&self, asker: CallContext<'_>, uid: &str) -> anyhow::Result<ReplyJson> {
+    async fn find_invited_events(&self, asker: CallContext<'_>, uid: &str) -> CallResult<ReplyJson> {
         encode_reply(&match self.outbox.invited(&asker.run.account, uid.to_owned()).await {
             Ok(None) => CalendarLookup::NoCalendar,
             Ok(Some(events)) => CalendarLookup::Known { events },
@@ -150,14 +165,14 @@ impl LiveCallHandler {
         })
     }
 
-    async fn call_model(&self, asker: CallContext<'_>, inquiry: &Inquiry) -> anyhow::Result<CallReply> {
+    async fn call_model(&self, asker: CallContext<'_>, inquiry: &Inquiry) -> CallResult {
         let model = self.model.as_ref().context("there is no model to ask")?;
         let (heard, call) = model.call(&self.store, asker, inquiry).await?;
         Ok(CallReply { value: encode_reply(&heard)?, action_move: None, call: Some(Box::new(call)) })
     }
 
     /// Everything but effects is a few short reads.
-    fn look_up_reply(&self, asker: CallContext<'_>, call: &Call) -> anyhow::Result<ReplyJson> {
+    fn look_up_reply(&self, asker: CallContext<'_>, call: &Call) -> CallResult<ReplyJson> {
         let CallContext { run: head, state, now, .. } = asker;
         match call {
             Call::Acquaintance { mail_id } => {
@@ -190,13 +205,11 @@ impl LiveCallHandler {
             | Call::Effect { .. }
             | Call::Busy { .. }
             | Call::Invited { .. }
-            | Call::Model { .. } => {
-                anyhow::bail!("it is asked for elsewhere, not looked up")
-            }
+            | Call::Model { .. } => Err(anyhow::anyhow!("it is asked for elsewhere, not looked up").into()),
         }
     }
 
-    fn rank_task(&self, state: &RunState, urgency: Option<f64>, now: Instant) -> anyhow::Result<ReplyJson> {
+    fn rank_task(&self, state: &RunState, urgency: Option<f64>, now: Instant) -> CallResult<ReplyJson> {
         let mut facts = state.facts.clone().context("the task has no facts to rank by")?;
         if let Some(urgency) = urgency {
             (facts.urgency, facts.urgency_origin) = (urgency, UrgencyOrigin::Model);
@@ -211,7 +224,7 @@ impl LiveCallHandler {
         })
     }
 
-    fn read_thread(&self, head: &RunIdentity, thread: &str) -> anyhow::Result<ReplyJson> {
+    fn read_thread(&self, head: &RunIdentity, thread: &str) -> CallResult<ReplyJson> {
         let mails = self.store.read_blocking(|reader| reader.thread_mails(&head.account, thread, THREAD_MAILS))?;
         let mails: Vec<ThreadMail> = mails
             .into_iter()
@@ -224,7 +237,7 @@ impl LiveCallHandler {
         encode_reply(&mails)
     }
 
-    fn read_writing_samples(&self, head: &RunIdentity, person: &str) -> anyhow::Result<ReplyJson> {
+    fn read_writing_samples(&self, head: &RunIdentity, person: &str) -> CallResult<ReplyJson> {
         let mut mails = self.store.read_blocking(|reader| reader.sent_mails(&head.account, SENT_MAILS))?;
         mails.retain(|mail| !mail.text.trim().is_empty());
         mails.sort_by_key(|mail| !mail.to.iter().any(|to| to.addr == person));
@@ -234,24 +247,24 @@ impl LiveCallHandler {
     }
 
     /// The store refuses what does not fit in any case; asking first spares it the batch it would have to do again.
-    fn check_queue_room(&self, asker: CallContext<'_>) -> anyhow::Result<ReplyJson> {
+    fn check_queue_room(&self, asker: CallContext<'_>) -> CallResult<ReplyJson> {
         let policy = self.outbox.policy();
         if policy.is_broken {
             let until = asker.now.plus(QUEUE_ROOM_RETRY);
-            return Err(RunDeferred { reason: EffectPolicy::BROKEN.into(), until }.into());
+            return Err(CallError::Deferred(RunDeferred { reason: EffectPolicy::BROKEN.into(), until }));
         }
         let caps = policy.caps;
         let room = QueueLimits { all: caps.pending, per_sender: caps.pending_per_sender };
         match self.store.read_blocking(|reader| reader.ensure_queue_room(&asker.run.account, asker.state.mail_id, room))
         {
             Err(StoreError::QueueFull(reason)) => {
-                Err(RunDeferred { reason, until: asker.now.plus(QUEUE_ROOM_RETRY) }.into())
+                Err(CallError::Deferred(RunDeferred { reason, until: asker.now.plus(QUEUE_ROOM_RETRY) }))
             }
             outcome => encode_reply(&outcome.map(|()| true)?),
         }
     }
 
-    fn read_account_permissions(&self, head: &RunIdentity) -> anyhow::Result<ReplyJson> {
+    fn read_account_permissions(&self, head: &RunIdentity) -> CallResult<ReplyJson> {
         let (account, paused) = self
             .store
             .read_blocking(|reader| Ok((reader.account(&head.account).skip_unreadable()?, reader.is_paused()?)))?;
@@ -267,6 +280,6 @@ fn truncate_to_preview(text: &str) -> String {
     text.trim().chars().take(240).collect()
 }
 
-pub(super) fn encode_reply(value: &impl serde::Serialize) -> anyhow::Result<ReplyJson> {
-    ReplyJson::encode(value).context("a reply could not be encoded")
+pub(super) fn encode_reply(value: &impl serde::Serialize) -> CallResult<ReplyJson> {
+    Ok(ReplyJson::encode(value).context("a reply could not be encoded")?)
 }

@@ -2,127 +2,97 @@
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::bail;
-
 use super::{
     active_run::ActiveRun,
     call_handler::{QUEUE_ROOM_RETRY, RunDeferred},
     engine::EngineInner,
+    interrupt::{Advance, Interrupt},
 };
 use crate::store::{PendingWrite, StoreError, Write, value::Checkpoint};
 
 /// Between attempts to commit while the disk is full or another program holds the lock.
 pub(super) const DISK_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How a commit ended.
-pub(super) enum CheckpointOutcome {
-    Stored,
-    /// The task changed under the run: look again.
-    Overtaken,
-    /// There is nothing more to do for the run in this process.
-    Stop,
-}
-
-/// Goes on only with what is stored.
-macro_rules! stored {
-    ($committed:expr) => {
-        match $committed {
-            CheckpointOutcome::Stored => {}
-            committed => return Ok(committed),
-        }
-    };
-}
-pub(super) use stored;
-
-/// Handed to the writer, which takes what a run hands over in its order; refused when the one before it was.
+/// A checkpoint that was handed to the writer. The writer takes what a run hands over in its order, and refuses a checkpoint
+/// whose predecessor it refused.
 pub(super) struct InFlightCheckpoint {
     checkpoint: Arc<Checkpoint>,
     pending: PendingWrite,
 }
 
+/// Whether a commit had to wait until there was room on the disk.
+#[derive(PartialEq, Eq)]
+enum CommitDelay {
+    None,
+    Waited,
+}
+
 impl EngineInner {
-    /// Sends a checkpoint after the one under way, and waits for that one. The new one is under way then.
-    pub(super) async fn submit_checkpoint(
-        &self,
-        ticket: &mut ActiveRun,
-        checkpoint: &Arc<Checkpoint>,
-    ) -> anyhow::Result<CheckpointOutcome> {
+    /// Sends a checkpoint behind the one in flight and waits for that one. The new one is in flight then.
+    pub(super) async fn submit_checkpoint(&self, run: &mut ActiveRun, checkpoint: &Arc<Checkpoint>) -> Advance {
         let mut next = self.send_checkpoint(checkpoint)?;
-        if let Some(before) = ticket.in_flight_checkpoint.take() {
-            let mut late = false;
-            stored!(self.finish_checkpoint(ticket, before, &mut late).await?);
-            if late {
-                // It came before the one it follows, and was refused.
-                next = self.send_checkpoint(checkpoint)?;
-            }
+        if let Some(before) = run.in_flight_checkpoint.take()
+            && self.finish_checkpoint(run, before).await? == CommitDelay::Waited
+        {
+            // It reached the writer before the one it follows, and was refused.
+            next = self.send_checkpoint(checkpoint)?;
         }
-        ticket.in_flight_checkpoint = Some(next);
-        Ok(CheckpointOutcome::Stored)
+        run.in_flight_checkpoint = Some(next);
+        Ok(())
     }
 
-    /// Waits for what is under way.
-    pub(super) async fn await_in_flight_checkpoint(&self, ticket: &mut ActiveRun) -> anyhow::Result<CheckpointOutcome> {
-        match ticket.in_flight_checkpoint.take() {
-            Some(under_way) => self.finish_checkpoint(ticket, under_way, &mut false).await,
-            None => Ok(CheckpointOutcome::Stored),
+    /// Waits until the checkpoint in flight, if there is one, is stored.
+    pub(super) async fn await_in_flight_checkpoint(&self, run: &mut ActiveRun) -> Advance {
+        if let Some(in_flight) = run.in_flight_checkpoint.take() {
+            self.finish_checkpoint(run, in_flight).await?;
         }
+        Ok(())
     }
 
-    fn send_checkpoint(&self, checkpoint: &Arc<Checkpoint>) -> anyhow::Result<InFlightCheckpoint> {
+    fn send_checkpoint(&self, checkpoint: &Arc<Checkpoint>) -> Advance<InFlightCheckpoint> {
         let pending = self.store.enqueue(Write::Checkpoint(Arc::clone(checkpoint)))?;
         Ok(InFlightCheckpoint { checkpoint: Arc::clone(checkpoint), pending })
     }
 
-    async fn finish_checkpoint(
-        &self,
-        ticket: &mut ActiveRun,
-        under_way: InFlightCheckpoint,
-        late: &mut bool,
-    ) -> anyhow::Result<CheckpointOutcome> {
-        let checkpoint = Arc::clone(&under_way.checkpoint);
-        stored!(self.await_commit(under_way, late).await?);
+    /// Waits for a checkpoint, then writes its reflection and remembers the runs that it opened.
+    async fn finish_checkpoint(&self, run: &mut ActiveRun, in_flight: InFlightCheckpoint) -> Advance<CommitDelay> {
+        let checkpoint = Arc::clone(&in_flight.checkpoint);
+        let delay = self.await_commit(in_flight).await?;
         if let (Some(journal), Some((day, line))) = (&self.journal, checkpoint.reflection.as_deref()) {
             journal.append(day, line);
         }
-        ticket
-            .children
-            .extend(checkpoint.runs.iter().cloned().map(|run| ActiveRun::from_new_run(run, ticket.mail.clone())));
-        Ok(CheckpointOutcome::Stored)
+        run.children.extend(checkpoint.runs.iter().cloned().map(|new| ActiveRun::from_new_run(new, run.mail.clone())));
+        Ok(delay)
     }
 
-    pub(super) async fn commit_checkpoint(&self, checkpoint: &Arc<Checkpoint>) -> anyhow::Result<CheckpointOutcome> {
-        self.await_commit(self.send_checkpoint(checkpoint)?, &mut false).await
+    pub(super) async fn commit_checkpoint(&self, checkpoint: &Arc<Checkpoint>) -> Advance {
+        self.await_commit(self.send_checkpoint(checkpoint)?).await.map(drop)
     }
 
-    /// A full disk is waited out: the run stands still, nothing is lost, and it goes on when there is room. `late` says
-    /// that it did.
-    async fn await_commit(&self, under_way: InFlightCheckpoint, late: &mut bool) -> anyhow::Result<CheckpointOutcome> {
-        let InFlightCheckpoint { checkpoint, mut pending } = under_way;
+    /// Waits until a checkpoint is stored. A full disk is waited out: the run stands still, nothing is lost, and it goes on
+    /// when there is room.
+    async fn await_commit(&self, in_flight: InFlightCheckpoint) -> Advance<CommitDelay> {
+        let InFlightCheckpoint { checkpoint, mut pending } = in_flight;
+        let mut delay = CommitDelay::None;
         loop {
             match pending.answer().await {
-                Ok(_) => return Ok(CheckpointOutcome::Stored),
-                Err(StoreError::Conflict(reason)) => {
-                    return Ok(if reason.starts_with("run ") {
-                        CheckpointOutcome::Stop
-                    } else {
-                        CheckpointOutcome::Overtaken
-                    });
-                }
+                Ok(_) => return Ok(delay),
                 Err(error) if error.is_transient() => {
-                    if !std::mem::replace(late, true) {
+                    if delay == CommitDelay::None {
                         tracing::error!(run.id = %checkpoint.run_id, "{error}; waiting");
                     }
+                    delay = CommitDelay::Waited;
                     tokio::select! {
                         () = tokio::time::sleep(DISK_RETRY_INTERVAL) => {}
-                        () = self.stop.cancelled() => return Ok(CheckpointOutcome::Stop),
+                        () = self.stop.cancelled() => return Err(Interrupt::Stop),
                     }
                     pending = self.send_checkpoint(&checkpoint)?.pending;
                 }
-                Err(StoreError::Stopped) => return Ok(CheckpointOutcome::Stop),
                 Err(StoreError::QueueFull(reason)) => {
-                    return Err(RunDeferred { reason, until: checkpoint.entered_at.plus(QUEUE_ROOM_RETRY) }.into());
+                    let until = checkpoint.entered_at.plus(QUEUE_ROOM_RETRY);
+                    return Err(Interrupt::Defer(RunDeferred { reason, until }));
                 }
-                Err(error) => bail!(error),
+                Err(error) => return Err(error.into()),
             }
         }
     }

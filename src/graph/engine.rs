@@ -12,6 +12,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{
     active_run::ActiveRun,
     call_handler::CallHandler,
+    interrupt::Interrupt,
     node::Nodes,
     supervisor::ClaimedRun,
     thread_queue::ThreadQueues,
@@ -133,10 +134,11 @@ impl Engine {
                     }
                 }
                 Ok(None) => self.0.release_run(run_id),
-                Err(error) => {
+                Err(Interrupt::Fail(error)) => {
                     self.0.release_run(run_id);
                     self.park_unloadable_run(run_id, &format!("{error:#}")).await;
                 }
+                Err(_) => self.0.release_run(run_id),
             }
         }
         Ok(resumed)

@@ -12,6 +12,7 @@ pub mod entry;
 mod failure;
 mod followup;
 mod fork;
+mod interrupt;
 mod model_caller;
 mod model_reply;
 pub mod node;
@@ -22,7 +23,9 @@ mod thread_queue;
 pub mod topology;
 
 pub use active_run::ActiveRun;
-pub use call_handler::{CallContext, CallHandler, CallReply, LiveCallHandler, ReplyFuture, RunDeferred};
+pub use call_handler::{
+    CallContext, CallError, CallHandler, CallReply, CallResult, LiveCallHandler, ReplyFuture, RunDeferred,
+};
 pub use engine::{Engine, EngineLimits};
 pub use fork::fork_run;
 pub use model_caller::{MODEL_IN_USE, NodeModelCaller};

@@ -1,6 +1,6 @@
 //! What a model said is on the disk before anybody uses it: a run that dies after this hears the same again.
 
-use super::{active_run::ActiveRun, commit::DISK_RETRY_INTERVAL, engine::EngineInner, entry::Call};
+use super::{active_run::ActiveRun, commit::DISK_RETRY_INTERVAL, engine::EngineInner, entry::Call, interrupt::Advance};
 use crate::{
     model::{Instant, ReplyJson, llm::ModelCall},
     store::{
@@ -14,26 +14,27 @@ impl EngineInner {
     /// checkpoint like any other.
     pub(super) async fn record_model_reply(
         &self,
-        ticket: &mut ActiveRun,
+        run: &mut ActiveRun,
         (input_hash, ordinal): (String, u32),
         value: ReplyJson,
         call: Box<ModelCall>,
         at: Instant,
-    ) -> anyhow::Result<ReplyJson> {
-        let node = ticket.node;
+    ) -> Advance<ReplyJson> {
+        let node = run.node;
         if !call.outcome.was_attempted() {
             let reply = RecordedReply { node, input_hash, ordinal, reply: value.clone(), call: Some(call) };
-            ticket.unsaved_replies.push(reply);
+            run.gathered.replies.push(reply);
             return Ok(value);
         }
         // The task is read anew after a kill; whatever else was looked up for the question stands.
-        let task = ticket.task_id.map(|task_id| Call::Task { task_id }.input_hash());
-        let with = ticket
-            .unsaved_replies
+        let task = run.task_id.map(|task_id| Call::Task { task_id }.input_hash());
+        let with = run
+            .gathered
+            .replies
             .iter()
             .filter(|known| known.call.is_none() && Some(&known.input_hash) != task.as_ref());
         let new = NewModelCall {
-            run: Some((ticket.run_id(), ticket.seq + 1)),
+            run: Some((run.run_id(), run.seq + 1)),
             node: node.to_string(),
             input_hash,
             ordinal,

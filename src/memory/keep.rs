@@ -24,6 +24,8 @@ const PARTS_A_ROUND: usize = 16;
 /// The first pause after a failure; each further one is twice as long.
 const FIRST_PAUSE: i64 = 5;
 const LONGEST_PAUSE: i64 = 60;
+/// Seconds for which a server that holds what it was given is not checked again.
+const WHOLE_FOR: i64 = 60;
 
 /// When a place that could not be reached is tried again.
 #[derive(Default)]
@@ -32,8 +34,10 @@ pub(super) struct Retry {
     until: Option<Instant>,
     /// Nobody asks it before then: a question failed. Tending it is not put off, so that it is healed, or told.
     silent_until: Option<Instant>,
-    /// The place was looked at and holds what it was given.
-    whole: bool,
+    /// A server was found to hold what it was given, and is not checked again before then.
+    whole_until: Option<Instant>,
+    /// How many points it held then.
+    points: u64,
     /// Why, for those who ask meanwhile.
     why: String,
 }
@@ -107,7 +111,7 @@ impl Memory {
     pub(super) fn spare_the_next(&self, error: &MemoryError) {
         let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
         retry.silent_until = Some(self.clock.now().plus(chrono::Duration::seconds(FIRST_PAUSE)));
-        retry.whole = false;
+        retry.whole_until = None;
         retry.why = error.to_string();
     }
 
@@ -171,16 +175,26 @@ impl Memory {
         Ok(due.len())
     }
 
-    /// Looks whether the place holds what it was given, and gives it everything again when it does not. A server is
-    /// asked once, and again when anything went wrong with it.
+    /// Checks that the place holds what it was given, and gives it everything again when it does not. A server is checked
+    /// again after a while, and when anything went wrong with it: somebody may have replaced the collection by one that
+    /// takes our points, and then most of them are missing.
     async fn must_be_whole(&self) -> Result<()> {
-        if self.retry.lock().unwrap_or_else(PoisonError::into_inner).whole {
+        let now = self.clock.now();
+        let lock = || self.retry.lock().unwrap_or_else(PoisonError::into_inner);
+        if lock().whole_until.is_some_and(|until| now < until) {
             return Ok(());
         }
-        let whole = self.vectors.is_whole().await?;
-        self.retry.lock().unwrap_or_else(PoisonError::into_inner).whole = whole && self.here.1.is_none();
+        let is_server = self.here.1.is_none();
+        let mut whole = self.vectors.is_whole().await?;
+        if whole && is_server {
+            let points = self.vectors.count().await?;
+            whole = points.saturating_mul(2) >= lock().points;
+            lock().points = points;
+            lock().whole_until = whole.then(|| now.plus(chrono::Duration::seconds(WHOLE_FOR)));
+        }
         if !whole {
             tracing::warn!(place = self.vectors.place(), "the memory is not there or not ours; it is made anew");
+            lock().points = 0;
             self.rebuild().await?;
             self.vectors.clear().await?;
             self.store.write(Write::MarkMemoryCleared).await?;
@@ -207,7 +221,7 @@ impl Memory {
         let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
         retry.pause = (retry.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
         retry.until = Some(self.clock.now().plus(chrono::Duration::seconds(retry.pause)));
-        retry.whole = false;
+        retry.whole_until = None;
         retry.why = error.to_string();
     }
 

@@ -19,6 +19,8 @@ mod objective;
 mod own_mail;
 mod plan;
 mod read;
+#[cfg(test)]
+mod read_tests;
 mod requests;
 #[cfg(test)]
 mod samples;

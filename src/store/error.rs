@@ -15,6 +15,9 @@ pub enum StoreError {
     /// Somebody changed the row first. Read again and decide again.
     #[error("overtaken: {0}")]
     Conflict(String),
+    /// Somebody else ended or advanced the run. Whoever drove it has nothing more to do.
+    #[error("overtaken: {0}")]
+    RunTakenOver(String),
     /// There is no room for it now. Nothing was stored; later there may be.
     #[error("not now: {0}")]
     QueueFull(String),

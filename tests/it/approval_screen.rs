@@ -525,7 +525,7 @@ fn scripts_say_yes_to_several_and_get_codes() {
         (&["hitl", "edit", "1", "--text", " "], 1),
         (&["hitl", "approve", "9"], 3),
         (&["hitl", "undo", "nothing"], 3),
-        (&["hitl", "snooze", "1", "whenever"], 1),
+        (&["hitl", "snooze", "1", "whenever"], 2),
         (&["hitl", "approve", "1", "--sha256", "0000"], 1),
     ] {
         let answered = house.run(arguments);

@@ -12,7 +12,7 @@ const ROWS: &[&[&str]] = &[
     &["door", "daemon"],
     &["app"],
     &["ingest", "graph", "meta", "assistant", "team"],
-    &["planner"],
+    &["reading"],
     &["outbox", "hitl", "reflection", "audit"],
     &["rules", "tool", "llm", "source", "memory", "store", "witness"],
     &["policy"],
@@ -191,7 +191,7 @@ fn the_rules_about_arrows_can_say_no() {
     for (from, to) in [
         ("store", "graph"),
         ("model", "store"),
-        ("planner", "graph"),
+        ("reading", "graph"),
         ("graph", "app"),
         ("policy", "store"),
         ("graph", "config"),

@@ -103,8 +103,8 @@ fn exit_codes_mean_one_thing_each() {
     let house = House::real_time(Kind::Samples);
     assert_eq!(house.run(&["once"]).code, 0);
     for (command, code) in [
-        (&["tasks", "add", " "][..], 1),
-        (&["tasks", "add", "x", "--due", "the twelfth of never"], 1),
+        (&["tasks", "add", " "][..], 2),
+        (&["tasks", "add", "x", "--due", "the twelfth of never"], 2),
         (&["import", "/nowhere"], 1),
         (&["nonsense"], 2),
         (&["tasks", "set", "1"], 2),

@@ -227,8 +227,9 @@ async fn work_goes_on_without_documents() {
             rig.answer = Arc::new(Answers {
                 inner: Arc::clone(&rig.answer),
                 first: |_: &RunState, call: &Call| {
-                    matches!(call, Call::Recall { .. })
-                        .then(|| -> ReplyFuture<'static> { Box::pin(async { anyhow::bail!("no memory") }) })
+                    matches!(call, Call::Recall { .. }).then(|| -> ReplyFuture<'static> {
+                        Box::pin(async { Err(anyhow::anyhow!("no memory").into()) })
+                    })
                 },
             });
         })

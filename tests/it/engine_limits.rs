@@ -42,7 +42,7 @@ async fn never_more_runs_at_once_than_allowed() {
                             highest.fetch_max(counted.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                             tokio::time::sleep(Duration::from_millis(10)).await;
                             counted.fetch_sub(1, Ordering::SeqCst);
-                            anyhow::bail!("slow")
+                            Err(anyhow::anyhow!("slow").into())
                         })
                     })
                 },

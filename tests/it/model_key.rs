@@ -76,6 +76,6 @@ fn there_is_one_tls_provider_and_the_binary_installs_it_first() {
         assert!(!lock.contains(&format!("name = \"{other}\"")), "{other} is a second provider");
     }
     let main = include_str!("../../src/main.rs");
-    let (install, door) = (main.find("tls::install()").unwrap(), main.find("cli::main()").unwrap());
+    let (install, door) = (main.find("tls::install_provider()").unwrap(), main.find("cli::main()").unwrap());
     assert!(install < door);
 }

@@ -20,7 +20,7 @@ use qdrant_client::{
 use serde_json::json;
 use tokio::net::TcpSocket;
 
-use crate::house::signal;
+use crate::house::{eventually, signal};
 
 const COLLECTION: &str = "letters";
 
@@ -98,7 +98,11 @@ impl QdrantPeer {
 
     /// It keeps its connections and does not answer.
     pub(crate) fn hang(&self) {
-        signal(self.running.as_ref().unwrap().child.id(), "STOP");
+        let id = self.running.as_ref().unwrap().child.id();
+        signal(id, "STOP");
+        // The signal has arrived when the process is stopped, not when it was sent.
+        let is_stopped = || std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap().contains(") T ");
+        eventually("the server stands still", || is_stopped().then_some(()));
     }
 
     pub(crate) fn go_on(&self) {

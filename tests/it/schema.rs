@@ -90,7 +90,7 @@ async fn the_file_is_in_wal_mode_and_sqlite_is_new_enough() {
 /// The writer's own setting cannot be asked from outside; what it is set to stands in one place.
 #[test]
 fn the_writer_asks_for_full_durability() {
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/connect.rs")).unwrap();
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/connection.rs")).unwrap();
     assert!(text.contains("PRAGMA synchronous = FULL") && !text.contains("synchronous = NORMAL"));
 }
 

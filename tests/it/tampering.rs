@@ -147,14 +147,15 @@ async fn nothing_too_old_or_of_another_task_runs() {
         database.execute(swap, (other.action.action_id.to_string(), &one.sha256)).unwrap();
         for asked in [&one, &other] {
             let end = yard.carry_to_the_end(asked.action.action_id).await;
-            assert_eq!(end, OutboxState::Void, "case {nth}: an approval of another action");
+            // A person said yes to something and it does not happen: they are asked again.
+            assert_eq!(end, OutboxState::Failed, "case {nth}: an approval of another action");
         }
     }
     for nth in 0..cases {
         rewind(&yard, &one);
         let late = one.action.terms.as_ref().unwrap().expires_at.plus(chrono::Duration::seconds(nth as i64));
         let end = yard.outbox.carry_out(one.action.action_id, None, Some(&yard.mail), late).await.unwrap();
-        assert!(matches!(end, adjutant::outbox::EffectProgress::Ended(OutboxState::Void, _)), "{end:?}");
+        assert!(matches!(end, adjutant::outbox::EffectProgress::Ended(OutboxState::Failed, _)), "{end:?}");
     }
     assert!(yard.mailbox.delivered.lock().unwrap().is_empty());
     println!("{cases} swapped, {cases} expired");

@@ -226,23 +226,12 @@ impl ExecuteTool {
                 Ok(NodeOutput::from_call(Call::Room { sender }))
             }
             PolicyVerdict::NeedsApproval { class, reason } => {
-                changes
-                    .push(Change::Status { to: Status::WaitingHitl, why: format!("{step} needs approval: {reason}") });
-                let action = approval_request::bind_approval_terms(
-                    action,
-                    &standing.charter,
-                    entry.now,
-                    &entry.run.run_id.to_string(),
-                );
-                let item = approval_request::new_approval_item(
-                    &action,
-                    class,
-                    &reason,
-                    &output,
-                    entry.mail,
-                    &standing.charter,
-                    entry.now,
-                );
+                let why = format!("{step} needs approval: {reason}");
+                changes.push(Change::Status { to: Status::WaitingHitl, why });
+                let (policy, now, run_id) = (&standing.charter, entry.now, entry.run.run_id.to_string());
+                let action = approval_request::bind_approval_terms(action, policy, now, &run_id);
+                let mail = entry.mail;
+                let item = approval_request::new_approval_item(&action, class, &reason, &output, mail, policy, now);
                 let action = planned(action, class, OutboxState::Parked, &reason);
                 let park = Move::Park { reason: format!("{step} waits for approval: {reason}") };
                 Ok(NodeOutput { action, item: Some(item), ..NodeOutput::from_move(park).with_changes(changes) })

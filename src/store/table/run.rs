@@ -127,7 +127,7 @@ fn advance_run(connection: &Connection, point: &Checkpoint, text: &EncodedCheckp
     let node = point.next.unwrap_or(point.node).as_str();
     let values = (&text.run_id, point.seq, node, status.as_str(), reason, &text.at);
     if execute(connection, sql, values, "advancing a run")? == 0 {
-        return Err(StoreError::Conflict(format!(
+        return Err(StoreError::RunTakenOver(format!(
             "run {} is not at checkpoint {} any more",
             point.run_id,
             point.seq - 1
