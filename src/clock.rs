@@ -5,10 +5,10 @@ use std::{
         Arc,
         atomic::{AtomicI64, Ordering},
     },
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
-use chrono::{DateTime, Utc};
+use chrono::DateTime;
 
 use crate::model::Instant;
 
@@ -30,7 +30,7 @@ pub struct ClockNotSet;
 impl Clock {
     /// Checks that the machine's clock has been set at all.
     pub fn check_system() -> Result<(), ClockNotSet> {
-        ensure_set(Utc::now())
+        ensure_set(SystemTime::now())
     }
 
     pub fn stopped_at(at: Instant) -> Self {
@@ -39,7 +39,7 @@ impl Clock {
 
     pub fn now(&self) -> Instant {
         match self {
-            Clock::System => Instant::from_utc_clamped(Utc::now()),
+            Clock::System => clamp(SystemTime::now()),
             Clock::Stopped(seconds) => Instant::from_utc_clamped(
                 DateTime::from_timestamp(seconds.load(Ordering::SeqCst), 0).unwrap_or_default(),
             ),
@@ -69,8 +69,14 @@ impl Clock {
     }
 }
 
-fn ensure_set(now: DateTime<Utc>) -> Result<(), ClockNotSet> {
-    if now < DateTime::UNIX_EPOCH { Err(ClockNotSet) } else { Ok(()) }
+fn ensure_set(now: SystemTime) -> Result<(), ClockNotSet> {
+    if now < SystemTime::UNIX_EPOCH { Err(ClockNotSet) } else { Ok(()) }
+}
+
+/// Returns the nearest time there is: a clock may be put anywhere while the program runs.
+fn clamp(now: SystemTime) -> Instant {
+    let beyond = if now < SystemTime::UNIX_EPOCH { Instant::EARLIEST } else { Instant::LATEST };
+    Instant::from_file_time(now).unwrap_or(beyond)
 }
 
 #[cfg(test)]
@@ -79,7 +85,9 @@ mod tests {
 
     #[test]
     fn a_clock_before_1970_is_not_set() {
-        assert_eq!(ensure_set(DateTime::UNIX_EPOCH), Ok(()));
-        assert_eq!(ensure_set(DateTime::UNIX_EPOCH - chrono::Duration::nanoseconds(1)), Err(ClockNotSet));
+        let before = SystemTime::UNIX_EPOCH - Duration::from_nanos(1);
+        assert_eq!((ensure_set(SystemTime::UNIX_EPOCH), ensure_set(before)), (Ok(()), Err(ClockNotSet)));
+        assert_eq!((clamp(before), clamp(SystemTime::UNIX_EPOCH)), (Instant::EARLIEST, Instant::EARLIEST));
+        assert_eq!(clamp(SystemTime::UNIX_EPOCH + Duration::from_secs(1 << 40)), Instant::LATEST);
     }
 }

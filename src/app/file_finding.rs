@@ -18,6 +18,7 @@ impl App {
             Finding::new(FindingCode::EpochDamaged, problem, remedy)
         }));
         found.extend(find_copy_fault(&self.home.last_good_rules()));
+        found.extend(find_lock_fault(&self.home.lock_file()));
         found
     }
 
@@ -60,4 +61,12 @@ fn find_copy_fault(copy: &Path) -> Option<Finding> {
     let error = regular_file::read_to_string(copy).err().filter(|error| error.kind() != io::ErrorKind::NotFound)?;
     let what = format!("the last good rules cannot be kept, {} cannot be read: {error}", copy.display());
     Some(Finding::new(FindingCode::LastGoodUnusable, what, "remove it; it is written again from the rules file"))
+}
+
+/// A lock that nobody can take, so that nobody can work.
+fn find_lock_fault(lock: &Path) -> Option<Finding> {
+    let opened = regular_file::open_with(fs::OpenOptions::new().read(true).write(true), lock);
+    let error = opened.err().filter(|error| error.kind() != io::ErrorKind::NotFound)?;
+    let what = format!("no mail is read and nothing is done, {} cannot be opened: {error}", lock.display());
+    Some(Finding::new(FindingCode::LockUnusable, what, "remove it; it is made again at the next start"))
 }

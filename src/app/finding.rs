@@ -38,6 +38,7 @@ words! {
         QueueUnusable = "queue_unusable",
         EpochDamaged = "epoch_damaged",
         LastGoodUnusable = "last_good_unusable",
+        LockUnusable = "lock_unusable",
         NeverDue = "never_due",
         WorkWaits = "work_waits",
         NotPolled = "not_polled",

@@ -184,7 +184,7 @@ impl LiveCallHandler {
                 encode_reply(&self.store.read_blocking(|reader| reader.tasks_about_invoice(&head.account, marks))?)
             }
             Call::Rank { urgency } => self.rank_task(state, *urgency, now),
-            Call::Taught { facts } => encode_reply(&self.rules.borrow().rules.taught(facts, now)),
+            Call::Taught { facts } => encode_reply(&self.rules.borrow().rules.find_task_rule(facts, now)),
             Call::Thread { thread } => self.read_thread(head, thread),
             Call::Style { person } => self.read_writing_samples(head, person),
             Call::Standing => self.read_account_permissions(head),

@@ -114,7 +114,7 @@ fn changed(material: &Material, first: &RuleSet, after: &RuleSet) -> usize {
     let tasks =
         tasks.filter(|task| level(first, &task.facts, task.created_at) != level(after, &task.facts, task.created_at));
     let opens = |rules: &RuleSet, facts: &Facts, at: Instant, otherwise: bool| {
-        rules.taught(facts, at).map_or(otherwise, |taught| taught.opens)
+        rules.find_task_rule(facts, at).map_or(otherwise, |taught| taught.opens)
     };
     let mails = material.mails.iter().filter(|mail| !mail.corrected && mail.arrived_at >= material.replay_since());
     let mails = mails.filter(|mail| {
@@ -151,7 +151,8 @@ fn flips(material: &Material, candidate: &Candidate, before: &RuleSet, after: &R
 
 /// Its mail would open no task any more, and the person has not said so since they set its level.
 fn silenced(material: &Material, candidate: &Candidate, task: &PastTask, before: &RuleSet, after: &RuleSet) -> bool {
-    let silent = |rules: &RuleSet| rules.taught(&task.facts, task.created_at).is_some_and(|taught| !taught.opens);
+    let silent =
+        |rules: &RuleSet| rules.find_task_rule(&task.facts, task.created_at).is_some_and(|taught| !taught.opens);
     let older = material.said_at.get(&task.task_id).is_some_and(|at| *at < candidate.since);
     !silent(before) && silent(after) && !older
 }

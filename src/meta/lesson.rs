@@ -72,7 +72,9 @@ impl Lesson {
     pub fn is_known_to(&self, rules: &RuleSet) -> bool {
         match self.wish {
             Wish::Level(level) => rules.judge(&self.facts, self.born_at).level == level,
-            Wish::Task(opens) => rules.taught(&self.facts, self.born_at).is_some_and(|taught| taught.opens == opens),
+            Wish::Task(opens) => {
+                rules.find_task_rule(&self.facts, self.born_at).is_some_and(|taught| taught.opens == opens)
+            }
         }
     }
 }

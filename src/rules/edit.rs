@@ -93,7 +93,7 @@ fn meanings(rules: &RuleSet) -> BTreeMap<String, String> {
         let says = format!("{} {:?} {}", shape(&rule.condition), rule.outcome, rule.learned);
         (rule.name.clone(), says)
     });
-    let taught = rules.teachings.iter().map(|teaching| {
+    let taught = rules.task_rules.iter().map(|teaching| {
         let says = format!("{} opens {}", shape(&teaching.condition), teaching.opens);
         (teaching.name.clone(), says)
     });
@@ -264,7 +264,7 @@ mod tests {
         let mut known = facts();
         assert_eq!(rules.judge(&known, now()).level, Priority::High);
         known.sender = "bob@shop.example".into();
-        assert!(rules.taught(&known, now()).is_some_and(|taught| !taught.opens));
+        assert!(rules.find_task_rule(&known, now()).is_some_and(|taught| !taught.opens));
         let name = high.name();
         let entry = Entry { reach: Reach::Sender("ann@shop.example".into()), act: Act::Set(Priority::Critical) };
         let two = apply("f", &one, &[Edit::Change { name: name.clone(), entry, why: "more".into() }]).unwrap();

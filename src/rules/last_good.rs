@@ -121,7 +121,7 @@ impl LastGood {
 pub(super) fn shipped() -> RuleSet {
     let empty = || RuleSet {
         rules: Vec::new(),
-        teachings: Vec::new(),
+        task_rules: Vec::new(),
         default: Priority::Low,
         version: version(""),
         learned_bytes: None,

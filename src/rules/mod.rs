@@ -57,7 +57,7 @@ pub struct RuleSet {
     /// Hand-written first, then learned, each in the order of the file.
     rules: Vec<Rule>,
     /// Learned: which mails are tasks, whatever they read like.
-    teachings: Vec<Teaching>,
+    task_rules: Vec<TaskRule>,
     default: Priority,
     version: String,
     learned_bytes: Option<Range<usize>>,
@@ -77,7 +77,7 @@ struct Rule {
 
 /// A learned answer to whether a mail is a task.
 #[derive(Debug, Clone)]
-struct Teaching {
+struct TaskRule {
     name: String,
     why: String,
     condition: Condition,
@@ -87,7 +87,7 @@ struct Teaching {
 
 /// What was learned about mails like this one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Taught {
+pub struct TaskRuleMatch {
     pub opens: bool,
     pub entry: String,
     pub why: String,
@@ -128,7 +128,7 @@ impl RuleSet {
 
     /// How many rules, learned ones included.
     pub fn len(&self) -> usize {
-        self.rules.len() + self.teachings.len()
+        self.rules.len() + self.task_rules.len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -138,25 +138,25 @@ impl RuleSet {
     /// The names of the learned entries, in the order of the file: levels first, then what is a task.
     pub fn learned(&self) -> Vec<&str> {
         let rules = self.rules.iter().filter(|rule| rule.learned).map(|rule| rule.name.as_str());
-        rules.chain(self.teachings.iter().map(|teaching| teaching.name.as_str())).collect()
+        rules.chain(self.task_rules.iter().map(|teaching| teaching.name.as_str())).collect()
     }
 
     /// The learned entries that speak about these facts.
     pub fn hits(&self, facts: &Facts, now: Instant) -> Vec<&str> {
         let view = View::new(facts, now);
         let rules = self.rules.iter().filter(|rule| rule.learned && rule.counts(facts) && rule.condition.holds(&view));
-        let teachings = self.teachings.iter().filter(|teaching| teaching.speaks(facts, &view));
+        let teachings = self.task_rules.iter().filter(|teaching| teaching.matches(facts, &view));
         rules.map(|rule| rule.name.as_str()).chain(teachings.map(|teaching| teaching.name.as_str())).collect()
     }
 
     /// Whether such a mail was learned to be a task, or none. The last entry that speaks counts.
-    pub fn taught(&self, facts: &Facts, now: Instant) -> Option<Taught> {
-        if self.teachings.is_empty() {
+    pub fn find_task_rule(&self, facts: &Facts, now: Instant) -> Option<TaskRuleMatch> {
+        if self.task_rules.is_empty() {
             return None;
         }
         let view = View::new(facts, now);
-        let found = self.teachings.iter().rev().find(|teaching| teaching.speaks(facts, &view))?;
-        Some(Taught { opens: found.opens, entry: found.name.clone(), why: found.why.clone() })
+        let found = self.task_rules.iter().rev().find(|teaching| teaching.matches(facts, &view))?;
+        Some(TaskRuleMatch { opens: found.opens, entry: found.name.clone(), why: found.why.clone() })
     }
 
     /// The bytes of the text between the markers.
@@ -193,8 +193,8 @@ impl Rule {
     }
 }
 
-impl Teaching {
-    fn speaks(&self, facts: &Facts, view: &View<'_>) -> bool {
+impl TaskRule {
+    fn matches(&self, facts: &Facts, view: &View<'_>) -> bool {
         (facts.sender_verified || !self.uses_sender) && self.condition.holds(view)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{
-    Rule, RuleSet, Teaching,
+    Rule, RuleSet, TaskRule,
     decide::{Act, Outcome},
     error::Fault,
     field::Field,
@@ -36,7 +36,7 @@ pub(super) fn rule_set(text: &str) -> Result<RuleSet, Fault> {
             for read in read_rules(node, learned, limit, &lists, &mut names)? {
                 match read {
                     Read::Rule(rule) => rules.push(rule),
-                    Read::Teaching(teaching) => teachings.push(teaching),
+                    Read::TaskRule(teaching) => teachings.push(teaching),
                 }
             }
         }
@@ -48,7 +48,7 @@ pub(super) fn rule_set(text: &str) -> Result<RuleSet, Fault> {
         return Err(Fault::new(at, "no list under 'rules'", "a sequence of rules, or 'rules: []' for none"));
     }
     let learned_bytes = section.map(|Section { bytes, .. }| bytes);
-    Ok(RuleSet { rules, teachings, default, version: version(text), learned_bytes })
+    Ok(RuleSet { rules, task_rules: teachings, default, version: version(text), learned_bytes })
 }
 
 fn read_lists(node: &Node) -> Result<Lists, Fault> {
@@ -78,7 +78,7 @@ fn read_rules(
 enum Read {
     Rule(Rule),
     /// Only a learned one: whether such a mail is a task at all.
-    Teaching(Teaching),
+    TaskRule(TaskRule),
 }
 
 fn rule(node: &Node, learned: bool, lists: &Lists, names: &mut HashSet<String>) -> Result<Read, Fault> {
@@ -97,7 +97,7 @@ fn rule(node: &Node, learned: bool, lists: &Lists, names: &mut HashSet<String>) 
         if let Some((key, _)) = entries.iter().find(|(key, _)| ["set", "cap"].contains(&key.text.as_str())) {
             return Err(Fault::new(key.at, format!("{} beside task", key.text), "one of them").wide(3));
         }
-        return Ok(Read::Teaching(Teaching { name, why, condition, opens: task.bool()?, uses_sender }));
+        return Ok(Read::TaskRule(TaskRule { name, why, condition, opens: task.bool()?, uses_sender }));
     }
     let outcome = outcome(node, entries)?;
     if outcome.level == Priority::Critical && outcome.act == Act::Set && condition.uses(|field| field == Field::Urgency)

@@ -57,7 +57,8 @@ fn no_command_waits_for_a_pipe_in_place_of_a_lock_or_the_guidelines() {
     let once = house.run(&["once"]);
     assert!(once.code == 1 && once.err.contains("worker.lock"), "{}", once.err);
     assert_eq!(house.run(&["tasks"]).code, 0);
-    house.run(&["doctor"]);
+    let doctor = house.run(&["doctor"]);
+    assert!(doctor.code == 4 && doctor.out.contains("lock_unusable"), "{}", doctor.out);
     let house = worked_house();
     pipe_at(&house.root().join("guidelines.txt"));
     for command in [&["tasks"][..], &["once"], &["reflect", "--dry-run"]] {

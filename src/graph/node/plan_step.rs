@@ -17,7 +17,7 @@ use crate::{
         RunId, RunKind, RunState, Status, Subtask, Task, TaskContext, TaskId, reading::NoTask,
     },
     reading::{self, ReadContext, Relation},
-    rules::Taught,
+    rules::TaskRuleMatch,
     store::value::{MailContext, NewRun, RelatedTask},
     tool::Registry,
 };
@@ -48,7 +48,8 @@ impl Node for PlanStep {
         let about = self.mail_facts(entry, mail, &known, &reading);
         // Only what a server vouches for can have been learned about.
         if about.sender_verified && !entry.state.forced && known.direction == Direction::In {
-            let Some(taught) = entry.find_reply::<Option<Taught>>(|call| matches!(call, Call::Taught { .. }))? else {
+            let Some(taught) = entry.find_reply::<Option<TaskRuleMatch>>(|call| matches!(call, Call::Taught { .. }))?
+            else {
                 return Ok(NodeOutput::from_call(Call::Taught { facts: Box::new(about) }));
             };
             apply_learned_reading(&mut reading, taught, mail, &context);
@@ -72,7 +73,7 @@ impl Node for PlanStep {
 }
 
 /// What a person said about mails like this often enough.
-fn apply_learned_reading(reading: &mut Reading, taught: Option<Taught>, mail: &Mail, context: &ReadContext<'_>) {
+fn apply_learned_reading(reading: &mut Reading, taught: Option<TaskRuleMatch>, mail: &Mail, context: &ReadContext<'_>) {
     match taught {
         Some(taught) if !taught.opens && !reading.tasks.is_empty() => {
             reading.tasks.clear();

@@ -221,10 +221,10 @@ impl Life {
                     rules.judge(facts, *at).level == level || (asks && rules.judge(facts, *at).level > level)
                 }
                 Wish::Never => {
-                    rules.taught(facts, *at).is_some_and(|taught| !taught.opens)
+                    rules.find_task_rule(facts, *at).is_some_and(|taught| !taught.opens)
                         || asked.iter().any(|edit| edit.contains(habit.reach.value()))
                 }
-                Wish::Always => rules.taught(facts, *at).is_some_and(|taught| taught.opens),
+                Wish::Always => rules.find_task_rule(facts, *at).is_some_and(|taught| taught.opens),
                 Wish::AsRanked => true,
             };
             if known {
