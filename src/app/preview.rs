@@ -11,7 +11,7 @@ use crate::{
     ingest::{NEVER_TOUCH_REASON, TrustedServers, is_never_touched, parse_mail},
     model::{Direction, Facts, Instant, Mail, Priority, Reading, Since},
     reading::{self, Relation},
-    rules::Verdict,
+    rules::RulesVerdict,
     source::{Found, Source as _, SourceError, import},
 };
 
@@ -155,7 +155,7 @@ impl App {
             reading.tasks.clear();
             reading.reason = NEVER_TOUCH_REASON.into();
         }
-        preview.take(mail, &reading, |facts| rules.rules.judge(facts, now), account, now);
+        preview.take(mail, &reading, |facts| rules.rules.rank(facts, now), account, now);
     }
 }
 
@@ -184,7 +184,14 @@ fn read_some(gmail: &crate::source::gmail::GmailSource, wanted: Vec<Found>) -> R
 }
 
 impl Preview {
-    fn take(&mut self, mail: &Mail, reading: &Reading, judge: impl Fn(&Facts) -> Verdict, account: &str, now: Instant) {
+    fn take(
+        &mut self,
+        mail: &Mail,
+        reading: &Reading,
+        judge: impl Fn(&Facts) -> RulesVerdict,
+        account: &str,
+        now: Instant,
+    ) {
         let warnings: Vec<String> =
             reading.warnings.iter().map(|warning| format!("{}: {}", warning.kind, warning.text)).collect();
         let line = |evidence: &str| PreviewLine {

@@ -15,7 +15,7 @@ impl App {
         let now = self.clock.now();
         let mut changed = 0;
         for task in tasks {
-            let verdict = rules.judge(&task.facts, now);
+            let verdict = rules.rank(&task.facts, now);
             if verdict.level == task.priority && verdict.rule == task.rule {
                 continue;
             }

@@ -129,7 +129,7 @@ impl App {
             NewReminder { at: reminder_time(&asked), every: Recurrence::find_in_text(&said) }
         });
         let step = if remind.is_some() { "remind" } else { "do_the_work" };
-        let level = new.priority.unwrap_or_else(|| self.rules().rules.judge(&facts, now).level);
+        let level = new.priority.unwrap_or_else(|| self.rules().rules.rank(&facts, now).level);
         let task = Task {
             task_id,
             created_at: now,

@@ -215,7 +215,7 @@ impl LiveCallHandler {
             (facts.urgency, facts.urgency_origin) = (urgency, UrgencyOrigin::Model);
         }
         let rules = Arc::clone(&self.rules.borrow().rules);
-        let verdict = rules.judge(&facts, now);
+        let verdict = rules.rank(&facts, now);
         encode_reply(&RankedPriority {
             level: verdict.level,
             rule: verdict.rule,

@@ -108,7 +108,7 @@ fn agree(material: &Material, before: &RuleSet, after: &RuleSet, trial: &mut Tri
 }
 
 fn changed(material: &Material, first: &RuleSet, after: &RuleSet) -> usize {
-    let level = |rules: &RuleSet, facts: &Facts, at: Instant| rules.judge(facts, at).level;
+    let level = |rules: &RuleSet, facts: &Facts, at: Instant| rules.rank(facts, at).level;
     // A level a person set stands, whatever the rules say.
     let tasks = material.replayed().filter(|task| !task.hand_ranked);
     let tasks =
@@ -128,7 +128,7 @@ fn changed(material: &Material, first: &RuleSet, after: &RuleSet) -> usize {
 fn flips(material: &Material, candidate: &Candidate, before: &RuleSet, after: &RuleSet) -> Vec<Case> {
     let mut cases = Vec::new();
     for task in material.replayed() {
-        let (old, new) = (before.judge(&task.facts, task.created_at), after.judge(&task.facts, task.created_at));
+        let (old, new) = (before.rank(&task.facts, task.created_at), after.rank(&task.facts, task.created_at));
         let (from, to) = (old.level, new.level);
         if task.hand_ranked && silenced(material, candidate, task, before, after) {
             let why = "you set its level, and it would be no task any more".into();

@@ -190,7 +190,7 @@ impl<'a> Group<'a> {
         let senders = self.senders();
         let entry = self.entry();
         let touched = |facts: &Facts, at: Instant| {
-            let level = rules.judge(facts, at).level;
+            let level = rules.rank(facts, at).level;
             match entry.act {
                 Act::Set(to) => level < to,
                 Act::Cap(to) => level > to,

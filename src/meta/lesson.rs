@@ -71,7 +71,7 @@ impl Lesson {
     /// Whether the rules give it by themselves what the person wanted.
     pub fn is_known_to(&self, rules: &RuleSet) -> bool {
         match self.wish {
-            Wish::Level(level) => rules.judge(&self.facts, self.born_at).level == level,
+            Wish::Level(level) => rules.rank(&self.facts, self.born_at).level == level,
             Wish::Task(opens) => {
                 rules.find_task_rule(&self.facts, self.born_at).is_some_and(|taught| taught.opens == opens)
             }

@@ -66,7 +66,7 @@ fn speaks_against(lesson: &Lesson, rules: &RuleSet, kept: &Kept) -> bool {
     }
     match (lesson.wish, kept.entry.act) {
         (Wish::Level(level), Act::Set(_) | Act::Cap(_)) => {
-            let verdict = rules.judge(&lesson.facts, lesson.born_at);
+            let verdict = rules.rank(&lesson.facts, lesson.born_at);
             verdict.rule == kept.name && verdict.level != level
         }
         (Wish::Task(opens), Act::Task(taught)) => opens != taught,
@@ -85,7 +85,7 @@ fn wanted(against: &[&Lesson]) -> Option<Priority> {
 }
 
 fn gives(rules: &RuleSet, against: &[&Lesson], level: Priority) -> bool {
-    let given = against.iter().filter(|lesson| rules.judge(&lesson.facts, lesson.born_at).level == level);
+    let given = against.iter().filter(|lesson| rules.rank(&lesson.facts, lesson.born_at).level == level);
     given.count() * 5 >= against.len() * AGREE_OF_FIVE
 }
 
@@ -117,7 +117,7 @@ impl Material {
     fn left_to(&self, kept: &Kept, rules: &RuleSet, since: Instant) -> usize {
         let since = |task: &&PastTask| task.created_at >= since && task.is_uncorrected();
         let tasks = self.tasks.iter().filter(since).filter(|task| kept.entry.reach.covers(&task.facts));
-        tasks.filter(|task| rules.judge(&task.facts, task.created_at).rule == kept.name).count()
+        tasks.filter(|task| rules.rank(&task.facts, task.created_at).rule == kept.name).count()
     }
 
     /// The rules without an entry.

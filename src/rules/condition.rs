@@ -164,7 +164,7 @@ mod tests {
     fn check(when: &str, expected: bool) {
         let text = format!("rules:\n  - {{ name: r, when: {when}, set: high }}\ndefault: low\n");
         let rules = RuleSet::parse("f.yml", &text).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(rules.judge(&facts(), now()).rule == "r", expected, "{when}");
+        assert_eq!(rules.rank(&facts(), now()).rule == "r", expected, "{when}");
     }
 
     #[test]

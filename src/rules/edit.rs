@@ -262,13 +262,13 @@ mod tests {
         assert_eq!(outside(BUILT_IN), outside(&one));
         let rules = RuleSet::parse("f", &one).unwrap();
         let mut known = facts();
-        assert_eq!(rules.judge(&known, now()).level, Priority::High);
+        assert_eq!(rules.rank(&known, now()).level, Priority::High);
         known.sender = "bob@shop.example".into();
         assert!(rules.find_task_rule(&known, now()).is_some_and(|taught| !taught.opens));
         let name = high.name();
         let entry = Entry { reach: Reach::Sender("ann@shop.example".into()), act: Act::Set(Priority::Critical) };
         let two = apply("f", &one, &[Edit::Change { name: name.clone(), entry, why: "more".into() }]).unwrap();
-        assert_eq!(RuleSet::parse("f", &two).unwrap().judge(&facts(), now()).level, Priority::Critical);
+        assert_eq!(RuleSet::parse("f", &two).unwrap().rank(&facts(), now()).level, Priority::Critical);
         let three = apply("f", &two, &[Edit::Retire { name, why: String::new() }]).unwrap();
         let bob = add("bob@shop.example", Act::Task(false)).name();
         let four = apply("f", &three, &[Edit::Retire { name: bob, why: String::new() }]).unwrap();

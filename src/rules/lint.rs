@@ -4,8 +4,8 @@
 use super::{
     Position, Rule, RuleSet,
     condition::{Check, Condition, Test},
-    decide::Act,
     field::Field,
+    precedence::SetOrCap,
 };
 use crate::model::{
     Priority,
@@ -46,9 +46,9 @@ impl RuleSet {
 
     fn idle(&self, rule: &Rule) -> Option<String> {
         let outcome = rule.outcome;
-        match outcome.act {
-            Act::Cap if outcome.level == Priority::Critical => Some("a cap at critical lowers nothing".to_owned()),
-            Act::Set if outcome.level <= self.default && !outcome.lock && !outcome.stop => {
+        match outcome.kind {
+            SetOrCap::Cap if outcome.level == Priority::Critical => Some("a cap at critical lowers nothing".to_owned()),
+            SetOrCap::Set if outcome.level <= self.default && !outcome.lock && !outcome.stop => {
                 let others = self.rules.iter().any(|other| other.outcome.level < self.default);
                 (!others).then(|| format!("the default is {} already", self.default))
             }
@@ -110,9 +110,9 @@ fn contradiction(parts: &[Condition]) -> Option<String> {
 /// Why a rule never matters beside an earlier one that holds whenever it does.
 fn shadow(rule: &Rule, earlier: &Rule, same: bool) -> Option<String> {
     let (late, early) = (rule.outcome, earlier.outcome);
-    let weaker = match (late.act, early.act) {
-        (Act::Set, Act::Set) => late.level <= early.level && !late.stop && (early.lock || !late.lock),
-        (Act::Cap, Act::Cap) => late.level >= early.level,
+    let weaker = match (late.kind, early.kind) {
+        (SetOrCap::Set, SetOrCap::Set) => late.level <= early.level && !late.stop && (early.lock || !late.lock),
+        (SetOrCap::Cap, SetOrCap::Cap) => late.level >= early.level,
         _ => false,
     };
     if !(early.stop || weaker) {
@@ -153,9 +153,9 @@ fn narrows(narrow: &Test, wide: &Test) -> bool {
 
 /// Why a rule and an earlier one with the same condition cannot both have their way.
 fn contradicts(rule: &Rule, earlier: &Rule) -> Option<String> {
-    let (set, cap) = match (rule.outcome.act, earlier.outcome.act) {
-        (Act::Set, Act::Cap) => (rule, earlier),
-        (Act::Cap, Act::Set) => (earlier, rule),
+    let (set, cap) = match (rule.outcome.kind, earlier.outcome.kind) {
+        (SetOrCap::Set, SetOrCap::Cap) => (rule, earlier),
+        (SetOrCap::Cap, SetOrCap::Set) => (earlier, rule),
         _ => return None,
     };
     let lowered = cap.outcome.level < set.outcome.level && !set.outcome.lock && !set.outcome.stop;

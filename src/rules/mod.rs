@@ -6,7 +6,6 @@
 
 mod candidate;
 mod condition;
-mod decide;
 mod edit;
 mod entry;
 mod error;
@@ -18,6 +17,7 @@ pub mod limits;
 mod lint;
 mod parse;
 mod pattern;
+mod precedence;
 mod render;
 mod replace;
 mod trace;
@@ -45,8 +45,8 @@ pub use what_if::{Change, FactChange, NewValue, SmallestChange};
 
 use crate::model::{Facts, Instant, Priority, ids::sha256_hex};
 use condition::Condition;
-use decide::{Decision, Outcome, decide};
 use field::View;
+use precedence::{DecidedLevel, RuleOutcome, apply_precedence};
 
 /// The file this program ships, and what counts while there is no readable one.
 pub const BUILT_IN: &str = include_str!("../../rules/priority.yml");
@@ -70,7 +70,7 @@ struct Rule {
     learned: bool,
     at: Position,
     condition: Condition,
-    outcome: Outcome,
+    outcome: RuleOutcome,
     /// Counts only for a verified sender, wherever in the condition the sender stands.
     uses_sender: bool,
 }
@@ -95,7 +95,7 @@ pub struct TaskRuleMatch {
 
 /// The level and what decided it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Verdict {
+pub struct RulesVerdict {
     pub level: Priority,
     /// `default` when no rule decided.
     pub rule: String,
@@ -106,7 +106,7 @@ pub struct Verdict {
 
 impl RuleSet {
     /// What stands in place of a rule's name when no rule decided.
-    pub const DEFAULT: &'static str = "default";
+    pub const DEFAULT_RULE_NAME: &'static str = "default";
 
     /// `file_name` is only for the error's text.
     pub fn parse(file_name: &str, text: &str) -> Result<Self, RulesError> {
@@ -144,7 +144,10 @@ impl RuleSet {
     /// The learned entries that speak about these facts.
     pub fn hits(&self, facts: &Facts, now: Instant) -> Vec<&str> {
         let view = View::new(facts, now);
-        let rules = self.rules.iter().filter(|rule| rule.learned && rule.counts(facts) && rule.condition.holds(&view));
+        let rules = self
+            .rules
+            .iter()
+            .filter(|rule| rule.learned && rule.passes_sender_check(facts) && rule.condition.holds(&view));
         let teachings = self.task_rules.iter().filter(|teaching| teaching.matches(facts, &view));
         rules.map(|rule| rule.name.as_str()).chain(teachings.map(|teaching| teaching.name.as_str())).collect()
     }
@@ -164,23 +167,23 @@ impl RuleSet {
         self.learned_bytes.clone()
     }
 
-    pub fn judge(&self, facts: &Facts, now: Instant) -> Verdict {
-        self.verdict(self.decide(facts, now, None))
+    pub fn rank(&self, facts: &Facts, now: Instant) -> RulesVerdict {
+        self.build_verdict(self.decide_level(facts, now, None))
     }
 
     /// `without` leaves one rule out, for the question what it changes.
-    fn decide(&self, facts: &Facts, now: Instant, without: Option<usize>) -> Decision {
+    fn decide_level(&self, facts: &Facts, now: Instant, without: Option<usize>) -> DecidedLevel {
         let view = View::new(facts, now);
         let matching = self.rules.iter().enumerate().filter(|(index, _)| Some(*index) != without);
-        let matching = matching.filter(|(_, rule)| rule.counts(facts) && rule.condition.holds(&view));
-        decide(matching.map(|(index, rule)| (index, rule.outcome)), self.default)
+        let matching = matching.filter(|(_, rule)| rule.passes_sender_check(facts) && rule.condition.holds(&view));
+        apply_precedence(matching.map(|(index, rule)| (index, rule.outcome)), self.default)
     }
 
-    fn verdict(&self, Decision { level, rule }: Decision) -> Verdict {
+    fn build_verdict(&self, DecidedLevel { level, rule }: DecidedLevel) -> RulesVerdict {
         let rule = rule.and_then(|index| self.rules.get(index));
-        Verdict {
+        RulesVerdict {
             level,
-            rule: rule.map_or(Self::DEFAULT, |rule| &rule.name).to_owned(),
+            rule: rule.map_or(Self::DEFAULT_RULE_NAME, |rule| &rule.name).to_owned(),
             why: rule.map_or("no rule decided", |rule| &rule.why).to_owned(),
             locked: rule.is_some_and(|rule| rule.outcome.lock),
         }
@@ -188,7 +191,7 @@ impl RuleSet {
 }
 
 impl Rule {
-    fn counts(&self, facts: &Facts) -> bool {
+    fn passes_sender_check(&self, facts: &Facts) -> bool {
         facts.sender_verified || !self.uses_sender
     }
 }

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use super::{
     Rule, RuleSet, TaskRule,
-    decide::{Act, Outcome},
     error::Fault,
     field::Field,
     learned::{self, Section},
     limits::{MAX_LEARNED, MAX_NAME_CHARS, MAX_RULES, MAX_WHY_CHARS},
+    precedence::{RuleOutcome, SetOrCap},
     version,
     when::{Lists, condition, entries},
     yaml::{Key, Node, Yaml, quoted, read},
@@ -100,7 +100,9 @@ fn rule(node: &Node, learned: bool, lists: &Lists, names: &mut HashSet<String>) 
         return Ok(Read::TaskRule(TaskRule { name, why, condition, opens: task.bool()?, uses_sender }));
     }
     let outcome = outcome(node, entries)?;
-    if outcome.level == Priority::Critical && outcome.act == Act::Set && condition.uses(|field| field == Field::Urgency)
+    if outcome.level == Priority::Critical
+        && outcome.kind == SetOrCap::Set
+        && condition.uses(|field| field == Field::Urgency)
     {
         let at = get(entries, "set").unwrap_or(node);
         return Err(at.unfit("at most high: a rule that asks for urgency may not set critical"));
@@ -118,7 +120,7 @@ fn name(node: &Node, names: &mut HashSet<String>) -> Result<String, Fault> {
     if !name.chars().all(plain) {
         return Err(node.unfit(NAME));
     }
-    if name == RuleSet::DEFAULT {
+    if name == RuleSet::DEFAULT_RULE_NAME {
         return Err(node.unfit("another name: this one means that no rule decided"));
     }
     if !names.insert(name.to_owned()) {
@@ -134,19 +136,21 @@ fn why(node: &Node) -> Result<String, Fault> {
     if fits { Ok(why.to_owned()) } else { Err(node.unfit(format!("one line of at most {MAX_WHY_CHARS} characters"))) }
 }
 
-fn outcome(rule: &Node, entries: Entries<'_>) -> Result<Outcome, Fault> {
+fn outcome(rule: &Node, entries: Entries<'_>) -> Result<RuleOutcome, Fault> {
     let (act, level_node) = match (get(entries, "set"), get(entries, "cap")) {
-        (Some(set), None) => (Act::Set, set),
-        (None, Some(cap)) => (Act::Cap, cap),
+        (Some(set), None) => (SetOrCap::Set, set),
+        (None, Some(cap)) => (SetOrCap::Cap, cap),
         (Some(_), Some(cap)) => return Err(Fault::new(cap.at, "both set and cap", "one of them").wide(3)),
         (None, None) => return Err(Fault::new(rule.at, "a rule that does nothing", "set or cap with a level")),
     };
     let flag = |key| match (get(entries, key), act) {
         (None, _) => Ok(false),
-        (Some(node), Act::Set) => node.bool(),
-        (Some(node), Act::Cap) => Err(Fault::new(node.at, format!("{key} beside cap"), format!("{key} beside set"))),
+        (Some(node), SetOrCap::Set) => node.bool(),
+        (Some(node), SetOrCap::Cap) => {
+            Err(Fault::new(node.at, format!("{key} beside cap"), format!("{key} beside set")))
+        }
     };
-    Ok(Outcome { act, level: level(level_node)?, lock: flag("lock")?, stop: flag("stop")? })
+    Ok(RuleOutcome { kind: act, level: level(level_node)?, lock: flag("lock")?, stop: flag("stop")? })
 }
 
 fn level(node: &Node) -> Result<Priority, Fault> {

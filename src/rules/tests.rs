@@ -31,7 +31,7 @@ fn check(what: &str, change: impl Fn(&mut Facts), level: Priority, rule: &str) {
     let rules = RuleSet::parse("priority.yml", BUILT_IN).unwrap_or_else(|error| panic!("{error}"));
     let mut facts = stranger();
     change(&mut facts);
-    let verdict = rules.judge(&facts, now());
+    let verdict = rules.rank(&facts, now());
     assert_eq!((verdict.level, verdict.rule.as_str()), (level, rule), "{what}\n{}", rules.trace(&facts, now()));
 }
 
@@ -136,7 +136,7 @@ fn judging_is_fast() {
     let rules = RuleSet::parse("priority.yml", BUILT_IN).unwrap();
     let (facts, started) = (facts(), std::time::Instant::now());
     for _ in 0..1000 {
-        std::hint::black_box(rules.judge(&facts, now()));
+        std::hint::black_box(rules.rank(&facts, now()));
     }
     // An unoptimised build takes some 20 µs; a hundred times that is a mistake, not a slow machine.
     assert!(started.elapsed().as_millis() < 2000, "{:?}", started.elapsed());
@@ -150,7 +150,7 @@ fn the_shipped_file_learns_between_its_markers() {
     let mut text = BUILT_IN.to_owned();
     text.replace_range(range, entry);
     let rules = RuleSet::parse("priority.yml", &text).unwrap_or_else(|error| panic!("{error}"));
-    let verdict = rules.judge(&facts(), now());
+    let verdict = rules.rank(&facts(), now());
     assert_eq!((verdict.rule.as_str(), verdict.why.as_str(), verdict.locked), ("learned-1", "learned-1", false));
     let trace = rules.trace(&facts(), now());
     assert!(trace.rules.iter().filter(|rule| rule.learned).map(|rule| rule.name.as_str()).eq(["learned-1"]));

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{
     Rule, RuleSet, SmallestChange,
-    decide::Act,
     field::{Field, Operator, View},
+    precedence::SetOrCap,
 };
 use crate::model::{Facts, Instant, Priority, UrgencyOrigin};
 
@@ -70,8 +70,8 @@ pub struct ConditionTrace {
 
 impl RuleSet {
     pub fn trace(&self, facts: &Facts, now: Instant) -> Trace {
-        let decision = self.decide(facts, now, None);
-        let verdict = self.verdict(decision);
+        let decision = self.decide_level(facts, now, None);
+        let verdict = self.build_verdict(decision);
         let view = View::new(facts, now);
         let mut stopped: Option<&str> = None;
         let mut rules = Vec::with_capacity(self.rules.len());
@@ -99,11 +99,11 @@ impl RuleSet {
 impl Rule {
     fn trace(&self, view: &View<'_>, stopped: Option<&str>, decided: bool) -> RuleTrace {
         let not_counted = match stopped {
-            _ if !self.counts(view.facts) => Some("sender unverified".to_owned()),
+            _ if !self.passes_sender_check(view.facts) => Some("sender unverified".to_owned()),
             Some(rule) => Some(format!("stopped by {rule}")),
             None => None,
         };
-        let (level, act) = (self.outcome.level, self.outcome.act);
+        let (level, act) = (self.outcome.level, self.outcome.kind);
         RuleTrace {
             name: self.name.clone(),
             why: self.why.clone(),
@@ -112,8 +112,8 @@ impl Rule {
             matched: self.condition.holds(view),
             not_counted,
             effect: EffectTrace {
-                set: (act == Act::Set).then_some(level),
-                cap: (act == Act::Cap).then_some(level),
+                set: (act == SetOrCap::Set).then_some(level),
+                cap: (act == SetOrCap::Cap).then_some(level),
                 lock: self.outcome.lock,
                 stop: self.outcome.stop,
             },

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::{
     RuleSet, candidate,
-    decide::Decision,
     field::Field,
     limits::{MAX_WHAT_IF_JUDGEMENTS, MAX_WHAT_IF_TESTS},
+    precedence::DecidedLevel,
 };
 use crate::model::{Addressed, Facts, Instant, Priority};
 
@@ -54,7 +54,7 @@ pub enum NewValue {
 
 impl RuleSet {
     pub(super) fn smallest_change(&self, facts: &Facts, now: Instant) -> SmallestChange {
-        let before = self.decide(facts, now, None);
+        let before = self.decide_level(facts, now, None);
         self.fact_changes(facts, now, before.level)
             .or_else(|| self.rule_change(facts, now, before))
             .or_else(|| self.default_change(facts, now, before.level))
@@ -73,7 +73,7 @@ impl RuleSet {
         let budget = (MAX_WHAT_IF_TESTS / tests.max(1)).min(MAX_WHAT_IF_JUDGEMENTS);
         singles.chain(pairs).take(budget).find_map(|changes| {
             let changed = changes.iter().fold(facts.clone(), |facts, change| change.apply(facts, now));
-            let after = self.decide(&changed, now, None);
+            let after = self.decide_level(&changed, now, None);
             (after.level != level).then(|| {
                 let words: Vec<&str> = changes.iter().map(|change| change.words.as_str()).collect();
                 let text = format!("if {}", words.join(" and "));
@@ -83,9 +83,9 @@ impl RuleSet {
     }
 
     /// The deciding rule first: leaving another out can matter only through it.
-    fn rule_change(&self, facts: &Facts, now: Instant, before: Decision) -> Option<SmallestChange> {
+    fn rule_change(&self, facts: &Facts, now: Instant, before: DecidedLevel) -> Option<SmallestChange> {
         let order = before.rule.into_iter().chain(0..self.rules.len());
-        let found = order.map(|index| (index, self.decide(facts, now, Some(index))));
+        let found = order.map(|index| (index, self.decide_level(facts, now, Some(index))));
         let (index, after) = found.into_iter().find(|(_, after)| after.level != before.level)?;
         let name = self.rules.get(index)?.name.clone();
         let text = format!("without the rule {name}");
@@ -94,7 +94,7 @@ impl RuleSet {
 
     fn default_change(&self, facts: &Facts, now: Instant, before: Priority) -> Option<SmallestChange> {
         let default = other(before);
-        let after = RuleSet { default, ..self.clone() }.decide(facts, now, None);
+        let after = RuleSet { default, ..self.clone() }.decide_level(facts, now, None);
         let change = || self.told(Change::Default(default), format!("with the default {default}"), after);
         (after.level != before).then(change)
     }
@@ -105,8 +105,8 @@ impl RuleSet {
         SmallestChange { change: Change::NewRule(level), level, rule: "a new rule".to_owned(), text }
     }
 
-    fn told(&self, change: Change, text: String, after: Decision) -> SmallestChange {
-        let verdict = self.verdict(after);
+    fn told(&self, change: Change, text: String, after: DecidedLevel) -> SmallestChange {
+        let verdict = self.build_verdict(after);
         let text = format!("{text}: {} ({})", verdict.level, verdict.rule);
         SmallestChange { change, level: verdict.level, rule: verdict.rule, text }
     }
@@ -280,24 +280,24 @@ mod tests {
             let text = format!("rules:{rules}default: {default}\n");
             let set = RuleSet::parse("f", &text).unwrap();
             let facts = Facts { sender_verified: verified, ..facts() };
-            let before = set.judge(&facts, now());
+            let before = set.rank(&facts, now());
             let found = set.smallest_change(&facts, now());
             let after = match &found.change {
                 Change::Facts(changes) => {
-                    set.judge(&changes.iter().fold(facts, |facts, change| change.apply(facts, now())), now())
+                    set.rank(&changes.iter().fold(facts, |facts, change| change.apply(facts, now())), now())
                 }
                 Change::WithoutRule(name) => {
                     let kept = text.lines().filter(|line| !line.contains(&format!("name: {name},")));
                     let kept = kept.collect::<Vec<_>>().join("\n").replace("rules:\ndefault", "rules: []\ndefault");
-                    RuleSet::parse("f", &kept).unwrap().judge(&facts, now())
+                    RuleSet::parse("f", &kept).unwrap().rank(&facts, now())
                 }
                 Change::Default(level) => {
                     let text = text.replace(&format!("default: {default}"), &format!("default: {level}"));
-                    RuleSet::parse("f", &text).unwrap().judge(&facts, now())
+                    RuleSet::parse("f", &text).unwrap().rank(&facts, now())
                 }
                 Change::NewRule(level) => {
                     let rule = format!("rules:\n  - {{ name: new, when: {{ kind: {{ exists: true }} }}, set: {level}, stop: true }}");
-                    RuleSet::parse("f", &text.replace("rules: []", "rules:").replace("rules:", &rule)).unwrap().judge(&facts, now())
+                    RuleSet::parse("f", &text.replace("rules: []", "rules:").replace("rules:", &rule)).unwrap().rank(&facts, now())
                 }
             };
             prop_assert_eq!(after.level, found.level, "{}", found.text);

@@ -107,7 +107,7 @@ impl Letter {
     pub(super) fn triage(&self) -> Triage {
         self.read(|mail, context| {
             let reading = reading::read(mail, context);
-            let level = |facts: &_| RULES.as_ref().map(|rules| rules.judge(facts, context.now).level);
+            let level = |facts: &_| RULES.as_ref().map(|rules| rules.rank(facts, context.now).level);
             let relation = Relation { addressed: Some(Addressed::To), ..Relation::default() };
             let about = reading::collect_facts(mail, &reading, "eval", &relation);
             let priority = reading.tasks.iter().filter_map(|task| level(&about.of(task))).max();

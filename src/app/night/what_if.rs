@@ -76,7 +76,7 @@ fn replay(past: &[PastTask], old: &RuleSet, new: &RuleSet, now: Instant) -> What
 /// An open task is ranked as of now, an ended one as of its beginning.
 fn change(task: &PastTask, old: &RuleSet, new: &RuleSet, now: Instant) -> Option<WhatIfChange> {
     let at = if task.status.is_terminal() { task.created_at } else { now };
-    let (before, after) = (old.judge(&task.facts, at), new.judge(&task.facts, at));
+    let (before, after) = (old.rank(&task.facts, at), new.rank(&task.facts, at));
     let kept_word = task.hand_ranked && before.level != task.priority;
     if before.level == after.level || kept_word {
         return None;

@@ -142,7 +142,7 @@ impl Life {
     async fn as_shipped(&self, app: &App, task: &str) -> Priority {
         let detail = app.task_detail(task).await.unwrap();
         let rules = RuleSet::parse("built in", BUILT_IN).unwrap();
-        rules.judge(&detail.facts.unwrap(), detail.row.task.created_at).level
+        rules.rank(&detail.facts.unwrap(), detail.row.task.created_at).level
     }
 
     async fn correct(&mut self, app: &App, nth: u32, id: &str, posting: &Posting, wish: Wish, seen: &Seen) {
@@ -218,7 +218,7 @@ impl Life {
                 Wish::Level(level) => {
                     let asks =
                         asked.iter().any(|edit| edit.contains(habit.reach.value()) || edit.contains(&facts.sender));
-                    rules.judge(facts, *at).level == level || (asks && rules.judge(facts, *at).level > level)
+                    rules.rank(facts, *at).level == level || (asks && rules.rank(facts, *at).level > level)
                 }
                 Wish::Never => {
                     rules.find_task_rule(facts, *at).is_some_and(|taught| !taught.opens)

@@ -5,8 +5,8 @@ use crate::model::Priority;
 
 /// What a matching rule does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Outcome {
-    pub(super) act: Act,
+pub(super) struct RuleOutcome {
+    pub(super) kind: SetOrCap,
     pub(super) level: Priority,
     /// Its level stands against caps.
     pub(super) lock: bool,
@@ -15,30 +15,33 @@ pub(super) struct Outcome {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum SetOrCap {
     Set,
     Cap,
 }
 
 /// The level, and the index of the rule that decided it (none: the default did).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Decision {
+pub(super) struct DecidedLevel {
     pub(super) level: Priority,
     pub(super) rule: Option<usize>,
 }
 
 /// `matching` yields the matching rules in order; it is not read past the first `stop`.
-pub(super) fn decide(matching: impl Iterator<Item = (usize, Outcome)>, default: Priority) -> Decision {
-    let mut highest: Option<(usize, Outcome)> = None;
-    let mut locked: Option<(usize, Outcome)> = None;
-    let mut lowest_cap: Option<(usize, Outcome)> = None;
+pub(super) fn apply_precedence(
+    matching: impl Iterator<Item = (usize, RuleOutcome)>,
+    default: Priority,
+) -> DecidedLevel {
+    let mut highest: Option<(usize, RuleOutcome)> = None;
+    let mut locked: Option<(usize, RuleOutcome)> = None;
+    let mut lowest_cap: Option<(usize, RuleOutcome)> = None;
     for (index, outcome) in matching {
         if outcome.stop {
-            return Decision { level: outcome.level, rule: Some(index) };
+            return DecidedLevel { level: outcome.level, rule: Some(index) };
         }
-        let level = |best: &Option<(usize, Outcome)>| best.map(|(_, outcome)| outcome.level);
-        match outcome.act {
-            Act::Set => {
+        let level = |best: &Option<(usize, RuleOutcome)>| best.map(|(_, outcome)| outcome.level);
+        match outcome.kind {
+            SetOrCap::Set => {
                 // At the same level a locked rule decides, for only its level cannot be lowered.
                 let locks = outcome.lock && highest.is_some_and(|(_, best)| best.level == outcome.level && !best.lock);
                 if level(&highest).is_none_or(|best| outcome.level > best) || locks {
@@ -48,23 +51,23 @@ pub(super) fn decide(matching: impl Iterator<Item = (usize, Outcome)>, default: 
                     locked = Some((index, outcome));
                 }
             }
-            Act::Cap if level(&lowest_cap).is_none_or(|best| outcome.level < best) => {
+            SetOrCap::Cap if level(&lowest_cap).is_none_or(|best| outcome.level < best) => {
                 lowest_cap = Some((index, outcome));
             }
-            Act::Cap => {}
+            SetOrCap::Cap => {}
         }
     }
-    let set = highest.map_or(Decision { level: default, rule: None }, by);
-    let capped = lowest_cap.map(by).filter(|cap| cap.level < set.level);
-    match (capped, locked.map(by)) {
+    let set = highest.map_or(DecidedLevel { level: default, rule: None }, decided_by);
+    let capped = lowest_cap.map(decided_by).filter(|cap| cap.level < set.level);
+    match (capped, locked.map(decided_by)) {
         (Some(cap), Some(lock)) if lock.level >= cap.level => lock,
         (Some(cap), _) => cap,
         (None, _) => set,
     }
 }
 
-fn by((index, outcome): (usize, Outcome)) -> Decision {
-    Decision { level: outcome.level, rule: Some(index) }
+fn decided_by((index, outcome): (usize, RuleOutcome)) -> DecidedLevel {
+    DecidedLevel { level: outcome.level, rule: Some(index) }
 }
 
 #[cfg(test)]
@@ -74,25 +77,25 @@ mod tests {
     use super::*;
     use Priority::{Critical, High, Low, Med};
 
-    fn set(level: Priority) -> Outcome {
-        Outcome { act: Act::Set, level, lock: false, stop: false }
+    fn set(level: Priority) -> RuleOutcome {
+        RuleOutcome { kind: SetOrCap::Set, level, lock: false, stop: false }
     }
 
-    fn lock(level: Priority) -> Outcome {
-        Outcome { lock: true, ..set(level) }
+    fn lock(level: Priority) -> RuleOutcome {
+        RuleOutcome { lock: true, ..set(level) }
     }
 
-    fn stop(level: Priority) -> Outcome {
-        Outcome { stop: true, ..set(level) }
+    fn stop(level: Priority) -> RuleOutcome {
+        RuleOutcome { stop: true, ..set(level) }
     }
 
-    fn cap(level: Priority) -> Outcome {
-        Outcome { act: Act::Cap, ..set(level) }
+    fn cap(level: Priority) -> RuleOutcome {
+        RuleOutcome { kind: SetOrCap::Cap, ..set(level) }
     }
 
-    fn check(rules: &[Outcome], level: Priority, rule: Option<usize>) {
-        let decision = decide(rules.iter().copied().enumerate(), Med);
-        assert_eq!(decision, Decision { level, rule }, "{rules:?}");
+    fn check(rules: &[RuleOutcome], level: Priority, rule: Option<usize>) {
+        let decision = apply_precedence(rules.iter().copied().enumerate(), Med);
+        assert_eq!(decision, DecidedLevel { level, rule }, "{rules:?}");
     }
 
     #[test]
@@ -115,21 +118,21 @@ mod tests {
     }
 
     /// Written from the words of the design, with none of the code above.
-    fn oracle(rules: &[Outcome], default: Priority) -> Priority {
+    fn oracle(rules: &[RuleOutcome], default: Priority) -> Priority {
         if let Some(stop) = rules.iter().find(|rule| rule.stop) {
             return stop.level;
         }
-        let sets = || rules.iter().filter(|rule| rule.act == Act::Set);
+        let sets = || rules.iter().filter(|rule| rule.kind == SetOrCap::Set);
         let highest = sets().map(|rule| rule.level).max().unwrap_or(default);
         let capped =
-            rules.iter().filter(|rule| rule.act == Act::Cap).fold(highest, |level, rule| level.min(rule.level));
+            rules.iter().filter(|rule| rule.kind == SetOrCap::Cap).fold(highest, |level, rule| level.min(rule.level));
         sets().filter(|rule| rule.lock).fold(capped, |level, rule| level.max(rule.level))
     }
 
-    fn outcome() -> impl Strategy<Value = Outcome> {
+    fn outcome() -> impl Strategy<Value = RuleOutcome> {
         let level = || prop_oneof![Just(Low), Just(Med), Just(High), Just(Critical)];
         prop_oneof![
-            6 => (level(), any::<bool>()).prop_map(|(level, lock)| Outcome { lock, ..set(level) }),
+            6 => (level(), any::<bool>()).prop_map(|(level, lock)| RuleOutcome { lock, ..set(level) }),
             4 => level().prop_map(cap),
             1 => level().prop_map(stop),
         ]
@@ -139,7 +142,7 @@ mod tests {
         #[test]
         fn agrees_with_the_words(rules in proptest::collection::vec(outcome(), 0..9), default in 0_usize..4) {
             let default = Priority::ALL[default];
-            let decision = decide(rules.iter().copied().enumerate(), default);
+            let decision = apply_precedence(rules.iter().copied().enumerate(), default);
             prop_assert_eq!(decision.level, oracle(&rules, default));
             let named = decision.rule.map_or(default, |rule| rules[rule].level);
             prop_assert_eq!(decision.level, named, "the rule that decided has the level");
