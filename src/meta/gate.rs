@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     model::{Facts, Instant, Priority, TaskId},
-    rules::{Edit, RuleSet},
+    rules::{RuleSet, RulesEdit},
     store::nightly::PastTask,
 };
 
@@ -75,7 +75,7 @@ pub(super) fn test(
     let flips = flips(material, candidate, before, after);
     trial.changed = changed(material, first, after);
     let limit = (trial.past / CHANGED_SHARE).max(MOST_CHANGED);
-    let retires = matches!(candidate.edit, Edit::Retire { .. });
+    let retires = matches!(candidate.edit, RulesEdit::Retire { .. });
     trial.reason = if !flips.is_empty() {
         format!("{} tasks whose level you set would come out otherwise", flips.len())
     } else if trial.changed > limit {
@@ -94,7 +94,7 @@ pub(super) fn test(
 }
 
 /// Warnings about the edited entry that were not there before.
-fn new_warnings(before: &RuleSet, after: &RuleSet, edit: &Edit) -> Vec<String> {
+fn new_warnings(before: &RuleSet, after: &RuleSet, edit: &RulesEdit) -> Vec<String> {
     let name = edit.name();
     let known: Vec<String> = before.lint().into_iter().map(|warning| warning.text).collect();
     let new = after.lint().into_iter().filter(|warning| warning.rule == name && !known.contains(&warning.text));

@@ -34,7 +34,7 @@ pub fn domains(text: &str) -> Vec<&str> {
 /// What the replies to each domain teach.
 pub fn lines(deeds: &[ReplyOutcome]) -> Vec<String> {
     let mut by_domain: BTreeMap<&str, Vec<&ReplyOutcome>> = BTreeMap::new();
-    for deed in deeds.iter().filter(|deed| Reach::Domain(deed.domain.clone()).is_plain()) {
+    for deed in deeds.iter().filter(|deed| Reach::Domain(deed.domain.clone()).is_safe_to_write()) {
         by_domain.entry(&deed.domain).or_default().push(deed);
     }
     by_domain.into_iter().filter_map(|(domain, deeds)| line(domain, &deeds)).take(MAX_LINES).collect()

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     model::{Facts, Instant, Priority},
-    rules::{Act, Edit, Entry, Reach, RuleSet, subject_words},
+    rules::{EntryAct, LearnedEntry, Reach, RuleSet, RulesEdit, subject_words},
 };
 
 /// How often a person must have said the same.
@@ -27,7 +27,7 @@ const MOST_SILENT: usize = 8;
 /// An edit, and who says so.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    pub edit: Edit,
+    pub edit: RulesEdit,
     pub reach: Reach,
     pub evidence: Vec<i64>,
     /// The oldest and the newest of the evidence.
@@ -55,16 +55,16 @@ pub(super) fn reaches(lesson: &Lesson) -> Vec<Reach> {
             all.extend(first.map(|word| Reach::Template(facts.sender_domain.clone(), word)));
         }
     }
-    all.retain(Reach::is_plain);
+    all.retain(Reach::is_safe_to_write);
     all
 }
 
 /// What an entry for this wish would do.
-pub(super) fn act(wish: Wish, up: bool) -> Act {
+pub(super) fn act(wish: Wish, up: bool) -> EntryAct {
     match (wish, up) {
-        (Wish::Level(level), true) => Act::Set(level),
-        (Wish::Level(level), false) => Act::Cap(level),
-        (Wish::Task(opens), _) => Act::Task(opens),
+        (Wish::Level(level), true) => EntryAct::Set(level),
+        (Wish::Level(level), false) => EntryAct::Cap(level),
+        (Wish::Task(opens), _) => EntryAct::Task(opens),
     }
 }
 
@@ -78,9 +78,9 @@ pub(super) const fn least_senders(reach: &Reach) -> usize {
 }
 
 /// Anyone can write a word into a subject or the name of a list, and many share a domain: that makes nothing critical.
-pub(super) fn bounded(reach: &Reach, act: Act) -> Act {
+pub(super) fn bounded(reach: &Reach, act: EntryAct) -> EntryAct {
     match act {
-        Act::Set(Priority::Critical) if is_shared(reach) => Act::Set(Priority::High),
+        EntryAct::Set(Priority::Critical) if is_shared(reach) => EntryAct::Set(Priority::High),
         act => act,
     }
 }
@@ -192,21 +192,21 @@ impl<'a> Group<'a> {
         let touched = |facts: &Facts, at: Instant| {
             let level = rules.rank(facts, at).level;
             match entry.act {
-                Act::Set(to) => level < to,
-                Act::Cap(to) => level > to,
-                Act::Task(_) => false,
+                EntryAct::Set(to) => level < to,
+                EntryAct::Cap(to) => level > to,
+                EntryAct::Task(_) => false,
             }
         };
         let other = |facts: &Facts| self.reach.covers(facts) && !senders.contains(facts.sender.as_str());
         // One that was thrown away is nobody's any more: else a few strangers with a word would keep it from being learned.
         let tasks = material.tasks.iter().filter(|task| task.is_uncorrected() && other(&task.facts));
         let mails = material.mails.iter().filter(|mail| other(&mail.facts) && !mail.corrected);
-        let opened = mails.filter(|mail| matches!(entry.act, Act::Task(opens) if opens != mail.opened_task));
+        let opened = mails.filter(|mail| matches!(entry.act, EntryAct::Task(opens) if opens != mail.opened_task));
         tasks.filter(|task| touched(&task.facts, task.created_at)).count() + opened.count()
     }
 
-    pub(super) fn entry(&self) -> Entry {
-        Entry { reach: self.reach.clone(), act: bounded(&self.reach, act(self.wish, self.up)) }
+    pub(super) fn entry(&self) -> LearnedEntry {
+        LearnedEntry { reach: self.reach.clone(), act: bounded(&self.reach, act(self.wish, self.up)) }
     }
 
     /// Lowering anyone but a bulk sender is for the person to say. Someone who also writes by hand is none.
@@ -215,7 +215,7 @@ impl<'a> Group<'a> {
         let bulk = !is_shared(&self.reach)
             && self.support.iter().all(|lesson| lesson.bulk)
             && within().all(|mail| mail.bulk && !mail.facts.known_contact);
-        matches!(self.entry().act, Act::Cap(_) | Act::Task(false)) && !bulk
+        matches!(self.entry().act, EntryAct::Cap(_) | EntryAct::Task(false)) && !bulk
     }
 
     fn candidate(&self, material: &Material) -> Candidate {
@@ -227,7 +227,7 @@ impl<'a> Group<'a> {
         // When it could first have been learned.
         let until = self.support.get(MIN_CORRECTIONS - 1).map(|lesson| lesson.at);
         Candidate {
-            edit: Edit::Add { entry: self.entry(), why: why(&self.support) },
+            edit: RulesEdit::Add { entry: self.entry(), why: why(&self.support) },
             reach: self.reach.clone(),
             evidence,
             since: since.unwrap_or(Instant::EARLIEST),

@@ -49,14 +49,14 @@ fn of(material: &Material, rules: &RuleSet, lesson: &Lesson) -> Outlook {
         .chain(super::learn::candidates(material, rules))
         .find(|candidate| candidate.evidence.contains(&lesson.id));
     if let Some(candidate) = coming {
-        return Outlook::Tonight { rule: candidate.edit.words(), asked: candidate.asked };
+        return Outlook::Tonight { rule: candidate.edit.describe(), asked: candidate.asked };
     }
     let group = Group::gather(material, narrowest, lesson);
     let another_day = group.days() < MIN_DAYS;
     let more = MIN_CORRECTIONS.saturating_sub(group.support.len()).max(usize::from(another_day));
-    let rule = group.entry().words();
+    let rule = group.entry().describe();
     if more == 0 {
-        return Outlook::Nothing(format!("you have also said otherwise about {}", group.entry().reach.words()));
+        return Outlook::Nothing(format!("you have also said otherwise about {}", group.entry().reach.describe()));
     }
     Outlook::Missing { more, another_day, rule, asked: group.is_asked(material) }
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     model::{Instant, Priority},
-    rules::{Act, Edit, Entry, RuleSet, apply},
+    rules::{EntryAct, LearnedEntry, RuleSet, RulesEdit, apply_edits},
     store::nightly::PastTask,
 };
 
@@ -18,7 +18,7 @@ use crate::{
 const AGREE_OF_FIVE: usize = 4;
 
 pub(super) fn candidates(material: &Material, rules: &RuleSet) -> Vec<Candidate> {
-    let known = rules.learned();
+    let known = rules.learned_names();
     let kept = material.kept.iter().filter(|kept| known.contains(&kept.name.as_str()));
     kept.filter_map(|kept| overruled(material, rules, kept).or_else(|| faded(material, kept))).collect()
 }
@@ -40,14 +40,14 @@ fn overruled(material: &Material, rules: &RuleSet, kept: &Kept) -> Option<Candid
         return None;
     }
     let why = format!("overruled: {}", why(&against));
-    let retire = Edit::Retire { name: kept.name.clone(), why: why.clone() };
+    let retire = RulesEdit::Retire { name: kept.name.clone(), why: why.clone() };
     let edit = match wanted(&against)
         .filter(|level| !material.without(&retire).is_some_and(|rest| gives(&rest, &against, *level)))
     {
         Some(level) => changed(kept, level, why).unwrap_or(retire),
         None => retire,
     };
-    let lowers_a_cap = matches!((&edit, kept.entry.act), (Edit::Change { entry, .. }, Act::Cap(from)) if matches!(entry.act, Act::Cap(to) if to < from));
+    let lowers_a_cap = matches!((&edit, kept.entry.act), (RulesEdit::Change { entry, .. }, EntryAct::Cap(from)) if matches!(entry.act, EntryAct::Cap(to) if to < from));
     let times = || against.iter().map(|lesson| lesson.at);
     Some(Candidate {
         edit,
@@ -65,11 +65,11 @@ fn speaks_against(lesson: &Lesson, rules: &RuleSet, kept: &Kept) -> bool {
         return false;
     }
     match (lesson.wish, kept.entry.act) {
-        (Wish::Level(level), Act::Set(_) | Act::Cap(_)) => {
+        (Wish::Level(level), EntryAct::Set(_) | EntryAct::Cap(_)) => {
             let verdict = rules.rank(&lesson.facts, lesson.born_at);
             verdict.rule == kept.name && verdict.level != level
         }
-        (Wish::Task(opens), Act::Task(taught)) => opens != taught,
+        (Wish::Task(opens), EntryAct::Task(taught)) => opens != taught,
         _ => false,
     }
 }
@@ -90,20 +90,23 @@ fn gives(rules: &RuleSet, against: &[&Lesson], level: Priority) -> bool {
 }
 
 /// The same act at another level.
-fn changed(kept: &Kept, level: Priority, why: String) -> Option<Edit> {
+fn changed(kept: &Kept, level: Priority, why: String) -> Option<RulesEdit> {
     let act = match kept.entry.act {
-        Act::Set(_) => Act::Set(level),
-        Act::Cap(_) => Act::Cap(level),
-        Act::Task(_) => return None,
+        EntryAct::Set(_) => EntryAct::Set(level),
+        EntryAct::Cap(_) => EntryAct::Cap(level),
+        EntryAct::Task(_) => return None,
     };
-    let entry = Entry { reach: kept.entry.reach.clone(), act: bounded(&kept.entry.reach, act) };
-    Some(Edit::Change { name: kept.name.clone(), entry, why })
+    let entry = LearnedEntry { reach: kept.entry.reach.clone(), act: bounded(&kept.entry.reach, act) };
+    Some(RulesEdit::Change { name: kept.name.clone(), entry, why })
 }
 
 fn faded(material: &Material, kept: &Kept) -> Option<Candidate> {
     let newest = material.last_hit(kept).unwrap_or(kept.made_at).max(kept.made_at);
     (newest < material.now.plus(-chrono::Duration::days(MEMORY_DAYS))).then(|| Candidate {
-        edit: Edit::Retire { name: kept.name.clone(), why: format!("nothing has matched it for {MEMORY_DAYS} days") },
+        edit: RulesEdit::Retire {
+            name: kept.name.clone(),
+            why: format!("nothing has matched it for {MEMORY_DAYS} days"),
+        },
         reach: kept.entry.reach.clone(),
         evidence: Vec::new(),
         since: newest,
@@ -121,8 +124,8 @@ impl Material {
     }
 
     /// The rules without an entry.
-    fn without(&self, retire: &Edit) -> Option<RuleSet> {
-        let text = apply("priority.yml", &self.rules, std::slice::from_ref(retire)).ok()?;
+    fn without(&self, retire: &RulesEdit) -> Option<RuleSet> {
+        let text = apply_edits("priority.yml", &self.rules, std::slice::from_ref(retire)).ok()?;
         RuleSet::parse("priority.yml", &text).ok()
     }
 

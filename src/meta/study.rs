@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     model::{Instant, ItemId, TaskId},
-    rules::{Edit, Entry, Reach, RuleSet, Unfit, apply},
+    rules::{LearnedEntry, Reach, RuleSet, RulesEdit, RulesEditError, apply_edits},
     store::{
         Result as Stored, StoreReader,
         nightly::{CorrectionKind, LearnedEntryRow, PastMail, PastTask, ProposalRow, ReplyOutcome},
@@ -51,7 +51,7 @@ pub struct Material {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {
     pub name: String,
-    pub entry: Entry,
+    pub entry: LearnedEntry,
     pub made_at: Instant,
     pub last_hit: Option<Instant>,
 }
@@ -63,7 +63,7 @@ pub struct Tested {
     pub key: String,
     /// In words a person reads.
     pub words: String,
-    pub edit: Edit,
+    pub edit: RulesEdit,
     pub evidence: Vec<i64>,
     pub trial: Trial,
 }
@@ -148,7 +148,7 @@ impl Material {
 /// Entries of ours that are not in the file any more. From a file that does not parse nothing was taken out.
 fn taken_out<'k>(kept: &'k [Kept], rules: &str) -> Vec<&'k Kept> {
     let Ok(rules) = parse(rules) else { return Vec::new() };
-    kept.iter().filter(|kept| !rules.learned().contains(&kept.name.as_str())).collect()
+    kept.iter().filter(|kept| !rules.learned_names().contains(&kept.name.as_str())).collect()
 }
 
 fn kept(row: LearnedEntryRow) -> Option<Kept> {
@@ -157,7 +157,7 @@ fn kept(row: LearnedEntryRow) -> Option<Kept> {
 }
 
 /// Tonight's proposal. Errs when the file is broken: then nothing is learned until it is mended.
-pub fn study(material: &Material) -> Result<Findings, Unfit> {
+pub fn study(material: &Material) -> Result<Findings, RulesEditError> {
     let first = parse(&material.rules)?;
     let mut desk =
         Desk { material, first: first.clone(), now: first, text: material.rules.clone(), found: Findings::default() };
@@ -177,12 +177,12 @@ pub fn study(material: &Material) -> Result<Findings, Unfit> {
     Ok(found)
 }
 
-fn parse(text: &str) -> Result<RuleSet, Unfit> {
+fn parse(text: &str) -> Result<RuleSet, RulesEditError> {
     // It would pass for a set without rules.
     if text.trim().is_empty() {
-        return Err(Unfit::Missing);
+        return Err(RulesEditError::FileMissing);
     }
-    RuleSet::parse(FILE, text).map_err(|error| Unfit::Broken(Box::new(error)))
+    RuleSet::parse(FILE, text).map_err(|error| RulesEditError::FileBroken(Box::new(error)))
 }
 
 struct Desk<'a> {
@@ -201,7 +201,7 @@ impl Desk<'_> {
         if full || (candidate.asked && self.material.is_asked(&candidate)) {
             return;
         }
-        let (text, after) = match apply(FILE, &self.text, std::slice::from_ref(&candidate.edit))
+        let (text, after) = match apply_edits(FILE, &self.text, std::slice::from_ref(&candidate.edit))
             .and_then(|text| parse(&text).map(|rules| (text, rules)))
         {
             Ok(edited) => edited,
@@ -224,7 +224,7 @@ impl Desk<'_> {
 
 fn tested(candidate: Candidate, trial: Trial) -> Tested {
     let Candidate { edit, reach, evidence, .. } = candidate;
-    Tested { key: reach.key(), words: edit.words(), edit, evidence, trial }
+    Tested { key: reach.key(), words: edit.describe(), edit, evidence, trial }
 }
 
 impl Material {

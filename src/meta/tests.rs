@@ -7,7 +7,7 @@ use chrono::Duration;
 use super::{Kept, Lesson, Material, Wish, study};
 use crate::{
     model::{Addressed, Facts, Instant, MailId, Priority, Status, TaskId, UrgencyOrigin},
-    rules::{Act, BUILT_IN, Edit, Entry, Reach, apply},
+    rules::{BUILT_IN, EntryAct, LearnedEntry, Reach, RulesEdit, apply_edits},
     store::nightly::{PastMail, PastTask},
 };
 
@@ -102,9 +102,9 @@ impl Past {
         self
     }
 
-    fn knows(mut self, entry: Entry, days: i64) -> Self {
-        let edit = Edit::Add { entry: entry.clone(), why: "you said so".into() };
-        self.0.rules = apply("f", &self.0.rules, std::slice::from_ref(&edit)).unwrap();
+    fn knows(mut self, entry: LearnedEntry, days: i64) -> Self {
+        let edit = RulesEdit::Add { entry: entry.clone(), why: "you said so".into() };
+        self.0.rules = apply_edits("f", &self.0.rules, std::slice::from_ref(&edit)).unwrap();
         self.0.kept.push(Kept { name: edit.name(), entry, made_at: days_ago(days), last_hit: None });
         self
     }
@@ -171,7 +171,7 @@ fn a_task_whose_level_a_person_set_is_not_made_none() {
 
 #[test]
 fn what_several_taught_one_alone_does_not_unteach() {
-    let word = Entry { reach: Reach::Word("standup".into()), act: Act::Set(Priority::Med) };
+    let word = LearnedEntry { reach: Reach::Word("standup".into()), act: EntryAct::Set(Priority::Med) };
     let about = |sender: &str| facts(sender, "Standup notes");
     let says = |senders: [&str; 3]| {
         let past = Past::new().knows(word.clone(), 20);
@@ -187,7 +187,7 @@ fn what_several_taught_one_alone_does_not_unteach() {
 
 #[test]
 fn an_entry_that_is_mostly_left_stands() {
-    let word = Entry { reach: Reach::Word("standup".into()), act: Act::Set(Priority::Med) };
+    let word = LearnedEntry { reach: Reach::Word("standup".into()), act: EntryAct::Set(Priority::Med) };
     let about = |sender: &str| facts(sender, "Standup notes");
     let says = |left: usize| {
         let past = Past::new().knows(word.clone(), 20);
@@ -204,9 +204,9 @@ fn an_entry_that_is_mostly_left_stands() {
 
 #[test]
 fn what_nothing_has_matched_for_sixty_days_goes() {
-    let entry = Entry { reach: Reach::Sender("ann@shop.example".into()), act: Act::Set(Priority::High) };
+    let entry = LearnedEntry { reach: Reach::Sender("ann@shop.example".into()), act: EntryAct::Set(Priority::High) };
     let gone = Past::new().knows(entry.clone(), 61);
-    assert!(study(&gone.0).unwrap().adopted.iter().any(|tested| matches!(tested.edit, Edit::Retire { .. })));
+    assert!(study(&gone.0).unwrap().adopted.iter().any(|tested| matches!(tested.edit, RulesEdit::Retire { .. })));
     Past::new().knows(entry.clone(), 59).check(&[], &[]);
     Past::new().knows(entry, 90).mail(&facts("ann@shop.example", "Keys"), 30, false).check(&[], &[]);
 }
@@ -224,6 +224,6 @@ fn five_a_night_and_nothing_critical_for_a_crowd() {
         past.said(&alarm(nth), Wish::Level(Priority::Critical), true, 4 - i64::try_from(nth).unwrap(), false)
     });
     let found = study(&past.0).unwrap();
-    let acts: Vec<Act> = found.adopted.iter().filter_map(|tested| Some(tested.edit.entry()?.act)).collect();
-    assert!(!acts.contains(&Act::Set(Priority::Critical)), "{found:?}");
+    let acts: Vec<EntryAct> = found.adopted.iter().filter_map(|tested| Some(tested.edit.entry()?.act)).collect();
+    assert!(!acts.contains(&EntryAct::Set(Priority::Critical)), "{found:?}");
 }

@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, str::FromStr as _};
 use yaml_edit::{Document, Sequence};
 
 use super::{
-    BEGIN_MARK, END_MARK, Edit, RuleSet, RulesError, learned::learned_range, limits::MAX_LEARNED, lint::shape,
+    BEGIN_MARK, END_MARK, RuleSet, RulesEdit, RulesError, learned::learned_range, limits::MAX_LEARNED, lint::shape,
 };
 
 /// What an empty learned part looks like.
@@ -17,78 +17,79 @@ const EMPTY: &str = "learned: []\n";
 
 /// Edits that do not fit a file. The file stays as it is.
 #[derive(Debug, thiserror::Error)]
-pub enum Unfit {
+pub enum RulesEditError {
     #[error("the rules file is broken, so nothing is learned into it: {0}")]
-    Broken(Box<RulesError>),
+    FileBroken(Box<RulesError>),
     #[error("the rules file is gone or empty, so nothing is learned into it")]
-    Missing,
+    FileMissing,
     #[error("the edits would break the rules file: {0}")]
-    Breaks(Box<RulesError>),
+    WouldBreakFile(Box<RulesError>),
     #[error("'{0}' cannot be written into a rules file safely")]
-    NotPlain(String),
+    UnsafeText(String),
     #[error("there is no learned entry '{0}'")]
     NoSuchEntry(String),
     #[error("there is a rule '{0}' already")]
-    Taken(String),
+    NameTaken(String),
     #[error("there are {MAX_LEARNED} learned entries already; one must be retired first")]
-    Full,
+    TooManyEntries,
     #[error("the edited part does not say what was meant")]
-    NotAsMeant,
+    NotAsIntended,
 }
 
 /// The text with the edits made, and nothing else.
-pub fn apply(file_name: &str, text: &str, edits: &[Edit]) -> Result<String, Unfit> {
-    let before = RuleSet::parse(file_name, text).map_err(|error| Unfit::Broken(Box::new(error)))?;
-    let meant = meant(&before, edits)?;
+pub fn apply_edits(file_name: &str, text: &str, edits: &[RulesEdit]) -> Result<String, RulesEditError> {
+    let before = RuleSet::parse(file_name, text).map_err(|error| RulesEditError::FileBroken(Box::new(error)))?;
+    let meant = intended_meanings(&before, edits)?;
     let whole = with_marks(text);
-    let range = learned_range(&whole).ok_or(Unfit::NotAsMeant)?;
+    let range = learned_range(&whole).ok_or(RulesEditError::NotAsIntended)?;
     let part = whole.get(range.clone()).unwrap_or_default();
     let in_place = edited(part, edits).map(|part| spliced(&whole, &range, &part));
-    if let Some(text) = in_place.filter(|text| says(file_name, text, &before, &meant).is_ok()) {
+    if let Some(text) = in_place.filter(|text| verify_meanings(file_name, text, &before, &meant).is_ok()) {
         return Ok(text);
     }
     let text = spliced(&whole, &range, &anew(part, edits, &before)?);
-    says(file_name, &text, &before, &meant)?;
+    verify_meanings(file_name, &text, &before, &meant)?;
     Ok(text)
 }
 
 /// What every rule and entry says after the edits, by name.
-fn meant(before: &RuleSet, edits: &[Edit]) -> Result<BTreeMap<String, String>, Unfit> {
-    let mut names: Vec<String> = before.learned().into_iter().map(str::to_owned).collect();
-    let mut meanings = meanings(before);
+fn intended_meanings(before: &RuleSet, edits: &[RulesEdit]) -> Result<BTreeMap<String, String>, RulesEditError> {
+    let mut names: Vec<String> = before.learned_names().into_iter().map(str::to_owned).collect();
+    let mut meanings = collect_meanings(before);
     for edit in edits {
-        if let Some(entry) = edit.entry().filter(|entry| !entry.reach.is_plain()) {
-            return Err(Unfit::NotPlain(entry.reach.words()));
+        if let Some(entry) = edit.entry().filter(|entry| !entry.reach.is_safe_to_write()) {
+            return Err(RulesEditError::UnsafeText(entry.reach.describe()));
         }
         let name = edit.name();
         let known = names.iter().position(|known| *known == name);
         match (edit, known) {
-            (Edit::Add { .. }, Some(_)) => return Err(Unfit::Taken(name)),
-            (Edit::Add { .. }, None) if before.rules.iter().any(|rule| rule.name == name) => {
-                return Err(Unfit::Taken(name));
+            (RulesEdit::Add { .. }, Some(_)) => return Err(RulesEditError::NameTaken(name)),
+            (RulesEdit::Add { .. }, None) if before.rules.iter().any(|rule| rule.name == name) => {
+                return Err(RulesEditError::NameTaken(name));
             }
-            (Edit::Add { .. }, None) if names.len() >= MAX_LEARNED => return Err(Unfit::Full),
-            (Edit::Add { .. }, None) => names.push(name.clone()),
-            (_, None) => return Err(Unfit::NoSuchEntry(name)),
-            (Edit::Change { .. }, Some(_)) => {}
-            (Edit::Retire { .. }, Some(at)) => drop(names.remove(at)),
+            (RulesEdit::Add { .. }, None) if names.len() >= MAX_LEARNED => return Err(RulesEditError::TooManyEntries),
+            (RulesEdit::Add { .. }, None) => names.push(name.clone()),
+            (_, None) => return Err(RulesEditError::NoSuchEntry(name)),
+            (RulesEdit::Change { .. }, Some(_)) => {}
+            (RulesEdit::Retire { .. }, Some(at)) => drop(names.remove(at)),
         }
         meanings.remove(&name);
-        meanings.extend(alone(edit)?);
+        meanings.extend(meaning_of_edit(edit)?);
     }
     Ok(meanings)
 }
 
 /// What the entry of an edit says in a file of its own; nothing when it goes.
-fn alone(edit: &Edit) -> Result<BTreeMap<String, String>, Unfit> {
+fn meaning_of_edit(edit: &RulesEdit) -> Result<BTreeMap<String, String>, RulesEditError> {
     let Some(entry) = edit.entry() else { return Ok(BTreeMap::new()) };
-    let text = with_learned("rules: []\n", Some(&format!("learned:\n{}", item(&entry.yaml(&edit.name(), edit.why())))));
-    let rules = RuleSet::parse("the entry", &text).map_err(|error| Unfit::Breaks(Box::new(error)))?;
-    Ok(meanings(&rules))
+    let text =
+        with_learned("rules: []\n", Some(&format!("learned:\n{}", item(&entry.to_yaml(&edit.name(), edit.why())))));
+    let rules = RuleSet::parse("the entry", &text).map_err(|error| RulesEditError::WouldBreakFile(Box::new(error)))?;
+    Ok(collect_meanings(&rules))
 }
 
 /// Conditions and outcomes, hand-written and learned; not where they stand or why.
-fn meanings(rules: &RuleSet) -> BTreeMap<String, String> {
+fn collect_meanings(rules: &RuleSet) -> BTreeMap<String, String> {
     let said = rules.rules.iter().map(|rule| {
         let says = format!("{} {:?} {}", shape(&rule.condition), rule.outcome, rule.learned);
         (rule.name.clone(), says)
@@ -124,17 +125,22 @@ fn spliced(whole: &str, range: &std::ops::Range<usize>, part: &str) -> String {
 }
 
 /// Read again: every rule and entry says what was meant, in the order a person gave the hand-written ones.
-fn says(file_name: &str, text: &str, before: &RuleSet, meant: &BTreeMap<String, String>) -> Result<(), Unfit> {
-    let after = RuleSet::parse(file_name, text).map_err(|error| Unfit::Breaks(Box::new(error)))?;
+fn verify_meanings(
+    file_name: &str,
+    text: &str,
+    before: &RuleSet,
+    meant: &BTreeMap<String, String>,
+) -> Result<(), RulesEditError> {
+    let after = RuleSet::parse(file_name, text).map_err(|error| RulesEditError::WouldBreakFile(Box::new(error)))?;
     let own = |rules: &RuleSet| -> Vec<String> {
         rules.rules.iter().filter(|rule| !rule.learned).map(|rule| rule.name.clone()).collect()
     };
     let same = own(before) == own(&after) && before.default == after.default;
-    if same && meanings(&after) == *meant { Ok(()) } else { Err(Unfit::NotAsMeant) }
+    if same && collect_meanings(&after) == *meant { Ok(()) } else { Err(RulesEditError::NotAsIntended) }
 }
 
 /// The part edited in place; none when there is no block of entries to edit.
-fn edited(part: &str, edits: &[Edit]) -> Option<String> {
+fn edited(part: &str, edits: &[RulesEdit]) -> Option<String> {
     let document = Document::from_str(part).ok()?;
     let entries = document.as_mapping()?.get_sequence("learned")?;
     if entries.is_flow_style() || entries.is_empty() {
@@ -142,12 +148,12 @@ fn edited(part: &str, edits: &[Edit]) -> Option<String> {
     }
     for edit in edits {
         match edit {
-            Edit::Add { entry, why } => entries.push(mapping(&entry.yaml(&entry.name(), why))?),
-            Edit::Change { name, entry, why } => {
+            RulesEdit::Add { entry, why } => entries.push(mapping(&entry.to_yaml(&entry.name(), why))?),
+            RulesEdit::Change { name, entry, why } => {
                 let at = position(&entries, name)?;
-                entries.set(at, mapping(&entry.yaml(name, why))?).then_some(())?;
+                entries.set(at, mapping(&entry.to_yaml(name, why))?).then_some(())?;
             }
-            Edit::Retire { name, .. } => {
+            RulesEdit::Retire { name, .. } => {
                 let at = position(&entries, name)?;
                 entries.remove(at)?;
             }
@@ -172,26 +178,26 @@ fn position(entries: &Sequence, name: &str) -> Option<usize> {
 }
 
 /// The part written anew. What stood there and is not edited is carried over as it was written.
-fn anew(part: &str, edits: &[Edit], before: &RuleSet) -> Result<String, Unfit> {
+fn anew(part: &str, edits: &[RulesEdit], before: &RuleSet) -> Result<String, RulesEditError> {
     let mut blocks: Vec<(String, String)> = Vec::new();
-    if !before.learned().is_empty() {
-        for (name, block) in blocks_of(part).ok_or(Unfit::NotAsMeant)? {
+    if !before.learned_names().is_empty() {
+        for (name, block) in blocks_of(part).ok_or(RulesEditError::NotAsIntended)? {
             blocks.push((name, block));
         }
     }
     for edit in edits {
         let name = edit.name();
         let known = blocks.iter().position(|(known, _)| *known == name);
-        let block = |why: &str| edit.entry().map(|entry| item(&entry.yaml(&name, why)));
+        let block = |why: &str| edit.entry().map(|entry| item(&entry.to_yaml(&name, why)));
         match (edit, known) {
-            (Edit::Add { why, .. }, None) => blocks.extend(block(why).map(|block| (name.clone(), block))),
-            (Edit::Change { why, .. }, Some(at)) => {
+            (RulesEdit::Add { why, .. }, None) => blocks.extend(block(why).map(|block| (name.clone(), block))),
+            (RulesEdit::Change { why, .. }, Some(at)) => {
                 if let (Some(slot), Some(block)) = (blocks.get_mut(at), block(why)) {
                     slot.1 = block;
                 }
             }
-            (Edit::Retire { .. }, Some(at)) => drop(blocks.remove(at)),
-            _ => return Err(Unfit::NoSuchEntry(name)),
+            (RulesEdit::Retire { .. }, Some(at)) => drop(blocks.remove(at)),
+            _ => return Err(RulesEditError::NoSuchEntry(name)),
         }
     }
     if blocks.is_empty() {
@@ -242,11 +248,14 @@ mod tests {
     use super::*;
     use crate::{
         model::Priority,
-        rules::{Act, BUILT_IN, Entry, Reach, fixture::facts, fixture::now},
+        rules::{BUILT_IN, EntryAct, LearnedEntry, Reach, fixture::facts, fixture::now},
     };
 
-    fn add(address: &str, act: Act) -> Edit {
-        Edit::Add { entry: Entry { reach: Reach::Sender(address.into()), act }, why: "you said so: 1, 2, 3".into() }
+    fn add(address: &str, act: EntryAct) -> RulesEdit {
+        RulesEdit::Add {
+            entry: LearnedEntry { reach: Reach::Sender(address.into()), act },
+            why: "you said so: 1, 2, 3".into(),
+        }
     }
 
     fn outside(text: &str) -> (String, String) {
@@ -256,9 +265,9 @@ mod tests {
 
     #[test]
     fn entries_come_change_and_go_and_the_rest_stays() {
-        let high = add("ann@shop.example", Act::Set(Priority::High));
-        let none = add("bob@shop.example", Act::Task(false));
-        let one = apply("f", BUILT_IN, &[high.clone(), none]).unwrap();
+        let high = add("ann@shop.example", EntryAct::Set(Priority::High));
+        let none = add("bob@shop.example", EntryAct::Task(false));
+        let one = apply_edits("f", BUILT_IN, &[high.clone(), none]).unwrap();
         assert_eq!(outside(BUILT_IN), outside(&one));
         let rules = RuleSet::parse("f", &one).unwrap();
         let mut known = facts();
@@ -266,44 +275,47 @@ mod tests {
         known.sender = "bob@shop.example".into();
         assert!(rules.find_task_rule(&known, now()).is_some_and(|taught| !taught.opens));
         let name = high.name();
-        let entry = Entry { reach: Reach::Sender("ann@shop.example".into()), act: Act::Set(Priority::Critical) };
-        let two = apply("f", &one, &[Edit::Change { name: name.clone(), entry, why: "more".into() }]).unwrap();
+        let entry =
+            LearnedEntry { reach: Reach::Sender("ann@shop.example".into()), act: EntryAct::Set(Priority::Critical) };
+        let two =
+            apply_edits("f", &one, &[RulesEdit::Change { name: name.clone(), entry, why: "more".into() }]).unwrap();
         assert_eq!(RuleSet::parse("f", &two).unwrap().rank(&facts(), now()).level, Priority::Critical);
-        let three = apply("f", &two, &[Edit::Retire { name, why: String::new() }]).unwrap();
-        let bob = add("bob@shop.example", Act::Task(false)).name();
-        let four = apply("f", &three, &[Edit::Retire { name: bob, why: String::new() }]).unwrap();
+        let three = apply_edits("f", &two, &[RulesEdit::Retire { name, why: String::new() }]).unwrap();
+        let bob = add("bob@shop.example", EntryAct::Task(false)).name();
+        let four = apply_edits("f", &three, &[RulesEdit::Retire { name: bob, why: String::new() }]).unwrap();
         assert_eq!(four, BUILT_IN, "what was learned and retired leaves no trace");
     }
 
     #[test]
     fn a_persons_words_between_the_marks_stay() {
         let text = "rules: []\n# >>> learned\n# mine\nlearned:\n  # keep this\n  - name: own.one\n    when: { kind: { is: bulk } }   # why not\n    cap: low\n# <<< learned\n";
-        let added = apply("f", text, &[add("ann@shop.example", Act::Set(Priority::High))]).unwrap();
+        let added = apply_edits("f", text, &[add("ann@shop.example", EntryAct::Set(Priority::High))]).unwrap();
         for words in ["# mine", "# keep this", "# why not", "own.one"] {
             assert!(added.contains(words), "{added}");
         }
         let flow = "rules: []\n# >>> learned\nlearned: [{ name: own, when: { kind: { is: bulk } }, cap: low }]\n# <<< learned\n";
-        let added = apply("f", flow, &[add("ann@shop.example", Act::Set(Priority::High))]).unwrap();
-        assert_eq!(RuleSet::parse("f", &added).unwrap().learned().len(), 2, "{added}");
+        let added = apply_edits("f", flow, &[add("ann@shop.example", EntryAct::Set(Priority::High))]).unwrap();
+        assert_eq!(RuleSet::parse("f", &added).unwrap().learned_names().len(), 2, "{added}");
     }
 
     #[test]
     fn what_does_not_fit_is_refused_whole() {
-        let high = add("ann@shop.example", Act::Set(Priority::High));
-        let once = apply("f", BUILT_IN, std::slice::from_ref(&high)).unwrap();
-        assert!(matches!(apply("f", &once, std::slice::from_ref(&high)), Err(Unfit::Taken(_))));
-        let nobody = Edit::Retire { name: "nobody".into(), why: String::new() };
-        assert!(matches!(apply("f", &once, &[nobody]), Err(Unfit::NoSuchEntry(_))));
-        let forged = add("ann@shop.example\"\n    lock: true #", Act::Set(Priority::High));
-        assert!(matches!(apply("f", &once, &[forged]), Err(Unfit::NotPlain(_))));
-        assert!(matches!(apply("f", "rules: 3\n", &[high]), Err(Unfit::Broken(_))));
+        let high = add("ann@shop.example", EntryAct::Set(Priority::High));
+        let once = apply_edits("f", BUILT_IN, std::slice::from_ref(&high)).unwrap();
+        assert!(matches!(apply_edits("f", &once, std::slice::from_ref(&high)), Err(RulesEditError::NameTaken(_))));
+        let nobody = RulesEdit::Retire { name: "nobody".into(), why: String::new() };
+        assert!(matches!(apply_edits("f", &once, &[nobody]), Err(RulesEditError::NoSuchEntry(_))));
+        let forged = add("ann@shop.example\"\n    lock: true #", EntryAct::Set(Priority::High));
+        assert!(matches!(apply_edits("f", &once, &[forged]), Err(RulesEditError::UnsafeText(_))));
+        assert!(matches!(apply_edits("f", "rules: 3\n", &[high]), Err(RulesEditError::FileBroken(_))));
     }
 
     #[test]
     fn marks_that_were_taken_out_come_back_at_the_end() {
         let added =
-            apply("f", "rules: []\ndefault: med", &[add("ann@shop.example", Act::Set(Priority::High))]).unwrap();
+            apply_edits("f", "rules: []\ndefault: med", &[add("ann@shop.example", EntryAct::Set(Priority::High))])
+                .unwrap();
         assert!(added.starts_with("rules: []\ndefault: med\n"), "{added}");
-        assert_eq!(RuleSet::parse("f", &added).unwrap().learned().len(), 1);
+        assert_eq!(RuleSet::parse("f", &added).unwrap().learned_names().len(), 1);
     }
 }

@@ -7,12 +7,12 @@
 mod candidate;
 mod condition;
 mod edit;
-mod entry;
 mod error;
 mod field;
 pub mod guidelines;
 mod last_good;
 mod learned;
+mod learned_entry;
 pub mod limits;
 mod lint;
 mod parse;
@@ -30,13 +30,13 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-pub use edit::{Unfit, apply, with_learned};
-pub(crate) use entry::subject_words;
-pub use entry::{Act, Edit, Entry, Reach};
+pub use edit::{RulesEditError, apply_edits, with_learned};
 pub use error::{Position, RulesError};
 pub use field::{Field, Operator};
 pub use last_good::{Broken, Instead};
 pub use learned::{BEGIN_MARK, END_MARK, learned_range};
+pub(crate) use learned_entry::subject_words;
+pub use learned_entry::{EntryAct, LearnedEntry, Reach, RulesEdit};
 pub use lint::Warning;
 pub use replace::{Replaced, read_file, replace};
 pub use trace::{ConditionTrace, EffectTrace, RuleTrace, Trace};
@@ -136,13 +136,13 @@ impl RuleSet {
     }
 
     /// The names of the learned entries, in the order of the file: levels first, then what is a task.
-    pub fn learned(&self) -> Vec<&str> {
+    pub fn learned_names(&self) -> Vec<&str> {
         let rules = self.rules.iter().filter(|rule| rule.learned).map(|rule| rule.name.as_str());
         rules.chain(self.task_rules.iter().map(|teaching| teaching.name.as_str())).collect()
     }
 
     /// The learned entries that speak about these facts.
-    pub fn hits(&self, facts: &Facts, now: Instant) -> Vec<&str> {
+    pub fn matching_learned_names(&self, facts: &Facts, now: Instant) -> Vec<&str> {
         let view = View::new(facts, now);
         let rules = self
             .rules

@@ -6,7 +6,7 @@ use std::{fs, process::Stdio};
 use adjutant::{
     app::App,
     model::{ItemKind, Priority},
-    rules::{Act, BUILT_IN, Edit, Entry, Reach, RuleSet, apply, learned_range},
+    rules::{BUILT_IN, EntryAct, LearnedEntry, Reach, RuleSet, RulesEdit, apply_edits, learned_range},
     store::value::{TaskEditKind, Verdict},
 };
 
@@ -259,7 +259,7 @@ fn killed_at_each_step_the_rules_are_the_old_or_the_new_ones() {
             new += 1
         }
         let parsed = RuleSet::parse(place, &found).unwrap_or_else(|error| panic!("{place}: {error}"));
-        assert!(found == BUILT_IN || parsed.learned().len() == 1, "{place}: {found}");
+        assert!(found == BUILT_IN || parsed.learned_names().len() == 1, "{place}: {found}");
         let after = house.run(&["reflect"]);
         assert_eq!(after.code, 0, "{place}: {}", after.err);
         assert!(rules(&house).contains("ann@shop.example"), "{place}: {}{}", after.out, after.err);
@@ -299,15 +299,15 @@ fn fuzzed_edits_never_make_an_invalid_file() {
         lists += 1;
         let mut text = file(&mut dice);
         for _ in 0..=dice.below(3) {
-            let edits: Vec<Edit> = (0..=dice.below(6)).map(|_| edit(&text, &mut dice)).collect();
+            let edits: Vec<RulesEdit> = (0..=dice.below(6)).map(|_| edit(&text, &mut dice)).collect();
             let valid = RuleSet::parse("f", &text).is_ok();
-            match apply("f", &text, &edits) {
+            match apply_edits("f", &text, &edits) {
                 Ok(after) => {
                     made += 1;
                     assert!(valid, "a broken file was edited: {text}");
                     let rules =
                         RuleSet::parse("f", &after).unwrap_or_else(|error| panic!("{error}\n{after}\n{edits:?}"));
-                    assert!(rules.learned().len() <= 200);
+                    assert!(rules.learned_names().len() <= 200);
                     if let (Some(before), Some(now)) = (learned_range(&text), learned_range(&after)) {
                         assert_eq!(&text[..before.start], &after[..now.start]);
                         assert_eq!(&text[before.end..], &after[now.end..]);
@@ -328,12 +328,12 @@ fn pick<'a, T>(all: &'a [T], dice: &mut Dice) -> &'a T {
     &all[usize::try_from(dice.below(all.len() as u64)).unwrap()]
 }
 
-fn edit(text: &str, dice: &mut Dice) -> Edit {
+fn edit(text: &str, dice: &mut Dice) -> RulesEdit {
     let level = *pick(Priority::ALL, dice);
     let act = match dice.below(4) {
-        0 => Act::Cap(level),
-        1 => Act::Task(dice.below(2) == 0),
-        _ => Act::Set(level),
+        0 => EntryAct::Cap(level),
+        1 => EntryAct::Task(dice.below(2) == 0),
+        _ => EntryAct::Set(level),
     };
     let odd = [
         "",
@@ -363,15 +363,15 @@ fn edit(text: &str, dice: &mut Dice) -> Edit {
         _ => Reach::Sender(format!("{name}@shop.example")),
     };
     let why = format!("because {} {}", pick(&odd, dice), "long ".repeat(usize::try_from(dice.below(80)).unwrap()));
-    let entry = Entry { reach, act };
+    let entry = LearnedEntry { reach, act };
     let known: Vec<String> = RuleSet::parse("f", text)
-        .map(|rules| rules.learned().into_iter().map(str::to_owned).collect())
+        .map(|rules| rules.learned_names().into_iter().map(str::to_owned).collect())
         .unwrap_or_default();
     match dice.below(16) {
-        0..3 if !known.is_empty() => Edit::Retire { name: pick(&known, dice).clone(), why },
-        3..6 if !known.is_empty() => Edit::Change { name: pick(&known, dice).clone(), entry, why },
-        6 => Edit::Retire { name: "nobody".into(), why },
-        _ => Edit::Add { entry, why },
+        0..3 if !known.is_empty() => RulesEdit::Retire { name: pick(&known, dice).clone(), why },
+        3..6 if !known.is_empty() => RulesEdit::Change { name: pick(&known, dice).clone(), entry, why },
+        6 => RulesEdit::Retire { name: "nobody".into(), why },
+        _ => RulesEdit::Add { entry, why },
     }
 }
 

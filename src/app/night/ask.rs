@@ -8,7 +8,7 @@ use crate::{
     app::App,
     meta::{Approved, Tested, approved, outlook},
     model::{ItemId, ItemKind, RunId},
-    rules::{RuleSet, apply},
+    rules::{RuleSet, apply_edits},
     store::{
         Write,
         nightly::{CorrectionKind, CorrectionRow, NewProposal},
@@ -69,7 +69,7 @@ impl App {
             return Ok(false);
         }
         let mut files = was.clone();
-        match apply("rules/priority.yml", &was.rules, std::slice::from_ref(&tested.edit)) {
+        match apply_edits("rules/priority.yml", &was.rules, std::slice::from_ref(&tested.edit)) {
             Ok(text) => files.rules = text,
             Err(error) => {
                 let outcome = format!("not adopted: {error}");

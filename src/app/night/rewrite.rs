@@ -10,7 +10,7 @@ use crate::{
     app::App,
     meta::{Findings, Material, Tested},
     model::{Instant, ItemId, RunId},
-    rules::{Edit, Replaced, RuleSet, keep_as_last_good, read_file, replace},
+    rules::{Replaced, RuleSet, RulesEdit, keep_as_last_good, read_file, replace},
     store::{
         Receipt, Write,
         nightly::{LearnedEntryRow, LiveRulesVersion, NewRulesVersion, RulesVersionRow},
@@ -77,14 +77,14 @@ fn remembered(edits: &[Tested], run_id: &str, at: Instant) -> LiveRulesVersion {
     for tested in edits {
         let name = tested.edit.name();
         match &tested.edit {
-            Edit::Retire { .. } => {
+            RulesEdit::Retire { .. } => {
                 keep.retired.push(name);
                 // What was overruled is not learned again from the words before.
                 if !tested.evidence.is_empty() {
                     keep.unlearned.push((tested.key.clone(), "overruled".to_owned()));
                 }
             }
-            Edit::Add { entry, .. } | Edit::Change { entry, .. } => keep.learned.push(LearnedEntryRow {
+            RulesEdit::Add { entry, .. } | RulesEdit::Change { entry, .. } => keep.learned.push(LearnedEntryRow {
                 name,
                 entry: serde_json::to_value(entry).unwrap_or_default(),
                 run_id: run_id.to_owned(),

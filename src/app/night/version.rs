@@ -118,12 +118,12 @@ fn find(rows: &[RulesVersionRow], number: i64) -> anyhow::Result<&RulesVersionRo
 
 /// Entries that go are a person's word against them; entries that come back come with where they came from.
 fn forgotten(rows: &[RulesVersionRow], known: &[LearnedEntryRow], after: &RuleSet, now: Instant) -> LiveRulesVersion {
-    let names: BTreeSet<&str> = after.learned().into_iter().collect();
+    let names: BTreeSet<&str> = after.learned_names().into_iter().collect();
     let gone = known.iter().filter(|row| !names.contains(row.name.as_str()));
     let mut keep = LiveRulesVersion::default();
     for row in gone {
         keep.retired.push(row.name.clone());
-        if let Ok(entry) = serde_json::from_value::<crate::rules::Entry>(row.entry.clone()) {
+        if let Ok(entry) = serde_json::from_value::<crate::rules::LearnedEntry>(row.entry.clone()) {
             keep.unlearned.push((entry.reach.key(), "rolled back".to_owned()));
         }
     }

@@ -29,7 +29,7 @@ pub enum Reach {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Act {
+pub enum EntryAct {
     Set(Priority),
     Cap(Priority),
     /// Such a mail is a task, or is none.
@@ -37,23 +37,23 @@ pub enum Act {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Entry {
+pub struct LearnedEntry {
     pub reach: Reach,
-    pub act: Act,
+    pub act: EntryAct,
 }
 
 /// One edit of the learned part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "edit", rename_all = "snake_case")]
-pub enum Edit {
+pub enum RulesEdit {
     Add {
-        entry: Entry,
+        entry: LearnedEntry,
         why: String,
     },
     /// The entry of this name becomes another.
     Change {
         name: String,
-        entry: Entry,
+        entry: LearnedEntry,
         why: String,
     },
     Retire {
@@ -62,52 +62,52 @@ pub enum Edit {
     },
 }
 
-impl Edit {
-    pub fn entry(&self) -> Option<&Entry> {
+impl RulesEdit {
+    pub fn entry(&self) -> Option<&LearnedEntry> {
         match self {
-            Edit::Add { entry, .. } | Edit::Change { entry, .. } => Some(entry),
-            Edit::Retire { .. } => None,
+            RulesEdit::Add { entry, .. } | RulesEdit::Change { entry, .. } => Some(entry),
+            RulesEdit::Retire { .. } => None,
         }
     }
 
     pub fn why(&self) -> &str {
         match self {
-            Edit::Add { why, .. } | Edit::Change { why, .. } | Edit::Retire { why, .. } => why,
+            RulesEdit::Add { why, .. } | RulesEdit::Change { why, .. } | RulesEdit::Retire { why, .. } => why,
         }
     }
 
     /// The name under which its entry stands in the file.
     pub fn name(&self) -> String {
         match self {
-            Edit::Add { entry, .. } => entry.name(),
-            Edit::Change { name, .. } | Edit::Retire { name, .. } => name.clone(),
+            RulesEdit::Add { entry, .. } => entry.name(),
+            RulesEdit::Change { name, .. } | RulesEdit::Retire { name, .. } => name.clone(),
         }
     }
 
     /// For a list or a log: the same words everywhere.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
-            Edit::Add { entry, .. } => entry.words(),
-            Edit::Change { name, entry, .. } => format!("{name} becomes: {}", entry.words()),
-            Edit::Retire { name, .. } => format!("{name} is retired"),
+            RulesEdit::Add { entry, .. } => entry.describe(),
+            RulesEdit::Change { name, entry, .. } => format!("{name} becomes: {}", entry.describe()),
+            RulesEdit::Retire { name, .. } => format!("{name} is retired"),
         }
     }
 }
 
-impl Act {
+impl EntryAct {
     /// The key it has in the file.
-    pub const fn word(self) -> &'static str {
+    pub const fn yaml_key(self) -> &'static str {
         match self {
-            Act::Set(_) => "set",
-            Act::Cap(_) => "cap",
-            Act::Task(_) => "task",
+            EntryAct::Set(_) => "set",
+            EntryAct::Cap(_) => "cap",
+            EntryAct::Task(_) => "task",
         }
     }
 }
 
 impl Reach {
     /// Whether it is written so that nothing but itself can be read from it.
-    pub fn is_plain(&self) -> bool {
+    pub fn is_safe_to_write(&self) -> bool {
         let fits = |text: &str, allowed: &dyn Fn(char) -> bool| {
             !text.is_empty() && text.chars().count() <= MAX_VALUE_CHARS && text.chars().all(allowed)
         };
@@ -119,8 +119,8 @@ impl Reach {
                 .is_some_and(|(local, at)| fits(local, &|c| name(c) || matches!(c, '+' | '=')) && domain(at)),
             Reach::Domain(text) => domain(text),
             Reach::ListId(text) => fits(text, &name),
-            Reach::Word(word) => is_word(word),
-            Reach::Template(at, word) => domain(at) && is_word(word),
+            Reach::Word(word) => is_valid_word(word),
+            Reach::Template(at, word) => domain(at) && is_valid_word(word),
         }
     }
 
@@ -151,7 +151,7 @@ impl Reach {
         }
     }
 
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Reach::Sender(value) => format!("mail from {value}"),
             Reach::Domain(value) => format!("mail from anyone at {value}"),
@@ -161,7 +161,7 @@ impl Reach {
         }
     }
 
-    fn condition(&self) -> String {
+    fn condition_yaml(&self) -> String {
         match self {
             Reach::Sender(value) => format!("{{ sender: {{ is: \"{value}\" }} }}"),
             Reach::Domain(value) => format!("{{ sender_domain: {{ is: \"{value}\" }} }}"),
@@ -180,7 +180,7 @@ impl Reach {
     }
 }
 
-fn is_word(word: &str) -> bool {
+fn is_valid_word(word: &str) -> bool {
     let count = word.chars().count();
     (MIN_WORD_CHARS..=32).contains(&count)
         && word.chars().all(char::is_alphanumeric)
@@ -194,38 +194,38 @@ pub(crate) fn subject_words(subject: &str) -> impl Iterator<Item = String> {
     words.map(str::to_lowercase)
 }
 
-impl Entry {
+impl LearnedEntry {
     /// Readable, and the same for the same entry: what it is about, and four digits that no other value shares.
     pub fn name(&self) -> String {
         let key = self.reach.key();
-        let act = self.act.word();
+        let act = self.act.yaml_key();
         let plain: String = key.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let short: String = plain.chars().take(MAX_NAME_CHARS - 14).collect();
         let digest: String = sha256_hex(format!("{act} {key}").as_bytes()).chars().take(4).collect();
         format!("{act}-{}-{digest}", short.trim_end_matches('-'))
     }
 
-    pub fn words(&self) -> String {
-        let reach = self.reach.words();
+    pub fn describe(&self) -> String {
+        let reach = self.reach.describe();
         match self.act {
-            Act::Set(level) => format!("{reach} is at least {level}"),
-            Act::Cap(level) => format!("{reach} is at most {level}"),
-            Act::Task(true) => format!("{reach} is a task"),
-            Act::Task(false) => format!("{reach} is no task"),
+            EntryAct::Set(level) => format!("{reach} is at least {level}"),
+            EntryAct::Cap(level) => format!("{reach} is at most {level}"),
+            EntryAct::Task(true) => format!("{reach} is a task"),
+            EntryAct::Task(false) => format!("{reach} is no task"),
         }
     }
 
     /// As it stands in the file, under a name that may be older than its act.
-    pub(super) fn yaml(&self, name: &str, why: &str) -> String {
-        let key = self.act.word();
+    pub(super) fn to_yaml(&self, name: &str, why: &str) -> String {
+        let key = self.act.yaml_key();
         let value = match self.act {
-            Act::Set(level) | Act::Cap(level) => level.as_str(),
-            Act::Task(true) => "true",
-            Act::Task(false) => "false",
+            EntryAct::Set(level) | EntryAct::Cap(level) => level.as_str(),
+            EntryAct::Task(true) => "true",
+            EntryAct::Task(false) => "false",
         };
         let why: String =
             why.chars().filter(|c| !c.is_control() && !matches!(c, '"' | '\\')).take(MAX_WHY_CHARS).collect();
-        format!("name: {name}\nwhen: {}\n{key}: {value}\nwhy: \"{why}\"\n", self.reach.condition())
+        format!("name: {name}\nwhen: {}\n{key}: {value}\nwhy: \"{why}\"\n", self.reach.condition_yaml())
     }
 }
 
@@ -250,8 +250,8 @@ mod tests {
     #[test]
     fn the_file_reads_what_the_reach_covers() {
         for reach in reaches() {
-            let entry = Entry { reach: reach.clone(), act: Act::Set(Priority::Critical) };
-            let body = entry.yaml(&entry.name(), "why").trim_end().replace('\n', "\n    ");
+            let entry = LearnedEntry { reach: reach.clone(), act: EntryAct::Set(Priority::Critical) };
+            let body = entry.to_yaml(&entry.name(), "why").trim_end().replace('\n', "\n    ");
             let text = format!("rules: []\n# >>> learned\nlearned:\n  - {body}\n# <<< learned\n");
             let rules = RuleSet::parse("f", &text).unwrap_or_else(|error| panic!("{error}"));
             let mut told = facts();
@@ -265,14 +265,14 @@ mod tests {
             other.subject = "Yours, invoiced".into();
             for (facts, expected) in [(told, true), (forged, false), (other, false)] {
                 assert_eq!(reach.covers(&facts), expected, "{reach:?}");
-                assert_eq!(!rules.hits(&facts, now()).is_empty(), expected, "{text}");
+                assert_eq!(!rules.matching_learned_names(&facts, now()).is_empty(), expected, "{text}");
             }
         }
     }
 
     #[test]
     fn only_plain_values_can_be_written() {
-        assert!(reaches().iter().all(Reach::is_plain));
+        assert!(reaches().iter().all(Reach::is_safe_to_write));
         for value in [
             "a\"@b.example",
             "a@b\n.example",
@@ -283,24 +283,25 @@ mod tests {
             "א@b.example",
             "a}@b.example",
         ] {
-            assert!(!Reach::Sender(value.into()).is_plain(), "{value}");
+            assert!(!Reach::Sender(value.into()).is_safe_to_write(), "{value}");
         }
         for word in ["abc", "two words", "x#y:z", "", "1234", "UPPER", "quote'"] {
-            assert!(!Reach::Word(word.into()).is_plain(), "{word}");
+            assert!(!Reach::Word(word.into()).is_safe_to_write(), "{word}");
         }
-        assert!(!Reach::Domain("localhost".into()).is_plain());
-        assert!(Reach::Word("פגישה".into()).is_plain());
+        assert!(!Reach::Domain("localhost".into()).is_safe_to_write());
+        assert!(Reach::Word("פגישה".into()).is_safe_to_write());
     }
 
     #[test]
     fn names_are_legal_and_tell_entries_apart() {
-        let level = Entry { reach: Reach::Sender("ann@shop.example".into()), act: Act::Set(Priority::High) };
-        let task = Entry { act: Act::Task(false), ..level.clone() };
-        let cap = Entry { act: Act::Cap(Priority::Low), ..level.clone() };
-        let higher = Entry { act: Act::Set(Priority::Critical), ..level.clone() };
+        let level =
+            LearnedEntry { reach: Reach::Sender("ann@shop.example".into()), act: EntryAct::Set(Priority::High) };
+        let task = LearnedEntry { act: EntryAct::Task(false), ..level.clone() };
+        let cap = LearnedEntry { act: EntryAct::Cap(Priority::Low), ..level.clone() };
+        let higher = LearnedEntry { act: EntryAct::Set(Priority::Critical), ..level.clone() };
         assert!(level.name() != task.name() && level.name() != cap.name());
         assert_eq!(level.name(), higher.name(), "one of a kind per reach");
-        let long = Entry { reach: Reach::Sender(format!("{}@b.example", "x".repeat(100))), ..level };
+        let long = LearnedEntry { reach: Reach::Sender(format!("{}@b.example", "x".repeat(100))), ..level };
         assert!(long.name().chars().count() <= MAX_NAME_CHARS);
     }
 }
