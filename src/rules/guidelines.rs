@@ -19,7 +19,7 @@ pub struct Guidelines {
 /// A missing file is no guidelines. An unreadable one is none either, and a warning.
 pub fn load(path: &Path) -> Guidelines {
     match crate::regular_file::read(path) {
-        Ok(bytes) => capped(&String::from_utf8_lossy(&bytes)),
+        Ok(bytes) => truncate_to_limit(&String::from_utf8_lossy(&bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Guidelines::default(),
         Err(error) => {
             let warning = Some(format!("{} cannot be read ({error}); no guidelines are used", path.display()));
@@ -29,7 +29,7 @@ pub fn load(path: &Path) -> Guidelines {
 }
 
 /// Whole lines, as many as fit: half a sentence may mean the opposite of the whole.
-fn capped(text: &str) -> Guidelines {
+fn truncate_to_limit(text: &str) -> Guidelines {
     if text.len() <= MAX_BYTES {
         return Guidelines { text: text.to_owned(), warning: None };
     }
@@ -55,19 +55,19 @@ mod tests {
     #[test]
     fn a_file_that_fits_is_used_whole() {
         let text = "- be brief\n";
-        assert_eq!(capped(text), Guidelines { text: text.into(), warning: None });
+        assert_eq!(truncate_to_limit(text), Guidelines { text: text.into(), warning: None });
         let full = format!("{}\n", "x".repeat(MAX_BYTES - 1));
-        assert_eq!(capped(&full).warning, None);
+        assert_eq!(truncate_to_limit(&full).warning, None);
     }
 
     #[test]
     fn a_longer_one_is_cut_between_lines_and_says_so() {
         let line = format!("- {}\n", "שלום ".repeat(10));
-        let cut = capped(&line.repeat(200));
+        let cut = truncate_to_limit(&line.repeat(200));
         assert!(cut.text.len() <= MAX_BYTES && cut.text.ends_with('\n') && !cut.text.is_empty());
         assert!(cut.text.lines().all(|kept| kept == line.trim_end_matches('\n')));
         assert!(cut.warning.unwrap().contains("4096"));
-        assert_eq!(capped(&"x".repeat(MAX_BYTES + 1)).text, "");
+        assert_eq!(truncate_to_limit(&"x".repeat(MAX_BYTES + 1)).text, "");
     }
 
     #[test]

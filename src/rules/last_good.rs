@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{BUILT_IN, RuleSet, RulesError, version};
+use super::{BUILT_IN, RuleSet, RulesError, compute_version};
 use crate::{
     failpoint,
     model::{Instant, Priority},
@@ -123,7 +123,7 @@ pub(super) fn shipped() -> RuleSet {
         rules: Vec::new(),
         task_rules: Vec::new(),
         default: Priority::Low,
-        version: version(""),
+        version: compute_version(""),
         learned_bytes: None,
     };
     RuleSet::parse("built-in rules", BUILT_IN).unwrap_or_else(|_| empty())

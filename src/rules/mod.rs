@@ -9,6 +9,7 @@ mod condition;
 mod edit;
 mod error;
 mod field;
+mod file_replacement;
 pub mod guidelines;
 mod last_good;
 mod learned;
@@ -19,7 +20,6 @@ mod parse;
 mod pattern;
 mod precedence;
 mod render;
-mod replace;
 mod trace;
 mod watch;
 mod what_if;
@@ -33,12 +33,12 @@ use serde::{Deserialize, Serialize};
 pub use edit::{RulesEditError, apply_edits, with_learned};
 pub use error::{Position, RulesError};
 pub use field::{Field, Operator};
+pub use file_replacement::{FileReplaceOutcome, read_or_empty, replace_if_unchanged};
 pub use last_good::{Broken, Instead};
 pub use learned::{BEGIN_MARK, END_MARK, learned_range};
 pub(crate) use learned_entry::subject_words;
 pub use learned_entry::{EntryAct, LearnedEntry, Reach, RulesEdit};
 pub use lint::Warning;
-pub use replace::{Replaced, read_file, replace};
 pub use trace::{ConditionTrace, EffectTrace, RuleTrace, Trace};
 pub use watch::{Current, RulesWatch, is_cut_off, keep_as_last_good, load};
 pub use what_if::{Change, FactChange, NewValue, SmallestChange};
@@ -203,7 +203,7 @@ impl TaskRule {
 }
 
 /// Short enough to say, long enough not to meet twice in one history.
-fn version(text: &str) -> String {
+fn compute_version(text: &str) -> String {
     sha256_hex(text.as_bytes()).chars().take(12).collect()
 }
 

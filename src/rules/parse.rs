@@ -3,13 +3,12 @@
 use std::collections::HashSet;
 
 use super::{
-    Rule, RuleSet, TaskRule,
+    Rule, RuleSet, TaskRule, compute_version,
     error::Fault,
     field::Field,
     learned::{self, Section},
     limits::{MAX_LEARNED, MAX_NAME_CHARS, MAX_RULES, MAX_WHY_CHARS},
     precedence::{RuleOutcome, SetOrCap},
-    version,
     when::{Lists, condition, entries},
     yaml::{Key, Node, Yaml, quoted, read},
 };
@@ -48,7 +47,7 @@ pub(super) fn rule_set(text: &str) -> Result<RuleSet, Fault> {
         return Err(Fault::new(at, "no list under 'rules'", "a sequence of rules, or 'rules: []' for none"));
     }
     let learned_bytes = section.map(|Section { bytes, .. }| bytes);
-    Ok(RuleSet { rules, task_rules: teachings, default, version: version(text), learned_bytes })
+    Ok(RuleSet { rules, task_rules: teachings, default, version: compute_version(text), learned_bytes })
 }
 
 fn read_lists(node: &Node) -> Result<Lists, Fault> {

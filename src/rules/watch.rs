@@ -17,7 +17,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{BEGIN_MARK, Broken, END_MARK, RuleSet, RulesError, last_good::LastGood, limits::MAX_FILE_BYTES, version};
+use super::{
+    BEGIN_MARK, Broken, END_MARK, RuleSet, RulesError, compute_version, last_good::LastGood, limits::MAX_FILE_BYTES,
+};
 use crate::regular_file;
 
 /// An editor writes a file in several steps; looking earlier would find a half of it.
@@ -251,7 +253,7 @@ impl Seen {
     }
 
     fn of(stamp: Option<(SystemTime, u64)>, text: &Result<String, String>) -> Self {
-        Self { stamp, content: text.as_deref().map(version).map_err(Clone::clone) }
+        Self { stamp, content: text.as_deref().map(compute_version).map_err(Clone::clone) }
     }
 
     /// Same stamp, and old enough that a second write would have moved it.
@@ -299,7 +301,7 @@ mod tests {
     }
 
     fn check(current: &Current, text: &str, broken: Option<&str>) {
-        assert_eq!(current.rules.version(), version(text), "{current:?}");
+        assert_eq!(current.rules.version(), compute_version(text), "{current:?}");
         match (&current.broken, broken) {
             (Some(found), Some(expected)) => assert!(found.to_string().contains(expected), "{found}"),
             (found, expected) => assert_eq!(found.as_ref().map(ToString::to_string).as_deref(), expected),

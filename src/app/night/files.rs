@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use crate::{
     app::App,
     regular_file,
-    rules::{is_cut_off, read_file},
+    rules::{is_cut_off, read_or_empty},
 };
 
 /// A rewrite takes milliseconds; whoever takes longer is stuck.
@@ -28,7 +28,7 @@ pub(super) struct Files {
 impl App {
     pub(super) fn files(&self) -> anyhow::Result<Files> {
         let read = |path: std::path::PathBuf| {
-            read_file(&path).with_context(|| format!("{} cannot be read; nothing was changed", path.display()))
+            read_or_empty(&path).with_context(|| format!("{} cannot be read; nothing was changed", path.display()))
         };
         Ok(Files { rules: read(self.home.rules_file())?, guidelines: read(self.home.guidelines_file())? })
     }
@@ -36,8 +36,8 @@ impl App {
     /// The same to learn from. Into a rules file that cannot be read nothing is learned, as into one that is missing.
     pub(super) fn files_or_no_rules(&self) -> anyhow::Result<Files> {
         let path = self.home.guidelines_file();
-        let guidelines = read_file(&path).with_context(|| format!("{} cannot be read", path.display()))?;
-        Ok(Files { rules: read_file(&self.home.rules_file()).unwrap_or_default(), guidelines })
+        let guidelines = read_or_empty(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+        Ok(Files { rules: read_or_empty(&self.home.rules_file()).unwrap_or_default(), guidelines })
     }
 
     /// Returns whether this text of the rules file is one that was cut off: into that nothing is learned, and of it nothing

@@ -10,7 +10,7 @@ use crate::{
     app::App,
     meta::{Findings, Material, Tested},
     model::{Instant, ItemId, RunId},
-    rules::{Replaced, RuleSet, RulesEdit, keep_as_last_good, read_file, replace},
+    rules::{FileReplaceOutcome, RuleSet, RulesEdit, keep_as_last_good, read_or_empty, replace_if_unchanged},
     store::{
         Receipt, Write,
         nightly::{LearnedEntryRow, LiveRulesVersion, NewRulesVersion, RulesVersionRow},
@@ -128,10 +128,10 @@ impl App {
         self.expect_rules(&files.rules)?;
         for (nth, (path, old, new)) in changes.iter().enumerate() {
             // A file that stays is looked at too: what is remembered is about these bytes.
-            let done = if old == new { same(path, old)? } else { replace(path, old, new)? };
-            if done == Replaced::ChangedMeanwhile {
+            let done = if old == new { same(path, old)? } else { replace_if_unchanged(path, old, new)? };
+            if done == FileReplaceOutcome::ChangedMeanwhile {
                 for (path, old, new) in changes.iter().take(nth).filter(|(_, old, new)| old != new) {
-                    replace(path, new, old)?;
+                    replace_if_unchanged(path, new, old)?;
                 }
                 self.expect_rules(&was.rules)?;
                 self.store.write(Write::DiscardIntendedRulesVersion { version }).await?;
@@ -199,8 +199,8 @@ impl App {
     }
 }
 
-fn same(path: &Path, bytes: &str) -> std::io::Result<Replaced> {
-    Ok(if read_file(path)? == bytes { Replaced::Yes } else { Replaced::ChangedMeanwhile })
+fn same(path: &Path, bytes: &str) -> std::io::Result<FileReplaceOutcome> {
+    Ok(if read_or_empty(path)? == bytes { FileReplaceOutcome::Done } else { FileReplaceOutcome::ChangedMeanwhile })
 }
 
 fn kept_value(keep: &LiveRulesVersion) -> Value {
