@@ -24,6 +24,6 @@ pub const MAX_REGEX_CACHE_BYTES: usize = 256 * 1024;
 /// Conditions one level deeper than [`MAX_DEPTH`], inside a rule inside the file: the plainer message comes first.
 pub const MAX_YAML_DEPTH: usize = 24;
 /// How often the search for the smallest change may judge: a person waits for `why`.
-pub const MAX_WHAT_IF_JUDGEMENTS: usize = 20_000;
+pub const MAX_SMALLEST_CHANGE_RANKINGS: usize = 20_000;
 /// The same in single tests, so that the largest file costs no more than a usual one: well under a second.
-pub const MAX_WHAT_IF_TESTS: usize = 2_000_000;
+pub const MAX_SMALLEST_CHANGE_TESTS: usize = 2_000_000;

@@ -4,10 +4,10 @@
 //! file is edited. Pure apart from `watch`. Never in here: a guess about a mail, a model, a level that no rule or
 //! default gave, a half-read file that counts, or a sender rule that counts for an unverified sender.
 
-mod candidate;
 mod condition;
 mod edit;
 mod error;
+mod fact_changes;
 mod field;
 mod file_replacement;
 pub mod guidelines;
@@ -20,9 +20,9 @@ mod parse;
 mod pattern;
 mod precedence;
 mod render;
+mod smallest_change;
 mod trace;
 mod watch;
-mod what_if;
 mod when;
 mod yaml;
 
@@ -39,9 +39,9 @@ pub use learned::{BEGIN_MARK, END_MARK, learned_range};
 pub(crate) use learned_entry::subject_words;
 pub use learned_entry::{EntryAct, LearnedEntry, Reach, RulesEdit};
 pub use lint::Warning;
+pub use smallest_change::{FactChange, HypotheticalChange, NewFactValue, SmallestChange};
 pub use trace::{ConditionTrace, EffectTrace, RuleTrace, Trace};
 pub use watch::{Current, RulesWatch, is_cut_off, keep_as_last_good, load};
-pub use what_if::{Change, FactChange, NewValue, SmallestChange};
 
 use crate::model::{Facts, Instant, Priority, ids::sha256_hex};
 use condition::Condition;

@@ -91,7 +91,7 @@ impl RuleSet {
             urgency: facts.urgency,
             urgency_origin: facts.urgency_origin,
             rules,
-            smallest_change: self.smallest_change(facts, now),
+            smallest_change: self.find_smallest_change(facts, now),
         }
     }
 }

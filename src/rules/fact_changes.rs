@@ -5,24 +5,24 @@ use super::{
     Rule,
     condition::{Check, Test},
     field::{Field, Shape, View},
-    what_if::{FactChange, NewValue},
+    smallest_change::{FactChange, NewFactValue},
 };
 use crate::model::{Addressed, Facts, Instant};
 
 /// How far a change is from what is: small for what a server, a calendar or a click changes, large for other words.
-type Cost = f64;
+type ChangeCost = f64;
 
-pub(super) fn all(rules: &[Rule], facts: &Facts, now: Instant) -> Vec<FactChange> {
+pub(super) fn enumerate_fact_changes(rules: &[Rule], facts: &Facts, now: Instant) -> Vec<FactChange> {
     let view = View::new(facts, now);
-    let mut found: Vec<(Cost, FactChange)> = Vec::new();
+    let mut found: Vec<(ChangeCost, FactChange)> = Vec::new();
     if rules.iter().any(|rule| rule.uses_sender) {
         let verified = !facts.sender_verified;
         let words = if verified { "the sender were verified" } else { "the sender were not verified" };
-        let to = NewValue::Flag(verified);
+        let to = NewFactValue::Flag(verified);
         found.push((1.0, FactChange { field: None, to, words: words.to_owned() }));
     }
     for (test, _) in rules.iter().flat_map(|rule| rule.condition.tests()) {
-        if let Some((cost, to, words)) = turn(test, &view) {
+        if let Some((cost, to, words)) = flip_test(test, &view) {
             let change = FactChange { field: Some(test.field), to, words };
             if !found.iter().any(|(_, known)| *known == change) {
                 found.push((cost, change));
@@ -33,49 +33,53 @@ pub(super) fn all(rules: &[Rule], facts: &Facts, now: Instant) -> Vec<FactChange
     found.into_iter().map(|(_, change)| change).collect()
 }
 
-type Turn = Option<(Cost, NewValue, String)>;
+type PossibleChange = Option<(ChangeCost, NewFactValue, String)>;
 
 /// What would meet an unmet test, or break a met one.
-fn turn(test: &Test, view: &View<'_>) -> Turn {
+fn flip_test(test: &Test, view: &View<'_>) -> PossibleChange {
     let (field, holds) = (test.field, test.holds(view));
     match &test.check {
         Check::Flag(wanted) => {
             let to = wanted ^ holds;
-            Some((2.0, NewValue::Flag(to), format!("{field} were {to}")))
+            Some((2.0, NewFactValue::Flag(to), format!("{field} were {to}")))
         }
-        Check::Gte(bound) if holds => number(field, bound - step(field), format!("below {}", test.expected()), view),
-        Check::Gte(bound) => number(field, *bound, format!("at least {}", test.expected()), view),
-        Check::Lte(bound) if holds => number(field, bound + step(field), format!("above {}", test.expected()), view),
-        Check::Lte(bound) => number(field, *bound, format!("at most {}", test.expected()), view),
-        Check::Exists(wanted) => existence(field, wanted ^ holds),
-        Check::Is(_) | Check::In(_) if holds => another(test, view),
-        Check::Is(wanted) => Some((5.0, NewValue::Text(wanted.clone()), format!("{field} were {wanted}"))),
+        Check::Gte(bound) if holds => {
+            change_number(field, bound - smallest_step(field), format!("below {}", test.expected()), view)
+        }
+        Check::Gte(bound) => change_number(field, *bound, format!("at least {}", test.expected()), view),
+        Check::Lte(bound) if holds => {
+            change_number(field, bound + smallest_step(field), format!("above {}", test.expected()), view)
+        }
+        Check::Lte(bound) => change_number(field, *bound, format!("at most {}", test.expected()), view),
+        Check::Exists(wanted) => change_existence(field, wanted ^ holds),
+        Check::Is(_) | Check::In(_) if holds => change_to_other_value(test, view),
+        Check::Is(wanted) => Some((5.0, NewFactValue::Text(wanted.clone()), format!("{field} were {wanted}"))),
         Check::In(list) => {
             let member = list.entries.first()?;
             let source = list.name.as_ref().map(|name| format!(" (in {name})")).unwrap_or_default();
-            Some((5.0, NewValue::Text(member.clone()), format!("{field} were {member}{source}")))
+            Some((5.0, NewFactValue::Text(member.clone()), format!("{field} were {member}{source}")))
         }
-        Check::Contains(_) | Check::Matches(_) if holds => silence(test, view),
+        Check::Contains(_) | Check::Matches(_) if holds => remove_matched_words(test, view),
         Check::Contains(part) => {
-            let made = joined(field, view.text(field).unwrap_or_default(), part);
-            Some((4.0, NewValue::Text(made), format!("{field} said '{part}'")))
+            let made = add_word(field, view.text(field).unwrap_or_default(), part);
+            Some((4.0, NewFactValue::Text(made), format!("{field} said '{part}'")))
         }
         Check::Matches(pattern) => {
             let text = view.text(field).unwrap_or_default();
             let (made, word) =
-                pattern.with(|word| [joined(field, text, word), joined(field, word, text), word.to_owned()])?;
-            Some((4.0, NewValue::Text(made), format!("{field} said '{word}'")))
+                pattern.with(|word| [add_word(field, text, word), add_word(field, word, text), word.to_owned()])?;
+            Some((4.0, NewFactValue::Text(made), format!("{field} said '{word}'")))
         }
     }
 }
 
 /// The smallest step a person would notice.
-fn step(field: Field) -> f64 {
+fn smallest_step(field: Field) -> f64 {
     if field.shape() == Shape::Hours { 1.0 } else { 0.01 }
 }
 
 /// Near numbers first; one that the mail does not have at all is further away.
-fn number(field: Field, to: f64, bound: String, view: &View<'_>) -> Turn {
+fn change_number(field: Field, to: f64, bound: String, view: &View<'_>) -> PossibleChange {
     if field == Field::Urgency && !(0.0..=1.0).contains(&to) {
         return None;
     }
@@ -83,28 +87,28 @@ fn number(field: Field, to: f64, bound: String, view: &View<'_>) -> Turn {
         let (gap, scale) = ((from - to).abs(), from.abs().max(to.abs()));
         if scale > 0.0 { (gap / scale / 2.0).min(1.0) } else { 0.0 }
     });
-    Some((2.0 + distance, NewValue::Number(to), format!("{field} were {bound}")))
+    Some((2.0 + distance, NewFactValue::Number(to), format!("{field} were {bound}")))
 }
 
-fn existence(field: Field, exists: bool) -> Turn {
+fn change_existence(field: Field, exists: bool) -> PossibleChange {
     // A mail without a sender is no likely change.
     if field.names_sender() {
         return None;
     }
     if !exists {
-        return Some((4.0, NewValue::Nothing, format!("there were no {field}")));
+        return Some((4.0, NewFactValue::Nothing, format!("there were no {field}")));
     }
     let to = match field.shape() {
         // Far enough away not to meet a bound by accident.
-        Shape::Hours => NewValue::Number(24.0 * 60.0),
-        Shape::Amount => NewValue::Number(1.0),
-        _ => NewValue::Text("something".to_owned()),
+        Shape::Hours => NewFactValue::Number(24.0 * 60.0),
+        Shape::Amount => NewFactValue::Number(1.0),
+        _ => NewFactValue::Text("something".to_owned()),
     };
     Some((4.0, to, format!("there were {} {field}", if field.as_str().starts_with('a') { "an" } else { "a" })))
 }
 
 /// Any other value than the ones asked for.
-fn another(test: &Test, view: &View<'_>) -> Turn {
+fn change_to_other_value(test: &Test, view: &View<'_>) -> PossibleChange {
     let field = test.field;
     let now = view.show(field)?;
     let to = match field {
@@ -123,11 +127,11 @@ fn another(test: &Test, view: &View<'_>) -> Turn {
         _ if field == Field::Addressed => format!("{field} were {to}"),
         _ => format!("{field} were not {now}"),
     };
-    Some((5.0, NewValue::Text(to.to_owned()), words))
+    Some((5.0, NewFactValue::Text(to.to_owned()), words))
 }
 
 /// The text without the words that met the test.
-fn silence(test: &Test, view: &View<'_>) -> Turn {
+fn remove_matched_words(test: &Test, view: &View<'_>) -> PossibleChange {
     let field = test.field;
     let rest = match &test.check {
         Check::Matches(pattern) => pattern.without(view.text(field)?)?,
@@ -135,11 +139,11 @@ fn silence(test: &Test, view: &View<'_>) -> Turn {
         _ => return None,
     };
     let words = test.words(view).join("' or '");
-    Some((4.0, NewValue::Text(rest), format!("{field} did not say '{words}'")))
+    Some((4.0, NewFactValue::Text(rest), format!("{field} did not say '{words}'")))
 }
 
 /// Prose gets another word; an address, a kind or a language grows at its front.
-fn joined(field: Field, text: &str, word: &str) -> String {
+fn add_word(field: Field, text: &str, word: &str) -> String {
     match field {
         Field::Subject | Field::Objective => format!("{text} {word}").trim().to_owned(),
         _ => format!("{word}{text}"),
@@ -157,7 +161,8 @@ mod tests {
     fn check(when: &str, expected: &[&str]) {
         let text = format!("rules:\n  - {{ name: r, when: {when}, set: high }}\n");
         let rules = RuleSet::parse("f", &text).unwrap_or_else(|error| panic!("{error}"));
-        let words: Vec<String> = all(&rules.rules, &facts(), now()).into_iter().map(|change| change.words).collect();
+        let words: Vec<String> =
+            enumerate_fact_changes(&rules.rules, &facts(), now()).into_iter().map(|change| change.words).collect();
         assert_eq!(words, expected, "{when}");
     }
 

@@ -4,9 +4,9 @@
 use serde::Serialize;
 
 use super::{
-    RuleSet, candidate,
+    RuleSet, fact_changes,
     field::Field,
-    limits::{MAX_WHAT_IF_JUDGEMENTS, MAX_WHAT_IF_TESTS},
+    limits::{MAX_SMALLEST_CHANGE_RANKINGS, MAX_SMALLEST_CHANGE_TESTS},
     precedence::DecidedLevel,
 };
 use crate::model::{Addressed, Facts, Instant, Priority};
@@ -14,7 +14,7 @@ use crate::model::{Addressed, Facts, Instant, Priority};
 /// A change, the level it leads to, and both in words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SmallestChange {
-    pub change: Change,
+    pub change: HypotheticalChange,
     pub level: Priority,
     /// The rule that would decide.
     pub rule: String,
@@ -25,7 +25,7 @@ pub struct SmallestChange {
 /// Facts first; the rules only when no one or two facts would do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub enum HypotheticalChange {
     /// One fact, or two at once.
     Facts(Vec<FactChange>),
     WithoutRule(String),
@@ -38,14 +38,14 @@ pub enum Change {
 pub struct FactChange {
     /// None: whether the sender is verified.
     pub field: Option<Field>,
-    pub to: NewValue,
+    pub to: NewFactValue,
     /// `due_in were at most 24h`.
     pub words: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum NewValue {
+pub enum NewFactValue {
     Flag(bool),
     Number(f64),
     Text(String),
@@ -53,16 +53,16 @@ pub enum NewValue {
 }
 
 impl RuleSet {
-    pub(super) fn smallest_change(&self, facts: &Facts, now: Instant) -> SmallestChange {
+    pub(super) fn find_smallest_change(&self, facts: &Facts, now: Instant) -> SmallestChange {
         let before = self.decide_level(facts, now, None);
-        self.fact_changes(facts, now, before.level)
-            .or_else(|| self.rule_change(facts, now, before))
-            .or_else(|| self.default_change(facts, now, before.level))
-            .unwrap_or_else(|| self.new_rule(before.level))
+        self.find_fact_changes(facts, now, before.level)
+            .or_else(|| self.find_rule_removal(facts, now, before))
+            .or_else(|| self.find_default_change(facts, now, before.level))
+            .unwrap_or_else(|| self.suggest_overriding_rule(before.level))
     }
 
-    fn fact_changes(&self, facts: &Facts, now: Instant, level: Priority) -> Option<SmallestChange> {
-        let candidates = candidate::all(&self.rules, facts, now);
+    fn find_fact_changes(&self, facts: &Facts, now: Instant, level: Priority) -> Option<SmallestChange> {
+        let candidates = fact_changes::enumerate_fact_changes(&self.rules, facts, now);
         let singles = candidates.iter().map(|one| vec![one]);
         // Pairs in the order of their dearer half, so that the cheap ones come first.
         let upto = |dear: usize| candidates.iter().take(dear);
@@ -70,49 +70,59 @@ impl RuleSet {
         let pairs = pairs.flat_map(|(dear, two)| upto(dear).map(move |one| vec![one, two]));
         let pairs = pairs.filter(|pair| pair.first().map(|one| one.topic()) != pair.last().map(|two| two.topic()));
         let tests: usize = self.rules.iter().map(|rule| rule.condition.tests().len()).sum();
-        let budget = (MAX_WHAT_IF_TESTS / tests.max(1)).min(MAX_WHAT_IF_JUDGEMENTS);
+        let budget = (MAX_SMALLEST_CHANGE_TESTS / tests.max(1)).min(MAX_SMALLEST_CHANGE_RANKINGS);
         singles.chain(pairs).take(budget).find_map(|changes| {
             let changed = changes.iter().fold(facts.clone(), |facts, change| change.apply(facts, now));
             let after = self.decide_level(&changed, now, None);
             (after.level != level).then(|| {
                 let words: Vec<&str> = changes.iter().map(|change| change.words.as_str()).collect();
                 let text = format!("if {}", words.join(" and "));
-                self.told(Change::Facts(changes.into_iter().cloned().collect()), text, after)
+                self.build_smallest_change(
+                    HypotheticalChange::Facts(changes.into_iter().cloned().collect()),
+                    text,
+                    after,
+                )
             })
         })
     }
 
     /// The deciding rule first: leaving another out can matter only through it.
-    fn rule_change(&self, facts: &Facts, now: Instant, before: DecidedLevel) -> Option<SmallestChange> {
+    fn find_rule_removal(&self, facts: &Facts, now: Instant, before: DecidedLevel) -> Option<SmallestChange> {
         let order = before.rule.into_iter().chain(0..self.rules.len());
         let found = order.map(|index| (index, self.decide_level(facts, now, Some(index))));
         let (index, after) = found.into_iter().find(|(_, after)| after.level != before.level)?;
         let name = self.rules.get(index)?.name.clone();
         let text = format!("without the rule {name}");
-        Some(self.told(Change::WithoutRule(name), text, after))
+        Some(self.build_smallest_change(HypotheticalChange::WithoutRule(name), text, after))
     }
 
-    fn default_change(&self, facts: &Facts, now: Instant, before: Priority) -> Option<SmallestChange> {
-        let default = other(before);
+    fn find_default_change(&self, facts: &Facts, now: Instant, before: Priority) -> Option<SmallestChange> {
+        let default = other_level(before);
         let after = RuleSet { default, ..self.clone() }.decide_level(facts, now, None);
-        let change = || self.told(Change::Default(default), format!("with the default {default}"), after);
+        let change = || {
+            self.build_smallest_change(
+                HypotheticalChange::Default(default),
+                format!("with the default {default}"),
+                after,
+            )
+        };
         (after.level != before).then(change)
     }
 
-    fn new_rule(&self, before: Priority) -> SmallestChange {
-        let level = other(before);
+    fn suggest_overriding_rule(&self, before: Priority) -> SmallestChange {
+        let level = other_level(before);
         let text = format!("with a rule above all others that sets {level} and stops: {level}");
-        SmallestChange { change: Change::NewRule(level), level, rule: "a new rule".to_owned(), text }
+        SmallestChange { change: HypotheticalChange::NewRule(level), level, rule: "a new rule".to_owned(), text }
     }
 
-    fn told(&self, change: Change, text: String, after: DecidedLevel) -> SmallestChange {
+    fn build_smallest_change(&self, change: HypotheticalChange, text: String, after: DecidedLevel) -> SmallestChange {
         let verdict = self.build_verdict(after);
         let text = format!("{text}: {} ({})", verdict.level, verdict.rule);
         SmallestChange { change, level: verdict.level, rule: verdict.rule, text }
     }
 }
 
-const fn other(level: Priority) -> Priority {
+const fn other_level(level: Priority) -> Priority {
     if matches!(level, Priority::Low) { Priority::Med } else { Priority::Low }
 }
 
@@ -125,21 +135,21 @@ impl FactChange {
     /// The facts with this one changed.
     pub fn apply(&self, mut facts: Facts, now: Instant) -> Facts {
         match (&self.to, self.field) {
-            (NewValue::Flag(to), None) => facts.sender_verified = *to,
-            (NewValue::Flag(to), Some(Field::KnownContact)) => facts.known_contact = *to,
-            (NewValue::Flag(to), Some(Field::Attachment)) => facts.attachment = *to,
-            (NewValue::Flag(to), Some(Field::ThreadMine)) => facts.thread_mine = *to,
-            (NewValue::Number(to), Some(Field::Amount)) => facts.amount = Some(*to),
-            (NewValue::Number(to), Some(Field::Urgency)) => facts.urgency = *to,
-            (NewValue::Number(to), Some(Field::DueIn)) => {
+            (NewFactValue::Flag(to), None) => facts.sender_verified = *to,
+            (NewFactValue::Flag(to), Some(Field::KnownContact)) => facts.known_contact = *to,
+            (NewFactValue::Flag(to), Some(Field::Attachment)) => facts.attachment = *to,
+            (NewFactValue::Flag(to), Some(Field::ThreadMine)) => facts.thread_mine = *to,
+            (NewFactValue::Number(to), Some(Field::Amount)) => facts.amount = Some(*to),
+            (NewFactValue::Number(to), Some(Field::Urgency)) => facts.urgency = *to,
+            (NewFactValue::Number(to), Some(Field::DueIn)) => {
                 let wait = chrono::Duration::try_seconds((to * 3600.0).round() as i64);
                 facts.due_at = wait.map(|wait| now.plus(wait)).or(facts.due_at);
             }
-            (NewValue::Nothing, Some(Field::Amount)) => facts.amount = None,
-            (NewValue::Nothing, Some(Field::DueIn)) => facts.due_at = None,
-            (NewValue::Nothing, Some(Field::ListId)) => facts.list_id = None,
-            (NewValue::Nothing, Some(field)) => put(&mut facts, field, ""),
-            (NewValue::Text(to), Some(field)) => put(&mut facts, field, to),
+            (NewFactValue::Nothing, Some(Field::Amount)) => facts.amount = None,
+            (NewFactValue::Nothing, Some(Field::DueIn)) => facts.due_at = None,
+            (NewFactValue::Nothing, Some(Field::ListId)) => facts.list_id = None,
+            (NewFactValue::Nothing, Some(field)) => set_text_fact(&mut facts, field, ""),
+            (NewFactValue::Text(to), Some(field)) => set_text_fact(&mut facts, field, to),
             _ => {}
         }
         facts
@@ -147,7 +157,7 @@ impl FactChange {
 }
 
 /// An address and its domain change together, as they would in a mail.
-fn put(facts: &mut Facts, field: Field, to: &str) {
+fn set_text_fact(facts: &mut Facts, field: Field, to: &str) {
     let slot = match field {
         Field::Sender => {
             facts.sender_domain = to.rsplit_once('@').map_or("", |(_, domain)| domain).to_owned();
@@ -186,7 +196,7 @@ mod tests {
         let rules = RuleSet::parse("f", &format!("lists: {{ bank: [mybank.example] }}\nrules:{rules}"));
         let mut facts = facts();
         change(&mut facts);
-        let found = rules.unwrap_or_else(|error| panic!("{error}")).smallest_change(&facts, now());
+        let found = rules.unwrap_or_else(|error| panic!("{error}")).find_smallest_change(&facts, now());
         assert_eq!(found.text, expected);
     }
 
@@ -281,21 +291,21 @@ mod tests {
             let set = RuleSet::parse("f", &text).unwrap();
             let facts = Facts { sender_verified: verified, ..facts() };
             let before = set.rank(&facts, now());
-            let found = set.smallest_change(&facts, now());
+            let found = set.find_smallest_change(&facts, now());
             let after = match &found.change {
-                Change::Facts(changes) => {
+                HypotheticalChange::Facts(changes) => {
                     set.rank(&changes.iter().fold(facts, |facts, change| change.apply(facts, now())), now())
                 }
-                Change::WithoutRule(name) => {
+                HypotheticalChange::WithoutRule(name) => {
                     let kept = text.lines().filter(|line| !line.contains(&format!("name: {name},")));
                     let kept = kept.collect::<Vec<_>>().join("\n").replace("rules:\ndefault", "rules: []\ndefault");
                     RuleSet::parse("f", &kept).unwrap().rank(&facts, now())
                 }
-                Change::Default(level) => {
+                HypotheticalChange::Default(level) => {
                     let text = text.replace(&format!("default: {default}"), &format!("default: {level}"));
                     RuleSet::parse("f", &text).unwrap().rank(&facts, now())
                 }
-                Change::NewRule(level) => {
+                HypotheticalChange::NewRule(level) => {
                     let rule = format!("rules:\n  - {{ name: new, when: {{ kind: {{ exists: true }} }}, set: {level}, stop: true }}");
                     RuleSet::parse("f", &text.replace("rules: []", "rules:").replace("rules:", &rule)).unwrap().rank(&facts, now())
                 }
