@@ -25,7 +25,7 @@ impl Fault {
         Self { at, width: 1, found: found.into(), expected: expected.into() }
     }
 
-    pub(super) fn wide(self, width: usize) -> Self {
+    pub(super) fn with_width(self, width: usize) -> Self {
         Self { width, ..self }
     }
 }
@@ -46,15 +46,15 @@ pub struct RulesError {
 const MAX_SHOWN_CHARS: usize = 160;
 
 impl RulesError {
-    pub(super) fn locate(file: &str, text: &str, fault: Fault) -> Self {
+    pub(super) fn from_fault(file: &str, text: &str, fault: Fault) -> Self {
         let line = fault.at.line.checked_sub(1).and_then(|index| text.lines().nth(index)).unwrap_or_default();
         let Fault { at, width, found, expected } = fault;
         Self { file: file.to_owned(), at, found, expected, line: line.to_owned(), width }
     }
 
     /// A file that could not be read or is too large to look into.
-    pub(super) fn whole(file: &str, found: impl Into<String>, expected: impl Into<String>) -> Self {
-        Self::locate(file, "", Fault::new(Position::default(), found, expected))
+    pub(super) fn for_whole_file(file: &str, found: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self::from_fault(file, "", Fault::new(Position::default(), found, expected))
     }
 }
 
@@ -62,7 +62,7 @@ impl RulesError {
     /// The place, what was found and what was expected, without the line itself.
     pub fn in_one_line(&self) -> String {
         let place = if self.at.line > 0 { format!(":{}:{}", self.at.line, self.at.column) } else { String::new() };
-        format!("{}{place}: {}; expected {}", self.file, plain(&self.found), self.expected)
+        format!("{}{place}: {}; expected {}", self.file, mask_control_chars(&self.found), self.expected)
     }
 }
 
@@ -73,7 +73,7 @@ impl fmt::Display for RulesError {
         if self.at.line == 0 || indent > MAX_SHOWN_CHARS {
             return Ok(());
         }
-        let shown: String = plain(&self.line).chars().take(MAX_SHOWN_CHARS).collect();
+        let shown: String = mask_control_chars(&self.line).chars().take(MAX_SHOWN_CHARS).collect();
         let room = shown.chars().count().saturating_sub(indent).max(1);
         let (number, caret) = (self.at.line.to_string(), "^".repeat(self.width.clamp(1, room)));
         let gutter = " ".repeat(number.len());
@@ -82,7 +82,7 @@ impl fmt::Display for RulesError {
 }
 
 /// Control characters and those that turn the direction of text become a dot.
-pub(super) fn plain(text: &str) -> String {
+pub(super) fn mask_control_chars(text: &str) -> String {
     let obeyed = |c: char| {
         c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
@@ -94,8 +94,8 @@ mod tests {
     use super::*;
 
     fn check(line: usize, column: usize, width: usize, expected: &str) {
-        let fault = Fault::new(Position { line, column }, "'x'", "y").wide(width);
-        assert_eq!(RulesError::locate("f.yml", "a: 1\nbad: [x]\n", fault).to_string(), expected);
+        let fault = Fault::new(Position { line, column }, "'x'", "y").with_width(width);
+        assert_eq!(RulesError::from_fault("f.yml", "a: 1\nbad: [x]\n", fault).to_string(), expected);
     }
 
     #[test]
@@ -108,13 +108,13 @@ mod tests {
 
     #[test]
     fn nothing_a_terminal_obeys_is_shown() {
-        assert_eq!(plain("a\u{1b}[2J\tb\u{202e}c\u{200b}d"), "a·[2J·b·c·d");
+        assert_eq!(mask_control_chars("a\u{1b}[2J\tb\u{202e}c\u{200b}d"), "a·[2J·b·c·d");
     }
 
     #[test]
     fn control_characters_never_reach_the_terminal() {
         let fault = Fault::new(Position { line: 1, column: 1 }, "\u{1b}[31m", "y");
-        let shown = RulesError::locate("f.yml", "\u{1b}[2J\u{202e}\tx", fault).to_string();
+        let shown = RulesError::from_fault("f.yml", "\u{1b}[2J\u{202e}\tx", fault).to_string();
         assert!(!shown.contains(['\u{1b}', '\u{202e}', '\t']), "{shown:?}");
     }
 }

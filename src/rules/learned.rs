@@ -74,7 +74,7 @@ struct Mark {
 
 impl Mark {
     fn fault(&self, found: &str, expected: &str) -> Fault {
-        Fault::new(Position { line: self.line, column: 1 }, found, expected).wide(BEGIN_MARK.len())
+        Fault::new(Position { line: self.line, column: 1 }, found, expected).with_width(BEGIN_MARK.len())
     }
 }
 

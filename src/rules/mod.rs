@@ -5,6 +5,7 @@
 //! default gave, a half-read file that counts, or a sender rule that counts for an unverified sender.
 
 mod condition;
+mod condition_parser;
 mod edit;
 mod error;
 mod fact_changes;
@@ -23,7 +24,6 @@ mod render;
 mod smallest_change;
 mod trace;
 mod watch;
-mod when;
 mod yaml;
 
 use std::ops::Range;
@@ -112,13 +112,13 @@ impl RuleSet {
     pub fn parse(file_name: &str, text: &str) -> Result<Self, RulesError> {
         if text.len() > limits::MAX_FILE_BYTES {
             let (found, limit) = (format!("{} bytes", text.len()), limits::MAX_FILE_BYTES);
-            return Err(RulesError::whole(file_name, found, format!("at most {limit}")));
+            return Err(RulesError::for_whole_file(file_name, found, format!("at most {limit}")));
         }
         // What an editor or a full disk leaves half-way. Whoever wants no rules says so.
         if text.trim().is_empty() {
-            return Err(RulesError::whole(file_name, "an empty file", "rules, or `rules: []` for none"));
+            return Err(RulesError::for_whole_file(file_name, "an empty file", "rules, or `rules: []` for none"));
         }
-        parse::rule_set(text).map_err(|fault| RulesError::locate(file_name, text, fault))
+        parse::parse_rule_set(text).map_err(|fault| RulesError::from_fault(file_name, text, fault))
     }
 
     /// Twelve hexadecimal digits that change with any byte of the file.

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use super::{
     Rule, RuleSet, TaskRule, compute_version,
+    condition_parser::{NamedLists, parse_condition, parse_list_entries},
     error::Fault,
     field::Field,
     learned::{self, Section},
     limits::{MAX_LEARNED, MAX_NAME_CHARS, MAX_RULES, MAX_WHY_CHARS},
     precedence::{RuleOutcome, SetOrCap},
-    when::{Lists, condition, entries},
     yaml::{Key, Node, Yaml, quoted, read},
 };
 use crate::{model::Priority, rules::condition::List};
@@ -18,98 +18,103 @@ const FILE_KEYS: &[&str] = &["lists", "rules", "default", "learned"];
 const RULE_KEYS: &[&str] = &["name", "when", "set", "cap", "lock", "stop", "why"];
 const LEARNED_KEYS: &[&str] = &["name", "when", "set", "cap", "task", "why"];
 
-type Entries<'n> = &'n [(Key, Node)];
+type MapEntries<'n> = &'n [(Key, Node)];
 
-pub(super) fn rule_set(text: &str) -> Result<RuleSet, Fault> {
+pub(super) fn parse_rule_set(text: &str) -> Result<RuleSet, Fault> {
     let section = learned::find(text)?;
     let root = read(text)?;
     let file = if root.yaml == Yaml::Null { &[][..] } else { root.map("a mapping with rules and default")? };
     check_keys(file, FILE_KEYS, "key")?;
     file.iter().try_for_each(|(key, _)| learned::check_place(section.as_ref(), key))?;
-    let lists = get(file, "lists").map_or_else(|| Ok(Lists::new()), read_lists)?;
+    let lists = find_value(file, "lists").map_or_else(|| Ok(NamedLists::new()), parse_lists)?;
     let mut names = HashSet::new();
     let mut rules = Vec::new();
     let mut teachings = Vec::new();
     for (key, learned, limit) in [("rules", false, MAX_RULES), ("learned", true, MAX_LEARNED)] {
-        if let Some(node) = get(file, key).filter(|node| node.yaml != Yaml::Null) {
-            for read in read_rules(node, learned, limit, &lists, &mut names)? {
+        if let Some(node) = find_value(file, key).filter(|node| node.yaml != Yaml::Null) {
+            for read in parse_rules(node, learned, limit, &lists, &mut names)? {
                 match read {
-                    Read::Rule(rule) => rules.push(rule),
-                    Read::TaskRule(teaching) => teachings.push(teaching),
+                    ParsedRule::Rule(rule) => rules.push(rule),
+                    ParsedRule::TaskRule(teaching) => teachings.push(teaching),
                 }
             }
         }
     }
-    let default = get(file, "default").map_or(Ok(Priority::Low), level)?;
+    let default = find_value(file, "default").map_or(Ok(Priority::Low), parse_level)?;
     // A file that was cut off inside its first comment is no set without rules; who wants none says so.
-    if get(file, "rules").is_none_or(|node| node.yaml == Yaml::Null) {
-        let at = get(file, "rules").unwrap_or(&root).at;
+    if find_value(file, "rules").is_none_or(|node| node.yaml == Yaml::Null) {
+        let at = find_value(file, "rules").unwrap_or(&root).at;
         return Err(Fault::new(at, "no list under 'rules'", "a sequence of rules, or 'rules: []' for none"));
     }
     let learned_bytes = section.map(|Section { bytes, .. }| bytes);
     Ok(RuleSet { rules, task_rules: teachings, default, version: compute_version(text), learned_bytes })
 }
 
-fn read_lists(node: &Node) -> Result<Lists, Fault> {
-    let mut lists = Lists::new();
+fn parse_lists(node: &Node) -> Result<NamedLists, Fault> {
+    let mut lists = NamedLists::new();
     for (key, value) in node.map("a mapping from a name to a sequence of texts")? {
         let entry = |node: &Node| node.text("a text").map(str::to_lowercase);
-        lists.insert(key.text.clone(), List::new(Some(&key.text), entries(value, entry)?));
+        lists.insert(key.text.clone(), List::new(Some(&key.text), parse_list_entries(value, entry)?));
     }
     Ok(lists)
 }
 
-fn read_rules(
+fn parse_rules(
     node: &Node,
     learned: bool,
     limit: usize,
-    lists: &Lists,
+    lists: &NamedLists,
     names: &mut HashSet<String>,
-) -> Result<Vec<Read>, Fault> {
+) -> Result<Vec<ParsedRule>, Fault> {
     let nodes = node.seq("a sequence of rules")?;
     if let Some(extra) = nodes.get(limit) {
         return Err(Fault::new(extra.at, format!("rule number {}", limit + 1), format!("at most {limit}")));
     }
-    nodes.iter().map(|node| rule(node, learned, lists, names)).collect()
+    nodes.iter().map(|node| parse_rule(node, learned, lists, names)).collect()
 }
 
 /// What one entry of the file says.
-enum Read {
+enum ParsedRule {
     Rule(Rule),
     /// Only a learned one: whether such a mail is a task at all.
     TaskRule(TaskRule),
 }
 
-fn rule(node: &Node, learned: bool, lists: &Lists, names: &mut HashSet<String>) -> Result<Read, Fault> {
+fn parse_rule(
+    node: &Node,
+    learned: bool,
+    lists: &NamedLists,
+    names: &mut HashSet<String>,
+) -> Result<ParsedRule, Fault> {
     let entries = node.map("a rule: a mapping with name, when and set or cap")?;
     check_keys(
         entries,
         if learned { LEARNED_KEYS } else { RULE_KEYS },
         if learned { "key in a learned rule" } else { "key" },
     )?;
-    let name = name(need(node, entries, "name")?, names)?;
-    let when = need(node, entries, "when")?;
-    let condition = condition(when, lists)?;
-    let why = get(entries, "why").map_or(Ok(name.clone()), why)?;
+    let name = parse_name(require_value(node, entries, "name")?, names)?;
+    let when = require_value(node, entries, "when")?;
+    let condition = parse_condition(when, lists)?;
+    let why = find_value(entries, "why").map_or(Ok(name.clone()), parse_why)?;
     let uses_sender = condition.uses(Field::names_sender);
-    if let Some(task) = get(entries, "task") {
+    if let Some(task) = find_value(entries, "task") {
         if let Some((key, _)) = entries.iter().find(|(key, _)| ["set", "cap"].contains(&key.text.as_str())) {
-            return Err(Fault::new(key.at, format!("{} beside task", key.text), "one of them").wide(3));
+            return Err(Fault::new(key.at, format!("{} beside task", key.text), "one of them").with_width(3));
         }
-        return Ok(Read::TaskRule(TaskRule { name, why, condition, opens: task.bool()?, uses_sender }));
+        return Ok(ParsedRule::TaskRule(TaskRule { name, why, condition, opens: task.bool()?, uses_sender }));
     }
-    let outcome = outcome(node, entries)?;
+    let outcome = parse_outcome(node, entries)?;
     if outcome.level == Priority::Critical
         && outcome.kind == SetOrCap::Set
         && condition.uses(|field| field == Field::Urgency)
     {
-        let at = get(entries, "set").unwrap_or(node);
+        let at = find_value(entries, "set").unwrap_or(node);
         return Err(at.unfit("at most high: a rule that asks for urgency may not set critical"));
     }
-    Ok(Read::Rule(Rule { name, why, learned, at: node.at, condition, outcome, uses_sender }))
+    Ok(ParsedRule::Rule(Rule { name, why, learned, at: node.at, condition, outcome, uses_sender }))
 }
 
-fn name(node: &Node, names: &mut HashSet<String>) -> Result<String, Fault> {
+fn parse_name(node: &Node, names: &mut HashSet<String>) -> Result<String, Fault> {
     const NAME: &str = "a name of letters, digits, '-', '_' and '.'";
     let name = node.text(NAME)?;
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -124,52 +129,52 @@ fn name(node: &Node, names: &mut HashSet<String>) -> Result<String, Fault> {
     }
     if !names.insert(name.to_owned()) {
         let found = format!("a second rule {}", quoted(name));
-        return Err(Fault::new(node.at, found, "a name of its own").wide(name.chars().count()));
+        return Err(Fault::new(node.at, found, "a name of its own").with_width(name.chars().count()));
     }
     Ok(name.to_owned())
 }
 
-fn why(node: &Node) -> Result<String, Fault> {
+fn parse_why(node: &Node) -> Result<String, Fault> {
     let why = node.text("a sentence")?;
     let fits = why.chars().count() <= MAX_WHY_CHARS && !why.chars().any(char::is_control);
     if fits { Ok(why.to_owned()) } else { Err(node.unfit(format!("one line of at most {MAX_WHY_CHARS} characters"))) }
 }
 
-fn outcome(rule: &Node, entries: Entries<'_>) -> Result<RuleOutcome, Fault> {
-    let (act, level_node) = match (get(entries, "set"), get(entries, "cap")) {
+fn parse_outcome(rule: &Node, entries: MapEntries<'_>) -> Result<RuleOutcome, Fault> {
+    let (act, level_node) = match (find_value(entries, "set"), find_value(entries, "cap")) {
         (Some(set), None) => (SetOrCap::Set, set),
         (None, Some(cap)) => (SetOrCap::Cap, cap),
-        (Some(_), Some(cap)) => return Err(Fault::new(cap.at, "both set and cap", "one of them").wide(3)),
+        (Some(_), Some(cap)) => return Err(Fault::new(cap.at, "both set and cap", "one of them").with_width(3)),
         (None, None) => return Err(Fault::new(rule.at, "a rule that does nothing", "set or cap with a level")),
     };
-    let flag = |key| match (get(entries, key), act) {
+    let flag = |key| match (find_value(entries, key), act) {
         (None, _) => Ok(false),
         (Some(node), SetOrCap::Set) => node.bool(),
         (Some(node), SetOrCap::Cap) => {
             Err(Fault::new(node.at, format!("{key} beside cap"), format!("{key} beside set")))
         }
     };
-    Ok(RuleOutcome { kind: act, level: level(level_node)?, lock: flag("lock")?, stop: flag("stop")? })
+    Ok(RuleOutcome { kind: act, level: parse_level(level_node)?, lock: flag("lock")?, stop: flag("stop")? })
 }
 
-fn level(node: &Node) -> Result<Priority, Fault> {
+fn parse_level(node: &Node) -> Result<Priority, Fault> {
     const LEVEL: &str = "low, med, high or critical";
     node.text(LEVEL)?.parse().map_err(|_| node.unfit(LEVEL))
 }
 
-fn check_keys(entries: Entries<'_>, known: &[&str], what: &str) -> Result<(), Fault> {
+fn check_keys(entries: MapEntries<'_>, known: &[&str], what: &str) -> Result<(), Fault> {
     match entries.iter().find(|(key, _)| !known.contains(&key.text.as_str())) {
         None => Ok(()),
         Some((key, _)) => Err(key.unfit(&format!("unknown {what}"), format!("one of: {}", known.join(", ")))),
     }
 }
 
-fn get<'n>(entries: Entries<'n>, key: &str) -> Option<&'n Node> {
+fn find_value<'n>(entries: MapEntries<'n>, key: &str) -> Option<&'n Node> {
     entries.iter().find(|(found, _)| found.text == key).map(|(_, node)| node)
 }
 
-fn need<'n>(rule: &Node, entries: Entries<'n>, key: &str) -> Result<&'n Node, Fault> {
-    get(entries, key)
+fn require_value<'n>(rule: &Node, entries: MapEntries<'n>, key: &str) -> Result<&'n Node, Fault> {
+    find_value(entries, key)
         .ok_or_else(|| Fault::new(rule.at, format!("a rule without {key}"), format!("{key} in every rule")))
 }
 

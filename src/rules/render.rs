@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::{ConditionTrace, Operator, RuleTrace, Trace, error::plain, trace::EffectTrace};
+use super::{ConditionTrace, Operator, RuleTrace, Trace, error::mask_control_chars, trace::EffectTrace};
 
 /// Longer words of a mail are cut on the screen; the JSON has them whole.
 const MAX_SHOWN_CHARS: usize = 60;
 
 fn short(text: &str) -> String {
-    let text = plain(text);
+    let text = mask_control_chars(text);
     match text.char_indices().nth(MAX_SHOWN_CHARS) {
         None => text,
         Some(_) => text.chars().take(MAX_SHOWN_CHARS).chain(['…']).collect(),
@@ -30,7 +30,7 @@ impl fmt::Display for Trace {
             let names: Vec<&str> = others.iter().map(|rule| rule.name.as_str()).collect();
             writeln!(f, "  no match: {}", names.join(", "))?;
         }
-        write!(f, "smallest change: {}", plain(&self.smallest_change.text))
+        write!(f, "smallest change: {}", mask_control_chars(&self.smallest_change.text))
     }
 }
 

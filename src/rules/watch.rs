@@ -52,7 +52,7 @@ fn decide(path: &Path, text: Result<String, String>, last_good: &LastGood, in_me
             let is_cut_off = rules.learned_range().is_none() && last_good.had_learned_part(in_memory);
             if is_cut_off { Err(cut_off(&name)) } else { Ok(rules) }
         }),
-        Err(found) => Err(RulesError::whole(&name, found.clone(), "a readable file of rules")),
+        Err(found) => Err(RulesError::for_whole_file(&name, found.clone(), "a readable file of rules")),
     };
     match parsed {
         Ok(rules) => {
@@ -72,7 +72,7 @@ fn cut_off(name: &str) -> RulesError {
         "the two lines '{BEGIN_MARK} >>>' and '{END_MARK} <<<' at its end, as before: without them it looks cut off. If \
          nothing learned is to stay, leave nothing between them"
     );
-    RulesError::whole(name, "no learned part", expected)
+    RulesError::for_whole_file(name, "no learned part", expected)
 }
 
 /// Returns whether a text of the rules file is good rules and still not the whole file. Nothing may be made of it.

@@ -55,7 +55,7 @@ impl Node {
             Yaml::Bool(value) => value.to_string().len(),
             _ => 1,
         };
-        Fault::new(self.at, self.found(), expected).wide(width)
+        Fault::new(self.at, self.found(), expected).with_width(width)
     }
 
     pub(super) fn text(&self, expected: &str) -> Result<&str, Fault> {
@@ -90,7 +90,7 @@ impl Node {
 
 impl Key {
     pub(super) fn unfit(&self, what: &str, expected: impl Into<String>) -> Fault {
-        Fault::new(self.at, format!("{what} {}", quoted(&self.text)), expected).wide(self.text.chars().count())
+        Fault::new(self.at, format!("{what} {}", quoted(&self.text)), expected).with_width(self.text.chars().count())
     }
 }
 

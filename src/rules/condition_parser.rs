@@ -13,16 +13,16 @@ use super::{
 };
 use crate::model::Addressed;
 
-pub(super) type Lists = BTreeMap<String, List>;
+pub(super) type NamedLists = BTreeMap<String, List>;
 
 const CONDITION: &str = "a mapping of fields, all, any or not";
 
-pub(super) fn condition(node: &Node, lists: &Lists) -> Result<Condition, Fault> {
-    group(node, lists, 0)
+pub(super) fn parse_condition(node: &Node, lists: &NamedLists) -> Result<Condition, Fault> {
+    parse_group(node, lists, 0)
 }
 
 /// All entries of one mapping.
-fn group(node: &Node, lists: &Lists, depth: usize) -> Result<Condition, Fault> {
+fn parse_group(node: &Node, lists: &NamedLists, depth: usize) -> Result<Condition, Fault> {
     let entries = node.map(CONDITION)?;
     if entries.is_empty() {
         return Err(Fault::new(node.at, "an empty condition", "at least one field"));
@@ -30,25 +30,25 @@ fn group(node: &Node, lists: &Lists, depth: usize) -> Result<Condition, Fault> {
     let mut parts = Vec::new();
     for (key, value) in entries {
         match key.text.as_str() {
-            "all" => parts.push(Condition::All(members(key, value, lists, depth + 1)?)),
-            "any" => parts.push(Condition::Any(members(key, value, lists, depth + 1)?)),
+            "all" => parts.push(Condition::All(parse_members(key, value, lists, depth + 1)?)),
+            "any" => parts.push(Condition::Any(parse_members(key, value, lists, depth + 1)?)),
             "not" => {
                 check_depth(key, depth + 1)?;
-                parts.push(Condition::Not(Box::new(group(value, lists, depth + 1)?)));
+                parts.push(Condition::Not(Box::new(parse_group(value, lists, depth + 1)?)));
             }
-            _ => parts.extend(tests(key, value, lists)?),
+            _ => parts.extend(parse_field_tests(key, value, lists)?),
         }
     }
     Ok(if parts.len() == 1 { parts.remove(0) } else { Condition::All(parts) })
 }
 
-fn members(key: &Key, node: &Node, lists: &Lists, depth: usize) -> Result<Vec<Condition>, Fault> {
+fn parse_members(key: &Key, node: &Node, lists: &NamedLists, depth: usize) -> Result<Vec<Condition>, Fault> {
     check_depth(key, depth)?;
     let members = node.seq("a sequence of conditions, such as [{ kind: { is: invoice } }]")?;
     if members.is_empty() {
         return Err(Fault::new(node.at, "no condition", "at least one"));
     }
-    members.iter().map(|member| group(member, lists, depth)).collect()
+    members.iter().map(|member| parse_group(member, lists, depth)).collect()
 }
 
 fn check_depth(key: &Key, depth: usize) -> Result<(), Fault> {
@@ -59,68 +59,71 @@ fn check_depth(key: &Key, depth: usize) -> Result<(), Fault> {
 }
 
 /// Several operators on one field mean all of them.
-fn tests(key: &Key, node: &Node, lists: &Lists) -> Result<Vec<Condition>, Fault> {
+fn parse_field_tests(key: &Key, node: &Node, lists: &NamedLists) -> Result<Vec<Condition>, Fault> {
     let Ok(field) = key.text.parse::<Field>() else {
-        return Err(key.unfit("unknown field", format!("one of: {}, all, any, not", words(Field::ALL))));
+        return Err(key.unfit("unknown field", format!("one of: {}, all, any, not", join_words(Field::ALL))));
     };
     let fits = field.shape().operators();
-    let form = format!("a mapping of operators, such as {{ {} }}", example(field));
+    let form = format!("a mapping of operators, such as {{ {} }}", example_operator(field));
     let entries = node.map(&form)?;
     if entries.is_empty() {
         return Err(Fault::new(node.at, "no operator", form));
     }
     let test = |(key, value): &(Key, Node)| {
         let operator = key.text.parse::<Operator>().ok();
-        let known = operator.ok_or_else(|| key.unfit("unknown operator", format!("one of: {}", words(fits))))?;
+        let known = operator.ok_or_else(|| key.unfit("unknown operator", format!("one of: {}", join_words(fits))))?;
         if !fits.contains(&known) {
-            let expected = format!("one of: {}, which fit {field}", words(fits));
+            let expected = format!("one of: {}, which fit {field}", join_words(fits));
             return Err(key.unfit("the operator", expected));
         }
-        check(field, known, value, lists).map(|check| Condition::Test(Test { field, check }))
+        parse_predicate(field, known, value, lists).map(|check| Condition::Test(Test { field, check }))
     };
     entries.iter().map(test).collect()
 }
 
-fn check(field: Field, operator: Operator, node: &Node, lists: &Lists) -> Result<Check, Fault> {
+fn parse_predicate(field: Field, operator: Operator, node: &Node, lists: &NamedLists) -> Result<Check, Fault> {
     Ok(match operator {
         Operator::Is if field.shape() == Shape::Flag => Check::Flag(node.bool()?),
-        Operator::Is => Check::Is(entry(field, node)?),
-        Operator::In => Check::In(list(field, node, lists)?),
+        Operator::Is => Check::Is(parse_text_value(field, node)?),
+        Operator::In => Check::In(parse_list(field, node, lists)?),
         Operator::Contains => Check::Contains(node.text("a text")?.to_lowercase()),
-        Operator::Matches => Check::Matches(pattern(node)?),
-        Operator::Gte => Check::Gte(number(field, node)?),
-        Operator::Lte => Check::Lte(number(field, node)?),
+        Operator::Matches => Check::Matches(parse_pattern(node)?),
+        Operator::Gte => Check::Gte(parse_number(field, node)?),
+        Operator::Lte => Check::Lte(parse_number(field, node)?),
         Operator::Exists => Check::Exists(node.bool()?),
     })
 }
 
-fn entry(field: Field, node: &Node) -> Result<String, Fault> {
+fn parse_text_value(field: Field, node: &Node) -> Result<String, Fault> {
     let text = node.text("a text")?.to_lowercase();
     if field.shape() == Shape::Address && text.parse::<Addressed>().is_err() {
-        return Err(node.unfit(format!("one of: {}", words(Addressed::ALL))));
+        return Err(node.unfit(format!("one of: {}", join_words(Addressed::ALL))));
     }
     Ok(text)
 }
 
-fn list(field: Field, node: &Node, lists: &Lists) -> Result<List, Fault> {
+fn parse_list(field: Field, node: &Node, lists: &NamedLists) -> Result<List, Fault> {
     if let Yaml::Text(name) = &node.yaml {
         let known = || match lists.is_empty() {
             true => "a list under `lists`, or a sequence; there are no lists".to_owned(),
-            false => format!("a sequence or one of the lists: {}", words(lists.keys())),
+            false => format!("a sequence or one of the lists: {}", join_words(lists.keys())),
         };
         let unknown =
-            || Fault::new(node.at, format!("unknown list {}", quoted(name)), known()).wide(name.chars().count());
+            || Fault::new(node.at, format!("unknown list {}", quoted(name)), known()).with_width(name.chars().count());
         return lists.get(name).cloned().ok_or_else(unknown);
     }
     let nodes = node.seq("the name of a list, or a sequence of texts")?;
     if nodes.is_empty() {
         return Err(Fault::new(node.at, "an empty sequence", "at least one text"));
     }
-    Ok(List::new(None, entries(node, |node| entry(field, node))?))
+    Ok(List::new(None, parse_list_entries(node, |node| parse_text_value(field, node))?))
 }
 
 /// The texts of a sequence, under `lists` or inline.
-pub(super) fn entries(node: &Node, read: impl Fn(&Node) -> Result<String, Fault>) -> Result<Vec<String>, Fault> {
+pub(super) fn parse_list_entries(
+    node: &Node,
+    read: impl Fn(&Node) -> Result<String, Fault>,
+) -> Result<Vec<String>, Fault> {
     let nodes = node.seq("a sequence of texts")?;
     if nodes.len() > MAX_LIST_ENTRIES {
         return Err(Fault::new(node.at, format!("{} entries", nodes.len()), format!("at most {MAX_LIST_ENTRIES}")));
@@ -128,16 +131,16 @@ pub(super) fn entries(node: &Node, read: impl Fn(&Node) -> Result<String, Fault>
     nodes.iter().map(read).collect()
 }
 
-fn pattern(node: &Node) -> Result<Pattern, Fault> {
+fn parse_pattern(node: &Node) -> Result<Pattern, Fault> {
     let source = node.text("an expression such as \"/invoice/i\"")?;
     Pattern::parse(source)
-        .map_err(|(found, expected)| Fault::new(node.at, found, expected).wide(source.chars().count()))
+        .map_err(|(found, expected)| Fault::new(node.at, found, expected).with_width(source.chars().count()))
 }
 
-fn number(field: Field, node: &Node) -> Result<f64, Fault> {
+fn parse_number(field: Field, node: &Node) -> Result<f64, Fault> {
     let shape = field.shape();
     let (number, expected) = match (shape, &node.yaml) {
-        (Shape::Hours, Yaml::Text(text)) => (hours(text), "hours, such as 24, '24h' or '3d'"),
+        (Shape::Hours, Yaml::Text(text)) => (parse_hours(text), "hours, such as 24, '24h' or '3d'"),
         (Shape::Hours, Yaml::Number(number)) => (Some(*number), "hours, such as 24, '24h' or '3d'"),
         (Shape::Share, Yaml::Number(number)) => {
             (Some(*number).filter(|number| (0.0..=1.0).contains(number)), "a number from 0 to 1")
@@ -150,14 +153,14 @@ fn number(field: Field, node: &Node) -> Result<f64, Fault> {
 }
 
 /// `24h` or `3d`; a sign for a time that has passed.
-fn hours(text: &str) -> Option<f64> {
+fn parse_hours(text: &str) -> Option<f64> {
     let (digits, factor) =
         text.strip_suffix('h').map(|digits| (digits, 1.0)).or_else(|| Some((text.strip_suffix('d')?, 24.0)))?;
     let plain = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-');
     Some(digits.trim()).filter(|digits| digits.chars().all(plain))?.parse::<f64>().ok().map(|number| number * factor)
 }
 
-fn example(field: Field) -> &'static str {
+fn example_operator(field: Field) -> &'static str {
     match field.shape() {
         Shape::Text => "is: text",
         Shape::Address => "is: to",
@@ -168,7 +171,7 @@ fn example(field: Field) -> &'static str {
     }
 }
 
-fn words<T: ToString>(all: impl IntoIterator<Item = T>) -> String {
+fn join_words<T: ToString>(all: impl IntoIterator<Item = T>) -> String {
     all.into_iter().map(|word| word.to_string()).collect::<Vec<_>>().join(", ")
 }
 
@@ -232,7 +235,7 @@ mod tests {
         for (text, expected) in
             [("24h", Some(24.0)), ("3d", Some(72.0)), ("-1.5h", Some(-1.5)), ("24", None), ("h", None), ("1e9d", None)]
         {
-            assert_eq!(hours(text), expected, "{text}");
+            assert_eq!(parse_hours(text), expected, "{text}");
         }
     }
 }
