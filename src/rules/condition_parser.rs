@@ -9,7 +9,7 @@ use super::{
     field::{Field, Operator, Shape},
     limits::{MAX_DEPTH, MAX_LIST_ENTRIES},
     pattern::Pattern,
-    yaml::{Key, Node, Yaml, quoted},
+    yaml::{PositionedKey, PositionedNode, YamlValue, quote_truncated},
 };
 use crate::model::Addressed;
 
@@ -17,13 +17,13 @@ pub(super) type NamedLists = BTreeMap<String, List>;
 
 const CONDITION: &str = "a mapping of fields, all, any or not";
 
-pub(super) fn parse_condition(node: &Node, lists: &NamedLists) -> Result<Condition, Fault> {
+pub(super) fn parse_condition(node: &PositionedNode, lists: &NamedLists) -> Result<Condition, Fault> {
     parse_group(node, lists, 0)
 }
 
 /// All entries of one mapping.
-fn parse_group(node: &Node, lists: &NamedLists, depth: usize) -> Result<Condition, Fault> {
-    let entries = node.map(CONDITION)?;
+fn parse_group(node: &PositionedNode, lists: &NamedLists, depth: usize) -> Result<Condition, Fault> {
+    let entries = node.expect_map(CONDITION)?;
     if entries.is_empty() {
         return Err(Fault::new(node.at, "an empty condition", "at least one field"));
     }
@@ -42,77 +42,90 @@ fn parse_group(node: &Node, lists: &NamedLists, depth: usize) -> Result<Conditio
     Ok(if parts.len() == 1 { parts.remove(0) } else { Condition::All(parts) })
 }
 
-fn parse_members(key: &Key, node: &Node, lists: &NamedLists, depth: usize) -> Result<Vec<Condition>, Fault> {
+fn parse_members(
+    key: &PositionedKey,
+    node: &PositionedNode,
+    lists: &NamedLists,
+    depth: usize,
+) -> Result<Vec<Condition>, Fault> {
     check_depth(key, depth)?;
-    let members = node.seq("a sequence of conditions, such as [{ kind: { is: invoice } }]")?;
+    let members = node.expect_seq("a sequence of conditions, such as [{ kind: { is: invoice } }]")?;
     if members.is_empty() {
         return Err(Fault::new(node.at, "no condition", "at least one"));
     }
     members.iter().map(|member| parse_group(member, lists, depth)).collect()
 }
 
-fn check_depth(key: &Key, depth: usize) -> Result<(), Fault> {
+fn check_depth(key: &PositionedKey, depth: usize) -> Result<(), Fault> {
     if depth <= MAX_DEPTH {
         return Ok(());
     }
-    Err(key.unfit("nesting too deep at", format!("at most {MAX_DEPTH} levels of all, any and not")))
+    Err(key.to_fault("nesting too deep at", format!("at most {MAX_DEPTH} levels of all, any and not")))
 }
 
 /// Several operators on one field mean all of them.
-fn parse_field_tests(key: &Key, node: &Node, lists: &NamedLists) -> Result<Vec<Condition>, Fault> {
+fn parse_field_tests(key: &PositionedKey, node: &PositionedNode, lists: &NamedLists) -> Result<Vec<Condition>, Fault> {
     let Ok(field) = key.text.parse::<Field>() else {
-        return Err(key.unfit("unknown field", format!("one of: {}, all, any, not", join_words(Field::ALL))));
+        return Err(key.to_fault("unknown field", format!("one of: {}, all, any, not", join_words(Field::ALL))));
     };
     let fits = field.shape().operators();
     let form = format!("a mapping of operators, such as {{ {} }}", example_operator(field));
-    let entries = node.map(&form)?;
+    let entries = node.expect_map(&form)?;
     if entries.is_empty() {
         return Err(Fault::new(node.at, "no operator", form));
     }
-    let test = |(key, value): &(Key, Node)| {
+    let test = |(key, value): &(PositionedKey, PositionedNode)| {
         let operator = key.text.parse::<Operator>().ok();
-        let known = operator.ok_or_else(|| key.unfit("unknown operator", format!("one of: {}", join_words(fits))))?;
+        let known =
+            operator.ok_or_else(|| key.to_fault("unknown operator", format!("one of: {}", join_words(fits))))?;
         if !fits.contains(&known) {
             let expected = format!("one of: {}, which fit {field}", join_words(fits));
-            return Err(key.unfit("the operator", expected));
+            return Err(key.to_fault("the operator", expected));
         }
         parse_predicate(field, known, value, lists).map(|check| Condition::Test(Test { field, check }))
     };
     entries.iter().map(test).collect()
 }
 
-fn parse_predicate(field: Field, operator: Operator, node: &Node, lists: &NamedLists) -> Result<Check, Fault> {
+fn parse_predicate(
+    field: Field,
+    operator: Operator,
+    node: &PositionedNode,
+    lists: &NamedLists,
+) -> Result<Check, Fault> {
     Ok(match operator {
-        Operator::Is if field.shape() == Shape::Flag => Check::Flag(node.bool()?),
+        Operator::Is if field.shape() == Shape::Flag => Check::Flag(node.expect_bool()?),
         Operator::Is => Check::Is(parse_text_value(field, node)?),
         Operator::In => Check::In(parse_list(field, node, lists)?),
-        Operator::Contains => Check::Contains(node.text("a text")?.to_lowercase()),
+        Operator::Contains => Check::Contains(node.expect_text("a text")?.to_lowercase()),
         Operator::Matches => Check::Matches(parse_pattern(node)?),
         Operator::Gte => Check::Gte(parse_number(field, node)?),
         Operator::Lte => Check::Lte(parse_number(field, node)?),
-        Operator::Exists => Check::Exists(node.bool()?),
+        Operator::Exists => Check::Exists(node.expect_bool()?),
     })
 }
 
-fn parse_text_value(field: Field, node: &Node) -> Result<String, Fault> {
-    let text = node.text("a text")?.to_lowercase();
+fn parse_text_value(field: Field, node: &PositionedNode) -> Result<String, Fault> {
+    let text = node.expect_text("a text")?.to_lowercase();
     if field.shape() == Shape::Address && text.parse::<Addressed>().is_err() {
-        return Err(node.unfit(format!("one of: {}", join_words(Addressed::ALL))));
+        return Err(node.to_fault(format!("one of: {}", join_words(Addressed::ALL))));
     }
     Ok(text)
 }
 
-fn parse_list(field: Field, node: &Node, lists: &NamedLists) -> Result<List, Fault> {
-    if let Yaml::Text(name) = &node.yaml {
+fn parse_list(field: Field, node: &PositionedNode, lists: &NamedLists) -> Result<List, Fault> {
+    if let YamlValue::Text(name) = &node.value {
         let known = || match lists.is_empty() {
             true => "a list under `lists`, or a sequence; there are no lists".to_owned(),
             false => format!("a sequence or one of the lists: {}", join_words(lists.keys())),
         };
-        let unknown =
-            || Fault::new(node.at, format!("unknown list {}", quoted(name)), known()).with_width(name.chars().count());
+        let unknown = || {
+            Fault::new(node.at, format!("unknown list {}", quote_truncated(name)), known())
+                .with_width(name.chars().count())
+        };
         return lists.get(name).cloned().ok_or_else(unknown);
     }
-    let nodes = node.seq("the name of a list, or a sequence of texts")?;
+    let nodes = node.expect_seq("the name of a list, or a sequence of texts")?;
     if nodes.is_empty() {
         return Err(Fault::new(node.at, "an empty sequence", "at least one text"));
     }
@@ -121,35 +134,35 @@ fn parse_list(field: Field, node: &Node, lists: &NamedLists) -> Result<List, Fau
 
 /// The texts of a sequence, under `lists` or inline.
 pub(super) fn parse_list_entries(
-    node: &Node,
-    read: impl Fn(&Node) -> Result<String, Fault>,
+    node: &PositionedNode,
+    read: impl Fn(&PositionedNode) -> Result<String, Fault>,
 ) -> Result<Vec<String>, Fault> {
-    let nodes = node.seq("a sequence of texts")?;
+    let nodes = node.expect_seq("a sequence of texts")?;
     if nodes.len() > MAX_LIST_ENTRIES {
         return Err(Fault::new(node.at, format!("{} entries", nodes.len()), format!("at most {MAX_LIST_ENTRIES}")));
     }
     nodes.iter().map(read).collect()
 }
 
-fn parse_pattern(node: &Node) -> Result<Pattern, Fault> {
-    let source = node.text("an expression such as \"/invoice/i\"")?;
+fn parse_pattern(node: &PositionedNode) -> Result<Pattern, Fault> {
+    let source = node.expect_text("an expression such as \"/invoice/i\"")?;
     Pattern::parse(source)
         .map_err(|(found, expected)| Fault::new(node.at, found, expected).with_width(source.chars().count()))
 }
 
-fn parse_number(field: Field, node: &Node) -> Result<f64, Fault> {
+fn parse_number(field: Field, node: &PositionedNode) -> Result<f64, Fault> {
     let shape = field.shape();
-    let (number, expected) = match (shape, &node.yaml) {
-        (Shape::Hours, Yaml::Text(text)) => (parse_hours(text), "hours, such as 24, '24h' or '3d'"),
-        (Shape::Hours, Yaml::Number(number)) => (Some(*number), "hours, such as 24, '24h' or '3d'"),
-        (Shape::Share, Yaml::Number(number)) => {
+    let (number, expected) = match (shape, &node.value) {
+        (Shape::Hours, YamlValue::Text(text)) => (parse_hours(text), "hours, such as 24, '24h' or '3d'"),
+        (Shape::Hours, YamlValue::Number(number)) => (Some(*number), "hours, such as 24, '24h' or '3d'"),
+        (Shape::Share, YamlValue::Number(number)) => {
             (Some(*number).filter(|number| (0.0..=1.0).contains(number)), "a number from 0 to 1")
         }
         (Shape::Share, _) => (None, "a number from 0 to 1"),
-        (_, Yaml::Number(number)) => (Some(*number), "a number"),
+        (_, YamlValue::Number(number)) => (Some(*number), "a number"),
         _ => (None, "a number"),
     };
-    number.filter(|number| number.is_finite()).ok_or_else(|| node.unfit(expected))
+    number.filter(|number| number.is_finite()).ok_or_else(|| node.to_fault(expected))
 }
 
 /// `24h` or `3d`; a sign for a time that has passed.

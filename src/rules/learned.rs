@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     error::{Fault, Position},
-    yaml::Key,
+    yaml::PositionedKey,
 };
 
 /// The line before the learned part begins with this.
@@ -54,15 +54,17 @@ pub(super) fn find(text: &str) -> Result<Option<Section>, Fault> {
 }
 
 /// `learned` stands inside the section and every other key outside, so that replacing the section loses nothing.
-pub(super) fn check_place(section: Option<&Section>, key: &Key) -> Result<(), Fault> {
+pub(super) fn check_place(section: Option<&Section>, key: &PositionedKey) -> Result<(), Fault> {
     let inside = section.is_some_and(|section| (section.first_line..section.last_line).contains(&key.at.line));
     match (key.text == "learned", inside) {
         (true, true) | (false, false) => Ok(()),
         (true, false) => {
             let expected = format!("it between the lines '{BEGIN_MARK} >>>' and '{END_MARK} <<<'");
-            Err(key.unfit("the key", expected))
+            Err(key.to_fault("the key", expected))
         }
-        (false, true) => Err(key.unfit("the key", "only 'learned' between the markers: the nightly job rewrites it")),
+        (false, true) => {
+            Err(key.to_fault("the key", "only 'learned' between the markers: the nightly job rewrites it"))
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     learned::{self, Section},
     limits::{MAX_LEARNED, MAX_NAME_CHARS, MAX_RULES, MAX_WHY_CHARS},
     precedence::{RuleOutcome, SetOrCap},
-    yaml::{Key, Node, Yaml, quoted, read},
+    yaml::{PositionedKey, PositionedNode, YamlValue, parse_tree, quote_truncated},
 };
 use crate::{model::Priority, rules::condition::List};
 
@@ -18,12 +18,13 @@ const FILE_KEYS: &[&str] = &["lists", "rules", "default", "learned"];
 const RULE_KEYS: &[&str] = &["name", "when", "set", "cap", "lock", "stop", "why"];
 const LEARNED_KEYS: &[&str] = &["name", "when", "set", "cap", "task", "why"];
 
-type MapEntries<'n> = &'n [(Key, Node)];
+type MapEntries<'n> = &'n [(PositionedKey, PositionedNode)];
 
 pub(super) fn parse_rule_set(text: &str) -> Result<RuleSet, Fault> {
     let section = learned::find(text)?;
-    let root = read(text)?;
-    let file = if root.yaml == Yaml::Null { &[][..] } else { root.map("a mapping with rules and default")? };
+    let root = parse_tree(text)?;
+    let file =
+        if root.value == YamlValue::Null { &[][..] } else { root.expect_map("a mapping with rules and default")? };
     check_keys(file, FILE_KEYS, "key")?;
     file.iter().try_for_each(|(key, _)| learned::check_place(section.as_ref(), key))?;
     let lists = find_value(file, "lists").map_or_else(|| Ok(NamedLists::new()), parse_lists)?;
@@ -31,7 +32,7 @@ pub(super) fn parse_rule_set(text: &str) -> Result<RuleSet, Fault> {
     let mut rules = Vec::new();
     let mut teachings = Vec::new();
     for (key, learned, limit) in [("rules", false, MAX_RULES), ("learned", true, MAX_LEARNED)] {
-        if let Some(node) = find_value(file, key).filter(|node| node.yaml != Yaml::Null) {
+        if let Some(node) = find_value(file, key).filter(|node| node.value != YamlValue::Null) {
             for read in parse_rules(node, learned, limit, &lists, &mut names)? {
                 match read {
                     ParsedRule::Rule(rule) => rules.push(rule),
@@ -42,7 +43,7 @@ pub(super) fn parse_rule_set(text: &str) -> Result<RuleSet, Fault> {
     }
     let default = find_value(file, "default").map_or(Ok(Priority::Low), parse_level)?;
     // A file that was cut off inside its first comment is no set without rules; who wants none says so.
-    if find_value(file, "rules").is_none_or(|node| node.yaml == Yaml::Null) {
+    if find_value(file, "rules").is_none_or(|node| node.value == YamlValue::Null) {
         let at = find_value(file, "rules").unwrap_or(&root).at;
         return Err(Fault::new(at, "no list under 'rules'", "a sequence of rules, or 'rules: []' for none"));
     }
@@ -50,23 +51,23 @@ pub(super) fn parse_rule_set(text: &str) -> Result<RuleSet, Fault> {
     Ok(RuleSet { rules, task_rules: teachings, default, version: compute_version(text), learned_bytes })
 }
 
-fn parse_lists(node: &Node) -> Result<NamedLists, Fault> {
+fn parse_lists(node: &PositionedNode) -> Result<NamedLists, Fault> {
     let mut lists = NamedLists::new();
-    for (key, value) in node.map("a mapping from a name to a sequence of texts")? {
-        let entry = |node: &Node| node.text("a text").map(str::to_lowercase);
+    for (key, value) in node.expect_map("a mapping from a name to a sequence of texts")? {
+        let entry = |node: &PositionedNode| node.expect_text("a text").map(str::to_lowercase);
         lists.insert(key.text.clone(), List::new(Some(&key.text), parse_list_entries(value, entry)?));
     }
     Ok(lists)
 }
 
 fn parse_rules(
-    node: &Node,
+    node: &PositionedNode,
     learned: bool,
     limit: usize,
     lists: &NamedLists,
     names: &mut HashSet<String>,
 ) -> Result<Vec<ParsedRule>, Fault> {
-    let nodes = node.seq("a sequence of rules")?;
+    let nodes = node.expect_seq("a sequence of rules")?;
     if let Some(extra) = nodes.get(limit) {
         return Err(Fault::new(extra.at, format!("rule number {}", limit + 1), format!("at most {limit}")));
     }
@@ -81,12 +82,12 @@ enum ParsedRule {
 }
 
 fn parse_rule(
-    node: &Node,
+    node: &PositionedNode,
     learned: bool,
     lists: &NamedLists,
     names: &mut HashSet<String>,
 ) -> Result<ParsedRule, Fault> {
-    let entries = node.map("a rule: a mapping with name, when and set or cap")?;
+    let entries = node.expect_map("a rule: a mapping with name, when and set or cap")?;
     check_keys(
         entries,
         if learned { LEARNED_KEYS } else { RULE_KEYS },
@@ -101,7 +102,7 @@ fn parse_rule(
         if let Some((key, _)) = entries.iter().find(|(key, _)| ["set", "cap"].contains(&key.text.as_str())) {
             return Err(Fault::new(key.at, format!("{} beside task", key.text), "one of them").with_width(3));
         }
-        return Ok(ParsedRule::TaskRule(TaskRule { name, why, condition, opens: task.bool()?, uses_sender }));
+        return Ok(ParsedRule::TaskRule(TaskRule { name, why, condition, opens: task.expect_bool()?, uses_sender }));
     }
     let outcome = parse_outcome(node, entries)?;
     if outcome.level == Priority::Critical
@@ -109,38 +110,42 @@ fn parse_rule(
         && condition.uses(|field| field == Field::Urgency)
     {
         let at = find_value(entries, "set").unwrap_or(node);
-        return Err(at.unfit("at most high: a rule that asks for urgency may not set critical"));
+        return Err(at.to_fault("at most high: a rule that asks for urgency may not set critical"));
     }
     Ok(ParsedRule::Rule(Rule { name, why, learned, at: node.at, condition, outcome, uses_sender }))
 }
 
-fn parse_name(node: &Node, names: &mut HashSet<String>) -> Result<String, Fault> {
+fn parse_name(node: &PositionedNode, names: &mut HashSet<String>) -> Result<String, Fault> {
     const NAME: &str = "a name of letters, digits, '-', '_' and '.'";
-    let name = node.text(NAME)?;
+    let name = node.expect_text(NAME)?;
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.chars().count() > MAX_NAME_CHARS {
-        return Err(node.unfit(format!("a name of at most {MAX_NAME_CHARS} characters")));
+        return Err(node.to_fault(format!("a name of at most {MAX_NAME_CHARS} characters")));
     }
     if !name.chars().all(plain) {
-        return Err(node.unfit(NAME));
+        return Err(node.to_fault(NAME));
     }
     if name == RuleSet::DEFAULT_RULE_NAME {
-        return Err(node.unfit("another name: this one means that no rule decided"));
+        return Err(node.to_fault("another name: this one means that no rule decided"));
     }
     if !names.insert(name.to_owned()) {
-        let found = format!("a second rule {}", quoted(name));
+        let found = format!("a second rule {}", quote_truncated(name));
         return Err(Fault::new(node.at, found, "a name of its own").with_width(name.chars().count()));
     }
     Ok(name.to_owned())
 }
 
-fn parse_why(node: &Node) -> Result<String, Fault> {
-    let why = node.text("a sentence")?;
+fn parse_why(node: &PositionedNode) -> Result<String, Fault> {
+    let why = node.expect_text("a sentence")?;
     let fits = why.chars().count() <= MAX_WHY_CHARS && !why.chars().any(char::is_control);
-    if fits { Ok(why.to_owned()) } else { Err(node.unfit(format!("one line of at most {MAX_WHY_CHARS} characters"))) }
+    if fits {
+        Ok(why.to_owned())
+    } else {
+        Err(node.to_fault(format!("one line of at most {MAX_WHY_CHARS} characters")))
+    }
 }
 
-fn parse_outcome(rule: &Node, entries: MapEntries<'_>) -> Result<RuleOutcome, Fault> {
+fn parse_outcome(rule: &PositionedNode, entries: MapEntries<'_>) -> Result<RuleOutcome, Fault> {
     let (act, level_node) = match (find_value(entries, "set"), find_value(entries, "cap")) {
         (Some(set), None) => (SetOrCap::Set, set),
         (None, Some(cap)) => (SetOrCap::Cap, cap),
@@ -149,7 +154,7 @@ fn parse_outcome(rule: &Node, entries: MapEntries<'_>) -> Result<RuleOutcome, Fa
     };
     let flag = |key| match (find_value(entries, key), act) {
         (None, _) => Ok(false),
-        (Some(node), SetOrCap::Set) => node.bool(),
+        (Some(node), SetOrCap::Set) => node.expect_bool(),
         (Some(node), SetOrCap::Cap) => {
             Err(Fault::new(node.at, format!("{key} beside cap"), format!("{key} beside set")))
         }
@@ -157,23 +162,23 @@ fn parse_outcome(rule: &Node, entries: MapEntries<'_>) -> Result<RuleOutcome, Fa
     Ok(RuleOutcome { kind: act, level: parse_level(level_node)?, lock: flag("lock")?, stop: flag("stop")? })
 }
 
-fn parse_level(node: &Node) -> Result<Priority, Fault> {
+fn parse_level(node: &PositionedNode) -> Result<Priority, Fault> {
     const LEVEL: &str = "low, med, high or critical";
-    node.text(LEVEL)?.parse().map_err(|_| node.unfit(LEVEL))
+    node.expect_text(LEVEL)?.parse().map_err(|_| node.to_fault(LEVEL))
 }
 
 fn check_keys(entries: MapEntries<'_>, known: &[&str], what: &str) -> Result<(), Fault> {
     match entries.iter().find(|(key, _)| !known.contains(&key.text.as_str())) {
         None => Ok(()),
-        Some((key, _)) => Err(key.unfit(&format!("unknown {what}"), format!("one of: {}", known.join(", ")))),
+        Some((key, _)) => Err(key.to_fault(&format!("unknown {what}"), format!("one of: {}", known.join(", ")))),
     }
 }
 
-fn find_value<'n>(entries: MapEntries<'n>, key: &str) -> Option<&'n Node> {
+fn find_value<'n>(entries: MapEntries<'n>, key: &str) -> Option<&'n PositionedNode> {
     entries.iter().find(|(found, _)| found.text == key).map(|(_, node)| node)
 }
 
-fn require_value<'n>(rule: &Node, entries: MapEntries<'n>, key: &str) -> Result<&'n Node, Fault> {
+fn require_value<'n>(rule: &PositionedNode, entries: MapEntries<'n>, key: &str) -> Result<&'n PositionedNode, Fault> {
     find_value(entries, key)
         .ok_or_else(|| Fault::new(rule.at, format!("a rule without {key}"), format!("{key} in every rule")))
 }

@@ -14,87 +14,88 @@ use super::{
 };
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Yaml {
+pub(super) enum YamlValue {
     Null,
     Bool(bool),
     Number(f64),
     Text(String),
-    Seq(Vec<Node>),
-    Map(Vec<(Key, Node)>),
+    Seq(Vec<PositionedNode>),
+    Map(Vec<(PositionedKey, PositionedNode)>),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Node {
+pub(super) struct PositionedNode {
     pub(super) at: Position,
-    pub(super) yaml: Yaml,
+    pub(super) value: YamlValue,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Key {
+pub(super) struct PositionedKey {
     pub(super) at: Position,
     pub(super) text: String,
 }
 
-impl Node {
+impl PositionedNode {
     /// What stands here, in words.
-    fn found(&self) -> String {
-        match &self.yaml {
-            Yaml::Null => "nothing".to_owned(),
-            Yaml::Bool(value) => format!("{value}"),
-            Yaml::Number(value) => format!("the number {value}"),
-            Yaml::Text(text) => quoted(text),
-            Yaml::Seq(_) => "a sequence".to_owned(),
-            Yaml::Map(_) => "a mapping".to_owned(),
+    fn describe_value(&self) -> String {
+        match &self.value {
+            YamlValue::Null => "nothing".to_owned(),
+            YamlValue::Bool(value) => format!("{value}"),
+            YamlValue::Number(value) => format!("the number {value}"),
+            YamlValue::Text(text) => quote_truncated(text),
+            YamlValue::Seq(_) => "a sequence".to_owned(),
+            YamlValue::Map(_) => "a mapping".to_owned(),
         }
     }
 
-    pub(super) fn unfit(&self, expected: impl Into<String>) -> Fault {
-        let width = match &self.yaml {
-            Yaml::Text(text) => text.chars().count(),
-            Yaml::Number(value) => value.to_string().len(),
-            Yaml::Bool(value) => value.to_string().len(),
+    pub(super) fn to_fault(&self, expected: impl Into<String>) -> Fault {
+        let width = match &self.value {
+            YamlValue::Text(text) => text.chars().count(),
+            YamlValue::Number(value) => value.to_string().len(),
+            YamlValue::Bool(value) => value.to_string().len(),
             _ => 1,
         };
-        Fault::new(self.at, self.found(), expected).with_width(width)
+        Fault::new(self.at, self.describe_value(), expected).with_width(width)
     }
 
-    pub(super) fn text(&self, expected: &str) -> Result<&str, Fault> {
-        match &self.yaml {
-            Yaml::Text(text) if !text.trim().is_empty() => Ok(text),
-            Yaml::Number(_) | Yaml::Bool(_) => Err(self.unfit(format!("{expected}, in quotes"))),
-            _ => Err(self.unfit(expected)),
+    pub(super) fn expect_text(&self, expected: &str) -> Result<&str, Fault> {
+        match &self.value {
+            YamlValue::Text(text) if !text.trim().is_empty() => Ok(text),
+            YamlValue::Number(_) | YamlValue::Bool(_) => Err(self.to_fault(format!("{expected}, in quotes"))),
+            _ => Err(self.to_fault(expected)),
         }
     }
 
-    pub(super) fn bool(&self) -> Result<bool, Fault> {
-        match self.yaml {
-            Yaml::Bool(value) => Ok(value),
-            _ => Err(self.unfit("true or false")),
+    pub(super) fn expect_bool(&self) -> Result<bool, Fault> {
+        match self.value {
+            YamlValue::Bool(value) => Ok(value),
+            _ => Err(self.to_fault("true or false")),
         }
     }
 
-    pub(super) fn seq(&self, expected: &str) -> Result<&[Node], Fault> {
-        match &self.yaml {
-            Yaml::Seq(nodes) => Ok(nodes),
-            _ => Err(self.unfit(expected)),
+    pub(super) fn expect_seq(&self, expected: &str) -> Result<&[PositionedNode], Fault> {
+        match &self.value {
+            YamlValue::Seq(nodes) => Ok(nodes),
+            _ => Err(self.to_fault(expected)),
         }
     }
 
-    pub(super) fn map(&self, expected: &str) -> Result<&[(Key, Node)], Fault> {
-        match &self.yaml {
-            Yaml::Map(entries) => Ok(entries),
-            _ => Err(self.unfit(expected)),
+    pub(super) fn expect_map(&self, expected: &str) -> Result<&[(PositionedKey, PositionedNode)], Fault> {
+        match &self.value {
+            YamlValue::Map(entries) => Ok(entries),
+            _ => Err(self.to_fault(expected)),
         }
     }
 }
 
-impl Key {
-    pub(super) fn unfit(&self, what: &str, expected: impl Into<String>) -> Fault {
-        Fault::new(self.at, format!("{what} {}", quoted(&self.text)), expected).with_width(self.text.chars().count())
+impl PositionedKey {
+    pub(super) fn to_fault(&self, what: &str, expected: impl Into<String>) -> Fault {
+        Fault::new(self.at, format!("{what} {}", quote_truncated(&self.text)), expected)
+            .with_width(self.text.chars().count())
     }
 }
 
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote_truncated(text: &str) -> String {
     const SHOWN: usize = 60;
     match text.char_indices().nth(SHOWN) {
         None => format!("'{text}'"),
@@ -102,18 +103,18 @@ pub(super) fn quoted(text: &str) -> String {
     }
 }
 
-pub(super) fn read(text: &str) -> Result<Node, Fault> {
-    let mut reader = Reader::default();
+pub(super) fn parse_tree(text: &str) -> Result<PositionedNode, Fault> {
+    let mut reader = YamlTreeBuilder::default();
     let mut options = Options::default();
     options.emit_comments = false;
     for event in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = event.map_err(|error| not_yaml(&error))?;
-        reader.take(event, position(&span.start))?;
+        let (event, span) = event.map_err(|error| syntax_fault(&error))?;
+        reader.handle_event(event, position(&span.start))?;
     }
-    Ok(reader.root.unwrap_or(Node { at: Position::default(), yaml: Yaml::Null }))
+    Ok(reader.root.unwrap_or(PositionedNode { at: Position::default(), value: YamlValue::Null }))
 }
 
-fn not_yaml(error: &ScanError) -> Fault {
+fn syntax_fault(error: &ScanError) -> Fault {
     Fault::new(position(error.marker()), error.info(), "valid YAML")
 }
 
@@ -123,63 +124,71 @@ fn position(marker: &Marker) -> Position {
 }
 
 #[derive(Default)]
-struct Reader {
-    root: Option<Node>,
-    open: Vec<Open>,
+struct YamlTreeBuilder {
+    root: Option<PositionedNode>,
+    open: Vec<OpenCollection>,
     documents: usize,
 }
 
 /// A sequence or mapping whose end has not been seen.
-enum Open {
-    Seq { at: Position, nodes: Vec<Node> },
-    Map { at: Position, entries: Vec<(Key, Node)>, key: Option<Key>, keys: HashSet<String> },
+enum OpenCollection {
+    Seq {
+        at: Position,
+        nodes: Vec<PositionedNode>,
+    },
+    Map {
+        at: Position,
+        entries: Vec<(PositionedKey, PositionedNode)>,
+        key: Option<PositionedKey>,
+        keys: HashSet<String>,
+    },
 }
 
-impl Reader {
-    fn take(&mut self, event: Event<'_>, at: Position) -> Result<(), Fault> {
+impl YamlTreeBuilder {
+    fn handle_event(&mut self, event: Event<'_>, at: Position) -> Result<(), Fault> {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 let second = || Err(Fault::new(at, "a second document", "one document"));
                 if self.documents > 1 { second() } else { Ok(()) }
             }
-            Event::Alias(_) => Err(anchored(at)),
+            Event::Alias(_) => Err(anchor_fault(at)),
             Event::Scalar(_, _, anchor, _) | Event::SequenceStart(_, anchor, _) | Event::MappingStart(_, anchor, _)
                 if anchor != 0 =>
             {
-                Err(anchored(at))
+                Err(anchor_fault(at))
             }
             Event::Scalar(.., Some(_)) | Event::SequenceStart(.., Some(_)) | Event::MappingStart(.., Some(_)) => {
                 Err(Fault::new(at, "a tag", "plain YAML"))
             }
-            Event::Scalar(text, style, ..) => self.scalar(&text, style, at),
-            Event::SequenceStart(..) => self.begin(at, Open::Seq { at, nodes: Vec::new() }),
-            Event::MappingStart(..) => {
-                self.begin(at, Open::Map { at, entries: Vec::new(), key: None, keys: HashSet::new() })
-            }
-            Event::SequenceEnd | Event::MappingEnd => self.end(),
+            Event::Scalar(text, style, ..) => self.add_scalar(&text, style, at),
+            Event::SequenceStart(..) => self.open_collection(at, OpenCollection::Seq { at, nodes: Vec::new() }),
+            Event::MappingStart(..) => self
+                .open_collection(at, OpenCollection::Map { at, entries: Vec::new(), key: None, keys: HashSet::new() }),
+            Event::SequenceEnd | Event::MappingEnd => self.close_collection(),
             _ => Ok(()),
         }
     }
 
-    fn scalar(&mut self, text: &str, style: ScalarStyle, at: Position) -> Result<(), Fault> {
-        if let Some(Open::Map { key: key @ None, keys, .. }) = self.open.last_mut() {
-            let found = Key { at, text: text.to_owned() };
+    fn add_scalar(&mut self, text: &str, style: ScalarStyle, at: Position) -> Result<(), Fault> {
+        if let Some(OpenCollection::Map { key: key @ None, keys, .. }) = self.open.last_mut() {
+            let found = PositionedKey { at, text: text.to_owned() };
             if text == "<<" && style == ScalarStyle::Plain {
-                return Err(found.unfit("the merge key", "the keys themselves"));
+                return Err(found.to_fault("the merge key", "the keys themselves"));
             }
             if !keys.insert(text.to_owned()) {
-                return Err(found.unfit("a second key", "every key once"));
+                return Err(found.to_fault("a second key", "every key once"));
             }
             *key = Some(found);
             return Ok(());
         }
-        let yaml = if style == ScalarStyle::Plain { resolve(text) } else { Yaml::Text(text.to_owned()) };
-        self.put(Node { at, yaml })
+        let yaml =
+            if style == ScalarStyle::Plain { resolve_plain_scalar(text) } else { YamlValue::Text(text.to_owned()) };
+        self.add_node(PositionedNode { at, value: yaml })
     }
 
-    fn begin(&mut self, at: Position, open: Open) -> Result<(), Fault> {
-        if let Some(Open::Map { key: None, .. }) = self.open.last() {
+    fn open_collection(&mut self, at: Position, open: OpenCollection) -> Result<(), Fault> {
+        if let Some(OpenCollection::Map { key: None, .. }) = self.open.last() {
             return Err(Fault::new(at, "a collection as a key", "a text"));
         }
         if self.open.len() == MAX_YAML_DEPTH {
@@ -189,37 +198,41 @@ impl Reader {
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), Fault> {
+    fn close_collection(&mut self) -> Result<(), Fault> {
         match self.open.pop() {
-            Some(Open::Seq { at, nodes }) => self.put(Node { at, yaml: Yaml::Seq(nodes) }),
-            Some(Open::Map { at, entries, .. }) => self.put(Node { at, yaml: Yaml::Map(entries) }),
+            Some(OpenCollection::Seq { at, nodes }) => {
+                self.add_node(PositionedNode { at, value: YamlValue::Seq(nodes) })
+            }
+            Some(OpenCollection::Map { at, entries, .. }) => {
+                self.add_node(PositionedNode { at, value: YamlValue::Map(entries) })
+            }
             None => Ok(()),
         }
     }
 
-    fn put(&mut self, node: Node) -> Result<(), Fault> {
+    fn add_node(&mut self, node: PositionedNode) -> Result<(), Fault> {
         match self.open.last_mut() {
-            Some(Open::Seq { nodes, .. }) => nodes.push(node),
-            Some(Open::Map { entries, key, .. }) => entries.extend(key.take().map(|key| (key, node))),
+            Some(OpenCollection::Seq { nodes, .. }) => nodes.push(node),
+            Some(OpenCollection::Map { entries, key, .. }) => entries.extend(key.take().map(|key| (key, node))),
             None => self.root = Some(node),
         }
         Ok(())
     }
 }
 
-fn anchored(at: Position) -> Fault {
+fn anchor_fault(at: Position) -> Fault {
     Fault::new(at, "an anchor or alias", "every rule written out; a shared list goes under `lists`")
 }
 
 /// What a word without quotes means. Only `true` and `false` are truths, else the language `no` would be one.
-fn resolve(text: &str) -> Yaml {
+fn resolve_plain_scalar(text: &str) -> YamlValue {
     let numeric = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
     let number = || text.parse::<f64>().ok().filter(|number| text.chars().all(numeric) && number.is_finite());
     match text {
-        "" | "~" | "null" => Yaml::Null,
-        "true" => Yaml::Bool(true),
-        "false" => Yaml::Bool(false),
-        _ => number().map_or_else(|| Yaml::Text(text.to_owned()), Yaml::Number),
+        "" | "~" | "null" => YamlValue::Null,
+        "true" => YamlValue::Bool(true),
+        "false" => YamlValue::Bool(false),
+        _ => number().map_or_else(|| YamlValue::Text(text.to_owned()), YamlValue::Number),
     }
 }
 
@@ -228,35 +241,35 @@ mod tests {
     use super::*;
 
     fn check(text: &str, line: usize, column: usize, found: &str) {
-        let fault = read(text).unwrap_err();
+        let fault = parse_tree(text).unwrap_err();
         assert_eq!((fault.at.line, fault.at.column), (line, column), "{text}: {fault:?}");
         assert!(fault.found.contains(found), "{text}: {fault:?}");
     }
 
     #[test]
     fn nodes_and_keys_know_where_they_stand() {
-        let node = read("# note\na:\n  - { b: x }\n  - 2\n").unwrap();
-        let (a, seq) = &node.map("").unwrap()[0];
+        let node = parse_tree("# note\na:\n  - { b: x }\n  - 2\n").unwrap();
+        let (a, seq) = &node.expect_map("").unwrap()[0];
         assert_eq!((a.at.line, a.at.column), (2, 1));
-        let nodes = seq.seq("").unwrap();
-        let (b, x) = &nodes[0].map("").unwrap()[0];
+        let nodes = seq.expect_seq("").unwrap();
+        let (b, x) = &nodes[0].expect_map("").unwrap()[0];
         assert_eq!((b.at.line, b.at.column, x.at.line, x.at.column), (3, 7, 3, 10));
-        assert_eq!((nodes[1].at.line, &nodes[1].yaml), (4, &Yaml::Number(2.0)));
+        assert_eq!((nodes[1].at.line, &nodes[1].value), (4, &YamlValue::Number(2.0)));
     }
 
     #[test]
     fn words_stay_words() {
         for text in ["no", "yes", "on", "24h", "'12'", "\"~\"", "2025-06-23", ".nan", "inf"] {
-            assert!(matches!(read(text).unwrap().yaml, Yaml::Text(_)), "{text}");
+            assert!(matches!(parse_tree(text).unwrap().value, YamlValue::Text(_)), "{text}");
         }
         for (text, expected) in [
-            ("true", Yaml::Bool(true)),
-            ("~", Yaml::Null),
-            ("", Yaml::Null),
-            ("-1.5e1", Yaml::Number(-15.0)),
-            ("1e999", Yaml::Text("1e999".into())),
+            ("true", YamlValue::Bool(true)),
+            ("~", YamlValue::Null),
+            ("", YamlValue::Null),
+            ("-1.5e1", YamlValue::Number(-15.0)),
+            ("1e999", YamlValue::Text("1e999".into())),
         ] {
-            assert_eq!(read(text).unwrap().yaml, expected, "{text}");
+            assert_eq!(parse_tree(text).unwrap().value, expected, "{text}");
         }
     }
 
