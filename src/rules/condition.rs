@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::{
-    field::{Field, Operator, View, show_number},
+    field::{FactsView, Field, Operator, format_number},
     pattern::Pattern,
 };
 
 #[derive(Debug, Clone)]
 pub(super) enum Condition {
-    Test(Test),
+    Test(FieldTest),
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
@@ -17,17 +17,17 @@ pub(super) enum Condition {
 
 /// One operator on one field.
 #[derive(Debug, Clone)]
-pub(super) struct Test {
+pub(super) struct FieldTest {
     pub(super) field: Field,
-    pub(super) check: Check,
+    pub(super) predicate: Predicate,
 }
 
 /// Texts in lower case.
 #[derive(Debug, Clone)]
-pub(super) enum Check {
+pub(super) enum Predicate {
     Is(String),
     Flag(bool),
-    In(List),
+    In(MemberList),
     Contains(String),
     Matches(Pattern),
     Gte(f64),
@@ -37,30 +37,30 @@ pub(super) enum Check {
 
 /// Lower-case texts in order, shared between the rules that name the list.
 #[derive(Debug, Clone)]
-pub(super) struct List {
+pub(super) struct MemberList {
     /// None for one written inline.
     pub(super) name: Option<String>,
     pub(super) entries: Arc<[String]>,
 }
 
-impl List {
+impl MemberList {
     pub(super) fn new(name: Option<&str>, mut entries: Vec<String>) -> Self {
         entries.sort_unstable();
         entries.dedup();
         Self { name: name.map(str::to_owned), entries: entries.into() }
     }
 
-    pub(super) fn holds(&self, text: &str) -> bool {
+    pub(super) fn contains(&self, text: &str) -> bool {
         self.entries.binary_search_by(|entry| entry.as_str().cmp(text)).is_ok()
     }
 
-    fn show(&self) -> String {
+    fn describe(&self) -> String {
         self.name.clone().unwrap_or_else(|| format!("[{}]", self.entries.join(", ")))
     }
 }
 
 impl Condition {
-    pub(super) fn holds(&self, view: &View<'_>) -> bool {
+    pub(super) fn holds(&self, view: &FactsView<'_>) -> bool {
         match self {
             Condition::Test(test) => test.holds(view),
             Condition::All(parts) => parts.iter().all(|part| part.holds(view)),
@@ -70,80 +70,80 @@ impl Condition {
     }
 
     /// Every test in the order of the file, and whether it stands under an odd number of `not`.
-    pub(super) fn tests(&self) -> Vec<(&Test, bool)> {
+    pub(super) fn tests(&self) -> Vec<(&FieldTest, bool)> {
         let mut tests = Vec::new();
-        self.collect(false, &mut tests);
+        self.collect_tests(false, &mut tests);
         tests
     }
 
-    fn collect<'c>(&'c self, negated: bool, tests: &mut Vec<(&'c Test, bool)>) {
+    fn collect_tests<'c>(&'c self, negated: bool, tests: &mut Vec<(&'c FieldTest, bool)>) {
         match self {
             Condition::Test(test) => tests.push((test, negated)),
             Condition::All(parts) | Condition::Any(parts) => {
-                parts.iter().for_each(|part| part.collect(negated, tests));
+                parts.iter().for_each(|part| part.collect_tests(negated, tests));
             }
-            Condition::Not(part) => part.collect(!negated, tests),
+            Condition::Not(part) => part.collect_tests(!negated, tests),
         }
     }
 
-    pub(super) fn uses(&self, field: impl Fn(Field) -> bool) -> bool {
+    pub(super) fn uses_field(&self, field: impl Fn(Field) -> bool) -> bool {
         self.tests().iter().any(|(test, _)| field(test.field))
     }
 }
 
-impl Test {
-    pub(super) fn holds(&self, view: &View<'_>) -> bool {
-        let (field, text, number) = (self.field, |field| view.lower(field), |field| view.number(field));
-        match &self.check {
-            Check::Is(wanted) => text(field) == Some(wanted),
-            Check::Flag(wanted) => view.flag(field) == Some(*wanted),
-            Check::In(list) => text(field).is_some_and(|text| list.holds(text)),
-            Check::Contains(part) => text(field).is_some_and(|text| text.contains(part.as_str())),
-            Check::Matches(pattern) => view.text(field).is_some_and(|text| pattern.is_match(text)),
-            Check::Gte(bound) => number(field).is_some_and(|number| number >= *bound),
-            Check::Lte(bound) => number(field).is_some_and(|number| number <= *bound),
-            Check::Exists(wanted) => (text(field).is_some() || number(field).is_some()) == *wanted,
+impl FieldTest {
+    pub(super) fn holds(&self, view: &FactsView<'_>) -> bool {
+        let (field, text, number) = (self.field, |field| view.lower_text(field), |field| view.number(field));
+        match &self.predicate {
+            Predicate::Is(wanted) => text(field) == Some(wanted),
+            Predicate::Flag(wanted) => view.flag(field) == Some(*wanted),
+            Predicate::In(list) => text(field).is_some_and(|text| list.contains(text)),
+            Predicate::Contains(part) => text(field).is_some_and(|text| text.contains(part.as_str())),
+            Predicate::Matches(pattern) => view.text(field).is_some_and(|text| pattern.is_match(text)),
+            Predicate::Gte(bound) => number(field).is_some_and(|number| number >= *bound),
+            Predicate::Lte(bound) => number(field).is_some_and(|number| number <= *bound),
+            Predicate::Exists(wanted) => (text(field).is_some() || number(field).is_some()) == *wanted,
         }
     }
 
     pub(super) const fn operator(&self) -> Operator {
-        match self.check {
-            Check::Is(_) | Check::Flag(_) => Operator::Is,
-            Check::In(_) => Operator::In,
-            Check::Contains(_) => Operator::Contains,
-            Check::Matches(_) => Operator::Matches,
-            Check::Gte(_) => Operator::Gte,
-            Check::Lte(_) => Operator::Lte,
-            Check::Exists(_) => Operator::Exists,
+        match self.predicate {
+            Predicate::Is(_) | Predicate::Flag(_) => Operator::Is,
+            Predicate::In(_) => Operator::In,
+            Predicate::Contains(_) => Operator::Contains,
+            Predicate::Matches(_) => Operator::Matches,
+            Predicate::Gte(_) => Operator::Gte,
+            Predicate::Lte(_) => Operator::Lte,
+            Predicate::Exists(_) => Operator::Exists,
         }
     }
 
     /// The value of the operator, as a person reads it.
     pub(super) fn expected(&self) -> String {
-        match &self.check {
-            Check::Is(text) | Check::Contains(text) => text.clone(),
-            Check::Flag(flag) | Check::Exists(flag) => flag.to_string(),
-            Check::In(list) => list.show(),
-            Check::Matches(pattern) => pattern.source.clone(),
-            Check::Gte(bound) | Check::Lte(bound) => show_number(self.field, *bound),
+        match &self.predicate {
+            Predicate::Is(text) | Predicate::Contains(text) => text.clone(),
+            Predicate::Flag(flag) | Predicate::Exists(flag) => flag.to_string(),
+            Predicate::In(list) => list.describe(),
+            Predicate::Matches(pattern) => pattern.source.clone(),
+            Predicate::Gte(bound) | Predicate::Lte(bound) => format_number(self.field, *bound),
         }
     }
 
     /// The words of the mail that met the test.
-    pub(super) fn words(&self, view: &View<'_>) -> Vec<String> {
+    pub(super) fn matched_words(&self, view: &FactsView<'_>) -> Vec<String> {
         if !self.holds(view) {
             return Vec::new();
         }
-        match &self.check {
-            Check::Matches(pattern) => pattern.words(view.text(self.field).unwrap_or_default()),
-            Check::Contains(part) => vec![self.as_written(view, part)],
-            _ => view.show(self.field).into_iter().collect(),
+        match &self.predicate {
+            Predicate::Matches(pattern) => pattern.matched_words(view.text(self.field).unwrap_or_default()),
+            Predicate::Contains(part) => vec![self.original_spelling(view, part)],
+            _ => view.format_value(self.field).into_iter().collect(),
         }
     }
 
     /// The part in the mail's own letters. Where lower case has another length the lower-case text must do.
-    fn as_written(&self, view: &View<'_>, part: &str) -> String {
-        let (text, lower) = (view.text(self.field), view.lower(self.field));
+    fn original_spelling(&self, view: &FactsView<'_>, part: &str) -> String {
+        let (text, lower) = (view.text(self.field), view.lower_text(self.field));
         let written = || {
             let start = lower?.find(part)?;
             text.filter(|text| Some(text.len()) == lower.map(str::len))?.get(start..start + part.len())
@@ -212,10 +212,10 @@ mod tests {
 
     #[test]
     fn words_are_the_mails_own() {
-        let test = Test { field: Field::Subject, check: Check::Contains("invoice".into()) };
-        assert_eq!(test.words(&View::new(&facts(), now())), ["Invoice"]);
+        let test = FieldTest { field: Field::Subject, predicate: Predicate::Contains("invoice".into()) };
+        assert_eq!(test.matched_words(&FactsView::new(&facts(), now())), ["Invoice"]);
         let mut other = facts();
         other.subject = "İİ Invoice".into();
-        assert_eq!(test.words(&View::new(&other, now())), ["invoice"], "lower case is longer here");
+        assert_eq!(test.matched_words(&FactsView::new(&other, now())), ["invoice"], "lower case is longer here");
     }
 }

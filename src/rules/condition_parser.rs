@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 
 use super::{
-    condition::{Check, Condition, List, Test},
+    condition::{Condition, FieldTest, MemberList, Predicate},
     error::Fault,
-    field::{Field, Operator, Shape},
+    field::{Field, FieldValueKind, Operator},
     limits::{MAX_DEPTH, MAX_LIST_ENTRIES},
     pattern::Pattern,
     yaml::{PositionedKey, PositionedNode, YamlValue, quote_truncated},
 };
 use crate::model::Addressed;
 
-pub(super) type NamedLists = BTreeMap<String, List>;
+pub(super) type NamedLists = BTreeMap<String, MemberList>;
 
 const CONDITION: &str = "a mapping of fields, all, any or not";
 
@@ -68,7 +68,7 @@ fn parse_field_tests(key: &PositionedKey, node: &PositionedNode, lists: &NamedLi
     let Ok(field) = key.text.parse::<Field>() else {
         return Err(key.to_fault("unknown field", format!("one of: {}, all, any, not", join_words(Field::ALL))));
     };
-    let fits = field.shape().operators();
+    let fits = field.value_kind().operators();
     let form = format!("a mapping of operators, such as {{ {} }}", example_operator(field));
     let entries = node.expect_map(&form)?;
     if entries.is_empty() {
@@ -82,7 +82,7 @@ fn parse_field_tests(key: &PositionedKey, node: &PositionedNode, lists: &NamedLi
             let expected = format!("one of: {}, which fit {field}", join_words(fits));
             return Err(key.to_fault("the operator", expected));
         }
-        parse_predicate(field, known, value, lists).map(|check| Condition::Test(Test { field, check }))
+        parse_predicate(field, known, value, lists).map(|check| Condition::Test(FieldTest { field, predicate: check }))
     };
     entries.iter().map(test).collect()
 }
@@ -92,28 +92,28 @@ fn parse_predicate(
     operator: Operator,
     node: &PositionedNode,
     lists: &NamedLists,
-) -> Result<Check, Fault> {
+) -> Result<Predicate, Fault> {
     Ok(match operator {
-        Operator::Is if field.shape() == Shape::Flag => Check::Flag(node.expect_bool()?),
-        Operator::Is => Check::Is(parse_text_value(field, node)?),
-        Operator::In => Check::In(parse_list(field, node, lists)?),
-        Operator::Contains => Check::Contains(node.expect_text("a text")?.to_lowercase()),
-        Operator::Matches => Check::Matches(parse_pattern(node)?),
-        Operator::Gte => Check::Gte(parse_number(field, node)?),
-        Operator::Lte => Check::Lte(parse_number(field, node)?),
-        Operator::Exists => Check::Exists(node.expect_bool()?),
+        Operator::Is if field.value_kind() == FieldValueKind::Flag => Predicate::Flag(node.expect_bool()?),
+        Operator::Is => Predicate::Is(parse_text_value(field, node)?),
+        Operator::In => Predicate::In(parse_list(field, node, lists)?),
+        Operator::Contains => Predicate::Contains(node.expect_text("a text")?.to_lowercase()),
+        Operator::Matches => Predicate::Matches(parse_pattern(node)?),
+        Operator::Gte => Predicate::Gte(parse_number(field, node)?),
+        Operator::Lte => Predicate::Lte(parse_number(field, node)?),
+        Operator::Exists => Predicate::Exists(node.expect_bool()?),
     })
 }
 
 fn parse_text_value(field: Field, node: &PositionedNode) -> Result<String, Fault> {
     let text = node.expect_text("a text")?.to_lowercase();
-    if field.shape() == Shape::Address && text.parse::<Addressed>().is_err() {
+    if field.value_kind() == FieldValueKind::Addressing && text.parse::<Addressed>().is_err() {
         return Err(node.to_fault(format!("one of: {}", join_words(Addressed::ALL))));
     }
     Ok(text)
 }
 
-fn parse_list(field: Field, node: &PositionedNode, lists: &NamedLists) -> Result<List, Fault> {
+fn parse_list(field: Field, node: &PositionedNode, lists: &NamedLists) -> Result<MemberList, Fault> {
     if let YamlValue::Text(name) = &node.value {
         let known = || match lists.is_empty() {
             true => "a list under `lists`, or a sequence; there are no lists".to_owned(),
@@ -129,7 +129,7 @@ fn parse_list(field: Field, node: &PositionedNode, lists: &NamedLists) -> Result
     if nodes.is_empty() {
         return Err(Fault::new(node.at, "an empty sequence", "at least one text"));
     }
-    Ok(List::new(None, parse_list_entries(node, |node| parse_text_value(field, node))?))
+    Ok(MemberList::new(None, parse_list_entries(node, |node| parse_text_value(field, node))?))
 }
 
 /// The texts of a sequence, under `lists` or inline.
@@ -151,14 +151,14 @@ fn parse_pattern(node: &PositionedNode) -> Result<Pattern, Fault> {
 }
 
 fn parse_number(field: Field, node: &PositionedNode) -> Result<f64, Fault> {
-    let shape = field.shape();
+    let shape = field.value_kind();
     let (number, expected) = match (shape, &node.value) {
-        (Shape::Hours, YamlValue::Text(text)) => (parse_hours(text), "hours, such as 24, '24h' or '3d'"),
-        (Shape::Hours, YamlValue::Number(number)) => (Some(*number), "hours, such as 24, '24h' or '3d'"),
-        (Shape::Share, YamlValue::Number(number)) => {
+        (FieldValueKind::Hours, YamlValue::Text(text)) => (parse_hours(text), "hours, such as 24, '24h' or '3d'"),
+        (FieldValueKind::Hours, YamlValue::Number(number)) => (Some(*number), "hours, such as 24, '24h' or '3d'"),
+        (FieldValueKind::Fraction, YamlValue::Number(number)) => {
             (Some(*number).filter(|number| (0.0..=1.0).contains(number)), "a number from 0 to 1")
         }
-        (Shape::Share, _) => (None, "a number from 0 to 1"),
+        (FieldValueKind::Fraction, _) => (None, "a number from 0 to 1"),
         (_, YamlValue::Number(number)) => (Some(*number), "a number"),
         _ => (None, "a number"),
     };
@@ -174,13 +174,13 @@ fn parse_hours(text: &str) -> Option<f64> {
 }
 
 fn example_operator(field: Field) -> &'static str {
-    match field.shape() {
-        Shape::Text => "is: text",
-        Shape::Address => "is: to",
-        Shape::Flag => "is: true",
-        Shape::Amount => "gte: 100",
-        Shape::Hours => "lte: 24h",
-        Shape::Share => "gte: 0.8",
+    match field.value_kind() {
+        FieldValueKind::Text => "is: text",
+        FieldValueKind::Addressing => "is: to",
+        FieldValueKind::Flag => "is: true",
+        FieldValueKind::Amount => "gte: 100",
+        FieldValueKind::Hours => "lte: 24h",
+        FieldValueKind::Fraction => "gte: 0.8",
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::{
     Rule,
-    condition::{Check, Test},
-    field::{Field, Shape, View},
+    condition::{FieldTest, Predicate},
+    field::{FactsView, Field, FieldValueKind},
     smallest_change::{FactChange, NewFactValue},
 };
 use crate::model::{Addressed, Facts, Instant};
@@ -13,7 +13,7 @@ use crate::model::{Addressed, Facts, Instant};
 type ChangeCost = f64;
 
 pub(super) fn enumerate_fact_changes(rules: &[Rule], facts: &Facts, now: Instant) -> Vec<FactChange> {
-    let view = View::new(facts, now);
+    let view = FactsView::new(facts, now);
     let mut found: Vec<(ChangeCost, FactChange)> = Vec::new();
     if rules.iter().any(|rule| rule.uses_sender) {
         let verified = !facts.sender_verified;
@@ -36,38 +36,38 @@ pub(super) fn enumerate_fact_changes(rules: &[Rule], facts: &Facts, now: Instant
 type PossibleChange = Option<(ChangeCost, NewFactValue, String)>;
 
 /// What would meet an unmet test, or break a met one.
-fn flip_test(test: &Test, view: &View<'_>) -> PossibleChange {
+fn flip_test(test: &FieldTest, view: &FactsView<'_>) -> PossibleChange {
     let (field, holds) = (test.field, test.holds(view));
-    match &test.check {
-        Check::Flag(wanted) => {
+    match &test.predicate {
+        Predicate::Flag(wanted) => {
             let to = wanted ^ holds;
             Some((2.0, NewFactValue::Flag(to), format!("{field} were {to}")))
         }
-        Check::Gte(bound) if holds => {
+        Predicate::Gte(bound) if holds => {
             change_number(field, bound - smallest_step(field), format!("below {}", test.expected()), view)
         }
-        Check::Gte(bound) => change_number(field, *bound, format!("at least {}", test.expected()), view),
-        Check::Lte(bound) if holds => {
+        Predicate::Gte(bound) => change_number(field, *bound, format!("at least {}", test.expected()), view),
+        Predicate::Lte(bound) if holds => {
             change_number(field, bound + smallest_step(field), format!("above {}", test.expected()), view)
         }
-        Check::Lte(bound) => change_number(field, *bound, format!("at most {}", test.expected()), view),
-        Check::Exists(wanted) => change_existence(field, wanted ^ holds),
-        Check::Is(_) | Check::In(_) if holds => change_to_other_value(test, view),
-        Check::Is(wanted) => Some((5.0, NewFactValue::Text(wanted.clone()), format!("{field} were {wanted}"))),
-        Check::In(list) => {
+        Predicate::Lte(bound) => change_number(field, *bound, format!("at most {}", test.expected()), view),
+        Predicate::Exists(wanted) => change_existence(field, wanted ^ holds),
+        Predicate::Is(_) | Predicate::In(_) if holds => change_to_other_value(test, view),
+        Predicate::Is(wanted) => Some((5.0, NewFactValue::Text(wanted.clone()), format!("{field} were {wanted}"))),
+        Predicate::In(list) => {
             let member = list.entries.first()?;
             let source = list.name.as_ref().map(|name| format!(" (in {name})")).unwrap_or_default();
             Some((5.0, NewFactValue::Text(member.clone()), format!("{field} were {member}{source}")))
         }
-        Check::Contains(_) | Check::Matches(_) if holds => remove_matched_words(test, view),
-        Check::Contains(part) => {
+        Predicate::Contains(_) | Predicate::Matches(_) if holds => remove_matched_words(test, view),
+        Predicate::Contains(part) => {
             let made = add_word(field, view.text(field).unwrap_or_default(), part);
             Some((4.0, NewFactValue::Text(made), format!("{field} said '{part}'")))
         }
-        Check::Matches(pattern) => {
+        Predicate::Matches(pattern) => {
             let text = view.text(field).unwrap_or_default();
-            let (made, word) =
-                pattern.with(|word| [add_word(field, text, word), add_word(field, word, text), word.to_owned()])?;
+            let (made, word) = pattern
+                .build_match(|word| [add_word(field, text, word), add_word(field, word, text), word.to_owned()])?;
             Some((4.0, NewFactValue::Text(made), format!("{field} said '{word}'")))
         }
     }
@@ -75,11 +75,11 @@ fn flip_test(test: &Test, view: &View<'_>) -> PossibleChange {
 
 /// The smallest step a person would notice.
 fn smallest_step(field: Field) -> f64 {
-    if field.shape() == Shape::Hours { 1.0 } else { 0.01 }
+    if field.value_kind() == FieldValueKind::Hours { 1.0 } else { 0.01 }
 }
 
 /// Near numbers first; one that the mail does not have at all is further away.
-fn change_number(field: Field, to: f64, bound: String, view: &View<'_>) -> PossibleChange {
+fn change_number(field: Field, to: f64, bound: String, view: &FactsView<'_>) -> PossibleChange {
     if field == Field::Urgency && !(0.0..=1.0).contains(&to) {
         return None;
     }
@@ -92,36 +92,36 @@ fn change_number(field: Field, to: f64, bound: String, view: &View<'_>) -> Possi
 
 fn change_existence(field: Field, exists: bool) -> PossibleChange {
     // A mail without a sender is no likely change.
-    if field.names_sender() {
+    if field.is_sender_field() {
         return None;
     }
     if !exists {
         return Some((4.0, NewFactValue::Nothing, format!("there were no {field}")));
     }
-    let to = match field.shape() {
+    let to = match field.value_kind() {
         // Far enough away not to meet a bound by accident.
-        Shape::Hours => NewFactValue::Number(24.0 * 60.0),
-        Shape::Amount => NewFactValue::Number(1.0),
+        FieldValueKind::Hours => NewFactValue::Number(24.0 * 60.0),
+        FieldValueKind::Amount => NewFactValue::Number(1.0),
         _ => NewFactValue::Text("something".to_owned()),
     };
     Some((4.0, to, format!("there were {} {field}", if field.as_str().starts_with('a') { "an" } else { "a" })))
 }
 
 /// Any other value than the ones asked for.
-fn change_to_other_value(test: &Test, view: &View<'_>) -> PossibleChange {
+fn change_to_other_value(test: &FieldTest, view: &FactsView<'_>) -> PossibleChange {
     let field = test.field;
-    let now = view.show(field)?;
+    let now = view.format_value(field)?;
     let to = match field {
         Field::Sender => "someone@elsewhere.example",
         Field::SenderDomain => "elsewhere.example",
-        Field::Addressed => Addressed::ALL.iter().map(|word| word.as_str()).find(|word| match &test.check {
-            Check::In(list) => !list.holds(word),
+        Field::Addressed => Addressed::ALL.iter().map(|word| word.as_str()).find(|word| match &test.predicate {
+            Predicate::In(list) => !list.contains(word),
             _ => *word != now,
         })?,
         _ => "other",
     };
-    let words = match &test.check {
-        Check::In(list) if field != Field::Addressed => {
+    let words = match &test.predicate {
+        Predicate::In(list) if field != Field::Addressed => {
             format!("{field} were not {}", list.name.as_ref().map_or(now, |name| format!("in {name}")))
         }
         _ if field == Field::Addressed => format!("{field} were {to}"),
@@ -131,14 +131,14 @@ fn change_to_other_value(test: &Test, view: &View<'_>) -> PossibleChange {
 }
 
 /// The text without the words that met the test.
-fn remove_matched_words(test: &Test, view: &View<'_>) -> PossibleChange {
+fn remove_matched_words(test: &FieldTest, view: &FactsView<'_>) -> PossibleChange {
     let field = test.field;
-    let rest = match &test.check {
-        Check::Matches(pattern) => pattern.without(view.text(field)?)?,
-        Check::Contains(part) => view.lower(field)?.replace(part.as_str(), "").trim().to_owned(),
+    let rest = match &test.predicate {
+        Predicate::Matches(pattern) => pattern.remove_matches(view.text(field)?)?,
+        Predicate::Contains(part) => view.lower_text(field)?.replace(part.as_str(), "").trim().to_owned(),
         _ => return None,
     };
-    let words = test.words(view).join("' or '");
+    let words = test.matched_words(view).join("' or '");
     Some((4.0, NewFactValue::Text(rest), format!("{field} did not say '{words}'")))
 }
 

@@ -39,51 +39,51 @@ words! {
 
 /// What a field holds; decides which operators fit and how their values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum FieldValueKind {
     Text,
     /// `to`, `cc` or `list`.
-    Address,
+    Addressing,
     Flag,
     Amount,
     Hours,
     /// 0 to 1.
-    Share,
+    Fraction,
 }
 
 impl Field {
-    pub(super) const fn shape(self) -> Shape {
+    pub(super) const fn value_kind(self) -> FieldValueKind {
         match self {
-            Field::Addressed => Shape::Address,
-            Field::KnownContact | Field::Attachment | Field::ThreadMine => Shape::Flag,
-            Field::Amount => Shape::Amount,
-            Field::DueIn => Shape::Hours,
-            Field::Urgency => Shape::Share,
-            _ => Shape::Text,
+            Field::Addressed => FieldValueKind::Addressing,
+            Field::KnownContact | Field::Attachment | Field::ThreadMine => FieldValueKind::Flag,
+            Field::Amount => FieldValueKind::Amount,
+            Field::DueIn => FieldValueKind::Hours,
+            Field::Urgency => FieldValueKind::Fraction,
+            _ => FieldValueKind::Text,
         }
     }
 
     /// Counts only for a verified sender.
-    pub(super) const fn names_sender(self) -> bool {
+    pub(super) const fn is_sender_field(self) -> bool {
         matches!(self, Field::Sender | Field::SenderDomain)
     }
 }
 
-impl Shape {
+impl FieldValueKind {
     pub(super) const fn operators(self) -> &'static [Operator] {
         use Operator::{Contains, Exists, Gte, In, Is, Lte, Matches};
         match self {
-            Shape::Text => &[Is, In, Contains, Matches, Exists],
-            Shape::Address => &[Is, In],
-            Shape::Flag => &[Is],
-            Shape::Amount | Shape::Hours => &[Gte, Lte, Exists],
-            Shape::Share => &[Gte, Lte],
+            FieldValueKind::Text => &[Is, In, Contains, Matches, Exists],
+            FieldValueKind::Addressing => &[Is, In],
+            FieldValueKind::Flag => &[Is],
+            FieldValueKind::Amount | FieldValueKind::Hours => &[Gte, Lte, Exists],
+            FieldValueKind::Fraction => &[Gte, Lte],
         }
     }
 }
 
 /// The facts at one moment, read once for all rules: texts also in lower case, the deadline in hours.
 #[derive(Debug)]
-pub(super) struct View<'a> {
+pub(super) struct FactsView<'a> {
     pub(super) facts: &'a Facts,
     due_in: Option<f64>,
     sender: Cow<'a, str>,
@@ -96,28 +96,28 @@ pub(super) struct View<'a> {
     account: Cow<'a, str>,
 }
 
-impl<'a> View<'a> {
+impl<'a> FactsView<'a> {
     pub(super) fn new(facts: &'a Facts, now: Instant) -> Self {
         Self {
             facts,
             due_in: facts.due_at.map(|due| now.hours_until(due)),
-            sender: lower(&facts.sender),
-            sender_domain: lower(&facts.sender_domain),
-            list_id: facts.list_id.as_deref().map(lower),
-            subject: lower(&facts.subject),
-            objective: lower(&facts.objective),
-            kind: lower(&facts.kind),
-            language: lower(&facts.language),
-            account: lower(&facts.account),
+            sender: lowercase_if_needed(&facts.sender),
+            sender_domain: lowercase_if_needed(&facts.sender_domain),
+            list_id: facts.list_id.as_deref().map(lowercase_if_needed),
+            subject: lowercase_if_needed(&facts.subject),
+            objective: lowercase_if_needed(&facts.objective),
+            kind: lowercase_if_needed(&facts.kind),
+            language: lowercase_if_needed(&facts.language),
+            account: lowercase_if_needed(&facts.account),
         }
     }
 
     /// A text as it came. An empty one is as good as none.
     pub(super) fn text(&self, field: Field) -> Option<&str> {
-        text(self.facts, field).filter(|text| !text.is_empty())
+        fact_text(self.facts, field).filter(|text| !text.is_empty())
     }
 
-    pub(super) fn lower(&self, field: Field) -> Option<&str> {
+    pub(super) fn lower_text(&self, field: Field) -> Option<&str> {
         let text = match field {
             Field::Sender => &self.sender,
             Field::SenderDomain => &self.sender_domain,
@@ -152,16 +152,18 @@ impl<'a> View<'a> {
     }
 
     /// The value as a person reads it.
-    pub(super) fn show(&self, field: Field) -> Option<String> {
-        match field.shape() {
-            Shape::Text | Shape::Address => self.text(field).map(str::to_owned),
-            Shape::Flag => self.flag(field).map(|flag| flag.to_string()),
-            Shape::Amount | Shape::Hours | Shape::Share => self.number(field).map(|number| show_number(field, number)),
+    pub(super) fn format_value(&self, field: Field) -> Option<String> {
+        match field.value_kind() {
+            FieldValueKind::Text | FieldValueKind::Addressing => self.text(field).map(str::to_owned),
+            FieldValueKind::Flag => self.flag(field).map(|flag| flag.to_string()),
+            FieldValueKind::Amount | FieldValueKind::Hours | FieldValueKind::Fraction => {
+                self.number(field).map(|number| format_number(field, number))
+            }
         }
     }
 }
 
-fn text(facts: &Facts, field: Field) -> Option<&str> {
+fn fact_text(facts: &Facts, field: Field) -> Option<&str> {
     match field {
         Field::Sender => Some(&facts.sender),
         Field::SenderDomain => Some(&facts.sender_domain),
@@ -177,14 +179,14 @@ fn text(facts: &Facts, field: Field) -> Option<&str> {
 }
 
 /// Most facts are lower case already, and then nothing is copied.
-fn lower(text: &str) -> Cow<'_, str> {
+fn lowercase_if_needed(text: &str) -> Cow<'_, str> {
     if text.chars().any(char::is_uppercase) { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) }
 }
 
 /// Hours carry their unit; at most two decimals, for nobody sets a rule by the second.
-pub(super) fn show_number(field: Field, number: f64) -> String {
+pub(super) fn format_number(field: Field, number: f64) -> String {
     let rounded = (number * 100.0).round() / 100.0;
-    if field.shape() == Shape::Hours { format!("{rounded}h") } else { format!("{rounded}") }
+    if field.value_kind() == FieldValueKind::Hours { format!("{rounded}h") } else { format!("{rounded}") }
 }
 
 #[cfg(test)]
@@ -198,14 +200,14 @@ mod tests {
         facts.list_id = Some("L.Example".into());
         facts.amount = Some(12.345);
         facts.due_at = Some(now().plus(chrono::Duration::minutes(90)));
-        let view = View::new(&facts, now());
+        let view = FactsView::new(&facts, now());
         for field in Field::ALL {
-            assert!(view.show(*field).is_some(), "{field}");
+            assert!(view.format_value(*field).is_some(), "{field}");
         }
-        assert_eq!(view.show(Field::DueIn).unwrap(), "1.5h");
-        assert_eq!(view.show(Field::Amount).unwrap(), "12.35");
-        assert_eq!(view.lower(Field::ListId), Some("l.example"));
-        let fits = |operator| Field::ALL.iter().any(|field| field.shape().operators().contains(operator));
+        assert_eq!(view.format_value(Field::DueIn).unwrap(), "1.5h");
+        assert_eq!(view.format_value(Field::Amount).unwrap(), "12.35");
+        assert_eq!(view.lower_text(Field::ListId), Some("l.example"));
+        let fits = |operator| Field::ALL.iter().any(|field| field.value_kind().operators().contains(operator));
         assert!(Operator::ALL.iter().all(fits));
     }
 
@@ -213,7 +215,7 @@ mod tests {
     fn an_empty_text_is_none() {
         let mut facts = facts();
         facts.objective = String::new();
-        let view = View::new(&facts, now());
-        assert_eq!((view.text(Field::Objective), view.lower(Field::Objective)), (None, None));
+        let view = FactsView::new(&facts, now());
+        assert_eq!((view.text(Field::Objective), view.lower_text(Field::Objective)), (None, None));
     }
 }

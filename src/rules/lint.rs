@@ -3,7 +3,7 @@
 
 use super::{
     Position, Rule, RuleSet,
-    condition::{Check, Condition, Test},
+    condition::{Condition, FieldTest, Predicate},
     field::Field,
     precedence::SetOrCap,
 };
@@ -70,10 +70,10 @@ fn impossible(condition: &Condition) -> Option<String> {
     }
 }
 
-fn never(test: &Test) -> Option<String> {
-    let texts: Vec<&str> = match &test.check {
-        Check::Is(text) => vec![text],
-        Check::In(list) => list.entries.iter().map(String::as_str).collect(),
+fn never(test: &FieldTest) -> Option<String> {
+    let texts: Vec<&str> = match &test.predicate {
+        Predicate::Is(text) => vec![text],
+        Predicate::In(list) => list.entries.iter().map(String::as_str).collect(),
         _ => return None,
     };
     let fits = |text: &&str| match test.field {
@@ -100,8 +100,10 @@ fn never(test: &Test) -> Option<String> {
 fn contradiction(parts: &[Condition]) -> Option<String> {
     let tests = || parts.iter().filter_map(|part| if let Condition::Test(test) = part { Some(test) } else { None });
     tests().find_map(|low| {
-        let Check::Gte(least) = low.check else { return None };
-        let below = |high: &&Test| high.field == low.field && matches!(high.check, Check::Lte(most) if most < least);
+        let Predicate::Gte(least) = low.predicate else { return None };
+        let below = |high: &&FieldTest| {
+            high.field == low.field && matches!(high.predicate, Predicate::Lte(most) if most < least)
+        };
         let high = tests().find(below)?;
         Some(format!("never matches: {} gte {} and lte {}", low.field, low.expected(), high.expected()))
     })
@@ -137,16 +139,16 @@ fn implies(narrow: &Condition, wide: &Condition) -> bool {
     }
 }
 
-fn narrows(narrow: &Test, wide: &Test) -> bool {
+fn narrows(narrow: &FieldTest, wide: &FieldTest) -> bool {
     let domain = |address: &'_ str| address.rsplit_once('@').map(|(_, domain)| domain.to_owned());
-    let named = match (&narrow.check, narrow.field, wide.field) {
-        (Check::Is(text), Field::Sender, Field::SenderDomain) => domain(text),
-        (Check::Is(text), field, other) if field == other => Some(text.clone()),
+    let named = match (&narrow.predicate, narrow.field, wide.field) {
+        (Predicate::Is(text), Field::Sender, Field::SenderDomain) => domain(text),
+        (Predicate::Is(text), field, other) if field == other => Some(text.clone()),
         _ => None,
     };
-    match (named, &wide.check) {
-        (Some(named), Check::Is(text)) => named == *text,
-        (Some(named), Check::In(list)) => list.entries.contains(&named),
+    match (named, &wide.predicate) {
+        (Some(named), Predicate::Is(text)) => named == *text,
+        (Some(named), Predicate::In(list)) => list.entries.contains(&named),
         _ => narrow.field == wide.field && narrow.operator() == wide.operator() && narrow.expected() == wide.expected(),
     }
 }

@@ -45,7 +45,7 @@ pub use watch::{Current, RulesWatch, is_cut_off, keep_as_last_good, load};
 
 use crate::model::{Facts, Instant, Priority, ids::sha256_hex};
 use condition::Condition;
-use field::View;
+use field::FactsView;
 use precedence::{DecidedLevel, RuleOutcome, apply_precedence};
 
 /// The file this program ships, and what counts while there is no readable one.
@@ -143,7 +143,7 @@ impl RuleSet {
 
     /// The learned entries that speak about these facts.
     pub fn matching_learned_names(&self, facts: &Facts, now: Instant) -> Vec<&str> {
-        let view = View::new(facts, now);
+        let view = FactsView::new(facts, now);
         let rules = self
             .rules
             .iter()
@@ -157,7 +157,7 @@ impl RuleSet {
         if self.task_rules.is_empty() {
             return None;
         }
-        let view = View::new(facts, now);
+        let view = FactsView::new(facts, now);
         let found = self.task_rules.iter().rev().find(|teaching| teaching.matches(facts, &view))?;
         Some(TaskRuleMatch { opens: found.opens, entry: found.name.clone(), why: found.why.clone() })
     }
@@ -173,7 +173,7 @@ impl RuleSet {
 
     /// `without` leaves one rule out, for the question what it changes.
     fn decide_level(&self, facts: &Facts, now: Instant, without: Option<usize>) -> DecidedLevel {
-        let view = View::new(facts, now);
+        let view = FactsView::new(facts, now);
         let matching = self.rules.iter().enumerate().filter(|(index, _)| Some(*index) != without);
         let matching = matching.filter(|(_, rule)| rule.passes_sender_check(facts) && rule.condition.holds(&view));
         apply_precedence(matching.map(|(index, rule)| (index, rule.outcome)), self.default)
@@ -197,7 +197,7 @@ impl Rule {
 }
 
 impl TaskRule {
-    fn matches(&self, facts: &Facts, view: &View<'_>) -> bool {
+    fn matches(&self, facts: &Facts, view: &FactsView<'_>) -> bool {
         (facts.sender_verified || !self.uses_sender) && self.condition.holds(view)
     }
 }

@@ -12,7 +12,7 @@ use super::{
     precedence::{RuleOutcome, SetOrCap},
     yaml::{PositionedKey, PositionedNode, YamlValue, parse_tree, quote_truncated},
 };
-use crate::{model::Priority, rules::condition::List};
+use crate::{model::Priority, rules::condition::MemberList};
 
 const FILE_KEYS: &[&str] = &["lists", "rules", "default", "learned"];
 const RULE_KEYS: &[&str] = &["name", "when", "set", "cap", "lock", "stop", "why"];
@@ -55,7 +55,7 @@ fn parse_lists(node: &PositionedNode) -> Result<NamedLists, Fault> {
     let mut lists = NamedLists::new();
     for (key, value) in node.expect_map("a mapping from a name to a sequence of texts")? {
         let entry = |node: &PositionedNode| node.expect_text("a text").map(str::to_lowercase);
-        lists.insert(key.text.clone(), List::new(Some(&key.text), parse_list_entries(value, entry)?));
+        lists.insert(key.text.clone(), MemberList::new(Some(&key.text), parse_list_entries(value, entry)?));
     }
     Ok(lists)
 }
@@ -97,7 +97,7 @@ fn parse_rule(
     let when = require_value(node, entries, "when")?;
     let condition = parse_condition(when, lists)?;
     let why = find_value(entries, "why").map_or(Ok(name.clone()), parse_why)?;
-    let uses_sender = condition.uses(Field::names_sender);
+    let uses_sender = condition.uses_field(Field::is_sender_field);
     if let Some(task) = find_value(entries, "task") {
         if let Some((key, _)) = entries.iter().find(|(key, _)| ["set", "cap"].contains(&key.text.as_str())) {
             return Err(Fault::new(key.at, format!("{} beside task", key.text), "one of them").with_width(3));
@@ -107,7 +107,7 @@ fn parse_rule(
     let outcome = parse_outcome(node, entries)?;
     if outcome.level == Priority::Critical
         && outcome.kind == SetOrCap::Set
-        && condition.uses(|field| field == Field::Urgency)
+        && condition.uses_field(|field| field == Field::Urgency)
     {
         let at = find_value(entries, "set").unwrap_or(node);
         return Err(at.to_fault("at most high: a rule that asks for urgency may not set critical"));

@@ -16,7 +16,7 @@ pub(super) type BadPattern = (String, String);
 
 impl Pattern {
     pub(super) fn parse(source: &str) -> Result<Self, BadPattern> {
-        let (text, ignore_case) = split(source)?;
+        let (text, ignore_case) = split_flags(source)?;
         if text.len() > MAX_REGEX_BYTES {
             return Err((
                 format!("an expression of {} bytes", text.len()),
@@ -28,7 +28,7 @@ impl Pattern {
             .size_limit(MAX_REGEX_COMPILED_BYTES)
             .dfa_size_limit(MAX_REGEX_CACHE_BYTES)
             .build()
-            .map_err(explain)?;
+            .map_err(describe_regex_error)?;
         Ok(Self { source: source.to_owned(), regex })
     }
 
@@ -37,7 +37,7 @@ impl Pattern {
     }
 
     /// The words that matched, each once, in order.
-    pub(super) fn words(&self, text: &str) -> Vec<String> {
+    pub(super) fn matched_words(&self, text: &str) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         for found in self.regex.find_iter(text).map(|found| found.as_str()) {
             if !found.is_empty() && !words.iter().any(|word| word == found) {
@@ -48,15 +48,15 @@ impl Pattern {
     }
 
     /// The text without what matched, when that makes it match no longer.
-    pub(super) fn without(&self, text: &str) -> Option<String> {
+    pub(super) fn remove_matches(&self, text: &str) -> Option<String> {
         let rest = self.regex.replace_all(text, "").trim().to_owned();
         (!self.is_match(&rest)).then_some(rest)
     }
 
     /// A text that matches, and the word it was made with: the literal words of the expression are put by `place`
     /// into texts to try. None when they do not do.
-    pub(super) fn with<const N: usize>(&self, place: impl Fn(&str) -> [String; N]) -> Option<(String, String)> {
-        let literals = literals(&self.source);
+    pub(super) fn build_match<const N: usize>(&self, place: impl Fn(&str) -> [String; N]) -> Option<(String, String)> {
+        let literals = literal_words(&self.source);
         let joined = literals.join(" ");
         let glued = literals.concat();
         literals.iter().chain([&joined, &glued]).filter(|word| !word.is_empty()).find_map(|word| {
@@ -66,7 +66,7 @@ impl Pattern {
     }
 }
 
-fn split(source: &str) -> Result<(&str, bool), BadPattern> {
+fn split_flags(source: &str) -> Result<(&str, bool), BadPattern> {
     let form = || (format!("'{source}'"), "an expression between slashes: \"/text/\" or \"/text/i\"".to_owned());
     let (text, flags) = source.strip_prefix('/').and_then(|rest| rest.rsplit_once('/')).ok_or_else(form)?;
     match flags {
@@ -77,7 +77,7 @@ fn split(source: &str) -> Result<(&str, bool), BadPattern> {
     }
 }
 
-fn explain(error: regex::Error) -> BadPattern {
+fn describe_regex_error(error: regex::Error) -> BadPattern {
     match error {
         regex::Error::CompiledTooBig(limit) => (
             "an expression that grows too large".to_owned(),
@@ -91,7 +91,7 @@ fn explain(error: regex::Error) -> BadPattern {
 }
 
 /// The runs of plain characters in an expression: what a person would read in it as words.
-fn literals(source: &str) -> Vec<String> {
+fn literal_words(source: &str) -> Vec<String> {
     let body = source.strip_prefix('/').and_then(|rest| rest.rsplit_once('/')).map_or(source, |(body, _)| body);
     let mut words = vec![String::new()];
     let mut chars = body.chars();
@@ -152,20 +152,20 @@ mod tests {
             (r"/last\s+chance/", "hello"),
         ] {
             let pattern = Pattern::parse(source).unwrap();
-            let (with, _) = pattern.with(|word| place(text, word)).expect(source);
+            let (with, _) = pattern.build_match(|word| place(text, word)).expect(source);
             assert!(pattern.is_match(&with), "{source}: {with}");
-            assert!(!pattern.is_match(&pattern.without(&with).expect(source)), "{source}");
+            assert!(!pattern.is_match(&pattern.remove_matches(&with).expect(source)), "{source}");
         }
         assert!(
-            Pattern::parse(r"/\d{4}/").unwrap().with(|word| place("hello", word)).is_none(),
+            Pattern::parse(r"/\d{4}/").unwrap().build_match(|word| place("hello", word)).is_none(),
             "no words to make one from"
         );
-        assert!(Pattern::parse("/x*/").unwrap().without("xx").is_none(), "matches everything");
+        assert!(Pattern::parse("/x*/").unwrap().remove_matches("xx").is_none(), "matches everything");
     }
 
     #[test]
     fn matched_words_are_told_once() {
         let pattern = Pattern::parse("/in[a-z]+/i").unwrap();
-        assert_eq!(pattern.words("Invoice inside: Invoice"), ["Invoice", "inside"]);
+        assert_eq!(pattern.matched_words("Invoice inside: Invoice"), ["Invoice", "inside"]);
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{
     Rule, RuleSet, SmallestChange,
-    field::{Field, Operator, View},
+    field::{FactsView, Field, Operator},
     precedence::SetOrCap,
 };
 use crate::model::{Facts, Instant, Priority, UrgencyOrigin};
@@ -72,7 +72,7 @@ impl RuleSet {
     pub fn trace(&self, facts: &Facts, now: Instant) -> Trace {
         let decision = self.decide_level(facts, now, None);
         let verdict = self.build_verdict(decision);
-        let view = View::new(facts, now);
+        let view = FactsView::new(facts, now);
         let mut stopped: Option<&str> = None;
         let mut rules = Vec::with_capacity(self.rules.len());
         for (index, rule) in self.rules.iter().enumerate() {
@@ -97,7 +97,7 @@ impl RuleSet {
 }
 
 impl Rule {
-    fn trace(&self, view: &View<'_>, stopped: Option<&str>, decided: bool) -> RuleTrace {
+    fn trace(&self, view: &FactsView<'_>, stopped: Option<&str>, decided: bool) -> RuleTrace {
         let not_counted = match stopped {
             _ if !self.passes_sender_check(view.facts) => Some("sender unverified".to_owned()),
             Some(rule) => Some(format!("stopped by {rule}")),
@@ -122,13 +122,13 @@ impl Rule {
         }
     }
 
-    fn conditions(&self, view: &View<'_>) -> Vec<ConditionTrace> {
+    fn conditions(&self, view: &FactsView<'_>) -> Vec<ConditionTrace> {
         let traced = self.condition.tests().into_iter().map(|(test, negated)| ConditionTrace {
             field: test.field,
             operator: test.operator(),
             expected: test.expected(),
-            actual: view.show(test.field),
-            words: test.words(view),
+            actual: view.format_value(test.field),
+            words: test.matched_words(view),
             met: test.holds(view),
             negated,
         });
