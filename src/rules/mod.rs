@@ -40,7 +40,7 @@ pub(crate) use learned_entry::subject_words;
 pub use learned_entry::{EntryAct, LearnedEntry, Reach, RulesEdit};
 pub use lint::Warning;
 pub use smallest_change::{FactChange, HypotheticalChange, NewFactValue, SmallestChange};
-pub use trace::{ConditionTrace, EffectTrace, RuleTrace, Trace};
+pub use trace::{ConditionTrace, OutcomeTrace, RuleTrace, Trace};
 pub use watch::{Current, RulesWatch, is_cut_off, keep_as_last_good, load};
 
 use crate::model::{Facts, Instant, Priority, ids::sha256_hex};

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use super::{ConditionTrace, Operator, RuleTrace, Trace, error::mask_control_chars, trace::EffectTrace};
+use super::{ConditionTrace, Operator, RuleTrace, Trace, error::mask_control_chars, trace::OutcomeTrace};
 
 /// Longer words of a mail are cut on the screen; the JSON has them whole.
 const MAX_SHOWN_CHARS: usize = 60;
 
-fn short(text: &str) -> String {
+fn mask_and_truncate(text: &str) -> String {
     let text = mask_control_chars(text);
     match text.char_indices().nth(MAX_SHOWN_CHARS) {
         None => text,
@@ -49,7 +49,7 @@ impl RuleTrace {
     }
 }
 
-impl fmt::Display for EffectTrace {
+impl fmt::Display for OutcomeTrace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (act, level) = match (self.set, self.cap) {
             (Some(level), _) => ("set", level.as_str()),
@@ -69,11 +69,11 @@ impl fmt::Display for ConditionTrace {
             other => other.as_str(),
         };
         let negation = if self.negated { "not " } else { "" };
-        write!(f, "{negation}{} {operator} {}", self.field, short(&self.expected))?;
-        let quoted: Vec<String> = self.words.iter().map(|word| format!("\"{}\"", short(word))).collect();
+        write!(f, "{negation}{} {operator} {}", self.field, mask_and_truncate(&self.expected))?;
+        let quoted: Vec<String> = self.words.iter().map(|word| format!("\"{}\"", mask_and_truncate(word))).collect();
         match (quoted.is_empty(), &self.actual) {
             (false, _) => write!(f, ": {}", quoted.join(", ")),
-            (true, Some(actual)) => write!(f, ": \"{}\"", short(actual)),
+            (true, Some(actual)) => write!(f, ": \"{}\"", mask_and_truncate(actual)),
             (true, None) => Ok(()),
         }
     }
@@ -116,6 +116,6 @@ rules:
 
     #[test]
     fn long_words_are_cut_and_say_so() {
-        assert_eq!(short(&"x".repeat(70)).chars().count(), 61);
+        assert_eq!(mask_and_truncate(&"x".repeat(70)).chars().count(), 61);
     }
 }

@@ -37,14 +37,14 @@ pub struct RuleTrace {
     /// Why the rule has no say all the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_counted: Option<String>,
-    pub effect: EffectTrace,
+    pub effect: OutcomeTrace,
     /// This rule gave the level.
     pub decided: bool,
     pub conditions: Vec<ConditionTrace>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct EffectTrace {
+pub struct OutcomeTrace {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set: Option<Priority>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,18 +111,18 @@ impl Rule {
             line: self.at.line,
             matched: self.condition.holds(view),
             not_counted,
-            effect: EffectTrace {
+            effect: OutcomeTrace {
                 set: (act == SetOrCap::Set).then_some(level),
                 cap: (act == SetOrCap::Cap).then_some(level),
                 lock: self.outcome.lock,
                 stop: self.outcome.stop,
             },
             decided,
-            conditions: self.conditions(view),
+            conditions: self.trace_conditions(view),
         }
     }
 
-    fn conditions(&self, view: &FactsView<'_>) -> Vec<ConditionTrace> {
+    fn trace_conditions(&self, view: &FactsView<'_>) -> Vec<ConditionTrace> {
         let traced = self.condition.tests().into_iter().map(|(test, negated)| ConditionTrace {
             field: test.field,
             operator: test.operator(),
