@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    rules::{BEGIN_MARK, END_MARK, Reach},
+    rules::{BEGIN_MARKER, END_MARKER, Reach},
     store::nightly::ReplyOutcome,
 };
 
@@ -80,7 +80,7 @@ pub fn rewritten(text: &str, lines: &[String]) -> String {
             return text.to_owned();
         }
         let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        return format!("{text}{gap}\n{BEGIN_MARK}\n{}{END_MARK}\n", joined(lines));
+        return format!("{text}{gap}\n{BEGIN_MARKER}\n{}{END_MARKER}\n", joined(lines));
     };
     format!("{head}{}{tail}", joined(lines))
 }
@@ -90,9 +90,9 @@ pub fn around(text: &str) -> Option<(&str, &str)> {
     let mut at = 0;
     let (mut begin, mut end) = (None, None);
     for line in text.split_inclusive('\n') {
-        if line.starts_with(BEGIN_MARK) && begin.is_none() {
+        if line.starts_with(BEGIN_MARKER) && begin.is_none() {
             begin = Some(at + line.len());
-        } else if line.starts_with(END_MARK) && begin.is_some() && end.is_none() {
+        } else if line.starts_with(END_MARKER) && begin.is_some() && end.is_none() {
             end = Some(at);
         }
         at += line.len();

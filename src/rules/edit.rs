@@ -9,11 +9,12 @@ use std::{collections::BTreeMap, str::FromStr as _};
 use yaml_edit::{Document, Sequence};
 
 use super::{
-    BEGIN_MARK, END_MARK, RuleSet, RulesEdit, RulesError, learned::learned_range, limits::MAX_LEARNED, lint::shape,
+    BEGIN_MARKER, END_MARKER, RuleSet, RulesEdit, RulesError, learned_section::learned_range, limits::MAX_LEARNED,
+    lint::shape,
 };
 
 /// What an empty learned part looks like.
-const EMPTY: &str = "learned: []\n";
+const EMPTY_SECTION: &str = "learned: []\n";
 
 /// Edits that do not fit a file. The file stays as it is.
 #[derive(Debug, thiserror::Error)]
@@ -40,14 +41,14 @@ pub enum RulesEditError {
 pub fn apply_edits(file_name: &str, text: &str, edits: &[RulesEdit]) -> Result<String, RulesEditError> {
     let before = RuleSet::parse(file_name, text).map_err(|error| RulesEditError::FileBroken(Box::new(error)))?;
     let meant = intended_meanings(&before, edits)?;
-    let whole = with_marks(text);
+    let whole = ensure_markers(text);
     let range = learned_range(&whole).ok_or(RulesEditError::NotAsIntended)?;
     let part = whole.get(range.clone()).unwrap_or_default();
-    let in_place = edited(part, edits).map(|part| spliced(&whole, &range, &part));
+    let in_place = edit_in_place(part, edits).map(|part| splice_text(&whole, &range, &part));
     if let Some(text) = in_place.filter(|text| verify_meanings(file_name, text, &before, &meant).is_ok()) {
         return Ok(text);
     }
-    let text = spliced(&whole, &range, &anew(part, edits, &before)?);
+    let text = splice_text(&whole, &range, &rewrite_section(part, edits, &before)?);
     verify_meanings(file_name, &text, &before, &meant)?;
     Ok(text)
 }
@@ -82,8 +83,10 @@ fn intended_meanings(before: &RuleSet, edits: &[RulesEdit]) -> Result<BTreeMap<S
 /// What the entry of an edit says in a file of its own; nothing when it goes.
 fn meaning_of_edit(edit: &RulesEdit) -> Result<BTreeMap<String, String>, RulesEditError> {
     let Some(entry) = edit.entry() else { return Ok(BTreeMap::new()) };
-    let text =
-        with_learned("rules: []\n", Some(&format!("learned:\n{}", item(&entry.to_yaml(&edit.name(), edit.why())))));
+    let text = replace_learned_section(
+        "rules: []\n",
+        Some(&format!("learned:\n{}", to_sequence_item(&entry.to_yaml(&edit.name(), edit.why())))),
+    );
     let rules = RuleSet::parse("the entry", &text).map_err(|error| RulesEditError::WouldBreakFile(Box::new(error)))?;
     Ok(collect_meanings(&rules))
 }
@@ -102,24 +105,24 @@ fn collect_meanings(rules: &RuleSet) -> BTreeMap<String, String> {
 }
 
 /// The text with another learned part, or an empty one.
-pub fn with_learned(text: &str, part: Option<&str>) -> String {
-    let whole = with_marks(text);
+pub fn replace_learned_section(text: &str, part: Option<&str>) -> String {
+    let whole = ensure_markers(text);
     match learned_range(&whole) {
-        Some(range) => spliced(&whole, &range, part.unwrap_or(EMPTY)),
+        Some(range) => splice_text(&whole, &range, part.unwrap_or(EMPTY_SECTION)),
         None => whole,
     }
 }
 
 /// A file of a person who took the marks out gets them back, at its end.
-fn with_marks(text: &str) -> String {
+fn ensure_markers(text: &str) -> String {
     if learned_range(text).is_some() {
         return text.to_owned();
     }
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    format!("{text}{gap}\n{BEGIN_MARK} >>>\n{EMPTY}{END_MARK} <<<\n")
+    format!("{text}{gap}\n{BEGIN_MARKER} >>>\n{EMPTY_SECTION}{END_MARKER} <<<\n")
 }
 
-fn spliced(whole: &str, range: &std::ops::Range<usize>, part: &str) -> String {
+fn splice_text(whole: &str, range: &std::ops::Range<usize>, part: &str) -> String {
     let (head, tail) = (whole.get(..range.start).unwrap_or_default(), whole.get(range.end..).unwrap_or_default());
     format!("{head}{part}{tail}")
 }
@@ -140,7 +143,7 @@ fn verify_meanings(
 }
 
 /// The part edited in place; none when there is no block of entries to edit.
-fn edited(part: &str, edits: &[RulesEdit]) -> Option<String> {
+fn edit_in_place(part: &str, edits: &[RulesEdit]) -> Option<String> {
     let document = Document::from_str(part).ok()?;
     let entries = document.as_mapping()?.get_sequence("learned")?;
     if entries.is_flow_style() || entries.is_empty() {
@@ -148,29 +151,29 @@ fn edited(part: &str, edits: &[RulesEdit]) -> Option<String> {
     }
     for edit in edits {
         match edit {
-            RulesEdit::Add { entry, why } => entries.push(mapping(&entry.to_yaml(&entry.name(), why))?),
+            RulesEdit::Add { entry, why } => entries.push(parse_mapping(&entry.to_yaml(&entry.name(), why))?),
             RulesEdit::Change { name, entry, why } => {
-                let at = position(&entries, name)?;
-                entries.set(at, mapping(&entry.to_yaml(name, why))?).then_some(())?;
+                let at = find_entry_index(&entries, name)?;
+                entries.set(at, parse_mapping(&entry.to_yaml(name, why))?).then_some(())?;
             }
             RulesEdit::Retire { name, .. } => {
-                let at = position(&entries, name)?;
+                let at = find_entry_index(&entries, name)?;
                 entries.remove(at)?;
             }
         }
     }
     if entries.is_empty() {
-        return Some(EMPTY.to_owned());
+        return Some(EMPTY_SECTION.to_owned());
     }
     let text = document.to_string();
     Some(if text.ends_with('\n') { text } else { format!("{text}\n") })
 }
 
-fn mapping(yaml: &str) -> Option<yaml_edit::Mapping> {
+fn parse_mapping(yaml: &str) -> Option<yaml_edit::Mapping> {
     Document::from_str(yaml).ok()?.as_mapping()
 }
 
-fn position(entries: &Sequence, name: &str) -> Option<usize> {
+fn find_entry_index(entries: &Sequence, name: &str) -> Option<usize> {
     let named = |value: yaml_edit::YamlNode| {
         value.as_mapping().and_then(|entry| entry.get("name")).is_some_and(|found| found.to_string().trim() == name)
     };
@@ -178,17 +181,17 @@ fn position(entries: &Sequence, name: &str) -> Option<usize> {
 }
 
 /// The part written anew. What stood there and is not edited is carried over as it was written.
-fn anew(part: &str, edits: &[RulesEdit], before: &RuleSet) -> Result<String, RulesEditError> {
+fn rewrite_section(part: &str, edits: &[RulesEdit], before: &RuleSet) -> Result<String, RulesEditError> {
     let mut blocks: Vec<(String, String)> = Vec::new();
     if !before.learned_names().is_empty() {
-        for (name, block) in blocks_of(part).ok_or(RulesEditError::NotAsIntended)? {
+        for (name, block) in split_entries(part).ok_or(RulesEditError::NotAsIntended)? {
             blocks.push((name, block));
         }
     }
     for edit in edits {
         let name = edit.name();
         let known = blocks.iter().position(|(known, _)| *known == name);
-        let block = |why: &str| edit.entry().map(|entry| item(&entry.to_yaml(&name, why)));
+        let block = |why: &str| edit.entry().map(|entry| to_sequence_item(&entry.to_yaml(&name, why)));
         match (edit, known) {
             (RulesEdit::Add { why, .. }, None) => blocks.extend(block(why).map(|block| (name.clone(), block))),
             (RulesEdit::Change { why, .. }, Some(at)) => {
@@ -201,13 +204,13 @@ fn anew(part: &str, edits: &[RulesEdit], before: &RuleSet) -> Result<String, Rul
         }
     }
     if blocks.is_empty() {
-        return Ok(EMPTY.to_owned());
+        return Ok(EMPTY_SECTION.to_owned());
     }
     Ok(format!("learned:\n{}", blocks.into_iter().map(|(_, block)| block).collect::<String>()))
 }
 
 /// A mapping as an item of the sequence.
-fn item(yaml: &str) -> String {
+fn to_sequence_item(yaml: &str) -> String {
     let mut text = String::new();
     for (nth, line) in yaml.lines().enumerate() {
         text.push_str(if nth == 0 { "  - " } else { "    " });
@@ -218,7 +221,7 @@ fn item(yaml: &str) -> String {
 }
 
 /// The entries of a part, each as it was written, by name.
-fn blocks_of(part: &str) -> Option<Vec<(String, String)>> {
+fn split_entries(part: &str) -> Option<Vec<(String, String)>> {
     let document = Document::from_str(part).ok()?;
     let entries = document.as_mapping()?.get_sequence("learned")?;
     let block = |value: yaml_edit::YamlNode| {
@@ -230,16 +233,22 @@ fn blocks_of(part: &str) -> Option<Vec<(String, String)>> {
         let body: String = if first.trim_start().starts_with('{') {
             text.split_whitespace().collect::<Vec<_>>().join(" ")
         } else {
-            let indent = text.lines().skip(1).filter(|line| !line.trim().is_empty()).map(lead).min().unwrap_or(0);
-            let cut = |line: &str| line.get(lead(line).min(indent)..).unwrap_or_default().to_owned();
+            let indent = text
+                .lines()
+                .skip(1)
+                .filter(|line| !line.trim().is_empty())
+                .map(count_leading_spaces)
+                .min()
+                .unwrap_or(0);
+            let cut = |line: &str| line.get(count_leading_spaces(line).min(indent)..).unwrap_or_default().to_owned();
             text.lines().map(cut).collect::<Vec<_>>().join("\n")
         };
-        Some((name, item(&body)))
+        Some((name, to_sequence_item(&body)))
     };
     entries.values().map(block).collect()
 }
 
-fn lead(line: &str) -> usize {
+fn count_leading_spaces(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 

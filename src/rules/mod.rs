@@ -13,8 +13,8 @@ mod field;
 mod file_replacement;
 pub mod guidelines;
 mod last_good;
-mod learned;
 mod learned_entry;
+mod learned_section;
 pub mod limits;
 mod lint;
 mod parse;
@@ -30,14 +30,14 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-pub use edit::{RulesEditError, apply_edits, with_learned};
+pub use edit::{RulesEditError, apply_edits, replace_learned_section};
 pub use error::{Position, RulesError};
 pub use field::{Field, Operator};
 pub use file_replacement::{FileReplaceOutcome, read_or_empty, replace_if_unchanged};
 pub use last_good::{Broken, Instead};
-pub use learned::{BEGIN_MARK, END_MARK, learned_range};
 pub(crate) use learned_entry::subject_words;
 pub use learned_entry::{EntryAct, LearnedEntry, Reach, RulesEdit};
+pub use learned_section::{BEGIN_MARKER, END_MARKER, learned_range};
 pub use lint::Warning;
 pub use smallest_change::{FactChange, HypotheticalChange, NewFactValue, SmallestChange};
 pub use trace::{ConditionTrace, OutcomeTrace, RuleTrace, Trace};

@@ -7,7 +7,7 @@ use super::{
     condition_parser::{NamedLists, parse_condition, parse_list_entries},
     error::Fault,
     field::Field,
-    learned::{self, Section},
+    learned_section::{self, LearnedSection},
     limits::{MAX_LEARNED, MAX_NAME_CHARS, MAX_RULES, MAX_WHY_CHARS},
     precedence::{RuleOutcome, SetOrCap},
     yaml::{PositionedKey, PositionedNode, YamlValue, parse_tree, quote_truncated},
@@ -21,12 +21,12 @@ const LEARNED_KEYS: &[&str] = &["name", "when", "set", "cap", "task", "why"];
 type MapEntries<'n> = &'n [(PositionedKey, PositionedNode)];
 
 pub(super) fn parse_rule_set(text: &str) -> Result<RuleSet, Fault> {
-    let section = learned::find(text)?;
+    let section = learned_section::find_section(text)?;
     let root = parse_tree(text)?;
     let file =
         if root.value == YamlValue::Null { &[][..] } else { root.expect_map("a mapping with rules and default")? };
     check_keys(file, FILE_KEYS, "key")?;
-    file.iter().try_for_each(|(key, _)| learned::check_place(section.as_ref(), key))?;
+    file.iter().try_for_each(|(key, _)| learned_section::check_key_placement(section.as_ref(), key))?;
     let lists = find_value(file, "lists").map_or_else(|| Ok(NamedLists::new()), parse_lists)?;
     let mut names = HashSet::new();
     let mut rules = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn parse_rule_set(text: &str) -> Result<RuleSet, Fault> {
         let at = find_value(file, "rules").unwrap_or(&root).at;
         return Err(Fault::new(at, "no list under 'rules'", "a sequence of rules, or 'rules: []' for none"));
     }
-    let learned_bytes = section.map(|Section { bytes, .. }| bytes);
+    let learned_bytes = section.map(|LearnedSection { bytes, .. }| bytes);
     Ok(RuleSet { rules, task_rules: teachings, default, version: compute_version(text), learned_bytes })
 }
 

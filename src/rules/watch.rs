@@ -18,7 +18,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    BEGIN_MARK, Broken, END_MARK, RuleSet, RulesError, compute_version, last_good::LastGood, limits::MAX_FILE_BYTES,
+    BEGIN_MARKER, Broken, END_MARKER, RuleSet, RulesError, compute_version, last_good::LastGood, limits::MAX_FILE_BYTES,
 };
 use crate::regular_file;
 
@@ -69,7 +69,7 @@ fn decide(path: &Path, text: Result<String, String>, last_good: &LastGood, in_me
 /// A file that ends before the learned part the last good one had.
 fn cut_off(name: &str) -> RulesError {
     let expected = format!(
-        "the two lines '{BEGIN_MARK} >>>' and '{END_MARK} <<<' at its end, as before: without them it looks cut off. If \
+        "the two lines '{BEGIN_MARKER} >>>' and '{END_MARKER} <<<' at its end, as before: without them it looks cut off. If \
          nothing learned is to stay, leave nothing between them"
     );
     RulesError::for_whole_file(name, "no learned part", expected)
@@ -349,7 +349,7 @@ mod tests {
             fs::write(&path, whole.get(..length).unwrap()).unwrap();
             let cut = load(&path, &kept);
             // What matters of the last marker line is how it begins.
-            let is_whole = whole.get(..length).unwrap().contains(END_MARK);
+            let is_whole = whole.get(..length).unwrap().contains(END_MARKER);
             assert_eq!(cut.broken.is_none(), is_whole, "{length}: {:?}", cut.broken);
         }
         fs::write(&path, &whole).unwrap();

@@ -1,6 +1,6 @@
 //! A rules file that was cut off by a full disk or a killed editor: it never counts, and the last good one is not lost.
 
-use adjutant::rules::{BUILT_IN, END_MARK};
+use adjutant::rules::{BUILT_IN, END_MARKER};
 
 use crate::house::{House, Kind};
 
@@ -21,7 +21,7 @@ fn house_with_own_rule() -> (House, String) {
 #[test]
 fn wherever_the_file_ends_too_early_the_last_good_rules_stay() {
     let (house, good) = house_with_own_rule();
-    let end = good.find(END_MARK).unwrap();
+    let end = good.find(END_MARKER).unwrap();
     let after_rule = good.find("  - name: finance-alerts").unwrap();
     let line_ends = good.match_indices('\n').map(|(at, _)| at + 1).filter(|at| *at < end);
     let every_ninth = line_ends.enumerate().filter(|(nth, _)| nth % 9 == 0).map(|(_, at)| at);

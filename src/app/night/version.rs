@@ -13,7 +13,7 @@ use crate::{
     app::{App, NotFound},
     meta::guide,
     model::Instant,
-    rules::{RuleSet, learned_range, with_learned},
+    rules::{RuleSet, learned_range, replace_learned_section},
     store::nightly::{LearnedEntryRow, LiveRulesVersion, RulesVersionRow},
 };
 
@@ -141,11 +141,11 @@ fn with_learned_part(now: &str, target: &str) -> String {
     let marked = |text: &str| learned_range(text).is_some();
     let mendable = !now.trim().is_empty() && RuleSet::parse("rules/priority.yml", now).is_ok();
     // Of a broken file nothing can be kept but a copy; it is a version of its own by then.
-    if !mendable || with_learned(now, None) == with_learned(target, None) {
+    if !mendable || replace_learned_section(now, None) == replace_learned_section(target, None) {
         return target.to_owned();
     }
     let part = learned_range(target).and_then(|range| target.get(range));
-    if part.is_none() && !marked(now) { now.to_owned() } else { with_learned(now, part) }
+    if part.is_none() && !marked(now) { now.to_owned() } else { replace_learned_section(now, part) }
 }
 
 fn with_guidelines(now: &str, target: &str) -> String {
@@ -189,9 +189,9 @@ mod tests {
         // A file from before there were marks.
         let bare = "rules: []\ndefault: low\n";
         let own = "rules: []\ndefault: med\n";
-        assert_eq!(with_learned_part(&with_learned(bare, Some(part)), bare), bare);
-        let edited = with_learned(own, Some(part));
-        assert_eq!(with_learned_part(&edited, bare), with_learned(own, None));
+        assert_eq!(with_learned_part(&replace_learned_section(bare, Some(part)), bare), bare);
+        let edited = replace_learned_section(own, Some(part));
+        assert_eq!(with_learned_part(&edited, bare), replace_learned_section(own, None));
         assert_eq!(with_learned_part(own, bare), own);
         // Of a broken or missing one there is only the way back.
         assert_eq!((with_learned_part("", &old), with_learned_part("default: [\n", &old)), (old.clone(), old.clone()));

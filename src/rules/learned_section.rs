@@ -8,13 +8,13 @@ use super::{
 };
 
 /// The line before the learned part begins with this.
-pub const BEGIN_MARK: &str = "# >>> learned";
+pub const BEGIN_MARKER: &str = "# >>> learned";
 /// The line after the learned part begins with this.
-pub const END_MARK: &str = "# <<< learned";
+pub const END_MARKER: &str = "# <<< learned";
 
 /// The place of the learned part in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Section {
+pub(super) struct LearnedSection {
     /// From after the first marker line to before the second.
     pub(super) bytes: Range<usize>,
     first_line: usize,
@@ -24,23 +24,23 @@ pub(super) struct Section {
 /// The bytes between the two marker lines: what the nightly job may replace. None for a file without markers or with
 /// misplaced ones.
 pub fn learned_range(text: &str) -> Option<Range<usize>> {
-    find(text).ok().flatten().map(|section| section.bytes)
+    find_section(text).ok().flatten().map(|section| section.bytes)
 }
 
-pub(super) fn find(text: &str) -> Result<Option<Section>, Fault> {
-    let (begins, ends) = (marks(text, BEGIN_MARK), marks(text, END_MARK));
+pub(super) fn find_section(text: &str) -> Result<Option<LearnedSection>, Fault> {
+    let (begins, ends) = (find_markers(text, BEGIN_MARKER), find_markers(text, END_MARKER));
     let (begin, end) = match (begins.as_slice(), ends.as_slice()) {
         ([], []) => return Ok(None),
         ([begin], [end]) if begin.line < end.line => (begin, end),
-        ([_, second, ..], _) => return Err(second.fault("a second marker", "one learned part")),
-        (_, [_, second, ..]) => return Err(second.fault("a second marker", "one learned part")),
+        ([_, second, ..], _) => return Err(second.to_fault("a second marker", "one learned part")),
+        (_, [_, second, ..]) => return Err(second.to_fault("a second marker", "one learned part")),
         ([begin], []) => {
-            let expected = format!("a line '{END_MARK} <<<' further down");
-            return Err(begin.fault("a learned part without an end", &expected));
+            let expected = format!("a line '{END_MARKER} <<<' further down");
+            return Err(begin.to_fault("a learned part without an end", &expected));
         }
         (_, [end, ..]) => {
-            let expected = format!("a line '{BEGIN_MARK} >>>' above");
-            return Err(end.fault("the end of a learned part without a beginning", &expected));
+            let expected = format!("a line '{BEGIN_MARKER} >>>' above");
+            return Err(end.to_fault("the end of a learned part without a beginning", &expected));
         }
     };
     let after = text.get(end.bytes.end..).unwrap_or_default();
@@ -50,16 +50,16 @@ pub(super) fn find(text: &str) -> Result<Option<Section>, Fault> {
         return Err(Fault::new(at, "something after the learned part", "the learned part at the end of the file"));
     }
     let bytes = begin.bytes.end..end.bytes.start;
-    Ok(Some(Section { bytes, first_line: begin.line, last_line: end.line }))
+    Ok(Some(LearnedSection { bytes, first_line: begin.line, last_line: end.line }))
 }
 
 /// `learned` stands inside the section and every other key outside, so that replacing the section loses nothing.
-pub(super) fn check_place(section: Option<&Section>, key: &PositionedKey) -> Result<(), Fault> {
+pub(super) fn check_key_placement(section: Option<&LearnedSection>, key: &PositionedKey) -> Result<(), Fault> {
     let inside = section.is_some_and(|section| (section.first_line..section.last_line).contains(&key.at.line));
     match (key.text == "learned", inside) {
         (true, true) | (false, false) => Ok(()),
         (true, false) => {
-            let expected = format!("it between the lines '{BEGIN_MARK} >>>' and '{END_MARK} <<<'");
+            let expected = format!("it between the lines '{BEGIN_MARKER} >>>' and '{END_MARKER} <<<'");
             Err(key.to_fault("the key", expected))
         }
         (false, true) => {
@@ -68,26 +68,26 @@ pub(super) fn check_place(section: Option<&Section>, key: &PositionedKey) -> Res
     }
 }
 
-struct Mark {
+struct MarkerLine {
     line: usize,
     /// The whole line, its end included.
     bytes: Range<usize>,
 }
 
-impl Mark {
-    fn fault(&self, found: &str, expected: &str) -> Fault {
-        Fault::new(Position { line: self.line, column: 1 }, found, expected).with_width(BEGIN_MARK.len())
+impl MarkerLine {
+    fn to_fault(&self, found: &str, expected: &str) -> Fault {
+        Fault::new(Position { line: self.line, column: 1 }, found, expected).with_width(BEGIN_MARKER.len())
     }
 }
 
-fn marks(text: &str, mark: &str) -> Vec<Mark> {
+fn find_markers(text: &str, mark: &str) -> Vec<MarkerLine> {
     let mut start = 0;
     let mut found = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let bytes = start..start + line.len();
         start = bytes.end;
         if line.starts_with(mark) {
-            found.push(Mark { line: index + 1, bytes });
+            found.push(MarkerLine { line: index + 1, bytes });
         }
     }
     found
@@ -100,7 +100,7 @@ mod tests {
     const RULES: &str = "default: low\n";
 
     fn check(text: &str, expected: Result<Option<&str>, &str>) {
-        match (find(text), expected) {
+        match (find_section(text), expected) {
             (Ok(section), Ok(inside)) => {
                 assert_eq!(section.and_then(|section| text.get(section.bytes)), inside, "{text}")
             }
