@@ -10,7 +10,7 @@ use yaml_edit::{Document, Sequence};
 
 use super::{
     BEGIN_MARKER, END_MARKER, RuleSet, RulesEdit, RulesError, learned_section::learned_range, limits::MAX_LEARNED,
-    lint::shape,
+    lint::canonical_form,
 };
 
 /// What an empty learned part looks like.
@@ -94,11 +94,11 @@ fn meaning_of_edit(edit: &RulesEdit) -> Result<BTreeMap<String, String>, RulesEd
 /// Conditions and outcomes, hand-written and learned; not where they stand or why.
 fn collect_meanings(rules: &RuleSet) -> BTreeMap<String, String> {
     let said = rules.rules.iter().map(|rule| {
-        let says = format!("{} {:?} {}", shape(&rule.condition), rule.outcome, rule.learned);
+        let says = format!("{} {:?} {}", canonical_form(&rule.condition), rule.outcome, rule.learned);
         (rule.name.clone(), says)
     });
     let taught = rules.task_rules.iter().map(|teaching| {
-        let says = format!("{} opens {}", shape(&teaching.condition), teaching.opens);
+        let says = format!("{} opens {}", canonical_form(&teaching.condition), teaching.opens);
         (teaching.name.clone(), says)
     });
     said.chain(taught).collect()

@@ -13,13 +13,13 @@ use crate::model::{
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Warning {
+pub struct LintWarning {
     pub at: Position,
     pub rule: String,
     pub text: String,
 }
 
-impl std::fmt::Display for Warning {
+impl std::fmt::Display for LintWarning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "line {}: {}: {}", self.at.line, self.rule, self.text)
     }
@@ -27,24 +27,24 @@ impl std::fmt::Display for Warning {
 
 impl RuleSet {
     /// In the order of the rules.
-    pub fn lint(&self) -> Vec<Warning> {
+    pub fn lint(&self) -> Vec<LintWarning> {
         let mut warnings = Vec::new();
-        let shapes: Vec<String> = self.rules.iter().map(|rule| shape(&rule.condition)).collect();
+        let shapes: Vec<String> = self.rules.iter().map(|rule| canonical_form(&rule.condition)).collect();
         for (index, rule) in self.rules.iter().enumerate() {
-            let mut texts: Vec<String> = impossible(&rule.condition).into_iter().collect();
-            texts.extend(self.idle(rule));
+            let mut texts: Vec<String> = explain_impossible(&rule.condition).into_iter().collect();
+            texts.extend(self.explain_no_effect(rule));
             let earlier = self.rules.iter().zip(&shapes).take(index);
             let mut told = earlier.filter_map(|(other, shape)| {
                 let same = Some(shape) == shapes.get(index);
-                shadow(rule, other, same).or_else(|| contradicts(rule, other).filter(|_| same))
+                explain_shadowed(rule, other, same).or_else(|| explain_contradiction(rule, other).filter(|_| same))
             });
             texts.extend(told.next());
-            warnings.extend(texts.into_iter().map(|text| Warning { at: rule.at, rule: rule.name.clone(), text }));
+            warnings.extend(texts.into_iter().map(|text| LintWarning { at: rule.at, rule: rule.name.clone(), text }));
         }
         warnings
     }
 
-    fn idle(&self, rule: &Rule) -> Option<String> {
+    fn explain_no_effect(&self, rule: &Rule) -> Option<String> {
         let outcome = rule.outcome;
         match outcome.kind {
             SetOrCap::Cap if outcome.level == Priority::Critical => Some("a cap at critical lowers nothing".to_owned()),
@@ -58,19 +58,19 @@ impl RuleSet {
 }
 
 /// Why the condition can never hold.
-fn impossible(condition: &Condition) -> Option<String> {
+fn explain_impossible(condition: &Condition) -> Option<String> {
     match condition {
-        Condition::Test(test) => never(test),
-        Condition::All(parts) => parts.iter().find_map(impossible).or_else(|| contradiction(parts)),
+        Condition::Test(test) => explain_never_matching(test),
+        Condition::All(parts) => parts.iter().find_map(explain_impossible).or_else(|| explain_empty_range(parts)),
         Condition::Any(parts) => {
-            let reasons: Vec<String> = parts.iter().filter_map(impossible).collect();
+            let reasons: Vec<String> = parts.iter().filter_map(explain_impossible).collect();
             (reasons.len() == parts.len()).then(|| reasons.join("; "))
         }
         Condition::Not(_) => None,
     }
 }
 
-fn never(test: &FieldTest) -> Option<String> {
+fn explain_never_matching(test: &FieldTest) -> Option<String> {
     let texts: Vec<&str> = match &test.predicate {
         Predicate::Is(text) => vec![text],
         Predicate::In(list) => list.entries.iter().map(String::as_str).collect(),
@@ -97,7 +97,7 @@ fn never(test: &FieldTest) -> Option<String> {
 }
 
 /// Bounds on one field that leave nothing between them.
-fn contradiction(parts: &[Condition]) -> Option<String> {
+fn explain_empty_range(parts: &[Condition]) -> Option<String> {
     let tests = || parts.iter().filter_map(|part| if let Condition::Test(test) = part { Some(test) } else { None });
     tests().find_map(|low| {
         let Predicate::Gte(least) = low.predicate else { return None };
@@ -110,7 +110,7 @@ fn contradiction(parts: &[Condition]) -> Option<String> {
 }
 
 /// Why a rule never matters beside an earlier one that holds whenever it does.
-fn shadow(rule: &Rule, earlier: &Rule, same: bool) -> Option<String> {
+fn explain_shadowed(rule: &Rule, earlier: &Rule, same: bool) -> Option<String> {
     let (late, early) = (rule.outcome, earlier.outcome);
     let weaker = match (late.kind, early.kind) {
         (SetOrCap::Set, SetOrCap::Set) => late.level <= early.level && !late.stop && (early.lock || !late.lock),
@@ -134,12 +134,12 @@ fn implies(narrow: &Condition, wide: &Condition) -> bool {
         (Condition::Any(parts), _) => parts.iter().all(|part| implies(part, wide)),
         (_, Condition::Any(parts)) => parts.iter().any(|part| implies(narrow, part)),
         (Condition::All(parts), _) => parts.iter().any(|part| implies(part, wide)),
-        (Condition::Test(narrow), Condition::Test(wide)) => narrows(narrow, wide),
+        (Condition::Test(narrow), Condition::Test(wide)) => test_implies(narrow, wide),
         _ => false,
     }
 }
 
-fn narrows(narrow: &FieldTest, wide: &FieldTest) -> bool {
+fn test_implies(narrow: &FieldTest, wide: &FieldTest) -> bool {
     let domain = |address: &'_ str| address.rsplit_once('@').map(|(_, domain)| domain.to_owned());
     let named = match (&narrow.predicate, narrow.field, wide.field) {
         (Predicate::Is(text), Field::Sender, Field::SenderDomain) => domain(text),
@@ -154,7 +154,7 @@ fn narrows(narrow: &FieldTest, wide: &FieldTest) -> bool {
 }
 
 /// Why a rule and an earlier one with the same condition cannot both have their way.
-fn contradicts(rule: &Rule, earlier: &Rule) -> Option<String> {
+fn explain_contradiction(rule: &Rule, earlier: &Rule) -> Option<String> {
     let (set, cap) = match (rule.outcome.kind, earlier.outcome.kind) {
         (SetOrCap::Set, SetOrCap::Cap) => (rule, earlier),
         (SetOrCap::Cap, SetOrCap::Set) => (earlier, rule),
@@ -171,9 +171,9 @@ fn contradicts(rule: &Rule, earlier: &Rule) -> Option<String> {
 }
 
 /// Two conditions with the same text ask the same.
-pub(super) fn shape(condition: &Condition) -> String {
+pub(super) fn canonical_form(condition: &Condition) -> String {
     let all = |parts: &[Condition]| {
-        let mut parts: Vec<String> = parts.iter().map(shape).collect();
+        let mut parts: Vec<String> = parts.iter().map(canonical_form).collect();
         parts.sort_unstable();
         parts.join("\u{1}")
     };
@@ -181,7 +181,7 @@ pub(super) fn shape(condition: &Condition) -> String {
         Condition::Test(test) => format!("{} {} {:?}", test.field, test.operator(), test.expected()),
         Condition::All(parts) => format!("all({})", all(parts)),
         Condition::Any(parts) => format!("any({})", all(parts)),
-        Condition::Not(part) => format!("not({})", shape(part)),
+        Condition::Not(part) => format!("not({})", canonical_form(part)),
     }
 }
 

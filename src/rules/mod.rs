@@ -38,7 +38,7 @@ pub use last_good::{Broken, Instead};
 pub(crate) use learned_entry::subject_words;
 pub use learned_entry::{EntryAct, LearnedEntry, Reach, RulesEdit};
 pub use learned_section::{BEGIN_MARKER, END_MARKER, learned_range};
-pub use lint::Warning;
+pub use lint::LintWarning;
 pub use smallest_change::{FactChange, HypotheticalChange, NewFactValue, SmallestChange};
 pub use trace::{ConditionTrace, OutcomeTrace, RuleTrace, Trace};
 pub use watch::{Current, RulesWatch, is_cut_off, keep_as_last_good, load};
