@@ -153,7 +153,7 @@ impl App {
     }
 
     /// The rules in force for a command that does not watch them.
-    pub fn rules(&self) -> crate::rules::Current {
+    pub fn rules(&self) -> crate::rules::CurrentRules {
         crate::rules::load(&self.home.rules_file(), &self.home.last_good_rules())
     }
 

@@ -22,7 +22,7 @@ use crate::{
     policy::EffectPolicy,
     reflection::Journal,
     regular_file,
-    rules::{Current, RulesWatch},
+    rules::{CurrentRules, RulesWatch},
     source::{
         Maildir, Source, SourceError,
         gmail::{GmailSource, PushSubscription},
@@ -111,7 +111,7 @@ pub struct Worker {
     pub app: App,
     pub engine: Engine,
     pub intakes: Vec<Followed>,
-    pub rules: watch::Receiver<Arc<Current>>,
+    pub rules: watch::Receiver<Arc<CurrentRules>>,
     pub journal: Journal,
     /// Whether the files of reflections were compared with their rows.
     mended: tokio::sync::OnceCell<usize>,

@@ -16,7 +16,7 @@ use crate::{
     model::{AccountMode, ActionId, Instant, Mail, ReplyJson, RunState, UrgencyOrigin, llm::ModelCall},
     outbox::{EffectProgress, Outbox},
     policy::{AccountPermissions, EffectPolicy},
-    rules::Current,
+    rules::CurrentRules,
     source::{CalendarLookup, SourceError},
     store::{
         SkipUnreadable as _, Store, StoreError,
@@ -97,7 +97,7 @@ pub trait CallHandler: Send + Sync {
 pub struct LiveCallHandler {
     pub store: Store,
     pub memory: Memory,
-    pub rules: watch::Receiver<Arc<Current>>,
+    pub rules: watch::Receiver<Arc<CurrentRules>>,
     pub outbox: Outbox,
     pub labels: Vec<String>,
     pub model: Option<Arc<NodeModelCaller>>,

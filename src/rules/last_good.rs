@@ -20,14 +20,14 @@ use crate::{
 
 /// What is wrong with the rules file, and what counts instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
+pub struct BrokenRules {
     pub error: RulesError,
-    pub instead: Instead,
+    pub fallback: FallbackOrigin,
 }
 
 /// The rules that count while the file is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Instead {
+pub enum FallbackOrigin {
     /// In force since that moment, where the disk can tell.
     LastGood { since: Option<Instant> },
     /// No good file was ever loaded here.
@@ -35,25 +35,27 @@ pub enum Instead {
 }
 
 /// One line: the place, what was expected, and what counts.
-impl fmt::Display for Broken {
+impl fmt::Display for BrokenRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "The rules file is broken: {}. ", self.error.in_one_line())?;
-        match self.instead {
-            Instead::LastGood { since: Some(since) } => {
+        match self.fallback {
+            FallbackOrigin::LastGood { since: Some(since) } => {
                 write!(f, "The last good rules, in force since {since}, count until it is mended.")
             }
-            Instead::LastGood { since: None } => f.write_str("The last good rules count until it is mended."),
-            Instead::Shipped => f.write_str("There are no last good rules: the shipped ones count until it is mended."),
+            FallbackOrigin::LastGood { since: None } => f.write_str("The last good rules count until it is mended."),
+            FallbackOrigin::Shipped => {
+                f.write_str("There are no last good rules: the shipped ones count until it is mended.")
+            }
         }
     }
 }
 
 /// Where the copy is.
 #[derive(Debug, Clone)]
-pub(super) struct LastGood(PathBuf);
+pub(super) struct LastGoodFile(PathBuf);
 
-impl LastGood {
-    pub(super) fn at(path: &Path) -> Self {
+impl LastGoodFile {
+    pub(super) fn new(path: &Path) -> Self {
         Self(path.to_owned())
     }
 
@@ -69,20 +71,20 @@ impl LastGood {
     }
 
     /// What counts instead of a broken file: the copy, else what the asker still has, else the shipped rules.
-    pub(super) fn instead(&self, in_memory: Option<RuleSet>) -> (RuleSet, Instead) {
+    pub(super) fn load_fallback(&self, in_memory: Option<RuleSet>) -> (RuleSet, FallbackOrigin) {
         match self.copy().or(in_memory) {
-            Some(rules) => (rules, Instead::LastGood { since: self.since() }),
-            None => (shipped(), Instead::Shipped),
+            Some(rules) => (rules, FallbackOrigin::LastGood { since: self.modified_at() }),
+            None => (shipped_rules(), FallbackOrigin::Shipped),
         }
     }
 
-    fn since(&self) -> Option<Instant> {
+    fn modified_at(&self) -> Option<Instant> {
         Instant::from_file_time(fs::metadata(&self.0).and_then(|copy| copy.modified()).ok()?)
     }
 
     /// Keeps `text`, which `file` held and which is good. A copy that cannot be written is told, and the rules count all
     /// the same.
-    pub(super) fn keep(&self, file: &Path, text: &str) {
+    pub(super) fn save_if_changed(&self, file: &Path, text: &str) {
         // Before the first start there is nowhere to keep it, and nobody to rank anything.
         let has_place = self.0.parent().is_some_and(Path::is_dir);
         if !has_place || regular_file::read_to_string(&self.0).is_ok_and(|kept| kept == text) {
@@ -118,7 +120,7 @@ impl LastGood {
 }
 
 /// The shipped rules. That they parse is a test's business; a set without rules still ranks everything low.
-pub(super) fn shipped() -> RuleSet {
+pub(super) fn shipped_rules() -> RuleSet {
     let empty = || RuleSet {
         rules: Vec::new(),
         task_rules: Vec::new(),

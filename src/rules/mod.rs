@@ -34,14 +34,14 @@ pub use edit::{RulesEditError, apply_edits, replace_learned_section};
 pub use error::{Position, RulesError};
 pub use field::{Field, Operator};
 pub use file_replacement::{FileReplaceOutcome, read_or_empty, replace_if_unchanged};
-pub use last_good::{Broken, Instead};
+pub use last_good::{BrokenRules, FallbackOrigin};
 pub(crate) use learned_entry::subject_words;
 pub use learned_entry::{EntryAct, LearnedEntry, Reach, RulesEdit};
 pub use learned_section::{BEGIN_MARKER, END_MARKER, learned_range};
 pub use lint::LintWarning;
 pub use smallest_change::{FactChange, HypotheticalChange, NewFactValue, SmallestChange};
 pub use trace::{ConditionTrace, OutcomeTrace, RuleTrace, Trace};
-pub use watch::{Current, RulesWatch, is_cut_off, keep_as_last_good, load};
+pub use watch::{CurrentRules, RulesWatch, is_cut_off, keep_as_last_good, load};
 
 use crate::model::{Facts, Instant, Priority, ids::sha256_hex};
 use condition::Condition;

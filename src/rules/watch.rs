@@ -18,7 +18,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    BEGIN_MARKER, Broken, END_MARKER, RuleSet, RulesError, compute_version, last_good::LastGood, limits::MAX_FILE_BYTES,
+    BEGIN_MARKER, BrokenRules, END_MARKER, RuleSet, RulesError, compute_version, last_good::LastGoodFile,
+    limits::MAX_FILE_BYTES,
 };
 use crate::regular_file;
 
@@ -31,21 +32,26 @@ const STAMP_SETTLES: Duration = Duration::from_secs(10);
 
 /// What counts now.
 #[derive(Debug, Clone)]
-pub struct Current {
+pub struct CurrentRules {
     pub rules: Arc<RuleSet>,
     /// The file differs from `rules` and cannot count. Every door says so.
-    pub broken: Option<Broken>,
+    pub broken: Option<BrokenRules>,
 }
 
 /// Reads the file once. A good one is kept at `last_good`, which counts in every process while the file is broken,
 /// missing or unreadable.
-pub fn load(path: &Path, last_good: &Path) -> Current {
+pub fn load(path: &Path, last_good: &Path) -> CurrentRules {
     let text = read_settled(path);
-    decide(path, text, &LastGood::at(last_good), None)
+    decide(path, text, &LastGoodFile::new(last_good), None)
 }
 
 /// `in_memory` is what counted before, for a disk on which nothing could be kept.
-fn decide(path: &Path, text: Result<String, String>, last_good: &LastGood, in_memory: Option<&RuleSet>) -> Current {
+fn decide(
+    path: &Path,
+    text: Result<String, String>,
+    last_good: &LastGoodFile,
+    in_memory: Option<&RuleSet>,
+) -> CurrentRules {
     let name = path.display().to_string();
     let parsed = match &text {
         Ok(text) => RuleSet::parse(&name, text).and_then(|rules| {
@@ -56,12 +62,12 @@ fn decide(path: &Path, text: Result<String, String>, last_good: &LastGood, in_me
     };
     match parsed {
         Ok(rules) => {
-            last_good.keep(path, text.as_deref().unwrap_or_default());
-            Current { rules: Arc::new(rules), broken: None }
+            last_good.save_if_changed(path, text.as_deref().unwrap_or_default());
+            CurrentRules { rules: Arc::new(rules), broken: None }
         }
         Err(error) => {
-            let (rules, instead) = last_good.instead(in_memory.cloned());
-            Current { rules: Arc::new(rules), broken: Some(Broken { error, instead }) }
+            let (rules, instead) = last_good.load_fallback(in_memory.cloned());
+            CurrentRules { rules: Arc::new(rules), broken: Some(BrokenRules { error, fallback: instead }) }
         }
     }
 }
@@ -78,13 +84,13 @@ fn cut_off(name: &str) -> RulesError {
 /// Returns whether a text of the rules file is good rules and still not the whole file. Nothing may be made of it.
 pub fn is_cut_off(text: &str, last_good: &Path) -> bool {
     let parsed = RuleSet::parse("rules", text);
-    parsed.is_ok_and(|rules| rules.learned_range().is_none()) && LastGood::at(last_good).had_learned_part(None)
+    parsed.is_ok_and(|rules| rules.learned_range().is_none()) && LastGoodFile::new(last_good).had_learned_part(None)
 }
 
 /// Keeps `text` as the last good rules, before and after the program itself writes it into the rules file: so a version
 /// without a learned part is not taken for one that was cut off.
 pub fn keep_as_last_good(last_good: &Path, text: &str) -> std::io::Result<()> {
-    LastGood::at(last_good).write(text, || true)
+    LastGoodFile::new(last_good).write(text, || true)
 }
 
 /// A file written this recently may be half written.
@@ -114,14 +120,14 @@ const MOST_LOOKS: u32 = 10;
 /// Keeps [`Current`] current until its token is cancelled.
 #[derive(Debug)]
 pub struct RulesWatch {
-    current: watch::Receiver<Arc<Current>>,
+    current: watch::Receiver<Arc<CurrentRules>>,
     task: JoinHandle<()>,
 }
 
 impl RulesWatch {
     /// Loads at once, so that there are rules when this returns. Needs a tokio runtime.
     pub fn start(path: impl Into<PathBuf>, last_good: &Path, stop: CancellationToken) -> Self {
-        let (path, last_good) = (path.into(), LastGood::at(last_good));
+        let (path, last_good) = (path.into(), LastGoodFile::new(last_good));
         let stamp = stamp(&path);
         let text = read_settled(&path);
         let seen = Seen::of(stamp, &text);
@@ -130,12 +136,12 @@ impl RulesWatch {
         Self { current, task }
     }
 
-    pub fn current(&self) -> Arc<Current> {
+    pub fn current(&self) -> Arc<CurrentRules> {
         self.current.borrow().clone()
     }
 
     /// Wakes on every change of the rules or of what is wrong with the file.
-    pub fn subscribe(&self) -> watch::Receiver<Arc<Current>> {
+    pub fn subscribe(&self) -> watch::Receiver<Arc<CurrentRules>> {
         self.current.clone()
     }
 
@@ -148,9 +154,9 @@ impl RulesWatch {
 
 async fn follow(
     path: PathBuf,
-    last_good: LastGood,
+    last_good: LastGoodFile,
     mut seen: Seen,
-    sender: watch::Sender<Arc<Current>>,
+    sender: watch::Sender<Arc<CurrentRules>>,
     stop: CancellationToken,
 ) {
     let (hint, mut hints) = mpsc::channel::<()>(1);
@@ -204,7 +210,7 @@ fn step(path: &Path, before: &Seen) -> (Seen, Option<Result<String, String>>) {
     (now, changed.then_some(text))
 }
 
-fn publish(sender: &watch::Sender<Arc<Current>>, current: Current) {
+fn publish(sender: &watch::Sender<Arc<CurrentRules>>, current: CurrentRules) {
     let version = current.rules.version();
     match &current.broken {
         None => tracing::info!(rules.version = version, rules.count = current.rules.len(), "rules loaded"),
@@ -300,7 +306,7 @@ mod tests {
         (home, path)
     }
 
-    fn check(current: &Current, text: &str, broken: Option<&str>) {
+    fn check(current: &CurrentRules, text: &str, broken: Option<&str>) {
         assert_eq!(current.rules.version(), compute_version(text), "{current:?}");
         match (&current.broken, broken) {
             (Some(found), Some(expected)) => assert!(found.to_string().contains(expected), "{found}"),

@@ -160,7 +160,7 @@ async fn with_reminders(app: &App, screen: Screen, command: Command) -> anyhow::
 }
 
 /// One line on stderr of every command, whatever it answers: a file that does not count is said until it is mended.
-fn warn_of_rules(current: &rules::Current) -> io::Result<()> {
+fn warn_of_rules(current: &rules::CurrentRules) -> io::Result<()> {
     current.broken.iter().try_for_each(|broken| complain_of(&broken.to_string()))
 }
 
