@@ -28,7 +28,7 @@ const DEBOUNCE: Duration = Duration::from_millis(100);
 /// How late a change is noticed at worst, where no events arrive (network and container file systems).
 const SCAN_EVERY: Duration = Duration::from_secs(2);
 /// A file rewritten within its time stamp's resolution looks unchanged; for this long its content is read as well.
-const STAMP_SETTLES: Duration = Duration::from_secs(10);
+const MTIME_SETTLES_AFTER: Duration = Duration::from_secs(10);
 
 /// What counts now.
 #[derive(Debug, Clone)]
@@ -41,12 +41,12 @@ pub struct CurrentRules {
 /// Reads the file once. A good one is kept at `last_good`, which counts in every process while the file is broken,
 /// missing or unreadable.
 pub fn load(path: &Path, last_good: &Path) -> CurrentRules {
-    let text = read_settled(path);
-    decide(path, text, &LastGoodFile::new(last_good), None)
+    let text = read_when_stable(path);
+    parse_or_fall_back(path, text, &LastGoodFile::new(last_good), None)
 }
 
 /// `in_memory` is what counted before, for a disk on which nothing could be kept.
-fn decide(
+fn parse_or_fall_back(
     path: &Path,
     text: Result<String, String>,
     last_good: &LastGoodFile,
@@ -94,17 +94,18 @@ pub fn keep_as_last_good(last_good: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// A file written this recently may be half written.
-const FRESH: Duration = Duration::from_millis(200);
+const RECENTLY_WRITTEN: Duration = Duration::from_millis(200);
 
 /// The text once it has stopped changing.
-fn read_settled(path: &Path) -> Result<String, String> {
+fn read_when_stable(path: &Path) -> Result<String, String> {
     let mut text = read(path);
-    for _ in 0..MOST_LOOKS {
-        let fresh = stamp(path).is_some_and(|(written, _)| written.elapsed().is_ok_and(|age| age < FRESH));
+    for _ in 0..MAX_READS {
+        let fresh = read_mtime_and_len(path)
+            .is_some_and(|(written, _)| written.elapsed().is_ok_and(|age| age < RECENTLY_WRITTEN));
         if !fresh {
             break;
         }
-        std::thread::sleep(SETTLE);
+        std::thread::sleep(STABLE_AFTER);
         let before = std::mem::replace(&mut text, read(path));
         if before == text {
             break;
@@ -114,8 +115,8 @@ fn read_settled(path: &Path) -> Result<String, String> {
 }
 
 /// A file that is the same after this long is no longer being written.
-const SETTLE: Duration = Duration::from_millis(60);
-const MOST_LOOKS: u32 = 10;
+const STABLE_AFTER: Duration = Duration::from_millis(60);
+const MAX_READS: u32 = 10;
 
 /// Keeps [`Current`] current until its token is cancelled.
 #[derive(Debug)]
@@ -128,11 +129,11 @@ impl RulesWatch {
     /// Loads at once, so that there are rules when this returns. Needs a tokio runtime.
     pub fn start(path: impl Into<PathBuf>, last_good: &Path, stop: CancellationToken) -> Self {
         let (path, last_good) = (path.into(), LastGoodFile::new(last_good));
-        let stamp = stamp(&path);
-        let text = read_settled(&path);
-        let seen = Seen::of(stamp, &text);
-        let (sender, current) = watch::channel(Arc::new(decide(&path, text, &last_good, None)));
-        let task = tokio::spawn(follow(path, last_good, seen, sender, stop));
+        let stamp = read_mtime_and_len(&path);
+        let text = read_when_stable(&path);
+        let seen = RulesFileState::from_text(stamp, &text);
+        let (sender, current) = watch::channel(Arc::new(parse_or_fall_back(&path, text, &last_good, None)));
+        let task = tokio::spawn(watch_file(path, last_good, seen, sender, stop));
         Self { current, task }
     }
 
@@ -146,21 +147,21 @@ impl RulesWatch {
     }
 
     /// Returns when the token was cancelled and nothing runs any more.
-    pub async fn stopped(self) {
+    pub async fn wait_until_stopped(self) {
         // A panic inside was reported by the runtime; there is nothing left to wait for.
         let _ = self.task.await;
     }
 }
 
-async fn follow(
+async fn watch_file(
     path: PathBuf,
     last_good: LastGoodFile,
-    mut seen: Seen,
+    mut seen: RulesFileState,
     sender: watch::Sender<Arc<CurrentRules>>,
     stop: CancellationToken,
 ) {
     let (hint, mut hints) = mpsc::channel::<()>(1);
-    let watcher = watcher(&path, hint);
+    let watcher = start_watcher(&path, hint);
     let mut scan = interval(SCAN_EVERY);
     scan.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -175,8 +176,8 @@ async fn follow(
         let (looked, last_good, before) = (path.clone(), last_good.clone(), seen.clone());
         let counts = Arc::clone(&sender.borrow().rules);
         let looking = tokio::task::spawn_blocking(move || {
-            let (now, next) = step(&looked, &before);
-            (now, next.map(|text| decide(&looked, text, &last_good, Some(&counts))))
+            let (now, next) = check_for_change(&looked, &before);
+            (now, next.map(|text| parse_or_fall_back(&looked, text, &last_good, Some(&counts))))
         });
         let Ok((now, next)) = looking.await else { continue };
         seen = now;
@@ -188,18 +189,18 @@ async fn follow(
 }
 
 /// What the file is like now and, when that is new, what it holds.
-fn step(path: &Path, before: &Seen) -> (Seen, Option<Result<String, String>>) {
-    if before.surely_same(path) {
+fn check_for_change(path: &Path, before: &RulesFileState) -> (RulesFileState, Option<Result<String, String>>) {
+    if before.is_surely_unchanged(path) {
         return (before.clone(), None);
     }
-    let (mut now, mut text) = Seen::look(path);
+    let (mut now, mut text) = RulesFileState::read_bounded(path);
     if now.content == before.content {
         return (now, None);
     }
     // Many editors truncate and then write: half a file may be a whole set of other rules.
-    for _ in 0..MOST_LOOKS {
-        std::thread::sleep(SETTLE);
-        let (later, read) = Seen::look(path);
+    for _ in 0..MAX_READS {
+        std::thread::sleep(STABLE_AFTER);
+        let (later, read) = RulesFileState::read_bounded(path);
         let settled = later.content == now.content;
         (now, text) = (later, read);
         if settled {
@@ -226,7 +227,7 @@ fn publish(sender: &watch::Sender<Arc<CurrentRules>>, current: CurrentRules) {
 }
 
 /// The folder is watched, not the file: editors replace files, and the file may not exist yet.
-fn watcher(path: &Path, hint: mpsc::Sender<()>) -> Option<RecommendedWatcher> {
+fn start_watcher(path: &Path, hint: mpsc::Sender<()>) -> Option<RecommendedWatcher> {
     let (folder, name) = (path.parent()?.to_owned(), path.file_name()?.to_owned());
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
     let ours = move |event: &notify::Event| event.paths.iter().any(|path| path.file_name() == Some(&name));
@@ -245,31 +246,33 @@ fn watcher(path: &Path, hint: mpsc::Sender<()>) -> Option<RecommendedWatcher> {
 
 /// What is known about the file without trusting any one sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Seen {
-    stamp: Option<(SystemTime, u64)>,
+struct RulesFileState {
+    mtime_and_len: Option<(SystemTime, u64)>,
     /// A digest, or why there is none.
     content: Result<String, String>,
 }
 
-impl Seen {
+impl RulesFileState {
     /// The stamp is taken first: a write in between makes the next look read again.
-    fn look(path: &Path) -> (Self, Result<String, String>) {
-        let (stamp, text) = (stamp(path), read(path));
-        (Self::of(stamp, &text), text)
+    fn read_bounded(path: &Path) -> (Self, Result<String, String>) {
+        let (stamp, text) = (read_mtime_and_len(path), read(path));
+        (Self::from_text(stamp, &text), text)
     }
 
-    fn of(stamp: Option<(SystemTime, u64)>, text: &Result<String, String>) -> Self {
-        Self { stamp, content: text.as_deref().map(compute_version).map_err(Clone::clone) }
+    fn from_text(mtime_and_len: Option<(SystemTime, u64)>, text: &Result<String, String>) -> Self {
+        Self { mtime_and_len, content: text.as_deref().map(compute_version).map_err(Clone::clone) }
     }
 
     /// Same stamp, and old enough that a second write would have moved it.
-    fn surely_same(&self, path: &Path) -> bool {
-        let settled = |(time, _): &(SystemTime, u64)| time.elapsed().is_ok_and(|age| age > STAMP_SETTLES);
-        self.content.is_ok() && self.stamp.as_ref().is_some_and(settled) && stamp(path) == self.stamp
+    fn is_surely_unchanged(&self, path: &Path) -> bool {
+        let settled = |(time, _): &(SystemTime, u64)| time.elapsed().is_ok_and(|age| age > MTIME_SETTLES_AFTER);
+        self.content.is_ok()
+            && self.mtime_and_len.as_ref().is_some_and(settled)
+            && read_mtime_and_len(path) == self.mtime_and_len
     }
 }
 
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+fn read_mtime_and_len(path: &Path) -> Option<(SystemTime, u64)> {
     let metadata = std::fs::metadata(path).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }
@@ -389,20 +392,20 @@ mod tests {
         check(&*next(None).await, BETTER, Some("a readable file of rules"));
         check(&*next(Some(GOOD)).await, GOOD, None);
         stop.cancel();
-        tokio::time::timeout(Duration::from_secs(8), watched.stopped()).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(8), watched.wait_until_stopped()).await.unwrap();
     }
 
     #[test]
     fn a_scan_sees_a_rewrite_with_the_same_size_and_time() {
         let (_home, path) = home(Some(GOOD));
-        let (seen, _) = Seen::look(&path);
-        assert!(step(&path, &seen).1.is_none(), "nothing changed");
+        let (seen, _) = RulesFileState::read_bounded(&path);
+        assert!(check_for_change(&path, &seen).1.is_none(), "nothing changed");
         let stamp = fs::metadata(&path).unwrap().modified().unwrap();
         let same_size = GOOD.replace("med", "low");
         fs::write(&path, &same_size).unwrap();
         fs::File::options().write(true).open(&path).unwrap().set_modified(stamp).unwrap();
-        let (now, next) = step(&path, &seen);
+        let (now, next) = check_for_change(&path, &seen);
         assert_eq!(next.unwrap().unwrap(), same_size);
-        assert!(step(&path, &now).1.is_none(), "told once");
+        assert!(check_for_change(&path, &now).1.is_none(), "told once");
     }
 }
