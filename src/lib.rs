@@ -28,7 +28,7 @@ pub mod store;
 pub mod witness;
 
 // the night
-pub mod meta;
+pub mod nightly;
 
 // running it
 pub mod app;

@@ -86,7 +86,7 @@ impl App {
         let model = self.model_health().await?;
         let now = self.clock.now();
         let memory = self.memory.status().await?;
-        let next_night = self.next_night().await?;
+        let next_night = self.next_nightly().await?;
         let health = self.store.read(move |reader| -> Result<Health> {
             let mut mails: Vec<(MailState, u64)> = MailState::ALL.iter().map(|state| (*state, 0)).collect();
             for (_, state, count) in reader.ledger_counts()? {

@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{App, NightReport, Outcome, Report, gmail::AtGoogle};
+use super::{App, NightlyReport, Outcome, Report, gmail::AtGoogle};
 use crate::{
     config::{AccountConfig, AccountKind},
     graph::{ActiveRun, Engine, EngineLimits, LiveCallHandler, NodeModelCaller, entry::RunIdentity, node::Nodes},
@@ -54,7 +54,7 @@ pub enum Pulse {
     /// The memory cannot be reached, or can be again.
     Memory(String),
     /// The nightly job was done.
-    Night(Box<NightReport>),
+    Night(Box<NightlyReport>),
     /// A new version counts; so many tasks changed their level.
     RulesChanged {
         version: String,

@@ -8,7 +8,7 @@ mod day;
 mod mail;
 mod memory;
 mod model;
-mod night;
+mod nightly;
 mod pace;
 mod push;
 mod queue;
@@ -57,7 +57,7 @@ impl Shared {
         self.tracker.spawn(memory::tend(self.clone()));
         self.tracker.spawn(day::remind(self.clone()));
         self.tracker.spawn(day::rank(self.clone()));
-        self.tracker.spawn(night::hold(self.clone()));
+        self.tracker.spawn(nightly::run_nightly_when_due(self.clone()));
     }
 
     /// Sleeps; false when it is time to stop.

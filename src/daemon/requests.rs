@@ -31,7 +31,7 @@ async fn notice(shared: &Shared) -> anyhow::Result<()> {
                 app.memory.rebuild().await?;
                 serde_json::to_string(&app.memory_status().await?)?
             }
-            "reflect" => match shared.worker.app.reflect().await {
+            "reflect" => match shared.worker.app.run_nightly_unless_done_today().await {
                 Ok(reflected) => serde_json::to_string(&reflected)?,
                 Err(error) => serde_json::to_string(&serde_json::json!({ "error": format!("{error:#}") }))?,
             },

@@ -24,7 +24,7 @@ async fn live(days: i64, zone: &str, line: &str, dice: &mut Dice) {
     let begin = house.clock.now();
     let end = begin.plus(Duration::days(days));
     let mut app = house.app().await;
-    app.night_if_due().await.unwrap();
+    app.run_nightly_if_due().await.unwrap();
     let (mut held, mut restarts, mut suspensions, mut by_hand, mut cut_off) = (0, 0, 0, 0, 0);
     while house.clock.now() < end {
         match dice.below(60) {
@@ -39,11 +39,11 @@ async fn live(days: i64, zone: &str, line: &str, dice: &mut Dice) {
             }
             2 => {
                 by_hand += 1;
-                app.reflect().await.unwrap();
+                app.run_nightly_unless_done_today().await.unwrap();
             }
             _ => house.clock.advance(i64::try_from(60 + dice.below(90 * 60)).unwrap()),
         }
-        if app.night_if_due().await.unwrap().is_some() {
+        if app.run_nightly_if_due().await.unwrap().is_some() {
             held += 1;
             // A crash just before the end of some: the date is open again, and taken up by its own run.
             if dice.below(12) == 0 {
@@ -52,7 +52,7 @@ async fn live(days: i64, zone: &str, line: &str, dice: &mut Dice) {
                 house.database().execute_batch(sql).unwrap();
                 drop(app);
                 app = house.app().await;
-                assert!(app.night_if_due().await.unwrap().is_some(), "what was cut off is taken up");
+                assert!(app.run_nightly_if_due().await.unwrap().is_some(), "what was cut off is taken up");
             }
         }
     }

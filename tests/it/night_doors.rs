@@ -140,7 +140,7 @@ async fn not_a_task_and_should_have_been_one_are_learned_and_heeded() {
             app.let_runs_finish().await.unwrap();
         }
         house.clock.advance(24 * 3600);
-        app.reflect().await.unwrap();
+        app.run_nightly_unless_done_today().await.unwrap();
     }
     let states: Vec<String> = house.sql("SELECT state FROM ledger ORDER BY mail_id").into_iter().flatten().collect();
     assert_eq!(states, ["task"; 5], "{:?}", house.sql("SELECT state, reason FROM ledger"));

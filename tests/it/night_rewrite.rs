@@ -52,10 +52,10 @@ async fn a_night_learns_tells_and_can_be_taken_back_to_the_byte() {
     let mine = format!("# my own words\n{BUILT_IN}");
     house.write("rules/priority.yml", &mine);
     let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
-    let proposal = app.proposal().await.unwrap();
+    let proposal = app.preview_nightly().await.unwrap();
     assert_eq!(proposal.adopted.len(), 1, "{proposal:?}");
     assert_eq!(rules(&house), mine, "a dry run touches nothing");
-    app.reflect().await.unwrap();
+    app.run_nightly_unless_done_today().await.unwrap();
     let learned = rules(&house);
     assert!(learned.starts_with("# my own words\n") && learned.contains("ann@shop.example"), "{learned}");
     let history = app.rules_history().await.unwrap();
@@ -68,7 +68,7 @@ async fn a_night_learns_tells_and_can_be_taken_back_to_the_byte() {
     assert_eq!(rules(&house), mine, "byte for byte");
     // The same corrections teach no second time; newer ones do.
     house.clock.advance(24 * 3600);
-    app.reflect().await.unwrap();
+    app.run_nightly_unless_done_today().await.unwrap();
     assert_eq!(rules(&house), mine);
     let back = app.rollback(Some(history[0].row.version)).await.unwrap();
     assert_eq!(rules(&house), learned, "forth again");
@@ -83,7 +83,7 @@ async fn a_night_learns_tells_and_can_be_taken_back_to_the_byte() {
 async fn what_a_person_wrote_since_stays_in_a_rollback() {
     let house = House::active();
     let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
-    app.reflect().await.unwrap();
+    app.run_nightly_unless_done_today().await.unwrap();
     let edited = rules(&house).replace("default: low", "default: med");
     house.write("rules/priority.yml", &edited);
     app.rollback(Some(1)).await.unwrap();
@@ -94,10 +94,10 @@ async fn what_a_person_wrote_since_stays_in_a_rollback() {
 async fn each_rollback_goes_one_night_further_back() {
     let house = House::active();
     let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
-    app.reflect().await.unwrap();
+    app.run_nightly_unless_done_today().await.unwrap();
     let one = rules(&house);
     let app = taught(&house, "bob@mill.example", Priority::High, &[]).await;
-    app.reflect().await.unwrap();
+    app.run_nightly_unless_done_today().await.unwrap();
     assert!(rules(&house).contains("bob@mill.example"), "{}", rules(&house));
     let own = |text: &str| text.replace("default: low", "default: med");
     house.write("rules/priority.yml", &own(&rules(&house)));
@@ -113,25 +113,25 @@ async fn each_rollback_goes_one_night_further_back() {
 async fn dates_that_were_missed_have_their_row_even_when_a_person_was_faster_today() {
     let house = House::active();
     let app = house.app().await;
-    assert!(app.night_if_due().await.unwrap().is_none(), "the first start has nothing to make up for");
+    assert!(app.run_nightly_if_due().await.unwrap().is_none(), "the first start has nothing to make up for");
     house.clock.advance(3 * 24 * 3600);
-    app.reflect().await.unwrap();
-    assert!(app.night_if_due().await.unwrap().is_some());
+    app.run_nightly_unless_done_today().await.unwrap();
+    assert!(app.run_nightly_if_due().await.unwrap().is_some());
     let dates = house.sql("SELECT date, state FROM night ORDER BY date");
     let expected = [["2026-11-17", "caught_up"], ["2026-11-18", "done"], ["2026-11-19", "done"]];
     assert_eq!(dates, expected);
-    assert!(app.night_if_due().await.unwrap().is_none());
+    assert!(app.run_nightly_if_due().await.unwrap().is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_entry_taken_out_by_hand_is_not_learned_again() {
     let house = House::active();
     let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
-    app.reflect().await.unwrap();
+    app.run_nightly_unless_done_today().await.unwrap();
     house.write("rules/priority.yml", BUILT_IN);
     for _ in 0..2 {
         house.clock.advance(24 * 3600);
-        app.reflect().await.unwrap();
+        app.run_nightly_unless_done_today().await.unwrap();
         assert_eq!(rules(&house), BUILT_IN);
     }
     assert!(app.rules_history().await.unwrap()[0].row.why.contains("you took out"));
@@ -141,7 +141,7 @@ async fn an_entry_taken_out_by_hand_is_not_learned_again() {
 async fn a_file_that_is_gone_or_broken_teaches_and_ranks_nothing() {
     let house = House::active();
     let app = taught(&house, "ann@shop.example", Priority::High, &[]).await;
-    app.reflect().await.unwrap();
+    app.run_nightly_unless_done_today().await.unwrap();
     let learned = rules(&house);
     let entries = app.learned_entries().await.unwrap();
     let levels = || house.sql("SELECT task_id, priority FROM tasks ORDER BY task_id");
@@ -153,7 +153,7 @@ async fn a_file_that_is_gone_or_broken_teaches_and_ranks_nothing() {
             None => fs::remove_file(&path).unwrap(),
         }
         house.clock.advance(24 * 3600);
-        app.reflect().await.unwrap();
+        app.run_nightly_unless_done_today().await.unwrap();
         assert_eq!(fs::read_to_string(&path).ok().as_deref(), text, "nothing is written into it");
         assert_eq!(app.learned_entries().await.unwrap(), entries, "{text:?}");
         assert_eq!(levels(), before, "{text:?}");
@@ -161,7 +161,7 @@ async fn a_file_that_is_gone_or_broken_teaches_and_ranks_nothing() {
     // Back, and nothing is forgotten.
     house.write("rules/priority.yml", &learned);
     house.clock.advance(24 * 3600);
-    app.reflect().await.unwrap();
+    app.run_nightly_unless_done_today().await.unwrap();
     assert_eq!(rules(&house), learned);
     house.must_be_sound().await;
 }
@@ -170,7 +170,7 @@ async fn a_file_that_is_gone_or_broken_teaches_and_ranks_nothing() {
 async fn a_cap_is_asked_for_and_adopted_after_a_yes() {
     let house = House::active();
     let app = taught(&house, "ivo@lunch.example", Priority::Low, &[]).await;
-    app.reflect().await.unwrap();
+    app.run_nightly_unless_done_today().await.unwrap();
     assert_eq!(rules(&house), BUILT_IN, "nothing is lowered unasked");
     let items = app.items().await.unwrap();
     assert_eq!(items.iter().filter(|item| item.kind == ItemKind::RuleProposal).count(), 1, "{items:?}");
@@ -178,7 +178,7 @@ async fn a_cap_is_asked_for_and_adopted_after_a_yes() {
     assert!(item.title.contains("mail from ivo@lunch.example is at most low"), "{}", item.title);
     // Not asked twice while it waits.
     house.clock.advance(24 * 3600);
-    app.reflect().await.unwrap();
+    app.run_nightly_unless_done_today().await.unwrap();
     assert_eq!(house.count("proposal"), 1);
     let unseen = adjutant::store::value::ItemRow { action_sha256: None, ..item.clone() };
     assert!(app.approve(&unseen).await.is_err(), "a yes names what was seen, also of a rule");
@@ -192,12 +192,12 @@ async fn a_cap_is_asked_for_and_adopted_after_a_yes() {
 async fn a_no_is_remembered() {
     let house = House::active();
     let app = taught(&house, "ivo@lunch.example", Priority::Low, &[]).await;
-    app.reflect().await.unwrap();
+    app.run_nightly_unless_done_today().await.unwrap();
     let item = app.items().await.unwrap().into_iter().find(|item| item.kind == ItemKind::RuleProposal).unwrap();
     app.answer(&item.item_id.to_string(), Verdict::Reject, "he is my friend").await.unwrap();
     for _ in 0..3 {
         house.clock.advance(24 * 3600);
-        app.reflect().await.unwrap();
+        app.run_nightly_unless_done_today().await.unwrap();
     }
     assert_eq!(house.count("proposal"), 1, "a no is not asked again");
     assert_eq!(rules(&house), BUILT_IN);
@@ -222,7 +222,7 @@ async fn duplicates_are_cancelled_only_where_nobody_has_touched_them() {
     let fourth = house.sql_one("SELECT task_id FROM tasks WHERE source = 'email:<four@it.example>'");
     app.edit_task(&fourth, TaskEditKind::Priority(Priority::High), "").await.unwrap();
     house.clock.advance(24 * 3600);
-    app.reflect().await.unwrap();
+    app.run_nightly_unless_done_today().await.unwrap();
     let cancelled = house.sql("SELECT source FROM tasks WHERE status = 'CANCELLED'");
     assert_eq!(cancelled, [["email:<two@it.example>"]]);
     assert!(house.sql_one("SELECT why FROM task_history WHERE who = 'night'").contains("the same mail again"));

@@ -12,8 +12,8 @@ use super::{
     screen::{Screen, cell, shown},
 };
 use crate::{
-    app::{App, Held, NightReport, Reflected, VersionDetail, WhatIf, WhatIfChange},
-    meta::{Findings, Tested},
+    app::{App, Held, NightlyReport, ReflectOutcome, VersionDetail, WhatIf, WhatIfChange},
+    nightly::{Findings, Tested},
     store::{nightly::LearnedEntryRow, value::TaskRow},
 };
 
@@ -128,7 +128,7 @@ fn print_tested(screen: Screen, tested: &Tested) -> io::Result<()> {
 
 pub(super) async fn reflect(app: &App, screen: Screen, dry_run: bool) -> anyhow::Result<()> {
     if dry_run {
-        let findings = app.proposal().await?;
+        let findings = app.preview_nightly().await?;
         return screen.answer(&findings, |screen| {
             screen.line("Tonight's proposal; nothing was touched.")?;
             print_findings(screen, &findings)
@@ -147,12 +147,12 @@ pub(super) async fn reflect(app: &App, screen: Screen, dry_run: bool) -> anyhow:
             }
         }
     };
-    let reflected = app.reflect().await;
+    let reflected = app.run_nightly_unless_done_today().await;
     worker.stop().await;
     let reflected = reflected?;
     screen.answer(&reflected, |screen| match &reflected {
-        Reflected::Now(report) => print_report(screen, report),
-        Reflected::Before(row) => {
+        ReflectOutcome::Done(report) => print_report(screen, report),
+        ReflectOutcome::DoneBefore(row) => {
             screen.line(&format!("The night of {} was held already (run {}).", row.date, row.run_id))?;
             screen
                 .line("`adjutant rules history` tells what it did; `adjutant reflect --dry-run` what it would do now.")
@@ -176,7 +176,7 @@ fn print_answer(screen: Screen, answer: &Value) -> io::Result<()> {
     ))
 }
 
-pub(super) fn print_report(screen: Screen, report: &NightReport) -> io::Result<()> {
+pub(super) fn print_report(screen: Screen, report: &NightlyReport) -> io::Result<()> {
     screen.line(&format!("The night of {}:", report.date))?;
     print_findings(screen, &report.findings)?;
     for twins in &report.duplicates {

@@ -76,7 +76,7 @@ impl Life {
             self.look_at_the_mail(nth, &app).await;
             self.answer_questions(&app).await;
             self.house.clock.advance(NIGHT);
-            app.night_if_due().await.unwrap();
+            app.run_nightly_if_due().await.unwrap();
             self.examine(nth);
         }
     }

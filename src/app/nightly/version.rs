@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     app::{App, NotFound},
-    meta::guide,
     model::Instant,
+    nightly::guide,
     rules::{RuleSet, learned_range, replace_learned_section},
     store::nightly::{LearnedEntryRow, LiveRulesVersion, RulesVersionRow},
 };
@@ -90,7 +90,7 @@ impl App {
         let Rewritten::Version(made) = self.rewrite(&was, draft).await? else {
             anyhow::bail!("the rules were edited meanwhile; nothing was changed, try again")
         };
-        self.rerank_by_the_file().await?;
+        self.rerank_by_current_rules().await?;
         Ok(made)
     }
 }

@@ -6,8 +6,8 @@ use serde_json::json;
 use super::rewrite::{Draft, Rewritten};
 use crate::{
     app::App,
-    meta::{Approved, Tested, approved, outlook},
     model::{ItemId, ItemKind, RunId},
+    nightly::{Approved, Tested, approved, outlook},
     rules::{RuleSet, apply_edits},
     store::{
         Write,
@@ -57,7 +57,7 @@ impl App {
         for yes in approved(&self.store.read(|reader| reader.proposals()).await?) {
             adopted += usize::from(self.adopt(yes).await?);
         }
-        self.rerank_by_the_file().await?;
+        self.rerank_by_current_rules().await?;
         Ok(adopted)
     }
 

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::files::Files;
 use crate::{
     app::App,
-    meta::{Findings, Material, Tested},
     model::{Instant, ItemId, RunId},
+    nightly::{Findings, Material, Tested},
     rules::{FileReplaceOutcome, RuleSet, RulesEdit, keep_as_last_good, read_or_empty, replace_if_unchanged},
     store::{
         Receipt, Write,

@@ -20,7 +20,7 @@ pub use gate::{Case, Trial};
 pub use learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS};
 pub use lesson::{Lesson, Wish, lessons};
 pub use outlook::{Outlook, outlook};
-pub use schedule::{Due, Schedule};
+pub use schedule::{NightlyDue, NightlySchedule};
 pub(crate) use study::{Approved, approved};
 pub use study::{Findings, Kept, Material, Tested, study};
 

@@ -7,16 +7,16 @@ use croner::Cron;
 use crate::model::Instant;
 
 /// Nights that were missed further back than this are not counted one by one.
-const MOST_MISSED: usize = 400;
+const MAX_MISSED: usize = 400;
 
 #[derive(Debug, Clone)]
-pub struct Schedule {
+pub struct NightlySchedule {
     cron: Cron,
     zone: Tz,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Due {
+pub enum NightlyDue {
     /// Not before this.
     At(Instant),
     Now {
@@ -28,42 +28,44 @@ pub enum Due {
     },
 }
 
-impl Schedule {
+impl NightlySchedule {
     /// None when the line is none; the configuration refuses such a one.
     pub fn new(line: &str, zone: Tz) -> Option<Self> {
         Some(Self { cron: line.parse().ok()?, zone })
     }
 
     /// What is due at `now`, when `last` was the last instant that was seen to.
-    pub fn due(&self, last: Instant, now: Instant) -> Option<Due> {
+    pub fn due(&self, last: Instant, now: Instant) -> Option<NightlyDue> {
         let mut dates: Vec<(String, Instant)> = Vec::new();
         // A date has one night, however often the line matches in it.
-        let seen = self.date(last);
+        let seen = self.local_date(last);
         let mut at = last;
         loop {
-            let next = self.next(at)?;
+            let next = self.next_occurrence(at)?;
             if next > now {
                 break;
             }
-            let date = self.date(next);
+            let date = self.local_date(next);
             if date != seen && dates.last().is_none_or(|(known, _)| *known != date) {
                 dates.push((date, next));
             }
             at = next;
-            if dates.len() > MOST_MISSED {
+            if dates.len() > MAX_MISSED {
                 dates.remove(0);
             }
         }
-        let Some((date, scheduled_at)) = dates.pop() else { return self.next_date(at, &seen).map(Due::At) };
-        Some(Due::Now { date, scheduled_at, missed: dates })
+        let Some((date, scheduled_at)) = dates.pop() else {
+            return self.next_occurrence_on_other_date(at, &seen).map(NightlyDue::At);
+        };
+        Some(NightlyDue::Now { date, scheduled_at, missed: dates })
     }
 
     /// The local date of an instant.
-    pub fn date(&self, at: Instant) -> String {
+    pub fn local_date(&self, at: Instant) -> String {
         at.utc().with_timezone(&self.zone).format("%Y-%m-%d").to_string()
     }
 
-    fn next(&self, after: Instant) -> Option<Instant> {
+    fn next_occurrence(&self, after: Instant) -> Option<Instant> {
         let local = after.utc().with_timezone(&self.zone);
         let next = self.cron.find_next_occurrence(&local, false).ok()?;
         let next = Instant::new(next.to_utc())?;
@@ -72,11 +74,11 @@ impl Schedule {
     }
 
     /// The first occurrence on another date.
-    fn next_date(&self, after: Instant, seen: &str) -> Option<Instant> {
+    fn next_occurrence_on_other_date(&self, after: Instant, seen: &str) -> Option<Instant> {
         let mut at = after;
-        for _ in 0..MOST_MISSED * 4 {
-            at = self.next(at)?;
-            if self.date(at) != seen {
+        for _ in 0..MAX_MISSED * 4 {
+            at = self.next_occurrence(at)?;
+            if self.local_date(at) != seen {
                 return Some(at);
             }
         }
@@ -92,23 +94,30 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn check(line: &str, zone: Tz, last: &str, now: &str, expected: &Due) {
-        let schedule = Schedule::new(line, zone).unwrap();
+    fn check(line: &str, zone: Tz, last: &str, now: &str, expected: &NightlyDue) {
+        let schedule = NightlySchedule::new(line, zone).unwrap();
         assert_eq!(schedule.due(at(last), at(now)).as_ref(), Some(expected), "{line} {zone} {last} {now}");
     }
 
     #[test]
     fn a_night_is_due_at_its_time_and_not_before() {
         let line = "15 3 * * *";
-        check(line, Tz::UTC, "2026-11-16T08:00:00Z", "2026-11-17T03:14:59Z", &Due::At(at("2026-11-17T03:15:00Z")));
-        let due = Due::Now { date: "2026-11-17".into(), scheduled_at: at("2026-11-17T03:15:00Z"), missed: vec![] };
+        check(
+            line,
+            Tz::UTC,
+            "2026-11-16T08:00:00Z",
+            "2026-11-17T03:14:59Z",
+            &NightlyDue::At(at("2026-11-17T03:15:00Z")),
+        );
+        let due =
+            NightlyDue::Now { date: "2026-11-17".into(), scheduled_at: at("2026-11-17T03:15:00Z"), missed: vec![] };
         check(line, Tz::UTC, "2026-11-16T08:00:00Z", "2026-11-17T03:15:00Z", &due);
         check(line, Tz::UTC, "2026-11-16T08:00:00Z", "2026-11-17T20:00:00Z", &due);
     }
 
     #[test]
     fn missed_nights_are_made_up_for_by_one() {
-        let due = Due::Now {
+        let due = NightlyDue::Now {
             date: "2026-11-19".into(),
             scheduled_at: at("2026-11-19T03:15:00Z"),
             missed: vec![
@@ -121,14 +130,15 @@ mod tests {
 
     #[test]
     fn a_line_that_matches_often_still_means_one_night_a_date() {
-        let due = Due::Now { date: "2026-11-17".into(), scheduled_at: at("2026-11-17T00:00:00Z"), missed: vec![] };
+        let due =
+            NightlyDue::Now { date: "2026-11-17".into(), scheduled_at: at("2026-11-17T00:00:00Z"), missed: vec![] };
         check("0 * * * *", Tz::UTC, "2026-11-16T05:00:00Z", "2026-11-17T06:30:00Z", &due);
         check(
             "0 * * * *",
             Tz::UTC,
             "2026-11-17T00:00:00Z",
             "2026-11-17T06:30:00Z",
-            &Due::At(at("2026-11-18T00:00:00Z")),
+            &NightlyDue::At(at("2026-11-18T00:00:00Z")),
         );
     }
 
@@ -136,13 +146,13 @@ mod tests {
     fn a_time_that_the_clocks_skip_or_repeat_has_one_night() {
         let zone = chrono_tz::Europe::Berlin;
         for (line, day) in [("30 2 * * *", "2026-03-29"), ("30 2 * * *", "2026-10-25"), ("15 3 * * *", "2026-03-29")] {
-            let schedule = Schedule::new(line, zone).unwrap();
+            let schedule = NightlySchedule::new(line, zone).unwrap();
             let mut last = at(&format!("{day}T00:00:00Z")).plus(Duration::hours(-12));
             let mut dates = Vec::new();
             let mut now = last;
             while now < at(&format!("{day}T20:00:00Z")) {
                 now = now.plus(Duration::minutes(10));
-                if let Some(Due::Now { date, scheduled_at, missed }) = schedule.due(last, now) {
+                if let Some(NightlyDue::Now { date, scheduled_at, missed }) = schedule.due(last, now) {
                     assert!(missed.is_empty());
                     dates.push(date);
                     last = scheduled_at;

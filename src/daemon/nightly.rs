@@ -8,10 +8,10 @@ use crate::app::Pulse;
 /// How late a night is at most; also how soon a machine that slept through it notices.
 const LOOK: Duration = Duration::from_secs(30);
 
-pub(super) async fn hold(shared: Shared) {
+pub(super) async fn run_nightly_when_due(shared: Shared) {
     let app = &shared.worker.app;
     loop {
-        match app.night_if_due().await {
+        match app.run_nightly_if_due().await {
             Ok(Some(report)) => shared.tell(Pulse::Night(Box::new(report))),
             Ok(None) => {}
             Err(error) => {

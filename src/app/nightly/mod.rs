@@ -17,8 +17,8 @@ pub use what_if::{WhatIf, WhatIfChange};
 use self::rewrite::{Draft, Rewritten};
 use super::App;
 use crate::{
-    meta::{Due, Findings, Material, Schedule, study},
     model::{AccountId, Instant, RunId},
+    nightly::{Findings, Material, NightlyDue, NightlySchedule, study},
     store::{
         StoreError, Write,
         nightly::{BeginNightly, DuplicateTasks, EndNightly, NightlyRow},
@@ -26,13 +26,13 @@ use crate::{
 };
 
 /// The last scheduled instant that was seen to.
-const SEEN: &str = "night_seen";
+const LAST_NIGHTLY_SETTING: &str = "night_seen";
 /// A person who edits the file all the time gets their rules; the night comes again.
-const MOST_TRIES: usize = 3;
+const MAX_TRIES: usize = 3;
 
 /// What a night did.
 #[derive(Debug, Clone, Serialize)]
-pub struct NightReport {
+pub struct NightlyReport {
     pub date: String,
     pub run_id: RunId,
     #[serde(flatten)]
@@ -47,26 +47,26 @@ pub struct NightReport {
 /// A night that was asked for: done now, or done before.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
-pub enum Reflected {
-    Now(Box<NightReport>),
-    Before(Box<NightlyRow>),
+pub enum ReflectOutcome {
+    Done(Box<NightlyReport>),
+    DoneBefore(Box<NightlyRow>),
 }
 
 /// Which date, and because of when.
-struct Night {
+struct NightlyJob {
     date: String,
     scheduled_at: Instant,
     run_id: RunId,
     missed: Vec<(String, Instant)>,
 }
 
-impl Night {
-    fn of(date: String, scheduled_at: Instant, missed: Vec<(String, Instant)>) -> Self {
+impl NightlyJob {
+    fn new(date: String, scheduled_at: Instant, missed: Vec<(String, Instant)>) -> Self {
         let run_id = RunId::derive(scheduled_at, &["night", &date]);
         Self { date, scheduled_at, run_id, missed }
     }
 
-    fn again(row: NightlyRow) -> Self {
+    fn from_row(row: NightlyRow) -> Self {
         let NightlyRow { date, scheduled_at, run_id, .. } = row;
         Self { date, scheduled_at, run_id, missed: Vec::new() }
     }
@@ -74,7 +74,7 @@ impl Night {
 
 impl App {
     /// Tonight's proposal, now. Nothing is touched.
-    pub async fn proposal(&self) -> anyhow::Result<Findings> {
+    pub async fn preview_nightly(&self) -> anyhow::Result<Findings> {
         let material = self.material().await?;
         let files = (material.rules.clone(), material.guidelines.clone());
         let studied = tokio::task::spawn_blocking(move || study(&material)).await?;
@@ -83,52 +83,54 @@ impl App {
     }
 
     /// The nightly job, unless it was done today. Belongs to the worker.
-    pub async fn reflect(&self) -> anyhow::Result<Reflected> {
+    pub async fn run_nightly_unless_done_today(&self) -> anyhow::Result<ReflectOutcome> {
         let _one = self.night.lock().await;
         let now = self.clock.now();
-        let date = self.schedule()?.date(now);
+        let date = self.nightly_schedule()?.local_date(now);
         let known = date.clone();
         let night = match self.store.read(move |reader| reader.nightly_run(&known)).await? {
-            None => Night::of(date, now, Vec::new()),
+            None => NightlyJob::new(date, now, Vec::new()),
             // Cut off: it is taken up, not begun anew.
-            Some(row) if row.state == "running" => Night::again(row),
-            Some(row) => return Ok(Reflected::Before(Box::new(row))),
+            Some(row) if row.state == "running" => NightlyJob::from_row(row),
+            Some(row) => return Ok(ReflectOutcome::DoneBefore(Box::new(row))),
         };
-        Ok(Reflected::Now(Box::new(self.hold(night).await?)))
+        Ok(ReflectOutcome::Done(Box::new(self.run_nightly(night).await?)))
     }
 
     /// Does the night that is due, or goes on with one that was cut off. None when there is nothing to do yet.
-    pub async fn night_if_due(&self) -> anyhow::Result<Option<NightReport>> {
+    pub async fn run_nightly_if_due(&self) -> anyhow::Result<Option<NightlyReport>> {
         let _one = self.night.lock().await;
         let now = self.clock.now();
-        let schedule = self.schedule()?;
-        let (seen, unfinished) =
-            self.store.read(|reader| Ok((reader.setting(SEEN)?, reader.unfinished_nightly_run()?))).await?;
+        let schedule = self.nightly_schedule()?;
+        let (seen, unfinished) = self
+            .store
+            .read(|reader| Ok((reader.setting(LAST_NIGHTLY_SETTING)?, reader.unfinished_nightly_run()?)))
+            .await?;
         let Some(last) = seen.and_then(|text| text.parse::<Instant>().ok()) else {
             // The first start: there is no night to make up for.
-            self.seen(now).await?;
+            self.record_last_nightly(now).await?;
             return Ok(None);
         };
         if let Some(row) = unfinished {
             let scheduled_at = row.scheduled_at;
-            let report = self.hold(Night::again(row)).await?;
-            self.seen(scheduled_at.max(last)).await?;
+            let report = self.run_nightly(NightlyJob::from_row(row)).await?;
+            self.record_last_nightly(scheduled_at.max(last)).await?;
             return Ok(Some(report));
         }
-        let Some(Due::Now { date, scheduled_at, missed }) = schedule.due(last, now) else { return Ok(None) };
-        let mut held = self.hold_unless_done(Night::of(date, scheduled_at, missed.clone())).await?;
+        let Some(NightlyDue::Now { date, scheduled_at, missed }) = schedule.due(last, now) else { return Ok(None) };
+        let mut held = self.run_nightly_unless_done(NightlyJob::new(date, scheduled_at, missed.clone())).await?;
         // A person or a timer was faster today; the dates before have had nobody.
         if held.is_none()
             && let Some(((date, at), before)) = missed.split_last()
         {
-            held = self.hold_unless_done(Night::of(date.clone(), *at, before.to_vec())).await?;
+            held = self.run_nightly_unless_done(NightlyJob::new(date.clone(), *at, before.to_vec())).await?;
         }
-        self.seen(scheduled_at).await?;
+        self.record_last_nightly(scheduled_at).await?;
         Ok(held)
     }
 
-    async fn hold_unless_done(&self, night: Night) -> anyhow::Result<Option<NightReport>> {
-        match self.hold(night).await {
+    async fn run_nightly_unless_done(&self, night: NightlyJob) -> anyhow::Result<Option<NightlyReport>> {
+        match self.run_nightly(night).await {
             Ok(report) => Ok(Some(report)),
             Err(error) if matches!(error.downcast_ref(), Some(StoreError::Refused(_))) => Ok(None),
             Err(error) => Err(error),
@@ -136,24 +138,25 @@ impl App {
     }
 
     /// When the next one is.
-    pub async fn next_night(&self) -> anyhow::Result<Option<Instant>> {
+    pub async fn next_nightly(&self) -> anyhow::Result<Option<Instant>> {
         let now = self.clock.now();
-        let last = self.store.read(|reader| reader.setting(SEEN)).await?.and_then(|text| text.parse().ok());
-        Ok(match self.schedule()?.due(last.unwrap_or(now), now) {
-            Some(Due::At(at)) => Some(at),
-            Some(Due::Now { .. }) => Some(now),
+        let last =
+            self.store.read(|reader| reader.setting(LAST_NIGHTLY_SETTING)).await?.and_then(|text| text.parse().ok());
+        Ok(match self.nightly_schedule()?.due(last.unwrap_or(now), now) {
+            Some(NightlyDue::At(at)) => Some(at),
+            Some(NightlyDue::Now { .. }) => Some(now),
             None => None,
         })
     }
 
-    async fn seen(&self, at: Instant) -> anyhow::Result<()> {
-        self.store.write(Write::StoreSetting { name: SEEN.into(), value: at.to_string() }).await?;
+    async fn record_last_nightly(&self, at: Instant) -> anyhow::Result<()> {
+        self.store.write(Write::StoreSetting { name: LAST_NIGHTLY_SETTING.into(), value: at.to_string() }).await?;
         Ok(())
     }
 
-    fn schedule(&self) -> anyhow::Result<Schedule> {
+    fn nightly_schedule(&self) -> anyhow::Result<NightlySchedule> {
         let line = &self.config.daily;
-        Schedule::new(line, self.config.me.time_zone).ok_or_else(|| anyhow::anyhow!("'{line}' is no cron line"))
+        NightlySchedule::new(line, self.config.me.time_zone).ok_or_else(|| anyhow::anyhow!("'{line}' is no cron line"))
     }
 
     async fn material(&self) -> anyhow::Result<Material> {
@@ -168,8 +171,8 @@ impl App {
         Ok(self.store.read(gather).await?)
     }
 
-    async fn hold(&self, night: Night) -> anyhow::Result<NightReport> {
-        let Night { date, scheduled_at, run_id, missed } = night;
+    async fn run_nightly(&self, night: NightlyJob) -> anyhow::Result<NightlyReport> {
+        let NightlyJob { date, scheduled_at, run_id, missed } = night;
         let begin = BeginNightly { date: date.clone(), scheduled_at, run_id, missed, at: self.clock.now() };
         self.store.write(Write::BeginNightly(Box::new(begin))).await?;
         self.reflections().mend(&self.store).await?;
@@ -188,12 +191,12 @@ impl App {
             at: self.clock.now(),
         };
         self.store.write(Write::EndNightly(Box::new(end))).await?;
-        let reranked = self.rerank_by_the_file().await?;
-        Ok(NightReport { date, run_id, findings, duplicates, version, reranked })
+        let reranked = self.rerank_by_current_rules().await?;
+        Ok(NightlyReport { date, run_id, findings, duplicates, version, reranked })
     }
 
     /// Of a broken file the last good set counts, and that has ranked everything already.
-    pub(super) async fn rerank_by_the_file(&self) -> anyhow::Result<usize> {
+    pub(super) async fn rerank_by_current_rules(&self) -> anyhow::Result<usize> {
         self.rerank_if_new(&self.rules().rules).await
     }
 
@@ -215,7 +218,7 @@ impl App {
         if let Some((findings, version)) = self.learned_by(run_id).await? {
             return Ok((findings, Some(version)));
         }
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_TRIES {
             let material = self.material().await?;
             let (rules, guidelines) = (material.rules.clone(), material.guidelines.clone());
             let studied = tokio::task::spawn_blocking(move || {
