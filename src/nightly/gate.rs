@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     learn::Candidate,
+    learning::LearningInput,
     lesson::{Lesson, Wish},
-    study::Material,
 };
 use crate::{
     model::{Facts, Instant, Priority, TaskId},
@@ -59,13 +59,13 @@ pub struct Case {
 
 /// `first` is what counted when the night began, `before` with the edits adopted so far, `after` with this one too.
 pub(super) fn test(
-    material: &Material,
+    material: &LearningInput,
     candidate: &Candidate,
     first: &RuleSet,
     before: &RuleSet,
     after: &RuleSet,
 ) -> Trial {
-    let mut trial = Trial { past: material.replayed().count(), ..Trial::default() };
+    let mut trial = Trial { past: material.replayed_tasks().count(), ..Trial::default() };
     trial.warnings = new_warnings(before, after, &candidate.edit);
     if let Some(warning) = trial.warnings.first() {
         trial.reason = format!("the rule would be of no use: {warning}");
@@ -101,22 +101,22 @@ fn new_warnings(before: &RuleSet, after: &RuleSet, edit: &RulesEdit) -> Vec<Stri
     new.map(|warning| warning.text).collect()
 }
 
-fn agree(material: &Material, before: &RuleSet, after: &RuleSet, trial: &mut Trial) {
+fn agree(material: &LearningInput, before: &RuleSet, after: &RuleSet, trial: &mut Trial) {
     let recent: Vec<&Lesson> = material.recent_lessons().collect();
     let agreed = |rules: &RuleSet| recent.iter().filter(|lesson| lesson.is_known_to(rules)).count();
     (trial.corrected, trial.agreed_before, trial.agreed_after) = (recent.len(), agreed(before), agreed(after));
 }
 
-fn changed(material: &Material, first: &RuleSet, after: &RuleSet) -> usize {
+fn changed(material: &LearningInput, first: &RuleSet, after: &RuleSet) -> usize {
     let level = |rules: &RuleSet, facts: &Facts, at: Instant| rules.rank(facts, at).level;
     // A level a person set stands, whatever the rules say.
-    let tasks = material.replayed().filter(|task| !task.hand_ranked);
+    let tasks = material.replayed_tasks().filter(|task| !task.hand_ranked);
     let tasks =
         tasks.filter(|task| level(first, &task.facts, task.created_at) != level(after, &task.facts, task.created_at));
     let opens = |rules: &RuleSet, facts: &Facts, at: Instant, otherwise: bool| {
         rules.find_task_rule(facts, at).map_or(otherwise, |taught| taught.opens)
     };
-    let mails = material.mails.iter().filter(|mail| !mail.corrected && mail.arrived_at >= material.replay_since());
+    let mails = material.mails.iter().filter(|mail| !mail.corrected && mail.arrived_at >= material.replay_start());
     let mails = mails.filter(|mail| {
         let before = opens(first, &mail.facts, mail.arrived_at, mail.opened_task);
         before != opens(after, &mail.facts, mail.arrived_at, mail.opened_task)
@@ -125,9 +125,9 @@ fn changed(material: &Material, first: &RuleSet, after: &RuleSet) -> usize {
 }
 
 /// Locked cases that come out otherwise: a level a person set and the rules gave, or one a locked rule decided.
-fn flips(material: &Material, candidate: &Candidate, before: &RuleSet, after: &RuleSet) -> Vec<Case> {
+fn flips(material: &LearningInput, candidate: &Candidate, before: &RuleSet, after: &RuleSet) -> Vec<Case> {
     let mut cases = Vec::new();
-    for task in material.replayed() {
+    for task in material.replayed_tasks() {
         let (old, new) = (before.rank(&task.facts, task.created_at), after.rank(&task.facts, task.created_at));
         let (from, to) = (old.level, new.level);
         if task.hand_ranked && silenced(material, candidate, task, before, after) {
@@ -150,18 +150,24 @@ fn flips(material: &Material, candidate: &Candidate, before: &RuleSet, after: &R
 }
 
 /// Its mail would open no task any more, and the person has not said so since they set its level.
-fn silenced(material: &Material, candidate: &Candidate, task: &PastTask, before: &RuleSet, after: &RuleSet) -> bool {
+fn silenced(
+    material: &LearningInput,
+    candidate: &Candidate,
+    task: &PastTask,
+    before: &RuleSet,
+    after: &RuleSet,
+) -> bool {
     let silent =
         |rules: &RuleSet| rules.find_task_rule(&task.facts, task.created_at).is_some_and(|taught| !taught.opens);
-    let older = material.said_at.get(&task.task_id).is_some_and(|at| *at < candidate.since);
+    let older = material.level_set_at.get(&task.task_id).is_some_and(|at| *at < candidate.since);
     !silent(before) && silent(after) && !older
 }
 
 /// The person has thought otherwise since: every word the edit rests on is newer than the one on this task, and some of
 /// them are about the same sender.
-fn superseded(material: &Material, candidate: &Candidate, facts: &Facts, task_id: TaskId) -> bool {
+fn superseded(material: &LearningInput, candidate: &Candidate, facts: &Facts, task_id: TaskId) -> bool {
     candidate.reach.covers(facts)
-        && material.said_at.get(&task_id).is_some_and(|at| *at < candidate.since)
+        && material.level_set_at.get(&task_id).is_some_and(|at| *at < candidate.since)
         && material.lessons.iter().any(|lesson| {
             candidate.evidence.contains(&lesson.id)
                 && matches!(lesson.wish, Wish::Level(_))

@@ -7,8 +7,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{
+    learning::LearningInput,
     lesson::{Lesson, Wish},
-    study::Material,
 };
 use crate::{
     model::{Facts, Instant, Priority},
@@ -91,7 +91,7 @@ pub(super) const fn is_shared(reach: &Reach) -> bool {
 }
 
 /// Everything that could be learned tonight, the longest overdue first.
-pub(super) fn candidates(material: &Material, rules: &RuleSet) -> Vec<Candidate> {
+pub(super) fn candidates(material: &LearningInput, rules: &RuleSet) -> Vec<Candidate> {
     let open: Vec<&Lesson> = material.lessons.iter().filter(|lesson| !lesson.is_known_to(rules)).collect();
     let mut found: Vec<Candidate> = Vec::new();
     let mut seen: BTreeSet<String> = BTreeSet::new();
@@ -132,7 +132,7 @@ pub(super) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    pub(super) fn gather(material: &'a Material, reach: Reach, like: &Lesson) -> Self {
+    pub(super) fn gather(material: &'a LearningInput, reach: Reach, like: &Lesson) -> Self {
         let since = material.unlearned.get(&reach.key()).copied();
         let within = material.lessons.iter().filter(|lesson| {
             reach.covers(&lesson.facts)
@@ -169,7 +169,7 @@ impl<'a> Group<'a> {
     }
 
     /// Nobody within reach was left as they were, or hardly anybody. Nobody is lowered for what others did.
-    fn is_pure(&self, material: &Material, rules: &RuleSet) -> bool {
+    fn is_pure(&self, material: &LearningInput, rules: &RuleSet) -> bool {
         if !is_shared(&self.reach) {
             return true;
         }
@@ -181,12 +181,12 @@ impl<'a> Group<'a> {
         !material.mails.iter().any(|mail| stranger(&mail.facts))
     }
 
-    fn is_unanimous(&self, material: &Material, rules: &RuleSet) -> bool {
+    fn is_unanimous(&self, material: &LearningInput, rules: &RuleSet) -> bool {
         self.silent(material, rules) == 0
     }
 
     /// Tasks within reach that would change though nobody of their sender was ever corrected like this.
-    fn silent(&self, material: &Material, rules: &RuleSet) -> usize {
+    fn silent(&self, material: &LearningInput, rules: &RuleSet) -> usize {
         let senders = self.senders();
         let entry = self.entry();
         let touched = |facts: &Facts, at: Instant| {
@@ -210,7 +210,7 @@ impl<'a> Group<'a> {
     }
 
     /// Lowering anyone but a bulk sender is for the person to say. Someone who also writes by hand is none.
-    pub(super) fn is_asked(&self, material: &Material) -> bool {
+    pub(super) fn is_asked(&self, material: &LearningInput) -> bool {
         let within = || material.mails.iter().filter(|mail| self.reach.covers(&mail.facts));
         let bulk = !is_shared(&self.reach)
             && self.support.iter().all(|lesson| lesson.bulk)
@@ -218,7 +218,7 @@ impl<'a> Group<'a> {
         matches!(self.entry().act, EntryAct::Cap(_) | EntryAct::Task(false)) && !bulk
     }
 
-    fn candidate(&self, material: &Material) -> Candidate {
+    fn candidate(&self, material: &LearningInput) -> Candidate {
         let evidence: Vec<i64> = self.support.iter().map(|lesson| lesson.id).collect();
         let at = |pick: fn(Option<Instant>, Instant) -> Option<Instant>| {
             self.support.iter().fold(None, |best, lesson| pick(best, lesson.at))

@@ -8,23 +8,23 @@
 mod gate;
 pub mod guide;
 mod learn;
+mod learning;
 mod lesson;
 mod outlook;
 mod overrule;
 mod schedule;
-mod study;
 #[cfg(test)]
 mod tests;
 
 pub use gate::{Case, Trial};
 pub use learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS};
+pub(crate) use learning::{Approved, approved};
+pub use learning::{Kept, LearningInput, LearningOutcome, Tested, derive_edits};
 pub use lesson::{Lesson, Wish, lessons};
 pub use outlook::{Outlook, outlook};
 pub use schedule::{NightlyDue, NightlySchedule};
-pub(crate) use study::{Approved, approved};
-pub use study::{Findings, Kept, Material, Tested, study};
 
 /// Lessons, and entries nothing has matched, are forgotten after this.
-pub const MEMORY_DAYS: i64 = 60;
+pub const FORGET_AFTER_DAYS: i64 = 60;
 /// The past an edit is tested on.
 pub const REPLAY_DAYS: i64 = 30;

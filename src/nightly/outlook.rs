@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::{
     learn::{Group, MIN_CORRECTIONS, MIN_DAYS, reaches},
+    learning::LearningInput,
     lesson::Lesson,
-    study::Material,
 };
 use crate::rules::RuleSet;
 
@@ -28,12 +28,12 @@ pub enum Outlook {
 }
 
 /// `id` is the correction that was just made.
-pub fn outlook(material: &Material, rules: &RuleSet, id: i64) -> Option<Outlook> {
+pub fn outlook(material: &LearningInput, rules: &RuleSet, id: i64) -> Option<Outlook> {
     let lesson = material.lessons.iter().find(|lesson| lesson.id == id)?;
     Some(of(material, rules, lesson))
 }
 
-fn of(material: &Material, rules: &RuleSet, lesson: &Lesson) -> Outlook {
+fn of(material: &LearningInput, rules: &RuleSet, lesson: &Lesson) -> Outlook {
     if lesson.is_known_to(rules) {
         return Outlook::Known;
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{
-    MEMORY_DAYS,
+    FORGET_AFTER_DAYS,
     learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS, bounded, is_shared, least_senders, why},
+    learning::{Kept, LearningInput},
     lesson::{Lesson, Wish},
-    study::{Kept, Material},
 };
 use crate::{
     model::{Instant, Priority},
@@ -17,13 +17,13 @@ use crate::{
 /// Of the words against an entry, so many in five must agree on another level for it to be changed and not retired.
 const AGREE_OF_FIVE: usize = 4;
 
-pub(super) fn candidates(material: &Material, rules: &RuleSet) -> Vec<Candidate> {
+pub(super) fn candidates(material: &LearningInput, rules: &RuleSet) -> Vec<Candidate> {
     let known = rules.learned_names();
     let kept = material.kept.iter().filter(|kept| known.contains(&kept.name.as_str()));
     kept.filter_map(|kept| overruled(material, rules, kept).or_else(|| faded(material, kept))).collect()
 }
 
-fn overruled(material: &Material, rules: &RuleSet, kept: &Kept) -> Option<Candidate> {
+fn overruled(material: &LearningInput, rules: &RuleSet, kept: &Kept) -> Option<Candidate> {
     let against: Vec<&Lesson> = material
         .lessons
         .iter()
@@ -100,12 +100,12 @@ fn changed(kept: &Kept, level: Priority, why: String) -> Option<RulesEdit> {
     Some(RulesEdit::Change { name: kept.name.clone(), entry, why })
 }
 
-fn faded(material: &Material, kept: &Kept) -> Option<Candidate> {
+fn faded(material: &LearningInput, kept: &Kept) -> Option<Candidate> {
     let newest = material.last_hit(kept).unwrap_or(kept.made_at).max(kept.made_at);
-    (newest < material.now.plus(-chrono::Duration::days(MEMORY_DAYS))).then(|| Candidate {
+    (newest < material.now.plus(-chrono::Duration::days(FORGET_AFTER_DAYS))).then(|| Candidate {
         edit: RulesEdit::Retire {
             name: kept.name.clone(),
-            why: format!("nothing has matched it for {MEMORY_DAYS} days"),
+            why: format!("nothing has matched it for {FORGET_AFTER_DAYS} days"),
         },
         reach: kept.entry.reach.clone(),
         evidence: Vec::new(),
@@ -115,7 +115,7 @@ fn faded(material: &Material, kept: &Kept) -> Option<Candidate> {
     })
 }
 
-impl Material {
+impl LearningInput {
     /// Tasks an entry decided since then and the person left so: whoever leaves most of them wants it.
     fn left_to(&self, kept: &Kept, rules: &RuleSet, since: Instant) -> usize {
         let since = |task: &&PastTask| task.created_at >= since && task.is_uncorrected();

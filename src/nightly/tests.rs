@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::Duration;
 
-use super::{Kept, Lesson, Material, Wish, study};
+use super::{Kept, LearningInput, Lesson, Wish, learning};
 use crate::{
     model::{Addressed, Facts, Instant, MailId, Priority, Status, TaskId, UrgencyOrigin},
     rules::{BUILT_IN, EntryAct, LearnedEntry, Reach, RulesEdit, apply_edits},
@@ -42,17 +42,17 @@ fn facts(sender: &str, subject: &str) -> Facts {
 }
 
 /// A past in which nothing was said yet.
-struct Past(Material);
+struct Past(LearningInput);
 
 impl Past {
     fn new() -> Self {
-        Self(Material {
+        Self(LearningInput {
             now: now(),
             zone: chrono_tz::UTC,
             rules: BUILT_IN.to_owned(),
             guidelines: String::new(),
             lessons: Vec::new(),
-            said_at: HashMap::new(),
+            level_set_at: HashMap::new(),
             tasks: Vec::new(),
             mails: Vec::new(),
             kept: Vec::new(),
@@ -62,7 +62,7 @@ impl Past {
         })
     }
 
-    fn mail(mut self, facts: &Facts, days: i64, bulk: bool) -> Self {
+    fn with_mail(mut self, facts: &Facts, days: i64, bulk: bool) -> Self {
         let mail_id = MailId(i64::try_from(self.0.mails.len()).unwrap() + 1);
         let facts = facts.clone();
         self.0.mails.push(PastMail {
@@ -77,18 +77,18 @@ impl Past {
     }
 
     /// A mail that was corrected.
-    fn said(mut self, facts: &Facts, wish: Wish, up: bool, days: i64, bulk: bool) -> Self {
+    fn with_lesson(mut self, facts: &Facts, wish: Wish, up: bool, days: i64, bulk: bool) -> Self {
         let id = i64::try_from(self.0.lessons.len()).unwrap() + 1;
         let (born_at, at) = (days_ago(days), days_ago(days).plus(Duration::hours(1)));
         let day = at.to_string().get(..10).unwrap().to_owned();
         self.0.lessons.push(Lesson { id, wish, up, facts: facts.clone(), born_at, at, day, bulk });
-        self.mail(facts, days, bulk)
+        self.with_mail(facts, days, bulk)
     }
 
-    fn task(mut self, facts: &Facts, level: Priority, days: i64, hand_ranked: bool) -> Self {
+    fn with_task(mut self, facts: &Facts, level: Priority, days: i64, hand_ranked: bool) -> Self {
         let task_id = TaskId::derive(days_ago(days), &[&self.0.tasks.len().to_string()]);
         if hand_ranked {
-            self.0.said_at.insert(task_id, days_ago(days).plus(Duration::hours(2)));
+            self.0.level_set_at.insert(task_id, days_ago(days).plus(Duration::hours(2)));
         }
         self.0.tasks.push(PastTask {
             task_id,
@@ -102,7 +102,7 @@ impl Past {
         self
     }
 
-    fn knows(mut self, entry: LearnedEntry, days: i64) -> Self {
+    fn with_entry(mut self, entry: LearnedEntry, days: i64) -> Self {
         let edit = RulesEdit::Add { entry: entry.clone(), why: "you said so".into() };
         self.0.rules = apply_edits("f", &self.0.rules, std::slice::from_ref(&edit)).unwrap();
         self.0.kept.push(Kept { name: edit.name(), entry, made_at: days_ago(days), last_hit: None });
@@ -113,11 +113,15 @@ impl Past {
     fn check(&self, adopted: &[&str], asked: &[&str]) {
         let found = study(&self.0).unwrap();
         let words = |all: &[super::Tested]| all.iter().map(|tested| tested.words.clone()).collect::<Vec<_>>();
-        assert_eq!((words(&found.adopted), words(&found.questions)), (own(adopted), own(asked)), "{found:?}");
+        assert_eq!(
+            (words(&found.adopted), words(&found.questions)),
+            (to_strings(adopted), to_strings(asked)),
+            "{found:?}"
+        );
     }
 }
 
-fn own(words: &[&str]) -> Vec<String> {
+fn to_strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
@@ -128,7 +132,8 @@ const NONE: Wish = Wish::Task(false);
 #[test]
 fn three_words_on_two_days_and_not_less() {
     let ann = facts("ann@shop.example", "Keys");
-    let says = |days: &[i64]| days.iter().fold(Past::new(), |past, day| past.said(&ann, HIGH, true, *day, false));
+    let says =
+        |days: &[i64]| days.iter().fold(Past::new(), |past, day| past.with_lesson(&ann, HIGH, true, *day, false));
     says(&[3, 2]).check(&[], &[]);
     says(&[2, 2, 2]).check(&[], &[]);
     says(&[3, 3, 2]).check(&["mail from ann@shop.example is at least high"], &[]);
@@ -138,23 +143,26 @@ fn three_words_on_two_days_and_not_less() {
     past.check(&[], &[]);
     // Nor what a name says that nobody vouches for.
     let stranger = Facts { sender_verified: false, ..ann };
-    [3, 3, 2].iter().fold(Past::new(), |past, day| past.said(&stranger, HIGH, true, *day, false)).check(&[], &[]);
+    [3, 3, 2]
+        .iter()
+        .fold(Past::new(), |past, day| past.with_lesson(&stranger, HIGH, true, *day, false))
+        .check(&[], &[]);
 }
 
 #[test]
 fn only_who_writes_to_many_and_nothing_else_is_silenced_unasked() {
     let news = facts("news@shop.example", "Offers");
-    let says = || [4, 3, 2].iter().fold(Past::new(), |past, day| past.said(&news, NONE, false, *day, true));
+    let says = || [4, 3, 2].iter().fold(Past::new(), |past, day| past.with_lesson(&news, NONE, false, *day, true));
     let rule = "mail from news@shop.example is no task";
     says().check(&[rule], &[]);
-    says().mail(&news, 5, false).check(&[], &[rule]);
+    says().with_mail(&news, 5, false).check(&[], &[rule]);
     let known = Facts { known_contact: true, ..news.clone() };
-    says().mail(&known, 5, true).check(&[], &[rule]);
+    says().with_mail(&known, 5, true).check(&[], &[rule]);
     // Anyone can write the name of a list.
     let post = |sender: &str| Facts { list_id: Some("club.example".into()), ..facts(sender, "Post") };
     let past = [("a@x.example", 4), ("b@y.example", 3), ("c@z.example", 2)]
         .iter()
-        .fold(Past::new(), |past, (sender, day)| past.said(&post(sender), NONE, false, *day, true));
+        .fold(Past::new(), |past, (sender, day)| past.with_lesson(&post(sender), NONE, false, *day, true));
     let found = study(&past.0).unwrap();
     assert!(found.adopted.is_empty() && found.questions.len() == 1, "{found:?}");
 }
@@ -162,8 +170,8 @@ fn only_who_writes_to_many_and_nothing_else_is_silenced_unasked() {
 #[test]
 fn a_task_whose_level_a_person_set_is_not_made_none() {
     let news = facts("news@shop.example", "Offers");
-    let past = [4, 3, 2].iter().fold(Past::new(), |past, day| past.said(&news, NONE, false, *day, true));
-    let past = past.task(&news, Priority::High, 2, true);
+    let past = [4, 3, 2].iter().fold(Past::new(), |past, day| past.with_lesson(&news, NONE, false, *day, true));
+    let past = past.with_task(&news, Priority::High, 2, true);
     let found = study(&past.0).unwrap();
     assert!(found.adopted.is_empty(), "{found:?}");
     assert!(found.proposals.iter().any(|kept| kept.trial.reason.contains("whose level you set")), "{found:?}");
@@ -174,11 +182,11 @@ fn what_several_taught_one_alone_does_not_unteach() {
     let word = LearnedEntry { reach: Reach::Word("standup".into()), act: EntryAct::Set(Priority::Med) };
     let about = |sender: &str| facts(sender, "Standup notes");
     let says = |senders: [&str; 3]| {
-        let past = Past::new().knows(word.clone(), 20);
+        let past = Past::new().with_entry(word.clone(), 20);
         senders
             .iter()
             .zip([4, 3, 2])
-            .fold(past, |past, (sender, day)| past.said(&about(sender), LOW, false, day, false))
+            .fold(past, |past, (sender, day)| past.with_lesson(&about(sender), LOW, false, day, false))
     };
     let retired = |past: &Past| study(&past.0).unwrap().adopted.iter().any(|edit| edit.words.contains("standup"));
     assert!(!retired(&says(["eve@evil.example", "eve@evil.example", "eve@evil.example"])));
@@ -190,13 +198,13 @@ fn an_entry_that_is_mostly_left_stands() {
     let word = LearnedEntry { reach: Reach::Word("standup".into()), act: EntryAct::Set(Priority::Med) };
     let about = |sender: &str| facts(sender, "Standup notes");
     let says = |left: usize| {
-        let past = Past::new().knows(word.clone(), 20);
+        let past = Past::new().with_entry(word.clone(), 20);
         let past = ["a@x.example", "b@y.example", "c@z.example"]
             .iter()
             .zip([4, 3, 2])
-            .fold(past, |past, (sender, day)| past.said(&about(sender), LOW, false, day, false));
+            .fold(past, |past, (sender, day)| past.with_lesson(&about(sender), LOW, false, day, false));
         let sender = |nth: usize| format!("p{nth}@firm{nth}.example");
-        (0..left).fold(past, |past, nth| past.task(&about(&sender(nth)), Priority::Med, 1, false))
+        (0..left).fold(past, |past, nth| past.with_task(&about(&sender(nth)), Priority::Med, 1, false))
     };
     let touched = |past: Past| study(&past.0).unwrap().adopted.iter().any(|edit| edit.words.contains("standup"));
     assert!(touched(says(2)) && !touched(says(3)));
@@ -205,10 +213,10 @@ fn an_entry_that_is_mostly_left_stands() {
 #[test]
 fn what_nothing_has_matched_for_sixty_days_goes() {
     let entry = LearnedEntry { reach: Reach::Sender("ann@shop.example".into()), act: EntryAct::Set(Priority::High) };
-    let gone = Past::new().knows(entry.clone(), 61);
+    let gone = Past::new().with_entry(entry.clone(), 61);
     assert!(study(&gone.0).unwrap().adopted.iter().any(|tested| matches!(tested.edit, RulesEdit::Retire { .. })));
-    Past::new().knows(entry.clone(), 59).check(&[], &[]);
-    Past::new().knows(entry, 90).mail(&facts("ann@shop.example", "Keys"), 30, false).check(&[], &[]);
+    Past::new().with_entry(entry.clone(), 59).check(&[], &[]);
+    Past::new().with_entry(entry, 90).with_mail(&facts("ann@shop.example", "Keys"), 30, false).check(&[], &[]);
 }
 
 #[test]
@@ -216,12 +224,12 @@ fn five_a_night_and_nothing_critical_for_a_crowd() {
     let mut past = Past::new();
     for nth in 0..8 {
         let sender = facts(&format!("p{nth}@firm{nth}.example"), "Keys");
-        past = [4, 3, 2].iter().fold(past, |past, day| past.said(&sender, HIGH, true, *day, false));
+        past = [4, 3, 2].iter().fold(past, |past, day| past.with_lesson(&sender, HIGH, true, *day, false));
     }
     assert_eq!(study(&past.0).unwrap().adopted.len(), 5);
     let alarm = |nth: usize| facts(&format!("p{nth}@site{nth}.example"), "Outage");
     let past = (0..3).fold(Past::new(), |past, nth| {
-        past.said(&alarm(nth), Wish::Level(Priority::Critical), true, 4 - i64::try_from(nth).unwrap(), false)
+        past.with_lesson(&alarm(nth), Wish::Level(Priority::Critical), true, 4 - i64::try_from(nth).unwrap(), false)
     });
     let found = study(&past.0).unwrap();
     let acts: Vec<EntryAct> = found.adopted.iter().filter_map(|tested| Some(tested.edit.entry()?.act)).collect();

@@ -92,7 +92,7 @@ impl App {
         self.reflections().append_corrections(&fresh);
         let about: Vec<i64> = fresh.iter().rev().filter(|row| what(row)).map(|row| row.correction).collect();
         let Some(newest) = fresh.iter().rev().find(|row| what(row)).map(|row| row.kind) else { return Ok(None) };
-        let material = self.material().await?;
+        let material = self.gather_learning_input().await?;
         let told = tokio::task::spawn_blocking(move || {
             let rules = RuleSet::parse("rules/priority.yml", &material.rules).ok()?;
             about.iter().find_map(|id| outlook(&material, &rules, *id)).map(|outlook| outlook.to_string())

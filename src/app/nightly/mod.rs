@@ -18,7 +18,7 @@ use self::rewrite::{Draft, Rewritten};
 use super::App;
 use crate::{
     model::{AccountId, Instant, RunId},
-    nightly::{Findings, Material, NightlyDue, NightlySchedule, study},
+    nightly::{LearningInput, LearningOutcome, NightlyDue, NightlySchedule, derive_edits},
     store::{
         StoreError, Write,
         nightly::{BeginNightly, DuplicateTasks, EndNightly, NightlyRow},
@@ -36,7 +36,7 @@ pub struct NightlyReport {
     pub date: String,
     pub run_id: RunId,
     #[serde(flatten)]
-    pub findings: Findings,
+    pub learning: LearningOutcome,
     /// Tasks that were cancelled because an older one is the same.
     pub duplicates: Vec<DuplicateTasks>,
     /// The version of the rules it made; none when nothing changed.
@@ -74,12 +74,16 @@ impl NightlyJob {
 
 impl App {
     /// Tonight's proposal, now. Nothing is touched.
-    pub async fn preview_nightly(&self) -> anyhow::Result<Findings> {
-        let material = self.material().await?;
+    pub async fn preview_nightly(&self) -> anyhow::Result<LearningOutcome> {
+        let material = self.gather_learning_input().await?;
         let files = (material.rules.clone(), material.guidelines.clone());
-        let studied = tokio::task::spawn_blocking(move || study(&material)).await?;
+        let studied = tokio::task::spawn_blocking(move || derive_edits(&material)).await?;
         // Into a broken file nothing is learned, which every door says already.
-        Ok(studied.unwrap_or_else(|_| Findings { rules: files.0, guidelines: files.1, ..Findings::default() }))
+        Ok(studied.unwrap_or_else(|_| LearningOutcome {
+            rules: files.0,
+            guidelines: files.1,
+            ..LearningOutcome::default()
+        }))
     }
 
     /// The nightly job, unless it was done today. Belongs to the worker.
@@ -159,14 +163,14 @@ impl App {
         NightlySchedule::new(line, self.config.me.time_zone).ok_or_else(|| anyhow::anyhow!("'{line}' is no cron line"))
     }
 
-    async fn material(&self) -> anyhow::Result<Material> {
+    async fn gather_learning_input(&self) -> anyhow::Result<LearningInput> {
         let mut files = self.files_or_no_rules()?;
         if self.is_cut_off(&files.rules) {
             files.rules.clear();
         }
         let (now, zone) = (self.clock.now(), self.config.me.time_zone);
         let gather = move |reader: &crate::store::StoreReader<'_>| {
-            Material::gather(reader, now, zone, files.rules, files.guidelines)
+            LearningInput::gather(reader, now, zone, files.rules, files.guidelines)
         };
         Ok(self.store.read(gather).await?)
     }
@@ -176,7 +180,7 @@ impl App {
         let begin = BeginNightly { date: date.clone(), scheduled_at, run_id, missed, at: self.clock.now() };
         self.store.write(Write::BeginNightly(Box::new(begin))).await?;
         self.reflections().mend(&self.store).await?;
-        let (findings, version) = self.learn(run_id).await?;
+        let (findings, version) = self.learn_and_rewrite_rules(run_id).await?;
         let duplicates = self.cancel_twins().await?;
         let account = self.store.read(|reader| reader.first_unretired_account()).await?;
         let questions = findings.questions.iter().map(|asked| self.question(asked, run_id)).collect();
@@ -192,7 +196,7 @@ impl App {
         };
         self.store.write(Write::EndNightly(Box::new(end))).await?;
         let reranked = self.rerank_by_current_rules().await?;
-        Ok(NightlyReport { date, run_id, findings, duplicates, version, reranked })
+        Ok(NightlyReport { date, run_id, learning: findings, duplicates, version, reranked })
     }
 
     /// Of a broken file the last good set counts, and that has ranked everything already.
@@ -201,28 +205,28 @@ impl App {
     }
 
     /// What a night that was cut off had written already: it does not study twice.
-    async fn learned_by(&self, run_id: RunId) -> anyhow::Result<Option<(Findings, i64)>> {
+    async fn find_learned_by_run(&self, run_id: RunId) -> anyhow::Result<Option<(LearningOutcome, i64)>> {
         let rows = self.store.read(|reader| reader.rules_versions()).await?;
         let Some(row) = rows.into_iter().find(|row| row.who == "night" && row.run_id == run_id.to_string()) else {
             return Ok(None);
         };
         let adopted = serde_json::from_value(row.edits.get("edits").cloned().unwrap_or_default()).unwrap_or_default();
         let (rules, guidelines) = (row.rules, row.guidelines);
-        Ok(Some((Findings { adopted, rules, guidelines, ..Findings::default() }, row.version)))
+        Ok(Some((LearningOutcome { adopted, rules, guidelines, ..LearningOutcome::default() }, row.version)))
     }
 
     /// Studies, and writes what passed. Starts over when a person edits a file meanwhile.
-    async fn learn(&self, run_id: RunId) -> anyhow::Result<(Findings, Option<i64>)> {
+    async fn learn_and_rewrite_rules(&self, run_id: RunId) -> anyhow::Result<(LearningOutcome, Option<i64>)> {
         let _turn = self.rules_turn().await?;
         self.settle_intents().await?;
-        if let Some((findings, version)) = self.learned_by(run_id).await? {
+        if let Some((findings, version)) = self.find_learned_by_run(run_id).await? {
             return Ok((findings, Some(version)));
         }
         for _ in 0..MAX_TRIES {
-            let material = self.material().await?;
+            let material = self.gather_learning_input().await?;
             let (rules, guidelines) = (material.rules.clone(), material.guidelines.clone());
             let studied = tokio::task::spawn_blocking(move || {
-                let findings = study(&material);
+                let findings = derive_edits(&material);
                 (material, findings)
             });
             let (material, findings) = studied.await?;
@@ -231,7 +235,7 @@ impl App {
                 // Said by every door already; there is nothing to learn into.
                 Err(error) => {
                     tracing::warn!("{error}");
-                    return Ok((Findings { rules, guidelines, ..Findings::default() }, None));
+                    return Ok((LearningOutcome { rules, guidelines, ..LearningOutcome::default() }, None));
                 }
             };
             let draft = Draft::of_night(&findings, &material, run_id, self.clock.now());
@@ -243,7 +247,7 @@ impl App {
         }
         tracing::warn!("the rules are being edited; nothing was learned tonight");
         let files = self.files_or_no_rules()?;
-        Ok((Findings { rules: files.rules, guidelines: files.guidelines, ..Findings::default() }, None))
+        Ok((LearningOutcome { rules: files.rules, guidelines: files.guidelines, ..LearningOutcome::default() }, None))
     }
 
     async fn cancel_twins(&self) -> anyhow::Result<Vec<DuplicateTasks>> {

@@ -9,7 +9,7 @@ use super::files::Files;
 use crate::{
     app::App,
     model::{Instant, ItemId, RunId},
-    nightly::{Findings, Material, Tested},
+    nightly::{LearningInput, LearningOutcome, Tested},
     rules::{FileReplaceOutcome, RuleSet, RulesEdit, keep_as_last_good, read_or_empty, replace_if_unchanged},
     store::{
         Receipt, Write,
@@ -36,7 +36,7 @@ pub(super) enum Rewritten {
 }
 
 impl Draft {
-    pub(super) fn of_night(findings: &Findings, material: &Material, run_id: RunId, at: Instant) -> Self {
+    pub(super) fn of_night(findings: &LearningOutcome, material: &LearningInput, run_id: RunId, at: Instant) -> Self {
         let mut keep = remembered(&findings.adopted, &run_id.to_string(), at);
         // Taken out by a person: a word like a rollback.
         let gone = material.kept.iter().filter(|kept| findings.taken_out.contains(&kept.name));

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     app::{App, Held, NightlyReport, ReflectOutcome, VersionDetail, WhatIf, WhatIfChange},
-    nightly::{Findings, Tested},
+    nightly::{LearningOutcome, Tested},
     store::{nightly::LearnedEntryRow, value::TaskRow},
 };
 
@@ -178,7 +178,7 @@ fn print_answer(screen: Screen, answer: &Value) -> io::Result<()> {
 
 pub(super) fn print_report(screen: Screen, report: &NightlyReport) -> io::Result<()> {
     screen.line(&format!("The night of {}:", report.date))?;
-    print_findings(screen, &report.findings)?;
+    print_findings(screen, &report.learning)?;
     for twins in &report.duplicates {
         screen.line(&format!("  cancelled {}: {} ({})", twins.newer, twins.why, twins.older))?;
     }
@@ -188,7 +188,7 @@ pub(super) fn print_report(screen: Screen, report: &NightlyReport) -> io::Result
     screen.line(&format!("{} open tasks changed their level.", report.reranked))
 }
 
-fn print_findings(screen: Screen, findings: &Findings) -> io::Result<()> {
+fn print_findings(screen: Screen, findings: &LearningOutcome) -> io::Result<()> {
     let parts =
         [("Learned", &findings.adopted), ("Asks you", &findings.questions), ("Kept as proposals", &findings.proposals)];
     for (title, edits) in parts.iter().filter(|(_, edits)| !edits.is_empty()) {

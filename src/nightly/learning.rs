@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    MEMORY_DAYS, REPLAY_DAYS,
+    FORGET_AFTER_DAYS, REPLAY_DAYS,
     gate::{self, Trial},
     guide,
     learn::{self, Candidate, Unlearned},
@@ -26,11 +26,11 @@ use crate::{
 /// Edits of one night; and questions, which are not edits before they are answered. A person can read five.
 const MAX_EDITS: usize = 5;
 /// The name errors show; the text is the file's.
-const FILE: &str = "rules/priority.yml";
+const RULES_FILE_NAME: &str = "rules/priority.yml";
 
 /// Everything a night is told.
 #[derive(Debug, Clone)]
-pub struct Material {
+pub struct LearningInput {
     pub now: Instant,
     pub zone: Tz,
     /// The bytes of both files.
@@ -38,7 +38,7 @@ pub struct Material {
     pub guidelines: String,
     pub lessons: Vec<Lesson>,
     /// When a person last set the level of a task.
-    pub said_at: HashMap<TaskId, Instant>,
+    pub level_set_at: HashMap<TaskId, Instant>,
     pub tasks: Vec<PastTask>,
     pub mails: Vec<PastMail>,
     pub kept: Vec<Kept>,
@@ -70,7 +70,7 @@ pub struct Tested {
 
 /// What the night found.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Findings {
+pub struct LearningOutcome {
     pub adopted: Vec<Tested>,
     /// To be asked: the person decides.
     pub questions: Vec<Tested>,
@@ -88,9 +88,9 @@ pub struct Findings {
     pub hits: Vec<(String, u64, Option<Instant>)>,
 }
 
-impl Material {
+impl LearningInput {
     pub fn gather(reader: &StoreReader<'_>, now: Instant, zone: Tz, rules: String, guidelines: String) -> Stored<Self> {
-        let since = now.plus(-Duration::days(MEMORY_DAYS));
+        let since = now.plus(-Duration::days(FORGET_AFTER_DAYS));
         let mut rows = reader.priority_lessons(since)?;
         rows.extend(reader.task_lessons(since)?);
         let said = rows.iter().filter(|row| row.correction.kind == CorrectionKind::Priority);
@@ -108,7 +108,7 @@ impl Material {
             rules,
             guidelines,
             lessons: lessons(rows, zone),
-            said_at,
+            level_set_at: said_at,
             tasks: reader.past_tasks(Some(since))?,
             mails: reader.past_mails(since)?,
             kept,
@@ -118,17 +118,17 @@ impl Material {
         })
     }
 
-    pub(super) fn replay_since(&self) -> Instant {
+    pub(super) fn replay_start(&self) -> Instant {
         self.now.plus(-Duration::days(REPLAY_DAYS))
     }
 
     /// The tasks an edit is tested on.
-    pub(super) fn replayed(&self) -> impl Iterator<Item = &PastTask> {
-        self.tasks.iter().filter(|task| task.created_at >= self.replay_since())
+    pub(super) fn replayed_tasks(&self) -> impl Iterator<Item = &PastTask> {
+        self.tasks.iter().filter(|task| task.created_at >= self.replay_start())
     }
 
     pub(super) fn recent_lessons(&self) -> impl Iterator<Item = &Lesson> {
-        self.lessons.iter().filter(|lesson| lesson.at >= self.replay_since())
+        self.lessons.iter().filter(|lesson| lesson.at >= self.replay_start())
     }
 
     /// Waits for an answer, or was not answered and nothing new was said since.
@@ -147,7 +147,7 @@ impl Material {
 
 /// Entries of ours that are not in the file any more. From a file that does not parse nothing was taken out.
 fn taken_out<'k>(kept: &'k [Kept], rules: &str) -> Vec<&'k Kept> {
-    let Ok(rules) = parse(rules) else { return Vec::new() };
+    let Ok(rules) = parse_rules(rules) else { return Vec::new() };
     kept.iter().filter(|kept| !rules.learned_names().contains(&kept.name.as_str())).collect()
 }
 
@@ -157,19 +157,25 @@ fn kept(row: LearnedEntryRow) -> Option<Kept> {
 }
 
 /// Tonight's proposal. Errs when the file is broken: then nothing is learned until it is mended.
-pub fn study(material: &Material) -> Result<Findings, RulesEditError> {
-    let first = parse(&material.rules)?;
-    let mut desk =
-        Desk { material, first: first.clone(), now: first, text: material.rules.clone(), found: Findings::default() };
+pub fn derive_edits(material: &LearningInput) -> Result<LearningOutcome, RulesEditError> {
+    let first = parse_rules(&material.rules)?;
+    let mut desk = LearningState {
+        material,
+        rules_at_start: first.clone(),
+        rules_so_far: first,
+        text: material.rules.clone(),
+        outcome: LearningOutcome::default(),
+    };
     let gone = taken_out(&material.kept, &material.rules);
-    desk.found.taken_out = gone.iter().map(|kept| kept.name.clone()).collect();
-    let overruled = overrule::candidates(material, &desk.first);
+    desk.outcome.taken_out = gone.iter().map(|kept| kept.name.clone()).collect();
+    let overruled = overrule::candidates(material, &desk.rules_at_start);
     let touched: Vec<Reach> = overruled.iter().map(|candidate| candidate.reach.clone()).collect();
-    let learned = learn::candidates(material, &desk.first).into_iter().filter(|new| !touched.contains(&new.reach));
+    let learned =
+        learn::candidates(material, &desk.rules_at_start).into_iter().filter(|new| !touched.contains(&new.reach));
     for candidate in overruled.into_iter().chain(learned) {
-        desk.try_out(candidate);
+        desk.try_candidate(candidate);
     }
-    let Desk { text, mut found, .. } = desk;
+    let LearningState { text, outcome: mut found, .. } = desk;
     found.guidelines_lines = guide::lines(&material.replies);
     found.guidelines = guide::rewritten(&material.guidelines, &found.guidelines_lines);
     found.hits = material.kept.iter().map(|kept| material.hits(kept)).collect();
@@ -177,46 +183,46 @@ pub fn study(material: &Material) -> Result<Findings, RulesEditError> {
     Ok(found)
 }
 
-fn parse(text: &str) -> Result<RuleSet, RulesEditError> {
+fn parse_rules(text: &str) -> Result<RuleSet, RulesEditError> {
     // It would pass for a set without rules.
     if text.trim().is_empty() {
         return Err(RulesEditError::FileMissing);
     }
-    RuleSet::parse(FILE, text).map_err(|error| RulesEditError::FileBroken(Box::new(error)))
+    RuleSet::parse(RULES_FILE_NAME, text).map_err(|error| RulesEditError::FileBroken(Box::new(error)))
 }
 
-struct Desk<'a> {
-    material: &'a Material,
+struct LearningState<'a> {
+    material: &'a LearningInput,
     /// What counted when the night began.
-    first: RuleSet,
+    rules_at_start: RuleSet,
     /// With the edits adopted so far.
-    now: RuleSet,
+    rules_so_far: RuleSet,
     text: String,
-    found: Findings,
+    outcome: LearningOutcome,
 }
 
-impl Desk<'_> {
-    fn try_out(&mut self, candidate: Candidate) {
-        let full = if candidate.asked { self.found.questions.len() } else { self.found.adopted.len() } >= MAX_EDITS;
+impl LearningState<'_> {
+    fn try_candidate(&mut self, candidate: Candidate) {
+        let full = if candidate.asked { self.outcome.questions.len() } else { self.outcome.adopted.len() } >= MAX_EDITS;
         if full || (candidate.asked && self.material.is_asked(&candidate)) {
             return;
         }
-        let (text, after) = match apply_edits(FILE, &self.text, std::slice::from_ref(&candidate.edit))
-            .and_then(|text| parse(&text).map(|rules| (text, rules)))
+        let (text, after) = match apply_edits(RULES_FILE_NAME, &self.text, std::slice::from_ref(&candidate.edit))
+            .and_then(|text| parse_rules(&text).map(|rules| (text, rules)))
         {
             Ok(edited) => edited,
             Err(error) => {
                 let trial = Trial { reason: error.to_string(), ..Trial::default() };
-                return self.found.proposals.push(tested(candidate, trial));
+                return self.outcome.proposals.push(tested(candidate, trial));
             }
         };
-        let trial = gate::test(self.material, &candidate, &self.first, &self.now, &after);
+        let trial = gate::test(self.material, &candidate, &self.rules_at_start, &self.rules_so_far, &after);
         match (trial.passed, candidate.asked) {
-            (false, _) => self.found.proposals.push(tested(candidate, trial)),
-            (true, true) => self.found.questions.push(tested(candidate, trial)),
+            (false, _) => self.outcome.proposals.push(tested(candidate, trial)),
+            (true, true) => self.outcome.questions.push(tested(candidate, trial)),
             (true, false) => {
-                self.found.adopted.push(tested(candidate, trial));
-                (self.text, self.now) = (text, after);
+                self.outcome.adopted.push(tested(candidate, trial));
+                (self.text, self.rules_so_far) = (text, after);
             }
         }
     }
@@ -227,7 +233,7 @@ fn tested(candidate: Candidate, trial: Trial) -> Tested {
     Tested { key: reach.key(), words: edit.describe(), edit, evidence, trial }
 }
 
-impl Material {
+impl LearningInput {
     fn hits(&self, kept: &Kept) -> (String, u64, Option<Instant>) {
         let since = |mail: &&PastMail| mail.arrived_at >= kept.made_at;
         let mails = self.mails.iter().filter(since).filter(|mail| kept.entry.reach.covers(&mail.facts));
