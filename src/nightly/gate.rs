@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     learn::Candidate,
     learning::LearningInput,
-    lesson::{Lesson, Wish},
+    lesson::{Lesson, LessonTarget},
 };
 use crate::{
     model::{Facts, Instant, Priority, TaskId},
@@ -170,7 +170,7 @@ fn superseded(material: &LearningInput, candidate: &Candidate, facts: &Facts, ta
         && material.level_set_at.get(&task_id).is_some_and(|at| *at < candidate.since)
         && material.lessons.iter().any(|lesson| {
             candidate.evidence.contains(&lesson.id)
-                && matches!(lesson.wish, Wish::Level(_))
+                && matches!(lesson.target, LessonTarget::Level(_))
                 && lesson.facts.sender == facts.sender
         })
 }

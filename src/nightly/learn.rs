@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::{
     learning::LearningInput,
-    lesson::{Lesson, Wish},
+    lesson::{Lesson, LessonTarget},
 };
 use crate::{
     model::{Facts, Instant, Priority},
@@ -45,12 +45,12 @@ pub(super) fn reaches(lesson: &Lesson) -> Vec<Reach> {
     }
     let mut all = vec![Reach::Sender(facts.sender.clone())];
     all.extend(facts.list_id.iter().map(|list| Reach::ListId(list.to_lowercase())));
-    match lesson.wish {
-        Wish::Level(_) => {
+    match lesson.target {
+        LessonTarget::Level(_) => {
             all.push(Reach::Domain(facts.sender_domain.clone()));
             all.extend(subject_words(&facts.subject).collect::<BTreeSet<_>>().into_iter().map(Reach::Word));
         }
-        Wish::Task(_) => {
+        LessonTarget::Task(_) => {
             let first = subject_words(&facts.subject).next();
             all.extend(first.map(|word| Reach::Template(facts.sender_domain.clone(), word)));
         }
@@ -60,11 +60,11 @@ pub(super) fn reaches(lesson: &Lesson) -> Vec<Reach> {
 }
 
 /// What an entry for this wish would do.
-pub(super) fn act(wish: Wish, up: bool) -> EntryAct {
+pub(super) fn act(wish: LessonTarget, up: bool) -> EntryAct {
     match (wish, up) {
-        (Wish::Level(level), true) => EntryAct::Set(level),
-        (Wish::Level(level), false) => EntryAct::Cap(level),
-        (Wish::Task(opens), _) => EntryAct::Task(opens),
+        (LessonTarget::Level(level), true) => EntryAct::Set(level),
+        (LessonTarget::Level(level), false) => EntryAct::Cap(level),
+        (LessonTarget::Task(opens), _) => EntryAct::Task(opens),
     }
 }
 
@@ -99,7 +99,7 @@ pub(super) fn candidates(material: &LearningInput, rules: &RuleSet) -> Vec<Candi
         let covered = |found: &[Candidate]| {
             found.iter().any(|known| {
                 known.reach.covers(&lesson.facts)
-                    && known.edit.entry().is_some_and(|entry| entry.act == act(lesson.wish, lesson.up))
+                    && known.edit.entry().is_some_and(|entry| entry.act == act(lesson.target, lesson.is_raise))
             })
         };
         if covered(&found) {
@@ -123,8 +123,8 @@ pub(super) fn candidates(material: &LearningInput, rules: &RuleSet) -> Vec<Candi
 /// The lessons that want one thing within one reach.
 pub(super) struct Group<'a> {
     reach: Reach,
-    wish: Wish,
-    up: bool,
+    target: LessonTarget,
+    is_raise: bool,
     pub(super) support: Vec<&'a Lesson>,
     against: usize,
     /// The newest word within reach is one of the support.
@@ -137,19 +137,19 @@ impl<'a> Group<'a> {
         let within = material.lessons.iter().filter(|lesson| {
             reach.covers(&lesson.facts)
                 && since.is_none_or(|since| lesson.at > since)
-                && matches!(lesson.wish, Wish::Level(_)) == matches!(like.wish, Wish::Level(_))
+                && matches!(lesson.target, LessonTarget::Level(_)) == matches!(like.target, LessonTarget::Level(_))
         });
         let (mut support, mut against, mut fresh) = (Vec::new(), 0, false);
         for lesson in within {
-            let same = lesson.wish == like.wish && lesson.up == like.up;
-            fresh = same || (fresh && !contradicts(lesson.wish, like));
+            let same = lesson.target == like.target && lesson.is_raise == like.is_raise;
+            fresh = same || (fresh && !contradicts(lesson.target, like));
             if same {
                 support.push(lesson);
-            } else if contradicts(lesson.wish, like) {
+            } else if contradicts(lesson.target, like) {
                 against += 1;
             }
         }
-        Self { reach, wish: like.wish, up: like.up, support, against, fresh }
+        Self { reach, target: like.target, is_raise: like.is_raise, support, against, fresh }
     }
 
     pub(super) fn days(&self) -> usize {
@@ -173,7 +173,7 @@ impl<'a> Group<'a> {
         if !is_shared(&self.reach) {
             return true;
         }
-        if self.up {
+        if self.is_raise {
             return self.silent(material, rules) <= (self.support.len() / MOST_SILENT).max(1);
         }
         let senders = self.senders();
@@ -206,7 +206,7 @@ impl<'a> Group<'a> {
     }
 
     pub(super) fn entry(&self) -> LearnedEntry {
-        LearnedEntry { reach: self.reach.clone(), act: bounded(&self.reach, act(self.wish, self.up)) }
+        LearnedEntry { reach: self.reach.clone(), act: bounded(&self.reach, act(self.target, self.is_raise)) }
     }
 
     /// Lowering anyone but a bulk sender is for the person to say. Someone who also writes by hand is none.
@@ -238,16 +238,16 @@ impl<'a> Group<'a> {
 }
 
 /// Whether a wish within the same reach speaks against an entry for `like`.
-fn contradicts(wish: Wish, like: &Lesson) -> bool {
-    match (wish, like.wish) {
-        (Wish::Level(other), Wish::Level(level)) => {
-            if like.up {
+fn contradicts(wish: LessonTarget, like: &Lesson) -> bool {
+    match (wish, like.target) {
+        (LessonTarget::Level(other), LessonTarget::Level(level)) => {
+            if like.is_raise {
                 other < level
             } else {
                 other > level
             }
         }
-        (Wish::Task(other), Wish::Task(opens)) => other != opens,
+        (LessonTarget::Task(other), LessonTarget::Task(opens)) => other != opens,
         _ => false,
     }
 }

@@ -11,7 +11,7 @@ use super::{
     gate::{self, Trial},
     guide,
     learn::{self, Candidate, Unlearned},
-    lesson::{Lesson, lessons},
+    lesson::{Lesson, collect_lessons},
     overrule,
 };
 use crate::{
@@ -107,7 +107,7 @@ impl LearningInput {
             zone,
             rules,
             guidelines,
-            lessons: lessons(rows, zone),
+            lessons: collect_lessons(rows, zone),
             level_set_at: said_at,
             tasks: reader.past_tasks(Some(since))?,
             mails: reader.past_mails(since)?,

@@ -11,7 +11,7 @@ use crate::{
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Wish {
+pub enum LessonTarget {
     Level(Priority),
     /// The mail is a task, or is none.
     Task(bool),
@@ -21,11 +21,11 @@ pub enum Wish {
 pub struct Lesson {
     /// The number of the correction.
     pub id: i64,
-    pub wish: Wish,
+    pub target: LessonTarget,
     /// Where the person wanted it from there: up is true. Of a task: opened is up.
-    pub up: bool,
+    pub is_raise: bool,
     pub facts: Facts,
-    pub born_at: Instant,
+    pub created_at: Instant,
     pub at: Instant,
     /// The local date of the correction.
     pub day: String,
@@ -34,7 +34,7 @@ pub struct Lesson {
 
 /// The person's last word on each task and mail, measured from where the program had it. What was typed in by hand
 /// teaches nothing about mail.
-pub fn lessons(rows: Vec<LessonRow>, zone: Tz) -> Vec<Lesson> {
+pub fn collect_lessons(rows: Vec<LessonRow>, zone: Tz) -> Vec<Lesson> {
     let mut last: HashMap<(Option<TaskId>, Option<MailId>), (String, Lesson)> = HashMap::new();
     for row in rows {
         let about = match row.correction.kind {
@@ -42,7 +42,7 @@ pub fn lessons(rows: Vec<LessonRow>, zone: Tz) -> Vec<Lesson> {
             _ => (None, row.correction.mail_id),
         };
         let from = last.get(&about).map_or_else(|| row.correction.from.clone(), |(from, _)| from.clone());
-        if let Some(lesson) = lesson(row, &from, zone) {
+        if let Some(lesson) = lesson_from_row(row, &from, zone) {
             last.insert(about, (from, lesson));
         }
     }
@@ -51,29 +51,38 @@ pub fn lessons(rows: Vec<LessonRow>, zone: Tz) -> Vec<Lesson> {
     lessons
 }
 
-fn lesson(row: LessonRow, from: &str, zone: Tz) -> Option<Lesson> {
+fn lesson_from_row(row: LessonRow, from: &str, zone: Tz) -> Option<Lesson> {
     let LessonRow { correction, facts, created_at: born_at, bulk } = row;
     correction.mail_id?;
     let (wish, up) = match correction.kind {
         CorrectionKind::Priority => {
             let (from, to) = (from.parse::<Priority>().ok()?, correction.to.parse::<Priority>().ok()?);
-            (Wish::Level(to), to > from)
+            (LessonTarget::Level(to), to > from)
         }
-        CorrectionKind::NotATask => (Wish::Task(false), false),
-        CorrectionKind::MakeTask => (Wish::Task(true), true),
+        CorrectionKind::NotATask => (LessonTarget::Task(false), false),
+        CorrectionKind::MakeTask => (LessonTarget::Task(true), true),
         _ => return None,
     };
     let day = correction.at.utc().with_timezone(&zone).format("%Y-%m-%d").to_string();
-    Some(Lesson { id: correction.correction, wish, up, facts, born_at, at: correction.at, day, bulk })
+    Some(Lesson {
+        id: correction.correction,
+        target: wish,
+        is_raise: up,
+        facts,
+        created_at: born_at,
+        at: correction.at,
+        day,
+        bulk,
+    })
 }
 
 impl Lesson {
     /// Whether the rules give it by themselves what the person wanted.
     pub fn is_known_to(&self, rules: &RuleSet) -> bool {
-        match self.wish {
-            Wish::Level(level) => rules.rank(&self.facts, self.born_at).level == level,
-            Wish::Task(opens) => {
-                rules.find_task_rule(&self.facts, self.born_at).is_some_and(|taught| taught.opens == opens)
+        match self.target {
+            LessonTarget::Level(level) => rules.rank(&self.facts, self.created_at).level == level,
+            LessonTarget::Task(opens) => {
+                rules.find_task_rule(&self.facts, self.created_at).is_some_and(|taught| taught.opens == opens)
             }
         }
     }

@@ -20,7 +20,7 @@ pub use gate::{Case, Trial};
 pub use learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS};
 pub(crate) use learning::{Approved, approved};
 pub use learning::{Kept, LearningInput, LearningOutcome, Tested, derive_edits};
-pub use lesson::{Lesson, Wish, lessons};
+pub use lesson::{Lesson, LessonTarget, collect_lessons};
 pub use outlook::{Outlook, outlook};
 pub use schedule::{NightlyDue, NightlySchedule};
 

@@ -6,7 +6,7 @@ use super::{
     FORGET_AFTER_DAYS,
     learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS, bounded, is_shared, least_senders, why},
     learning::{Kept, LearningInput},
-    lesson::{Lesson, Wish},
+    lesson::{Lesson, LessonTarget},
 };
 use crate::{
     model::{Instant, Priority},
@@ -64,20 +64,23 @@ fn speaks_against(lesson: &Lesson, rules: &RuleSet, kept: &Kept) -> bool {
     if !kept.entry.reach.covers(&lesson.facts) {
         return false;
     }
-    match (lesson.wish, kept.entry.act) {
-        (Wish::Level(level), EntryAct::Set(_) | EntryAct::Cap(_)) => {
-            let verdict = rules.rank(&lesson.facts, lesson.born_at);
+    match (lesson.target, kept.entry.act) {
+        (LessonTarget::Level(level), EntryAct::Set(_) | EntryAct::Cap(_)) => {
+            let verdict = rules.rank(&lesson.facts, lesson.created_at);
             verdict.rule == kept.name && verdict.level != level
         }
-        (Wish::Task(opens), EntryAct::Task(taught)) => opens != taught,
+        (LessonTarget::Task(opens), EntryAct::Task(taught)) => opens != taught,
         _ => false,
     }
 }
 
 /// The level nearly all of them want.
 fn wanted(against: &[&Lesson]) -> Option<Priority> {
-    let levels =
-        || against.iter().filter_map(|lesson| if let Wish::Level(level) = lesson.wish { Some(level) } else { None });
+    let levels = || {
+        against
+            .iter()
+            .filter_map(|lesson| if let LessonTarget::Level(level) = lesson.target { Some(level) } else { None })
+    };
     Priority::ALL
         .iter()
         .copied()
@@ -85,7 +88,7 @@ fn wanted(against: &[&Lesson]) -> Option<Priority> {
 }
 
 fn gives(rules: &RuleSet, against: &[&Lesson], level: Priority) -> bool {
-    let given = against.iter().filter(|lesson| rules.rank(&lesson.facts, lesson.born_at).level == level);
+    let given = against.iter().filter(|lesson| rules.rank(&lesson.facts, lesson.created_at).level == level);
     given.count() * 5 >= against.len() * AGREE_OF_FIVE
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::Duration;
 
-use super::{Kept, LearningInput, Lesson, Wish, learning};
+use super::{Kept, LearningInput, Lesson, LessonTarget, learning};
 use crate::{
     model::{Addressed, Facts, Instant, MailId, Priority, Status, TaskId, UrgencyOrigin},
     rules::{BUILT_IN, EntryAct, LearnedEntry, Reach, RulesEdit, apply_edits},
@@ -77,11 +77,20 @@ impl Past {
     }
 
     /// A mail that was corrected.
-    fn with_lesson(mut self, facts: &Facts, wish: Wish, up: bool, days: i64, bulk: bool) -> Self {
+    fn with_lesson(mut self, facts: &Facts, wish: LessonTarget, up: bool, days: i64, bulk: bool) -> Self {
         let id = i64::try_from(self.0.lessons.len()).unwrap() + 1;
         let (born_at, at) = (days_ago(days), days_ago(days).plus(Duration::hours(1)));
         let day = at.to_string().get(..10).unwrap().to_owned();
-        self.0.lessons.push(Lesson { id, wish, up, facts: facts.clone(), born_at, at, day, bulk });
+        self.0.lessons.push(Lesson {
+            id,
+            target: wish,
+            is_raise: up,
+            facts: facts.clone(),
+            created_at: born_at,
+            at,
+            day,
+            bulk,
+        });
         self.with_mail(facts, days, bulk)
     }
 
@@ -125,9 +134,9 @@ fn to_strings(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-const LOW: Wish = Wish::Level(Priority::Low);
-const HIGH: Wish = Wish::Level(Priority::High);
-const NONE: Wish = Wish::Task(false);
+const LOW: LessonTarget = LessonTarget::Level(Priority::Low);
+const HIGH: LessonTarget = LessonTarget::Level(Priority::High);
+const NONE: LessonTarget = LessonTarget::Task(false);
 
 #[test]
 fn three_words_on_two_days_and_not_less() {
@@ -229,7 +238,13 @@ fn five_a_night_and_nothing_critical_for_a_crowd() {
     assert_eq!(study(&past.0).unwrap().adopted.len(), 5);
     let alarm = |nth: usize| facts(&format!("p{nth}@site{nth}.example"), "Outage");
     let past = (0..3).fold(Past::new(), |past, nth| {
-        past.with_lesson(&alarm(nth), Wish::Level(Priority::Critical), true, 4 - i64::try_from(nth).unwrap(), false)
+        past.with_lesson(
+            &alarm(nth),
+            LessonTarget::Level(Priority::Critical),
+            true,
+            4 - i64::try_from(nth).unwrap(),
+            false,
+        )
     });
     let found = study(&past.0).unwrap();
     let acts: Vec<EntryAct> = found.adopted.iter().filter_map(|tested| Some(tested.edit.entry()?.act)).collect();
