@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    learn::Candidate,
+    candidates::Candidate,
     learning::LearningInput,
     lesson::{Lesson, LessonTarget},
 };

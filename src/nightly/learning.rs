@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     FORGET_AFTER_DAYS, REPLAY_DAYS,
+    candidates::{self, Candidate, UnlearnedAt},
+    entry_review,
     gate::{self, Trial},
     guide,
-    learn::{self, Candidate, Unlearned},
     lesson::{Lesson, collect_lessons},
-    overrule,
 };
 use crate::{
     model::{Instant, ItemId, TaskId},
@@ -42,7 +42,7 @@ pub struct LearningInput {
     pub tasks: Vec<PastTask>,
     pub mails: Vec<PastMail>,
     pub kept: Vec<Kept>,
-    pub unlearned: Unlearned,
+    pub unlearned: UnlearnedAt,
     pub asked: Vec<ProposalRow>,
     pub replies: Vec<ReplyOutcome>,
 }
@@ -95,7 +95,7 @@ impl LearningInput {
         rows.extend(reader.task_lessons(since)?);
         let said = rows.iter().filter(|row| row.correction.kind == CorrectionKind::Priority);
         let said_at = said.filter_map(|row| Some((row.correction.task_id?, row.correction.at))).collect();
-        let mut unlearned: Unlearned = reader.unlearned_reaches()?.into_iter().collect();
+        let mut unlearned: UnlearnedAt = reader.unlearned_reaches()?.into_iter().collect();
         let kept: Vec<Kept> = reader.learned_entries()?.into_iter().filter_map(kept).collect();
         // Taking an entry out of the file is a word like a rollback, and counts from now on.
         let gone = taken_out(&kept, &rules);
@@ -168,10 +168,11 @@ pub fn derive_edits(material: &LearningInput) -> Result<LearningOutcome, RulesEd
     };
     let gone = taken_out(&material.kept, &material.rules);
     desk.outcome.taken_out = gone.iter().map(|kept| kept.name.clone()).collect();
-    let overruled = overrule::candidates(material, &desk.rules_at_start);
+    let overruled = entry_review::review_entries(material, &desk.rules_at_start);
     let touched: Vec<Reach> = overruled.iter().map(|candidate| candidate.reach.clone()).collect();
-    let learned =
-        learn::candidates(material, &desk.rules_at_start).into_iter().filter(|new| !touched.contains(&new.reach));
+    let learned = candidates::find_candidates(material, &desk.rules_at_start)
+        .into_iter()
+        .filter(|new| !touched.contains(&new.reach));
     for candidate in overruled.into_iter().chain(learned) {
         desk.try_candidate(candidate);
     }

@@ -5,19 +5,19 @@
 //! edit that was not replayed over the past, one that raises what a program may do, or one without the corrections that
 //! taught it.
 
+mod candidates;
+mod entry_review;
 mod gate;
 pub mod guide;
-mod learn;
 mod learning;
 mod lesson;
 mod outlook;
-mod overrule;
 mod schedule;
 #[cfg(test)]
 mod tests;
 
+pub use candidates::{Candidate, MIN_CORRECTIONS, MIN_DAYS};
 pub use gate::{Case, Trial};
-pub use learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS};
 pub(crate) use learning::{Approved, approved};
 pub use learning::{Kept, LearningInput, LearningOutcome, Tested, derive_edits};
 pub use lesson::{Lesson, LessonTarget, collect_lessons};

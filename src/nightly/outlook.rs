@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{
-    learn::{Group, MIN_CORRECTIONS, MIN_DAYS, reaches},
+    candidates::{LessonGroup, MIN_CORRECTIONS, MIN_DAYS, possible_reaches},
     learning::LearningInput,
     lesson::Lesson,
 };
@@ -37,22 +37,22 @@ fn of(material: &LearningInput, rules: &RuleSet, lesson: &Lesson) -> Outlook {
     if lesson.is_known_to(rules) {
         return Outlook::Known;
     }
-    let reaches = reaches(lesson);
+    let reaches = possible_reaches(lesson);
     let Some(narrowest) = reaches.first().cloned() else {
         return Outlook::Nothing(
             "the sender is not verified, and nothing is learned about a name anyone can write".into(),
         );
     };
     // As the night does it: what keeps being overruled goes before anything new.
-    let overruled = super::overrule::candidates(material, rules).into_iter();
+    let overruled = super::entry_review::review_entries(material, rules).into_iter();
     let coming = overruled
-        .chain(super::learn::candidates(material, rules))
+        .chain(super::candidates::find_candidates(material, rules))
         .find(|candidate| candidate.evidence.contains(&lesson.id));
     if let Some(candidate) = coming {
         return Outlook::Tonight { rule: candidate.edit.describe(), asked: candidate.asked };
     }
-    let group = Group::gather(material, narrowest, lesson);
-    let another_day = group.days() < MIN_DAYS;
+    let group = LessonGroup::gather(material, narrowest, lesson);
+    let another_day = group.count_days() < MIN_DAYS;
     let more = MIN_CORRECTIONS.saturating_sub(group.support.len()).max(usize::from(another_day));
     let rule = group.entry().describe();
     if more == 0 {

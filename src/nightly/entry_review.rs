@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     FORGET_AFTER_DAYS,
-    learn::{Candidate, MIN_CORRECTIONS, MIN_DAYS, bounded, is_shared, least_senders, why},
+    candidates::{Candidate, MIN_CORRECTIONS, MIN_DAYS, describe_evidence, is_shared, limit_shared_act, min_senders},
     learning::{Kept, LearningInput},
     lesson::{Lesson, LessonTarget},
 };
@@ -15,36 +15,37 @@ use crate::{
 };
 
 /// Of the words against an entry, so many in five must agree on another level for it to be changed and not retired.
-const AGREE_OF_FIVE: usize = 4;
+const MIN_AGREEING_OF_FIVE: usize = 4;
 
-pub(super) fn candidates(material: &LearningInput, rules: &RuleSet) -> Vec<Candidate> {
+pub(super) fn review_entries(material: &LearningInput, rules: &RuleSet) -> Vec<Candidate> {
     let known = rules.learned_names();
     let kept = material.kept.iter().filter(|kept| known.contains(&kept.name.as_str()));
-    kept.filter_map(|kept| overruled(material, rules, kept).or_else(|| faded(material, kept))).collect()
+    kept.filter_map(|kept| revise_overruled(material, rules, kept).or_else(|| retire_unmatched(material, kept)))
+        .collect()
 }
 
-fn overruled(material: &LearningInput, rules: &RuleSet, kept: &Kept) -> Option<Candidate> {
+fn revise_overruled(material: &LearningInput, rules: &RuleSet, kept: &Kept) -> Option<Candidate> {
     let against: Vec<&Lesson> = material
         .lessons
         .iter()
-        .filter(|lesson| lesson.at > kept.made_at && speaks_against(lesson, rules, kept))
+        .filter(|lesson| lesson.at > kept.made_at && lesson_overrules(lesson, rules, kept))
         .collect();
     let days = against.iter().map(|lesson| lesson.day.as_str()).collect::<BTreeSet<_>>().len();
     // What several taught, one alone does not unteach.
     let senders = against.iter().map(|lesson| lesson.facts.sender.as_str()).collect::<BTreeSet<_>>().len();
-    if against.len() < MIN_CORRECTIONS || days < MIN_DAYS || senders < least_senders(&kept.entry.reach) {
+    if against.len() < MIN_CORRECTIONS || days < MIN_DAYS || senders < min_senders(&kept.entry.reach) {
         return None;
     }
     let since = against.iter().map(|lesson| lesson.at).min()?;
-    if is_shared(&kept.entry.reach) && material.left_to(kept, rules, since) >= against.len() {
+    if is_shared(&kept.entry.reach) && material.count_accepted_tasks(kept, rules, since) >= against.len() {
         return None;
     }
-    let why = format!("overruled: {}", why(&against));
+    let why = format!("overruled: {}", describe_evidence(&against));
     let retire = RulesEdit::Retire { name: kept.name.clone(), why: why.clone() };
-    let edit = match wanted(&against)
-        .filter(|level| !material.without(&retire).is_some_and(|rest| gives(&rest, &against, *level)))
+    let edit = match agreed_level(&against)
+        .filter(|level| !material.rules_without(&retire).is_some_and(|rest| ranks_most_at(&rest, &against, *level)))
     {
-        Some(level) => changed(kept, level, why).unwrap_or(retire),
+        Some(level) => edit_to_level(kept, level, why).unwrap_or(retire),
         None => retire,
     };
     let lowers_a_cap = matches!((&edit, kept.entry.act), (RulesEdit::Change { entry, .. }, EntryAct::Cap(from)) if matches!(entry.act, EntryAct::Cap(to) if to < from));
@@ -54,13 +55,13 @@ fn overruled(material: &LearningInput, rules: &RuleSet, kept: &Kept) -> Option<C
         reach: kept.entry.reach.clone(),
         evidence: against.iter().map(|lesson| lesson.id).collect(),
         since,
-        until: times().max()?,
+        due_since: times().max()?,
         asked: lowers_a_cap && (is_shared(&kept.entry.reach) || !against.iter().all(|lesson| lesson.bulk)),
     })
 }
 
 /// The entry decided, and the person decided otherwise.
-fn speaks_against(lesson: &Lesson, rules: &RuleSet, kept: &Kept) -> bool {
+fn lesson_overrules(lesson: &Lesson, rules: &RuleSet, kept: &Kept) -> bool {
     if !kept.entry.reach.covers(&lesson.facts) {
         return false;
     }
@@ -75,7 +76,7 @@ fn speaks_against(lesson: &Lesson, rules: &RuleSet, kept: &Kept) -> bool {
 }
 
 /// The level nearly all of them want.
-fn wanted(against: &[&Lesson]) -> Option<Priority> {
+fn agreed_level(against: &[&Lesson]) -> Option<Priority> {
     let levels = || {
         against
             .iter()
@@ -84,26 +85,26 @@ fn wanted(against: &[&Lesson]) -> Option<Priority> {
     Priority::ALL
         .iter()
         .copied()
-        .find(|level| levels().filter(|wanted| wanted == level).count() * 5 >= against.len() * AGREE_OF_FIVE)
+        .find(|level| levels().filter(|wanted| wanted == level).count() * 5 >= against.len() * MIN_AGREEING_OF_FIVE)
 }
 
-fn gives(rules: &RuleSet, against: &[&Lesson], level: Priority) -> bool {
+fn ranks_most_at(rules: &RuleSet, against: &[&Lesson], level: Priority) -> bool {
     let given = against.iter().filter(|lesson| rules.rank(&lesson.facts, lesson.created_at).level == level);
-    given.count() * 5 >= against.len() * AGREE_OF_FIVE
+    given.count() * 5 >= against.len() * MIN_AGREEING_OF_FIVE
 }
 
 /// The same act at another level.
-fn changed(kept: &Kept, level: Priority, why: String) -> Option<RulesEdit> {
+fn edit_to_level(kept: &Kept, level: Priority, why: String) -> Option<RulesEdit> {
     let act = match kept.entry.act {
         EntryAct::Set(_) => EntryAct::Set(level),
         EntryAct::Cap(_) => EntryAct::Cap(level),
         EntryAct::Task(_) => return None,
     };
-    let entry = LearnedEntry { reach: kept.entry.reach.clone(), act: bounded(&kept.entry.reach, act) };
+    let entry = LearnedEntry { reach: kept.entry.reach.clone(), act: limit_shared_act(&kept.entry.reach, act) };
     Some(RulesEdit::Change { name: kept.name.clone(), entry, why })
 }
 
-fn faded(material: &LearningInput, kept: &Kept) -> Option<Candidate> {
+fn retire_unmatched(material: &LearningInput, kept: &Kept) -> Option<Candidate> {
     let newest = material.last_hit(kept).unwrap_or(kept.made_at).max(kept.made_at);
     (newest < material.now.plus(-chrono::Duration::days(FORGET_AFTER_DAYS))).then(|| Candidate {
         edit: RulesEdit::Retire {
@@ -113,21 +114,21 @@ fn faded(material: &LearningInput, kept: &Kept) -> Option<Candidate> {
         reach: kept.entry.reach.clone(),
         evidence: Vec::new(),
         since: newest,
-        until: newest,
+        due_since: newest,
         asked: false,
     })
 }
 
 impl LearningInput {
     /// Tasks an entry decided since then and the person left so: whoever leaves most of them wants it.
-    fn left_to(&self, kept: &Kept, rules: &RuleSet, since: Instant) -> usize {
+    fn count_accepted_tasks(&self, kept: &Kept, rules: &RuleSet, since: Instant) -> usize {
         let since = |task: &&PastTask| task.created_at >= since && task.is_uncorrected();
         let tasks = self.tasks.iter().filter(since).filter(|task| kept.entry.reach.covers(&task.facts));
         tasks.filter(|task| rules.rank(&task.facts, task.created_at).rule == kept.name).count()
     }
 
     /// The rules without an entry.
-    fn without(&self, retire: &RulesEdit) -> Option<RuleSet> {
+    fn rules_without(&self, retire: &RulesEdit) -> Option<RuleSet> {
         let text = apply_edits("priority.yml", &self.rules, std::slice::from_ref(retire)).ok()?;
         RuleSet::parse("priority.yml", &text).ok()
     }

@@ -20,9 +20,9 @@ pub const MIN_CORRECTIONS: usize = 3;
 /// On how many days.
 pub const MIN_DAYS: usize = 2;
 /// One word in four may say otherwise: people slip.
-const MOST_AGAINST: usize = 4;
+const CONTRADICTING_ONE_IN: usize = 4;
 /// Of the tasks a shared raise would touch, one in eight may be someone's the person never corrected, and one in any case.
-const MOST_SILENT: usize = 8;
+const UNCORRECTED_ONE_IN: usize = 8;
 
 /// An edit, and who says so.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,13 +32,13 @@ pub struct Candidate {
     pub evidence: Vec<i64>,
     /// The oldest and the newest of the evidence.
     pub since: Instant,
-    pub until: Instant,
+    pub due_since: Instant,
     /// A person must allow it.
     pub asked: bool,
 }
 
 /// The reaches a lesson could be about, the narrowest first. None for a sender nobody vouches for.
-pub(super) fn reaches(lesson: &Lesson) -> Vec<Reach> {
+pub(super) fn possible_reaches(lesson: &Lesson) -> Vec<Reach> {
     let facts = &lesson.facts;
     if !facts.sender_verified {
         return Vec::new();
@@ -60,7 +60,7 @@ pub(super) fn reaches(lesson: &Lesson) -> Vec<Reach> {
 }
 
 /// What an entry for this wish would do.
-pub(super) fn act(wish: LessonTarget, up: bool) -> EntryAct {
+pub(super) fn act_for_target(wish: LessonTarget, up: bool) -> EntryAct {
     match (wish, up) {
         (LessonTarget::Level(level), true) => EntryAct::Set(level),
         (LessonTarget::Level(level), false) => EntryAct::Cap(level),
@@ -69,7 +69,7 @@ pub(super) fn act(wish: LessonTarget, up: bool) -> EntryAct {
 }
 
 /// How many must have been corrected alike before others are judged by it.
-pub(super) const fn least_senders(reach: &Reach) -> usize {
+pub(super) const fn min_senders(reach: &Reach) -> usize {
     match reach {
         Reach::Domain(_) | Reach::Template(..) => 2,
         Reach::Word(_) => 3,
@@ -78,7 +78,7 @@ pub(super) const fn least_senders(reach: &Reach) -> usize {
 }
 
 /// Anyone can write a word into a subject or the name of a list, and many share a domain: that makes nothing critical.
-pub(super) fn bounded(reach: &Reach, act: EntryAct) -> EntryAct {
+pub(super) fn limit_shared_act(reach: &Reach, act: EntryAct) -> EntryAct {
     match act {
         EntryAct::Set(Priority::Critical) if is_shared(reach) => EntryAct::Set(Priority::High),
         act => act,
@@ -91,7 +91,7 @@ pub(super) const fn is_shared(reach: &Reach) -> bool {
 }
 
 /// Everything that could be learned tonight, the longest overdue first.
-pub(super) fn candidates(material: &LearningInput, rules: &RuleSet) -> Vec<Candidate> {
+pub(super) fn find_candidates(material: &LearningInput, rules: &RuleSet) -> Vec<Candidate> {
     let open: Vec<&Lesson> = material.lessons.iter().filter(|lesson| !lesson.is_known_to(rules)).collect();
     let mut found: Vec<Candidate> = Vec::new();
     let mut seen: BTreeSet<String> = BTreeSet::new();
@@ -99,39 +99,44 @@ pub(super) fn candidates(material: &LearningInput, rules: &RuleSet) -> Vec<Candi
         let covered = |found: &[Candidate]| {
             found.iter().any(|known| {
                 known.reach.covers(&lesson.facts)
-                    && known.edit.entry().is_some_and(|entry| entry.act == act(lesson.target, lesson.is_raise))
+                    && known
+                        .edit
+                        .entry()
+                        .is_some_and(|entry| entry.act == act_for_target(lesson.target, lesson.is_raise))
             })
         };
         if covered(&found) {
             continue;
         }
-        let groups = reaches(lesson).into_iter().map(|reach| Group::gather(material, reach, lesson));
-        let fit: Vec<Group<'_>> = groups.filter(|group| group.is_enough() && group.is_pure(material, rules)).collect();
+        let groups = possible_reaches(lesson).into_iter().map(|reach| LessonGroup::gather(material, reach, lesson));
+        let fit: Vec<LessonGroup<'_>> = groups
+            .filter(|group| group.has_enough_support() && group.spares_uncorrected_senders(material, rules))
+            .collect();
         // A domain all of whose writers were corrected says more than one of them.
         let best =
             fit.iter().find(|group| matches!(group.reach, Reach::Domain(_)) && group.is_unanimous(material, rules));
         if let Some(group) = best.or_else(|| fit.first())
             && seen.insert(group.entry().name())
         {
-            found.push(group.candidate(material));
+            found.push(group.to_candidate(material));
         }
     }
-    found.sort_by_key(|candidate| candidate.until);
+    found.sort_by_key(|candidate| candidate.due_since);
     found
 }
 
 /// The lessons that want one thing within one reach.
-pub(super) struct Group<'a> {
+pub(super) struct LessonGroup<'a> {
     reach: Reach,
     target: LessonTarget,
     is_raise: bool,
     pub(super) support: Vec<&'a Lesson>,
     against: usize,
     /// The newest word within reach is one of the support.
-    fresh: bool,
+    newest_supports: bool,
 }
 
-impl<'a> Group<'a> {
+impl<'a> LessonGroup<'a> {
     pub(super) fn gather(material: &'a LearningInput, reach: Reach, like: &Lesson) -> Self {
         let since = material.unlearned.get(&reach.key()).copied();
         let within = material.lessons.iter().filter(|lesson| {
@@ -139,20 +144,20 @@ impl<'a> Group<'a> {
                 && since.is_none_or(|since| lesson.at > since)
                 && matches!(lesson.target, LessonTarget::Level(_)) == matches!(like.target, LessonTarget::Level(_))
         });
-        let (mut support, mut against, mut fresh) = (Vec::new(), 0, false);
+        let (mut support, mut against, mut newest_supports) = (Vec::new(), 0, false);
         for lesson in within {
             let same = lesson.target == like.target && lesson.is_raise == like.is_raise;
-            fresh = same || (fresh && !contradicts(lesson.target, like));
+            newest_supports = same || (newest_supports && !contradicts(lesson.target, like));
             if same {
                 support.push(lesson);
             } else if contradicts(lesson.target, like) {
                 against += 1;
             }
         }
-        Self { reach, target: like.target, is_raise: like.is_raise, support, against, fresh }
+        Self { reach, target: like.target, is_raise: like.is_raise, support, against, newest_supports }
     }
 
-    pub(super) fn days(&self) -> usize {
+    pub(super) fn count_days(&self) -> usize {
         self.support.iter().map(|lesson| lesson.day.as_str()).collect::<BTreeSet<_>>().len()
     }
 
@@ -160,21 +165,22 @@ impl<'a> Group<'a> {
         self.support.iter().map(|lesson| lesson.facts.sender.as_str()).collect()
     }
 
-    pub(super) fn is_enough(&self) -> bool {
-        self.senders().len() >= least_senders(&self.reach)
-            && self.fresh
+    pub(super) fn has_enough_support(&self) -> bool {
+        self.senders().len() >= min_senders(&self.reach)
+            && self.newest_supports
             && self.support.len() >= MIN_CORRECTIONS
-            && self.days() >= MIN_DAYS
-            && self.against * MOST_AGAINST <= self.support.len()
+            && self.count_days() >= MIN_DAYS
+            && self.against * CONTRADICTING_ONE_IN <= self.support.len()
     }
 
     /// Nobody within reach was left as they were, or hardly anybody. Nobody is lowered for what others did.
-    fn is_pure(&self, material: &LearningInput, rules: &RuleSet) -> bool {
+    fn spares_uncorrected_senders(&self, material: &LearningInput, rules: &RuleSet) -> bool {
         if !is_shared(&self.reach) {
             return true;
         }
         if self.is_raise {
-            return self.silent(material, rules) <= (self.support.len() / MOST_SILENT).max(1);
+            return self.count_affected_uncorrected(material, rules)
+                <= (self.support.len() / UNCORRECTED_ONE_IN).max(1);
         }
         let senders = self.senders();
         let stranger = |facts: &Facts| self.reach.covers(facts) && !senders.contains(facts.sender.as_str());
@@ -182,11 +188,11 @@ impl<'a> Group<'a> {
     }
 
     fn is_unanimous(&self, material: &LearningInput, rules: &RuleSet) -> bool {
-        self.silent(material, rules) == 0
+        self.count_affected_uncorrected(material, rules) == 0
     }
 
     /// Tasks within reach that would change though nobody of their sender was ever corrected like this.
-    fn silent(&self, material: &LearningInput, rules: &RuleSet) -> usize {
+    fn count_affected_uncorrected(&self, material: &LearningInput, rules: &RuleSet) -> usize {
         let senders = self.senders();
         let entry = self.entry();
         let touched = |facts: &Facts, at: Instant| {
@@ -206,7 +212,10 @@ impl<'a> Group<'a> {
     }
 
     pub(super) fn entry(&self) -> LearnedEntry {
-        LearnedEntry { reach: self.reach.clone(), act: bounded(&self.reach, act(self.target, self.is_raise)) }
+        LearnedEntry {
+            reach: self.reach.clone(),
+            act: limit_shared_act(&self.reach, act_for_target(self.target, self.is_raise)),
+        }
     }
 
     /// Lowering anyone but a bulk sender is for the person to say. Someone who also writes by hand is none.
@@ -218,7 +227,7 @@ impl<'a> Group<'a> {
         matches!(self.entry().act, EntryAct::Cap(_) | EntryAct::Task(false)) && !bulk
     }
 
-    fn candidate(&self, material: &LearningInput) -> Candidate {
+    fn to_candidate(&self, material: &LearningInput) -> Candidate {
         let evidence: Vec<i64> = self.support.iter().map(|lesson| lesson.id).collect();
         let at = |pick: fn(Option<Instant>, Instant) -> Option<Instant>| {
             self.support.iter().fold(None, |best, lesson| pick(best, lesson.at))
@@ -227,11 +236,11 @@ impl<'a> Group<'a> {
         // When it could first have been learned.
         let until = self.support.get(MIN_CORRECTIONS - 1).map(|lesson| lesson.at);
         Candidate {
-            edit: RulesEdit::Add { entry: self.entry(), why: why(&self.support) },
+            edit: RulesEdit::Add { entry: self.entry(), why: describe_evidence(&self.support) },
             reach: self.reach.clone(),
             evidence,
             since: since.unwrap_or(Instant::EARLIEST),
-            until: until.unwrap_or(Instant::EARLIEST),
+            due_since: until.unwrap_or(Instant::EARLIEST),
             asked: self.is_asked(material),
         }
     }
@@ -253,7 +262,7 @@ fn contradicts(wish: LessonTarget, like: &Lesson) -> bool {
 }
 
 /// "you said so 3 times on 2 days: corrections 12, 15, 19".
-pub(super) fn why(support: &[&Lesson]) -> String {
+pub(super) fn describe_evidence(support: &[&Lesson]) -> String {
     const SHOWN: usize = 12;
     let days: BTreeSet<&str> = support.iter().map(|lesson| lesson.day.as_str()).collect();
     let newest = support.iter().rev().take(SHOWN).rev();
@@ -263,4 +272,4 @@ pub(super) fn why(support: &[&Lesson]) -> String {
 }
 
 /// When a reach was last taken back, by key.
-pub(super) type Unlearned = HashMap<String, Instant>;
+pub(super) type UnlearnedAt = HashMap<String, Instant>;
