@@ -186,7 +186,7 @@ impl App {
     pub async fn decide(&self, item_id: ItemId, said: Said) -> anyhow::Result<Vec<RunId>> {
         let (kind, runs) = self.record_decision(item_id, said).await?;
         if kind == ItemKind::RuleProposal {
-            self.adopt_approved().await?;
+            self.adopt_approved_proposals().await?;
         }
         Ok(runs)
     }

@@ -433,7 +433,7 @@ impl Worker {
         let soon = self.app.mind_the_time().await?;
         // Each apart: a queue that cannot be used keeps nobody from noting the head of the audit chain.
         let queue = self.app.tend_queue().await.map(drop);
-        let proposals = self.app.adopt_approved().await.map(drop);
+        let proposals = self.app.adopt_approved_proposals().await.map(drop);
         let noted = self.app.evidence().note(&self.app.store, self.app.clock.now()).await;
         queue.and(proposals).and(noted)?;
         Ok(soon)

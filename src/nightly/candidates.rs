@@ -34,7 +34,7 @@ pub struct Candidate {
     pub since: Instant,
     pub due_since: Instant,
     /// A person must allow it.
-    pub asked: bool,
+    pub needs_approval: bool,
 }
 
 /// The reaches a lesson could be about, the narrowest first. None for a sender nobody vouches for.
@@ -219,7 +219,7 @@ impl<'a> LessonGroup<'a> {
     }
 
     /// Lowering anyone but a bulk sender is for the person to say. Someone who also writes by hand is none.
-    pub(super) fn is_asked(&self, material: &LearningInput) -> bool {
+    pub(super) fn needs_approval(&self, material: &LearningInput) -> bool {
         let within = || material.mails.iter().filter(|mail| self.reach.covers(&mail.facts));
         let bulk = !is_shared(&self.reach)
             && self.support.iter().all(|lesson| lesson.bulk)
@@ -241,7 +241,7 @@ impl<'a> LessonGroup<'a> {
             evidence,
             since: since.unwrap_or(Instant::EARLIEST),
             due_since: until.unwrap_or(Instant::EARLIEST),
-            asked: self.is_asked(material),
+            needs_approval: self.needs_approval(material),
         }
     }
 }

@@ -56,7 +56,7 @@ fn revise_overruled(material: &LearningInput, rules: &RuleSet, kept: &Kept) -> O
         evidence: against.iter().map(|lesson| lesson.id).collect(),
         since,
         due_since: times().max()?,
-        asked: lowers_a_cap && (is_shared(&kept.entry.reach) || !against.iter().all(|lesson| lesson.bulk)),
+        needs_approval: lowers_a_cap && (is_shared(&kept.entry.reach) || !against.iter().all(|lesson| lesson.bulk)),
     })
 }
 
@@ -115,7 +115,7 @@ fn retire_unmatched(material: &LearningInput, kept: &Kept) -> Option<Candidate> 
         evidence: Vec::new(),
         since: newest,
         due_since: newest,
-        asked: false,
+        needs_approval: false,
     })
 }
 

@@ -43,7 +43,7 @@ pub struct LearningInput {
     pub mails: Vec<PastMail>,
     pub kept: Vec<Kept>,
     pub unlearned: UnlearnedAt,
-    pub asked: Vec<ProposalRow>,
+    pub proposals: Vec<ProposalRow>,
     pub replies: Vec<ReplyOutcome>,
 }
 
@@ -113,7 +113,7 @@ impl LearningInput {
             mails: reader.past_mails(since)?,
             kept,
             unlearned,
-            asked: reader.proposals()?,
+            proposals: reader.proposals()?,
             replies,
         })
     }
@@ -132,11 +132,11 @@ impl LearningInput {
     }
 
     /// Waits for an answer, or was not answered and nothing new was said since.
-    fn is_asked(&self, candidate: &Candidate) -> bool {
+    fn is_already_proposed(&self, candidate: &Candidate) -> bool {
         let newest =
             self.lessons.iter().filter(|lesson| candidate.evidence.contains(&lesson.id)).map(|lesson| lesson.at);
         let newest = newest.max();
-        self.asked.iter().any(|asked| {
+        self.proposals.iter().any(|asked| {
             let same = asked.edit.get("key").and_then(|key| key.as_str()) == Some(&candidate.reach.key());
             same && (asked.is_open
                 || (asked.decision.is_empty() && newest.is_some_and(|at| at <= asked.asked_at))
@@ -204,8 +204,9 @@ struct LearningState<'a> {
 
 impl LearningState<'_> {
     fn try_candidate(&mut self, candidate: Candidate) {
-        let full = if candidate.asked { self.outcome.questions.len() } else { self.outcome.adopted.len() } >= MAX_EDITS;
-        if full || (candidate.asked && self.material.is_asked(&candidate)) {
+        let full = if candidate.needs_approval { self.outcome.questions.len() } else { self.outcome.adopted.len() }
+            >= MAX_EDITS;
+        if full || (candidate.needs_approval && self.material.is_already_proposed(&candidate)) {
             return;
         }
         let (text, after) = match apply_edits(RULES_FILE_NAME, &self.text, std::slice::from_ref(&candidate.edit))
@@ -218,7 +219,7 @@ impl LearningState<'_> {
             }
         };
         let trial = gate::test(self.material, &candidate, &self.rules_at_start, &self.rules_so_far, &after);
-        match (trial.passed, candidate.asked) {
+        match (trial.passed, candidate.needs_approval) {
             (false, _) => self.outcome.proposals.push(tested(candidate, trial)),
             (true, true) => self.outcome.questions.push(tested(candidate, trial)),
             (true, false) => {
@@ -243,17 +244,17 @@ impl LearningInput {
 }
 
 /// A question that was said yes to: the edit it asks for, and the night that asked.
-pub(crate) struct Approved {
+pub(crate) struct ApprovedProposal {
     pub(crate) item_id: ItemId,
     pub(crate) tested: Tested,
     pub(crate) run_id: String,
 }
 
-pub(crate) fn approved(rows: &[ProposalRow]) -> Vec<Approved> {
+pub(crate) fn approved_proposals(rows: &[ProposalRow]) -> Vec<ApprovedProposal> {
     let yes = rows.iter().filter(|row| row.decision == "approve" && !row.is_closed);
     let read = |row: &ProposalRow| {
         let tested = serde_json::from_value(row.edit.clone()).ok()?;
-        Some(Approved { item_id: row.item_id, tested, run_id: row.run_id.clone() })
+        Some(ApprovedProposal { item_id: row.item_id, tested, run_id: row.run_id.clone() })
     };
     yes.filter_map(read).collect()
 }

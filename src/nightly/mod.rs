@@ -18,7 +18,7 @@ mod tests;
 
 pub use candidates::{Candidate, MIN_CORRECTIONS, MIN_DAYS};
 pub use gate::{Case, Trial};
-pub(crate) use learning::{Approved, approved};
+pub(crate) use learning::{ApprovedProposal, approved_proposals};
 pub use learning::{Kept, LearningInput, LearningOutcome, Tested, derive_edits};
 pub use lesson::{Lesson, LessonTarget, collect_lessons};
 pub use outlook::{Outlook, outlook};

@@ -19,11 +19,11 @@ pub enum Outlook {
         more: usize,
         another_day: bool,
         rule: String,
-        asked: bool,
+        needs_approval: bool,
     },
     Tonight {
         rule: String,
-        asked: bool,
+        needs_approval: bool,
     },
 }
 
@@ -49,7 +49,7 @@ fn of(material: &LearningInput, rules: &RuleSet, lesson: &Lesson) -> Outlook {
         .chain(super::candidates::find_candidates(material, rules))
         .find(|candidate| candidate.evidence.contains(&lesson.id));
     if let Some(candidate) = coming {
-        return Outlook::Tonight { rule: candidate.edit.describe(), asked: candidate.asked };
+        return Outlook::Tonight { rule: candidate.edit.describe(), needs_approval: candidate.needs_approval };
     }
     let group = LessonGroup::gather(material, narrowest, lesson);
     let another_day = group.count_days() < MIN_DAYS;
@@ -58,7 +58,7 @@ fn of(material: &LearningInput, rules: &RuleSet, lesson: &Lesson) -> Outlook {
     if more == 0 {
         return Outlook::Nothing(format!("you have also said otherwise about {}", group.entry().reach.describe()));
     }
-    Outlook::Missing { more, another_day, rule, asked: group.is_asked(material) }
+    Outlook::Missing { more, another_day, rule, needs_approval: group.needs_approval(material) }
 }
 
 impl fmt::Display for Outlook {
@@ -66,7 +66,7 @@ impl fmt::Display for Outlook {
         match self {
             Outlook::Nothing(why) => write!(f, "noted for this one; {why}"),
             Outlook::Known => f.write_str("noted; the rules say the same"),
-            Outlook::Missing { more, another_day, rule, asked } => {
+            Outlook::Missing { more, another_day, rule, needs_approval: asked } => {
                 let times = if *more == 1 { "one more".to_owned() } else { format!("{more} more") };
                 let day = if *another_day { " on another day" } else { "" };
                 if *asked {
@@ -74,8 +74,8 @@ impl fmt::Display for Outlook {
                 }
                 write!(f, "noted; {times}{day} and tonight's rule would be: {rule}")
             }
-            Outlook::Tonight { rule, asked: false } => write!(f, "noted; tonight's rule: {rule}"),
-            Outlook::Tonight { rule, asked: true } => write!(f, "noted; tonight you will be asked: {rule}?"),
+            Outlook::Tonight { rule, needs_approval: false } => write!(f, "noted; tonight's rule: {rule}"),
+            Outlook::Tonight { rule, needs_approval: true } => write!(f, "noted; tonight you will be asked: {rule}?"),
         }
     }
 }

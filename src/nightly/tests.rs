@@ -57,7 +57,7 @@ impl Past {
             mails: Vec::new(),
             kept: Vec::new(),
             unlearned: HashMap::new(),
-            asked: Vec::new(),
+            proposals: Vec::new(),
             replies: Vec::new(),
         })
     }

@@ -1,8 +1,8 @@
 //! The night as a use case: when it is due, what it proposes, doing it once per date, and telling of it.
 
-mod ask;
 mod digest;
 mod files;
+mod proposals;
 mod rewrite;
 mod version;
 mod what_if;
@@ -183,7 +183,7 @@ impl App {
         let (findings, version) = self.learn_and_rewrite_rules(run_id).await?;
         let duplicates = self.cancel_twins().await?;
         let account = self.store.read(|reader| reader.first_unretired_account()).await?;
-        let questions = findings.questions.iter().map(|asked| self.question(asked, run_id)).collect();
+        let questions = findings.questions.iter().map(|asked| self.build_proposal(asked, run_id)).collect();
         let end = EndNightly {
             date: date.clone(),
             run_id,

@@ -7,7 +7,7 @@ use super::rewrite::{Draft, Rewritten};
 use crate::{
     app::App,
     model::{ItemId, ItemKind, RunId},
-    nightly::{Approved, Tested, approved, outlook},
+    nightly::{ApprovedProposal, Tested, approved_proposals, outlook},
     rules::{RuleSet, apply_edits},
     store::{
         Write,
@@ -17,10 +17,10 @@ use crate::{
 };
 
 /// A rule can wait longer than a mail; never more than a fortnight.
-const ASKED_FOR: Duration = Duration::days(14);
+const PROPOSAL_LIFETIME: Duration = Duration::days(14);
 
 impl App {
-    pub(super) fn question(&self, tested: &Tested, run_id: RunId) -> NewProposal {
+    pub(super) fn build_proposal(&self, tested: &Tested, run_id: RunId) -> NewProposal {
         let now = self.clock.now();
         let edit = serde_json::to_value(tested).unwrap_or_default();
         let item = NewItem {
@@ -37,7 +37,7 @@ impl App {
                 "test": tested.trial,
                 "edit": tested.edit,
             }),
-            expires_at: Some(now.plus(ASKED_FOR)),
+            expires_at: Some(now.plus(PROPOSAL_LIFETIME)),
             sender: String::new(),
             queue_limits: None,
         };
@@ -45,24 +45,24 @@ impl App {
     }
 
     /// Writes into the rules what was said yes to; how many. Whoever is told of a yes does it, or the next to come by.
-    pub async fn adopt_approved(&self) -> anyhow::Result<usize> {
+    pub async fn adopt_approved_proposals(&self) -> anyhow::Result<usize> {
         let waiting = self.store.read(|reader| reader.proposals()).await?;
-        if approved(&waiting).is_empty() {
+        if approved_proposals(&waiting).is_empty() {
             return Ok(0);
         }
         let _turn = self.rules_turn().await?;
         self.settle_intents().await?;
         let mut adopted = 0;
         // Read again: another may have had the turn before.
-        for yes in approved(&self.store.read(|reader| reader.proposals()).await?) {
-            adopted += usize::from(self.adopt(yes).await?);
+        for yes in approved_proposals(&self.store.read(|reader| reader.proposals()).await?) {
+            adopted += usize::from(self.adopt_proposal(yes).await?);
         }
         self.rerank_by_current_rules().await?;
         Ok(adopted)
     }
 
-    async fn adopt(&self, yes: Approved) -> anyhow::Result<bool> {
-        let Approved { item_id, tested, run_id } = yes;
+    async fn adopt_proposal(&self, yes: ApprovedProposal) -> anyhow::Result<bool> {
+        let ApprovedProposal { item_id, tested, run_id } = yes;
         let was = self.files()?;
         if self.is_cut_off(&was.rules) {
             // It waits until the file is whole again.
