@@ -6,22 +6,22 @@
 //! taught it.
 
 mod candidates;
+mod correction_feedback;
 mod entry_review;
 mod gate;
 pub mod guide;
 mod learning;
 mod lesson;
-mod outlook;
 mod schedule;
 #[cfg(test)]
 mod tests;
 
 pub use candidates::{Candidate, MIN_CORRECTIONS, MIN_DAYS};
+pub use correction_feedback::{CorrectionFeedback, explain_correction};
 pub use gate::{Case, Trial};
 pub(crate) use learning::{ApprovedProposal, approved_proposals};
 pub use learning::{Kept, LearningInput, LearningOutcome, Tested, derive_edits};
 pub use lesson::{Lesson, LessonTarget, collect_lessons};
-pub use outlook::{Outlook, outlook};
 pub use schedule::{NightlyDue, NightlySchedule};
 
 /// Lessons, and entries nothing has matched, are forgotten after this.

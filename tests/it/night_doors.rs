@@ -98,7 +98,7 @@ async fn reflections_of_both_kinds_are_written_again_when_they_are_lost() {
     app.edit_task("1", TaskEditKind::Cancel, "").await.unwrap();
     house.clock.advance(60);
     app.edit_task("1", TaskEditKind::Reopen, "").await.unwrap();
-    app.taught_by(|_| true).await.unwrap();
+    app.log_and_explain_correction(|_| true).await.unwrap();
     house.once().await;
     let before = lines(&house);
     let what: Vec<&str> =

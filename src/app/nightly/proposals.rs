@@ -7,7 +7,7 @@ use super::rewrite::{Draft, Rewritten};
 use crate::{
     app::App,
     model::{ItemId, ItemKind, RunId},
-    nightly::{ApprovedProposal, Tested, approved_proposals, outlook},
+    nightly::{ApprovedProposal, Tested, approved_proposals, explain_correction},
     rules::{RuleSet, apply_edits},
     store::{
         Write,
@@ -83,7 +83,7 @@ impl App {
     }
 
     /// What the newest correction of this command teaches, in words; and its line goes into the day's file.
-    pub async fn taught_by(
+    pub async fn log_and_explain_correction(
         &self,
         what: impl Fn(&CorrectionRow) -> bool + Send + 'static,
     ) -> anyhow::Result<Option<String>> {
@@ -95,14 +95,14 @@ impl App {
         let material = self.gather_learning_input().await?;
         let told = tokio::task::spawn_blocking(move || {
             let rules = RuleSet::parse("rules/priority.yml", &material.rules).ok()?;
-            about.iter().find_map(|id| outlook(&material, &rules, *id)).map(|outlook| outlook.to_string())
+            about.iter().find_map(|id| explain_correction(&material, &rules, *id)).map(|outlook| outlook.to_string())
         });
-        Ok(told.await?.or_else(|| Some(no_rule(newest).to_owned())))
+        Ok(told.await?.or_else(|| Some(no_rule_message(newest).to_owned())))
     }
 }
 
 /// What teaches no rule is noted all the same.
-const fn no_rule(kind: CorrectionKind) -> &'static str {
+const fn no_rule_message(kind: CorrectionKind) -> &'static str {
     match kind {
         CorrectionKind::Edit | CorrectionKind::Reject | CorrectionKind::Respond => {
             "noted; what you change in replies teaches the guidelines, no rule"

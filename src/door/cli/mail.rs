@@ -93,7 +93,7 @@ async fn after(app: &App, screen: Screen, mail: &str) -> anyhow::Result<()> {
 async fn after_saying(app: &App, screen: Screen, mail: &str, muted: Option<&str>) -> anyhow::Result<()> {
     let detail = app.mail_detail(App::mail_named(mail)?).await?;
     let id = detail.row.mail_id;
-    let teaches = app.taught_by(move |correction| correction.mail_id == Some(id)).await?;
+    let teaches = app.log_and_explain_correction(move |correction| correction.mail_id == Some(id)).await?;
     screen.answer(&After { row: &detail.row, muted, teaches: teaches.as_deref() }, |screen| {
         screen.line(&format!(
             "Mail {}: {}, {}",

@@ -49,7 +49,7 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
                 row = app.edit_task(&task, wish, &reason).await?;
             }
             let id = row.task.task_id;
-            let teaches = app.taught_by(move |correction| correction.task_id == Some(id)).await?;
+            let teaches = app.log_and_explain_correction(move |correction| correction.task_id == Some(id)).await?;
             changed_and_taught(screen, &row, "changed", teaches)
         }
         TasksCommand::Reply { task, text } => {
@@ -64,7 +64,7 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
         }
         TasksCommand::Undo { task } => {
             let row = app.edit_task(&task, TaskEditKind::Reopen, "taken back").await?;
-            let teaches = app.taught_by(|correction| correction.kind == CorrectionKind::Undo).await?;
+            let teaches = app.log_and_explain_correction(|correction| correction.kind == CorrectionKind::Undo).await?;
             changed_and_taught(screen, &row, "open again", teaches)
         }
         TasksCommand::Invoices { csv } => invoices(app, screen, csv).await,

@@ -131,7 +131,7 @@ async fn report(app: &App, screen: Screen, ids: &[ItemId], verdict: Verdict) -> 
     }
     let paused = app.is_paused().await?;
     let corrects = |row: &CorrectionRow| matches!(row.kind, CorrectionKind::Reject | CorrectionKind::Respond);
-    let teaches = if verdict == Verdict::Approve { None } else { app.taught_by(corrects).await? };
+    let teaches = if verdict == Verdict::Approve { None } else { app.log_and_explain_correction(corrects).await? };
     screen.answer(&details, |screen| {
         if paused {
             screen.line(PAUSED)?;
