@@ -14,14 +14,14 @@ use crate::{
 };
 
 /// This share of the past may change by one night's edits, or [`MOST_CHANGED`] tasks.
-const CHANGED_SHARE: usize = 10;
-const MOST_CHANGED: usize = 10;
+const CHANGED_ONE_IN: usize = 10;
+const MIN_CHANGE_LIMIT: usize = 10;
 /// Enough for a person to see what is wrong.
-const SHOWN_CASES: usize = 10;
+const MAX_CASES: usize = 10;
 
 /// How an edit did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Trial {
+pub struct TrialResult {
     pub passed: bool,
     /// Why not; empty when it passed.
     pub reason: String,
@@ -33,12 +33,12 @@ pub struct Trial {
     pub changed: usize,
     pub past: usize,
     /// What speaks against it, case by case.
-    pub cases: Vec<Case>,
+    pub cases: Vec<TrialCase>,
     /// What a person should know about the rule it makes.
     pub warnings: Vec<String>,
 }
 
-impl std::fmt::Display for Trial {
+impl std::fmt::Display for TrialResult {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { agreed_before, agreed_after, corrected, changed, past, .. } = self;
         write!(
@@ -49,7 +49,7 @@ impl std::fmt::Display for Trial {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Case {
+pub struct TrialCase {
     pub task_id: TaskId,
     pub number: Option<i64>,
     pub from: Priority,
@@ -58,23 +58,23 @@ pub struct Case {
 }
 
 /// `first` is what counted when the night began, `before` with the edits adopted so far, `after` with this one too.
-pub(super) fn test(
+pub(super) fn test_candidate(
     material: &LearningInput,
     candidate: &Candidate,
     first: &RuleSet,
     before: &RuleSet,
     after: &RuleSet,
-) -> Trial {
-    let mut trial = Trial { past: material.replayed_tasks().count(), ..Trial::default() };
-    trial.warnings = new_warnings(before, after, &candidate.edit);
+) -> TrialResult {
+    let mut trial = TrialResult { past: material.replayed_tasks().count(), ..TrialResult::default() };
+    trial.warnings = find_new_warnings(before, after, &candidate.edit);
     if let Some(warning) = trial.warnings.first() {
         trial.reason = format!("the rule would be of no use: {warning}");
         return trial;
     }
-    agree(material, before, after, &mut trial);
-    let flips = flips(material, candidate, before, after);
-    trial.changed = changed(material, first, after);
-    let limit = (trial.past / CHANGED_SHARE).max(MOST_CHANGED);
+    count_agreement(material, before, after, &mut trial);
+    let flips = find_broken_cases(material, candidate, before, after);
+    trial.changed = count_changed(material, first, after);
+    let limit = (trial.past / CHANGED_ONE_IN).max(MIN_CHANGE_LIMIT);
     let retires = matches!(candidate.edit, RulesEdit::Retire { .. });
     trial.reason = if !flips.is_empty() {
         format!("{} tasks whose level you set would come out otherwise", flips.len())
@@ -94,20 +94,20 @@ pub(super) fn test(
 }
 
 /// Warnings about the edited entry that were not there before.
-fn new_warnings(before: &RuleSet, after: &RuleSet, edit: &RulesEdit) -> Vec<String> {
+fn find_new_warnings(before: &RuleSet, after: &RuleSet, edit: &RulesEdit) -> Vec<String> {
     let name = edit.name();
     let known: Vec<String> = before.lint().into_iter().map(|warning| warning.text).collect();
     let new = after.lint().into_iter().filter(|warning| warning.rule == name && !known.contains(&warning.text));
     new.map(|warning| warning.text).collect()
 }
 
-fn agree(material: &LearningInput, before: &RuleSet, after: &RuleSet, trial: &mut Trial) {
+fn count_agreement(material: &LearningInput, before: &RuleSet, after: &RuleSet, trial: &mut TrialResult) {
     let recent: Vec<&Lesson> = material.recent_lessons().collect();
     let agreed = |rules: &RuleSet| recent.iter().filter(|lesson| lesson.is_known_to(rules)).count();
     (trial.corrected, trial.agreed_before, trial.agreed_after) = (recent.len(), agreed(before), agreed(after));
 }
 
-fn changed(material: &LearningInput, first: &RuleSet, after: &RuleSet) -> usize {
+fn count_changed(material: &LearningInput, first: &RuleSet, after: &RuleSet) -> usize {
     let level = |rules: &RuleSet, facts: &Facts, at: Instant| rules.rank(facts, at).level;
     // A level a person set stands, whatever the rules say.
     let tasks = material.replayed_tasks().filter(|task| !task.hand_ranked);
@@ -125,32 +125,37 @@ fn changed(material: &LearningInput, first: &RuleSet, after: &RuleSet) -> usize 
 }
 
 /// Locked cases that come out otherwise: a level a person set and the rules gave, or one a locked rule decided.
-fn flips(material: &LearningInput, candidate: &Candidate, before: &RuleSet, after: &RuleSet) -> Vec<Case> {
+fn find_broken_cases(
+    material: &LearningInput,
+    candidate: &Candidate,
+    before: &RuleSet,
+    after: &RuleSet,
+) -> Vec<TrialCase> {
     let mut cases = Vec::new();
     for task in material.replayed_tasks() {
         let (old, new) = (before.rank(&task.facts, task.created_at), after.rank(&task.facts, task.created_at));
         let (from, to) = (old.level, new.level);
-        if task.hand_ranked && silenced(material, candidate, task, before, after) {
+        if task.hand_ranked && would_lose_task(material, candidate, task, before, after) {
             let why = "you set its level, and it would be no task any more".into();
-            cases.push(Case { task_id: task.task_id, number: task.number, from, to, why });
+            cases.push(TrialCase { task_id: task.task_id, number: task.number, from, to, why });
         }
         if old.level == new.level {
             continue;
         }
         let said = task.hand_ranked
             && old.level == task.priority
-            && !superseded(material, candidate, &task.facts, task.task_id);
+            && !is_superseded(material, candidate, &task.facts, task.task_id);
         if said || old.locked {
             let why = if said { "you set this level" } else { "a locked rule gave it" };
-            cases.push(Case { task_id: task.task_id, number: task.number, from, to, why: why.into() });
+            cases.push(TrialCase { task_id: task.task_id, number: task.number, from, to, why: why.into() });
         }
     }
-    cases.truncate(SHOWN_CASES);
+    cases.truncate(MAX_CASES);
     cases
 }
 
 /// Its mail would open no task any more, and the person has not said so since they set its level.
-fn silenced(
+fn would_lose_task(
     material: &LearningInput,
     candidate: &Candidate,
     task: &PastTask,
@@ -165,7 +170,7 @@ fn silenced(
 
 /// The person has thought otherwise since: every word the edit rests on is newer than the one on this task, and some of
 /// them are about the same sender.
-fn superseded(material: &LearningInput, candidate: &Candidate, facts: &Facts, task_id: TaskId) -> bool {
+fn is_superseded(material: &LearningInput, candidate: &Candidate, facts: &Facts, task_id: TaskId) -> bool {
     candidate.reach.covers(facts)
         && material.level_set_at.get(&task_id).is_some_and(|at| *at < candidate.since)
         && material.lessons.iter().any(|lesson| {

@@ -10,7 +10,7 @@ use super::{
     FORGET_AFTER_DAYS, REPLAY_DAYS,
     candidates::{self, Candidate, UnlearnedAt},
     entry_review,
-    gate::{self, Trial},
+    gate::{self, TrialResult},
     guide,
     lesson::{Lesson, collect_lessons},
 };
@@ -58,24 +58,24 @@ pub struct Kept {
 
 /// An edit with its evidence and its test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Tested {
+pub struct TestedEdit {
     /// The reach, as it is remembered when a person says no.
     pub key: String,
     /// In words a person reads.
     pub words: String,
     pub edit: RulesEdit,
     pub evidence: Vec<i64>,
-    pub trial: Trial,
+    pub trial: TrialResult,
 }
 
 /// What the night found.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct LearningOutcome {
-    pub adopted: Vec<Tested>,
+    pub adopted: Vec<TestedEdit>,
     /// To be asked: the person decides.
-    pub questions: Vec<Tested>,
+    pub questions: Vec<TestedEdit>,
     /// Failed their test, or the file has no room for them.
-    pub proposals: Vec<Tested>,
+    pub proposals: Vec<TestedEdit>,
     /// Lines of the marked part of the guidelines.
     pub guidelines_lines: Vec<String>,
     /// Entries of ours that a person took out of the file.
@@ -214,25 +214,25 @@ impl LearningState<'_> {
         {
             Ok(edited) => edited,
             Err(error) => {
-                let trial = Trial { reason: error.to_string(), ..Trial::default() };
-                return self.outcome.proposals.push(tested(candidate, trial));
+                let trial = TrialResult { reason: error.to_string(), ..TrialResult::default() };
+                return self.outcome.proposals.push(to_tested_edit(candidate, trial));
             }
         };
-        let trial = gate::test(self.material, &candidate, &self.rules_at_start, &self.rules_so_far, &after);
+        let trial = gate::test_candidate(self.material, &candidate, &self.rules_at_start, &self.rules_so_far, &after);
         match (trial.passed, candidate.needs_approval) {
-            (false, _) => self.outcome.proposals.push(tested(candidate, trial)),
-            (true, true) => self.outcome.questions.push(tested(candidate, trial)),
+            (false, _) => self.outcome.proposals.push(to_tested_edit(candidate, trial)),
+            (true, true) => self.outcome.questions.push(to_tested_edit(candidate, trial)),
             (true, false) => {
-                self.outcome.adopted.push(tested(candidate, trial));
+                self.outcome.adopted.push(to_tested_edit(candidate, trial));
                 (self.text, self.rules_so_far) = (text, after);
             }
         }
     }
 }
 
-fn tested(candidate: Candidate, trial: Trial) -> Tested {
+fn to_tested_edit(candidate: Candidate, trial: TrialResult) -> TestedEdit {
     let Candidate { edit, reach, evidence, .. } = candidate;
-    Tested { key: reach.key(), words: edit.describe(), edit, evidence, trial }
+    TestedEdit { key: reach.key(), words: edit.describe(), edit, evidence, trial }
 }
 
 impl LearningInput {
@@ -246,7 +246,7 @@ impl LearningInput {
 /// A question that was said yes to: the edit it asks for, and the night that asked.
 pub(crate) struct ApprovedProposal {
     pub(crate) item_id: ItemId,
-    pub(crate) tested: Tested,
+    pub(crate) tested: TestedEdit,
     pub(crate) run_id: String,
 }
 

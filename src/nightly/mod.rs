@@ -18,9 +18,9 @@ mod tests;
 
 pub use candidates::{Candidate, MIN_CORRECTIONS, MIN_DAYS};
 pub use correction_feedback::{CorrectionFeedback, explain_correction};
-pub use gate::{Case, Trial};
+pub use gate::{TrialCase, TrialResult};
 pub(crate) use learning::{ApprovedProposal, approved_proposals};
-pub use learning::{Kept, LearningInput, LearningOutcome, Tested, derive_edits};
+pub use learning::{Kept, LearningInput, LearningOutcome, TestedEdit, derive_edits};
 pub use lesson::{Lesson, LessonTarget, collect_lessons};
 pub use schedule::{NightlyDue, NightlySchedule};
 

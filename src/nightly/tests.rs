@@ -121,7 +121,7 @@ impl Past {
     /// What is adopted and what is asked, in words.
     fn check(&self, adopted: &[&str], asked: &[&str]) {
         let found = study(&self.0).unwrap();
-        let words = |all: &[super::Tested]| all.iter().map(|tested| tested.words.clone()).collect::<Vec<_>>();
+        let words = |all: &[super::TestedEdit]| all.iter().map(|tested| tested.words.clone()).collect::<Vec<_>>();
         assert_eq!(
             (words(&found.adopted), words(&found.questions)),
             (to_strings(adopted), to_strings(asked)),

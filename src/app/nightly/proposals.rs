@@ -7,7 +7,7 @@ use super::rewrite::{Draft, Rewritten};
 use crate::{
     app::App,
     model::{ItemId, ItemKind, RunId},
-    nightly::{ApprovedProposal, Tested, approved_proposals, explain_correction},
+    nightly::{ApprovedProposal, TestedEdit, approved_proposals, explain_correction},
     rules::{RuleSet, apply_edits},
     store::{
         Write,
@@ -20,7 +20,7 @@ use crate::{
 const PROPOSAL_LIFETIME: Duration = Duration::days(14);
 
 impl App {
-    pub(super) fn build_proposal(&self, tested: &Tested, run_id: RunId) -> NewProposal {
+    pub(super) fn build_proposal(&self, tested: &TestedEdit, run_id: RunId) -> NewProposal {
         let now = self.clock.now();
         let edit = serde_json::to_value(tested).unwrap_or_default();
         let item = NewItem {

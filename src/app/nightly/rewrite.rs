@@ -9,7 +9,7 @@ use super::files::Files;
 use crate::{
     app::App,
     model::{Instant, ItemId, RunId},
-    nightly::{LearningInput, LearningOutcome, Tested},
+    nightly::{LearningInput, LearningOutcome, TestedEdit},
     rules::{FileReplaceOutcome, RuleSet, RulesEdit, keep_as_last_good, read_or_empty, replace_if_unchanged},
     store::{
         Receipt, Write,
@@ -23,7 +23,7 @@ pub(super) struct Draft {
     pub(super) who: &'static str,
     pub(super) run_id: String,
     pub(super) why: String,
-    pub(super) edits: Vec<Tested>,
+    pub(super) edits: Vec<TestedEdit>,
     /// A rollback's goal.
     pub(super) back_to: Option<i64>,
     pub(super) keep: LiveRulesVersion,
@@ -53,7 +53,7 @@ impl Draft {
         }
     }
 
-    pub(super) fn of_approval(files: Files, item_id: ItemId, tested: Tested, run_id: &str, at: Instant) -> Self {
+    pub(super) fn of_approval(files: Files, item_id: ItemId, tested: TestedEdit, run_id: &str, at: Instant) -> Self {
         let edits = vec![tested];
         let keep = LiveRulesVersion { closes_proposal: Some(item_id), ..remembered(&edits, run_id, at) };
         let why = format!("you approved: {}", summary(&edits, &[]));
@@ -61,7 +61,7 @@ impl Draft {
     }
 }
 
-fn summary(edits: &[Tested], taken_out: &[String]) -> String {
+fn summary(edits: &[TestedEdit], taken_out: &[String]) -> String {
     if edits.is_empty() && !taken_out.is_empty() {
         return format!("you took out: {}", taken_out.join(", "));
     }
@@ -72,7 +72,7 @@ fn summary(edits: &[Tested], taken_out: &[String]) -> String {
 }
 
 /// What is known about entries after these edits.
-fn remembered(edits: &[Tested], run_id: &str, at: Instant) -> LiveRulesVersion {
+fn remembered(edits: &[TestedEdit], run_id: &str, at: Instant) -> LiveRulesVersion {
     let mut keep = LiveRulesVersion::default();
     for tested in edits {
         let name = tested.edit.name();

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     app::{App, Held, NightlyReport, ReflectOutcome, VersionDetail, WhatIf, WhatIfChange},
-    nightly::{LearningOutcome, Tested},
+    nightly::{LearningOutcome, TestedEdit},
     store::{nightly::LearnedEntryRow, value::TaskRow},
 };
 
@@ -107,12 +107,12 @@ fn print_version(screen: Screen, version: &VersionDetail, at: &str) -> io::Resul
     let row = &version.row;
     let current = if version.current { " (now)" } else { "" };
     screen.line(&format!("version {}{current}, {at}, by {}: {}", row.version, row.who, shown(&row.why, 200)))?;
-    let edits: Vec<Tested> =
+    let edits: Vec<TestedEdit> =
         row.edits.get("edits").cloned().and_then(|edits| serde_json::from_value(edits).ok()).unwrap_or_default();
     edits.iter().try_for_each(|tested| print_tested(screen, tested))
 }
 
-fn print_tested(screen: Screen, tested: &Tested) -> io::Result<()> {
+fn print_tested(screen: Screen, tested: &TestedEdit) -> io::Result<()> {
     screen.line(&format!("  {}", shown(&tested.words, 160)))?;
     screen.line(&format!("    because {}", shown(tested.edit.why(), 200)))?;
     screen.line(&format!("    tested: {}", tested.trial))?;
