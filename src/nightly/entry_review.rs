@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{
     FORGET_AFTER_DAYS,
     candidates::{Candidate, MIN_CORRECTIONS, MIN_DAYS, describe_evidence, is_shared, limit_shared_act, min_senders},
-    learning::{Kept, LearningInput},
+    learning::{LearningInput, TrackedEntry},
     lesson::{Lesson, LessonTarget},
 };
 use crate::{
@@ -19,12 +19,12 @@ const MIN_AGREEING_OF_FIVE: usize = 4;
 
 pub(super) fn review_entries(material: &LearningInput, rules: &RuleSet) -> Vec<Candidate> {
     let known = rules.learned_names();
-    let kept = material.kept.iter().filter(|kept| known.contains(&kept.name.as_str()));
+    let kept = material.tracked_entries.iter().filter(|kept| known.contains(&kept.name.as_str()));
     kept.filter_map(|kept| revise_overruled(material, rules, kept).or_else(|| retire_unmatched(material, kept)))
         .collect()
 }
 
-fn revise_overruled(material: &LearningInput, rules: &RuleSet, kept: &Kept) -> Option<Candidate> {
+fn revise_overruled(material: &LearningInput, rules: &RuleSet, kept: &TrackedEntry) -> Option<Candidate> {
     let against: Vec<&Lesson> = material
         .lessons
         .iter()
@@ -61,7 +61,7 @@ fn revise_overruled(material: &LearningInput, rules: &RuleSet, kept: &Kept) -> O
 }
 
 /// The entry decided, and the person decided otherwise.
-fn lesson_overrules(lesson: &Lesson, rules: &RuleSet, kept: &Kept) -> bool {
+fn lesson_overrules(lesson: &Lesson, rules: &RuleSet, kept: &TrackedEntry) -> bool {
     if !kept.entry.reach.covers(&lesson.facts) {
         return false;
     }
@@ -94,7 +94,7 @@ fn ranks_most_at(rules: &RuleSet, against: &[&Lesson], level: Priority) -> bool 
 }
 
 /// The same act at another level.
-fn edit_to_level(kept: &Kept, level: Priority, why: String) -> Option<RulesEdit> {
+fn edit_to_level(kept: &TrackedEntry, level: Priority, why: String) -> Option<RulesEdit> {
     let act = match kept.entry.act {
         EntryAct::Set(_) => EntryAct::Set(level),
         EntryAct::Cap(_) => EntryAct::Cap(level),
@@ -104,7 +104,7 @@ fn edit_to_level(kept: &Kept, level: Priority, why: String) -> Option<RulesEdit>
     Some(RulesEdit::Change { name: kept.name.clone(), entry, why })
 }
 
-fn retire_unmatched(material: &LearningInput, kept: &Kept) -> Option<Candidate> {
+fn retire_unmatched(material: &LearningInput, kept: &TrackedEntry) -> Option<Candidate> {
     let newest = material.last_hit(kept).unwrap_or(kept.made_at).max(kept.made_at);
     (newest < material.now.plus(-chrono::Duration::days(FORGET_AFTER_DAYS))).then(|| Candidate {
         edit: RulesEdit::Retire {
@@ -121,7 +121,7 @@ fn retire_unmatched(material: &LearningInput, kept: &Kept) -> Option<Candidate> 
 
 impl LearningInput {
     /// Tasks an entry decided since then and the person left so: whoever leaves most of them wants it.
-    fn count_accepted_tasks(&self, kept: &Kept, rules: &RuleSet, since: Instant) -> usize {
+    fn count_accepted_tasks(&self, kept: &TrackedEntry, rules: &RuleSet, since: Instant) -> usize {
         let since = |task: &&PastTask| task.created_at >= since && task.is_uncorrected();
         let tasks = self.tasks.iter().filter(since).filter(|task| kept.entry.reach.covers(&task.facts));
         tasks.filter(|task| rules.rank(&task.facts, task.created_at).rule == kept.name).count()
@@ -133,7 +133,7 @@ impl LearningInput {
         RuleSet::parse("priority.yml", &text).ok()
     }
 
-    pub(super) fn last_hit(&self, kept: &Kept) -> Option<Instant> {
+    pub(super) fn last_hit(&self, kept: &TrackedEntry) -> Option<Instant> {
         let tasks = self.tasks.iter().filter(|task| kept.entry.reach.covers(&task.facts)).map(|task| task.created_at);
         let mails = self.mails.iter().filter(|mail| kept.entry.reach.covers(&mail.facts)).map(|mail| mail.arrived_at);
         tasks.chain(mails).max().max(kept.last_hit)

@@ -41,7 +41,7 @@ pub struct LearningInput {
     pub level_set_at: HashMap<TaskId, Instant>,
     pub tasks: Vec<PastTask>,
     pub mails: Vec<PastMail>,
-    pub kept: Vec<Kept>,
+    pub tracked_entries: Vec<TrackedEntry>,
     pub unlearned: UnlearnedAt,
     pub proposals: Vec<ProposalRow>,
     pub replies: Vec<ReplyOutcome>,
@@ -49,7 +49,7 @@ pub struct LearningInput {
 
 /// An entry of ours in the file, with where it comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kept {
+pub struct TrackedEntry {
     pub name: String,
     pub entry: LearnedEntry,
     pub made_at: Instant,
@@ -96,9 +96,10 @@ impl LearningInput {
         let said = rows.iter().filter(|row| row.correction.kind == CorrectionKind::Priority);
         let said_at = said.filter_map(|row| Some((row.correction.task_id?, row.correction.at))).collect();
         let mut unlearned: UnlearnedAt = reader.unlearned_reaches()?.into_iter().collect();
-        let kept: Vec<Kept> = reader.learned_entries()?.into_iter().filter_map(kept).collect();
+        let kept: Vec<TrackedEntry> =
+            reader.learned_entries()?.into_iter().filter_map(tracked_entry_from_row).collect();
         // Taking an entry out of the file is a word like a rollback, and counts from now on.
-        let gone = taken_out(&kept, &rules);
+        let gone = find_removed_entries(&kept, &rules);
         unlearned.extend(gone.iter().map(|kept| (kept.entry.reach.key(), now)));
         let mut replies = reader.reply_outcomes(since)?;
         replies.retain(|deed| unlearned.get(&guide::key(&deed.domain)).is_none_or(|since| deed.at > *since));
@@ -111,7 +112,7 @@ impl LearningInput {
             level_set_at: said_at,
             tasks: reader.past_tasks(Some(since))?,
             mails: reader.past_mails(since)?,
-            kept,
+            tracked_entries: kept,
             unlearned,
             proposals: reader.proposals()?,
             replies,
@@ -146,14 +147,14 @@ impl LearningInput {
 }
 
 /// Entries of ours that are not in the file any more. From a file that does not parse nothing was taken out.
-fn taken_out<'k>(kept: &'k [Kept], rules: &str) -> Vec<&'k Kept> {
+fn find_removed_entries<'k>(kept: &'k [TrackedEntry], rules: &str) -> Vec<&'k TrackedEntry> {
     let Ok(rules) = parse_rules(rules) else { return Vec::new() };
     kept.iter().filter(|kept| !rules.learned_names().contains(&kept.name.as_str())).collect()
 }
 
-fn kept(row: LearnedEntryRow) -> Option<Kept> {
+fn tracked_entry_from_row(row: LearnedEntryRow) -> Option<TrackedEntry> {
     let entry = serde_json::from_value(row.entry).ok()?;
-    Some(Kept { name: row.name, entry, made_at: row.made_at, last_hit: row.last_hit })
+    Some(TrackedEntry { name: row.name, entry, made_at: row.made_at, last_hit: row.last_hit })
 }
 
 /// Tonight's proposal. Errs when the file is broken: then nothing is learned until it is mended.
@@ -166,7 +167,7 @@ pub fn derive_edits(material: &LearningInput) -> Result<LearningOutcome, RulesEd
         text: material.rules.clone(),
         outcome: LearningOutcome::default(),
     };
-    let gone = taken_out(&material.kept, &material.rules);
+    let gone = find_removed_entries(&material.tracked_entries, &material.rules);
     desk.outcome.taken_out = gone.iter().map(|kept| kept.name.clone()).collect();
     let overruled = entry_review::review_entries(material, &desk.rules_at_start);
     let touched: Vec<Reach> = overruled.iter().map(|candidate| candidate.reach.clone()).collect();
@@ -179,7 +180,7 @@ pub fn derive_edits(material: &LearningInput) -> Result<LearningOutcome, RulesEd
     let LearningState { text, outcome: mut found, .. } = desk;
     found.guidelines_lines = guide::lines(&material.replies);
     found.guidelines = guide::rewritten(&material.guidelines, &found.guidelines_lines);
-    found.hits = material.kept.iter().map(|kept| material.hits(kept)).collect();
+    found.hits = material.tracked_entries.iter().map(|kept| material.count_hits(kept)).collect();
     found.rules = text;
     Ok(found)
 }
@@ -236,7 +237,7 @@ fn to_tested_edit(candidate: Candidate, trial: TrialResult) -> TestedEdit {
 }
 
 impl LearningInput {
-    fn hits(&self, kept: &Kept) -> (String, u64, Option<Instant>) {
+    fn count_hits(&self, kept: &TrackedEntry) -> (String, u64, Option<Instant>) {
         let since = |mail: &&PastMail| mail.arrived_at >= kept.made_at;
         let mails = self.mails.iter().filter(since).filter(|mail| kept.entry.reach.covers(&mail.facts));
         (kept.name.clone(), mails.count() as u64, self.last_hit(kept))

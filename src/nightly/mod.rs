@@ -20,7 +20,7 @@ pub use candidates::{Candidate, MIN_CORRECTIONS, MIN_DAYS};
 pub use correction_feedback::{CorrectionFeedback, explain_correction};
 pub use gate::{TrialCase, TrialResult};
 pub(crate) use learning::{ApprovedProposal, approved_proposals};
-pub use learning::{Kept, LearningInput, LearningOutcome, TestedEdit, derive_edits};
+pub use learning::{LearningInput, LearningOutcome, TestedEdit, TrackedEntry, derive_edits};
 pub use lesson::{Lesson, LessonTarget, collect_lessons};
 pub use schedule::{NightlyDue, NightlySchedule};
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::Duration;
 
-use super::{Kept, LearningInput, Lesson, LessonTarget, learning};
+use super::{LearningInput, Lesson, LessonTarget, TrackedEntry, learning};
 use crate::{
     model::{Addressed, Facts, Instant, MailId, Priority, Status, TaskId, UrgencyOrigin},
     rules::{BUILT_IN, EntryAct, LearnedEntry, Reach, RulesEdit, apply_edits},
@@ -55,7 +55,7 @@ impl Past {
             level_set_at: HashMap::new(),
             tasks: Vec::new(),
             mails: Vec::new(),
-            kept: Vec::new(),
+            tracked_entries: Vec::new(),
             unlearned: HashMap::new(),
             proposals: Vec::new(),
             replies: Vec::new(),
@@ -114,7 +114,7 @@ impl Past {
     fn with_entry(mut self, entry: LearnedEntry, days: i64) -> Self {
         let edit = RulesEdit::Add { entry: entry.clone(), why: "you said so".into() };
         self.0.rules = apply_edits("f", &self.0.rules, std::slice::from_ref(&edit)).unwrap();
-        self.0.kept.push(Kept { name: edit.name(), entry, made_at: days_ago(days), last_hit: None });
+        self.0.tracked_entries.push(TrackedEntry { name: edit.name(), entry, made_at: days_ago(days), last_hit: None });
         self
     }
 

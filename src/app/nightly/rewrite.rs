@@ -39,7 +39,7 @@ impl Draft {
     pub(super) fn of_night(findings: &LearningOutcome, material: &LearningInput, run_id: RunId, at: Instant) -> Self {
         let mut keep = remembered(&findings.adopted, &run_id.to_string(), at);
         // Taken out by a person: a word like a rollback.
-        let gone = material.kept.iter().filter(|kept| findings.taken_out.contains(&kept.name));
+        let gone = material.tracked_entries.iter().filter(|kept| findings.taken_out.contains(&kept.name));
         keep.unlearned.extend(gone.map(|kept| (kept.entry.reach.key(), "taken out of the file".to_owned())));
         keep.retired.extend(findings.taken_out.iter().cloned());
         Self {
