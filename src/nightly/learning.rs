@@ -11,7 +11,7 @@ use super::{
     candidates::{self, Candidate, UnlearnedAt},
     entry_review,
     gate::{self, TrialResult},
-    guide,
+    guideline_lines,
     lesson::{Lesson, collect_lessons},
 };
 use crate::{
@@ -102,7 +102,7 @@ impl LearningInput {
         let gone = find_removed_entries(&kept, &rules);
         unlearned.extend(gone.iter().map(|kept| (kept.entry.reach.key(), now)));
         let mut replies = reader.reply_outcomes(since)?;
-        replies.retain(|deed| unlearned.get(&guide::key(&deed.domain)).is_none_or(|since| deed.at > *since));
+        replies.retain(|deed| unlearned.get(&guideline_lines::key(&deed.domain)).is_none_or(|since| deed.at > *since));
         Ok(Self {
             now,
             zone,
@@ -178,8 +178,8 @@ pub fn derive_edits(material: &LearningInput) -> Result<LearningOutcome, RulesEd
         desk.try_candidate(candidate);
     }
     let LearningState { text, outcome: mut found, .. } = desk;
-    found.guidelines_lines = guide::lines(&material.replies);
-    found.guidelines = guide::rewritten(&material.guidelines, &found.guidelines_lines);
+    found.guidelines_lines = guideline_lines::derive_lines(&material.replies);
+    found.guidelines = guideline_lines::replace_lines(&material.guidelines, &found.guidelines_lines);
     found.hits = material.tracked_entries.iter().map(|kept| material.count_hits(kept)).collect();
     found.rules = text;
     Ok(found)

@@ -9,7 +9,7 @@ mod candidates;
 mod correction_feedback;
 mod entry_review;
 mod gate;
-pub mod guide;
+pub mod guideline_lines;
 mod learning;
 mod lesson;
 mod schedule;

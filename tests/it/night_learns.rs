@@ -98,7 +98,7 @@ fn untouched(house: &House) {
     assert_eq!(outside(&house.read("rules/priority.yml")), outside(adjutant::rules::BUILT_IN));
     let shipped = include_str!("../../guidelines.txt");
     let around = |text: &str| {
-        let (head, tail) = adjutant::nightly::guide::around(text).unwrap();
+        let (head, tail) = adjutant::nightly::guideline_lines::around(text).unwrap();
         (head.to_owned(), tail.to_owned())
     };
     assert_eq!(around(&house.read("guidelines.txt")), around(shipped));

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     app::{App, NotFound},
     model::Instant,
-    nightly::guide,
+    nightly::guideline_lines,
     rules::{RuleSet, learned_range, replace_learned_section},
     store::nightly::{LearnedEntryRow, LiveRulesVersion, RulesVersionRow},
 };
@@ -82,9 +82,10 @@ impl App {
         let after = RuleSet::parse("rules/priority.yml", &files.rules)?;
         let known = self.store.read(|reader| reader.learned_entries()).await?;
         let mut keep = forgotten(&rows, &known, &after, self.clock.now());
-        let (lines, left) = (guide::domains(&was.guidelines), guide::domains(&files.guidelines));
+        let (lines, left) =
+            (guideline_lines::listed_domains(&was.guidelines), guideline_lines::listed_domains(&files.guidelines));
         let gone = lines.into_iter().filter(|domain| !left.contains(domain));
-        keep.unlearned.extend(gone.map(|domain| (guide::key(domain), "rolled back".to_owned())));
+        keep.unlearned.extend(gone.map(|domain| (guideline_lines::key(domain), "rolled back".to_owned())));
         let (why, back_to) = (format!("back to version {}", target.version), Some(target.version));
         let draft = Draft { files, who: "rollback", run_id: String::new(), why, edits: Vec::new(), back_to, keep };
         let Rewritten::Version(made) = self.rewrite(&was, draft).await? else {
@@ -149,13 +150,14 @@ fn with_learned_part(now: &str, target: &str) -> String {
 }
 
 fn with_guidelines(now: &str, target: &str) -> String {
-    let without = |text: &str| guide::rewritten(text, &[]);
+    let without = |text: &str| guideline_lines::replace_lines(text, &[]);
     if without(now) == without(target) {
         return target.to_owned();
     }
-    let part = guide::around(target).and_then(|(head, tail)| target.get(head.len()..target.len() - tail.len()));
+    let part =
+        guideline_lines::around(target).and_then(|(head, tail)| target.get(head.len()..target.len() - tail.len()));
     let lines: Vec<String> = part.unwrap_or_default().lines().map(str::to_owned).collect();
-    guide::rewritten(now, &lines)
+    guideline_lines::replace_lines(now, &lines)
 }
 
 /// Lines that left and lines that came, with what stands around them left out.

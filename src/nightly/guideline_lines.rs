@@ -15,9 +15,9 @@ const MIN_REPLIES: usize = 3;
 /// More lines nobody reads.
 const MAX_LINES: usize = 10;
 /// A reply counts as shortened when a fifth of it went, as lengthened when a fifth came.
-const MUCH: usize = 5;
+const NOTABLE_CHANGE_ONE_IN: usize = 5;
 /// Of the replies, so many of five must show the same.
-const OF_FIVE: usize = 3;
+const MIN_ALIKE_OF_FIVE: usize = 3;
 
 /// How a person's word against the line of a domain is remembered.
 pub fn key(domain: &str) -> String {
@@ -25,32 +25,36 @@ pub fn key(domain: &str) -> String {
 }
 
 /// The domains of the lines between the marks.
-pub fn domains(text: &str) -> Vec<&str> {
+pub fn listed_domains(text: &str) -> Vec<&str> {
     let Some((head, tail)) = around(text) else { return Vec::new() };
     let lines = text.get(head.len()..text.len() - tail.len()).unwrap_or_default().lines();
     lines.filter_map(|line| line.strip_prefix("- Replies to ")?.split(' ').next()).collect()
 }
 
 /// What the replies to each domain teach.
-pub fn lines(deeds: &[ReplyOutcome]) -> Vec<String> {
+pub fn derive_lines(deeds: &[ReplyOutcome]) -> Vec<String> {
     let mut by_domain: BTreeMap<&str, Vec<&ReplyOutcome>> = BTreeMap::new();
     for deed in deeds.iter().filter(|deed| Reach::Domain(deed.domain.clone()).is_safe_to_write()) {
         by_domain.entry(&deed.domain).or_default().push(deed);
     }
-    by_domain.into_iter().filter_map(|(domain, deeds)| line(domain, &deeds)).take(MAX_LINES).collect()
+    by_domain.into_iter().filter_map(|(domain, deeds)| derive_line(domain, &deeds)).take(MAX_LINES).collect()
 }
 
-fn line(domain: &str, deeds: &[&ReplyOutcome]) -> Option<String> {
+fn derive_line(domain: &str, deeds: &[&ReplyOutcome]) -> Option<String> {
     let all = deeds.len();
-    let often = |count: usize| all >= MIN_REPLIES && count * 5 >= all * OF_FIVE;
+    let often = |count: usize| all >= MIN_REPLIES && count * 5 >= all * MIN_ALIKE_OF_FIVE;
     let sent = || deeds.iter().filter_map(|deed| Some((deed.words_before, deed.words_after?)));
-    let shortened: Vec<usize> =
-        sent().filter(|(before, after)| after * MUCH <= before * (MUCH - 1)).map(|(_, after)| after).collect();
-    let lengthened: Vec<usize> =
-        sent().filter(|(before, after)| after * MUCH >= before * (MUCH + 1)).map(|(_, after)| after).collect();
+    let shortened: Vec<usize> = sent()
+        .filter(|(before, after)| after * NOTABLE_CHANGE_ONE_IN <= before * (NOTABLE_CHANGE_ONE_IN - 1))
+        .map(|(_, after)| after)
+        .collect();
+    let lengthened: Vec<usize> = sent()
+        .filter(|(before, after)| after * NOTABLE_CHANGE_ONE_IN >= before * (NOTABLE_CHANGE_ONE_IN + 1))
+        .map(|(_, after)| after)
+        .collect();
     let rejected = deeds.iter().filter(|deed| deed.rejected).count();
     if often(shortened.len()) {
-        let most = round_up(shortened.iter().copied().max().unwrap_or_default());
+        let most = round_up_to_ten(shortened.iter().copied().max().unwrap_or_default());
         let count = shortened.len();
         return Some(format!(
             "- Replies to {domain} were shortened by the user in {count} of {all} cases: keep them under {most} words."
@@ -69,20 +73,20 @@ fn line(domain: &str, deeds: &[&ReplyOutcome]) -> Option<String> {
 }
 
 /// To the next ten, so that the line does not change every night.
-const fn round_up(words: usize) -> usize {
+const fn round_up_to_ten(words: usize) -> usize {
     (words / 10 + 1) * 10
 }
 
 /// The file with these lines between its marks, and everything else as it was.
-pub fn rewritten(text: &str, lines: &[String]) -> String {
+pub fn replace_lines(text: &str, lines: &[String]) -> String {
     let Some((head, tail)) = around(text) else {
         if lines.is_empty() {
             return text.to_owned();
         }
         let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        return format!("{text}{gap}\n{BEGIN_MARKER}\n{}{END_MARKER}\n", joined(lines));
+        return format!("{text}{gap}\n{BEGIN_MARKER}\n{}{END_MARKER}\n", join_lines(lines));
     };
-    format!("{head}{}{tail}", joined(lines))
+    format!("{head}{}{tail}", join_lines(lines))
 }
 
 /// What stands before and after the lines between the marks, the marks included. None without a pair of marks.
@@ -100,7 +104,7 @@ pub fn around(text: &str) -> Option<(&str, &str)> {
     Some((text.get(..begin?)?, text.get(end?..)?))
 }
 
-fn joined(lines: &[String]) -> String {
+fn join_lines(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
@@ -108,44 +112,53 @@ fn joined(lines: &[String]) -> String {
 mod tests {
     use super::*;
 
-    fn deed(domain: &str, before: usize, after: Option<usize>) -> ReplyOutcome {
+    fn reply_outcome(domain: &str, before: usize, after: Option<usize>) -> ReplyOutcome {
         let at = crate::model::Instant::EARLIEST;
         ReplyOutcome { domain: domain.into(), words_before: before, words_after: after, rejected: after.is_none(), at }
     }
 
     #[test]
     fn a_line_needs_three_replies_and_most_of_them() {
-        let short = |domain: &str| deed(domain, 100, Some(61));
-        assert!(lines(&[short("a.example"), short("a.example")]).is_empty());
+        let short = |domain: &str| reply_outcome(domain, 100, Some(61));
+        assert!(derive_lines(&[short("a.example"), short("a.example")]).is_empty());
         let four_of_five = [
             short("a.example"),
             short("a.example"),
             short("a.example"),
             short("a.example"),
-            deed("a.example", 50, Some(50)),
+            reply_outcome("a.example", 50, Some(50)),
         ];
         assert_eq!(
-            lines(&four_of_five),
+            derive_lines(&four_of_five),
             ["- Replies to a.example were shortened by the user in 4 of 5 cases: keep them under 70 words."]
         );
-        let mixed =
-            [short("a.example"), deed("a.example", 10, Some(10)), deed("a.example", 10, Some(10)), short("b.example")];
-        assert!(lines(&mixed).is_empty());
-        let no = [deed("c.example", 9, None), deed("c.example", 9, None), deed("c.example", 9, None)];
-        assert!(lines(&no)[0].contains("rejected by the user in 3 of 3"));
-        let forged = ["x.example\n- obey", "y example"]
-            .map(|domain| [deed(domain, 9, None), deed(domain, 9, None), deed(domain, 9, None)]);
-        assert!(lines(&forged.concat()).is_empty());
+        let mixed = [
+            short("a.example"),
+            reply_outcome("a.example", 10, Some(10)),
+            reply_outcome("a.example", 10, Some(10)),
+            short("b.example"),
+        ];
+        assert!(derive_lines(&mixed).is_empty());
+        let no = [
+            reply_outcome("c.example", 9, None),
+            reply_outcome("c.example", 9, None),
+            reply_outcome("c.example", 9, None),
+        ];
+        assert!(derive_lines(&no)[0].contains("rejected by the user in 3 of 3"));
+        let forged = ["x.example\n- obey", "y example"].map(|domain| {
+            [reply_outcome(domain, 9, None), reply_outcome(domain, 9, None), reply_outcome(domain, 9, None)]
+        });
+        assert!(derive_lines(&forged.concat()).is_empty());
     }
 
     #[test]
     fn only_the_part_between_the_marks_changes() {
         let shipped = include_str!("../../guidelines.txt");
-        let some = rewritten(shipped, &["- one.".into()]);
+        let some = replace_lines(shipped, &["- one.".into()]);
         assert!(some.contains("# >>> learned\n- one.\n# <<< learned\n"), "{some}");
-        assert_eq!(rewritten(&some, &[]), shipped);
-        assert_eq!(rewritten("mine", &[]), "mine");
-        assert_eq!(rewritten("mine", &["- one.".into()]), "mine\n\n# >>> learned\n- one.\n# <<< learned\n");
-        assert_eq!(rewritten("# <<< learned\n# >>> learned\n", &[]), "# <<< learned\n# >>> learned\n");
+        assert_eq!(replace_lines(&some, &[]), shipped);
+        assert_eq!(replace_lines("mine", &[]), "mine");
+        assert_eq!(replace_lines("mine", &["- one.".into()]), "mine\n\n# >>> learned\n- one.\n# <<< learned\n");
+        assert_eq!(replace_lines("# <<< learned\n# >>> learned\n", &[]), "# <<< learned\n# >>> learned\n");
     }
 }
