@@ -181,7 +181,7 @@ impl App {
         self.store.write(Write::BeginNightly(Box::new(begin))).await?;
         self.reflections().mend(&self.store).await?;
         let (findings, version) = self.learn_and_rewrite_rules(run_id).await?;
-        let duplicates = self.cancel_twins().await?;
+        let duplicates = self.cancel_duplicate_tasks().await?;
         let account = self.store.read(|reader| reader.first_unretired_account()).await?;
         let questions = findings.questions.iter().map(|asked| self.build_proposal(asked, run_id)).collect();
         let end = EndNightly {
@@ -250,7 +250,7 @@ impl App {
         Ok((LearningOutcome { rules: files.rules, guidelines: files.guidelines, ..LearningOutcome::default() }, None))
     }
 
-    async fn cancel_twins(&self) -> anyhow::Result<Vec<DuplicateTasks>> {
+    async fn cancel_duplicate_tasks(&self) -> anyhow::Result<Vec<DuplicateTasks>> {
         let mut cancelled = Vec::new();
         for twins in self.store.read(|reader| reader.duplicate_tasks()).await? {
             match self.store.write(Write::CancelDuplicateTask(twins.clone(), self.clock.now())).await {
