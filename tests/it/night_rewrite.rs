@@ -64,17 +64,17 @@ async fn a_night_learns_tells_and_can_be_taken_back_to_the_byte() {
     assert_eq!(app.learned_entries().await.unwrap()[0].evidence, [1, 2, 3]);
     let diff = app.rules_diff(None).await.unwrap();
     assert!(diff.iter().any(|line| line.sign == '+' && line.line.contains("ann@shop.example")), "{diff:?}");
-    app.rollback(None).await.unwrap();
+    app.roll_back_rules(None).await.unwrap();
     assert_eq!(rules(&house), mine, "byte for byte");
     // The same corrections teach no second time; newer ones do.
     house.clock.advance(24 * 3600);
     app.run_nightly_unless_done_today().await.unwrap();
     assert_eq!(rules(&house), mine);
-    let back = app.rollback(Some(history[0].row.version)).await.unwrap();
+    let back = app.roll_back_rules(Some(history[0].row.version)).await.unwrap();
     assert_eq!(rules(&house), learned, "forth again");
     assert_eq!(app.learned_entries().await.unwrap()[0].evidence, [1, 2, 3], "with where it came from");
     assert!(back > history[0].row.version);
-    let none = app.rollback(Some(999)).await.unwrap_err();
+    let none = app.roll_back_rules(Some(999)).await.unwrap_err();
     assert!(none.to_string().contains("no version 999"), "{none:#}");
     house.must_be_sound().await;
 }
@@ -86,7 +86,7 @@ async fn what_a_person_wrote_since_stays_in_a_rollback() {
     app.run_nightly_unless_done_today().await.unwrap();
     let edited = rules(&house).replace("default: low", "default: med");
     house.write("rules/priority.yml", &edited);
-    app.rollback(Some(1)).await.unwrap();
+    app.roll_back_rules(Some(1)).await.unwrap();
     assert_eq!(rules(&house), BUILT_IN.replace("default: low", "default: med"));
 }
 
@@ -102,10 +102,10 @@ async fn each_rollback_goes_one_night_further_back() {
     let own = |text: &str| text.replace("default: low", "default: med");
     house.write("rules/priority.yml", &own(&rules(&house)));
     for expected in [&one, BUILT_IN] {
-        app.rollback(None).await.unwrap();
+        app.roll_back_rules(None).await.unwrap();
         assert_eq!(rules(&house), own(expected));
     }
-    assert!(app.rollback(None).await.is_err(), "there is nothing before the first");
+    assert!(app.roll_back_rules(None).await.is_err(), "there is nothing before the first");
     house.must_be_sound().await;
 }
 

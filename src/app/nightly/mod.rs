@@ -1,20 +1,20 @@
 //! The night as a use case: when it is due, what it proposes, doing it once per date, and telling of it.
 
 mod digest;
-mod files;
 mod proposals;
 mod rewrite;
-mod version;
+mod rules_files;
+mod rules_version;
 mod what_if;
 
 use serde::Serialize;
 use serde_json::json;
 
 pub use digest::Digest;
-pub use version::{DiffLine, VersionDetail};
+pub use rules_version::{DiffLine, RulesVersionDetail};
 pub use what_if::{WhatIf, WhatIfChange};
 
-use self::rewrite::{Draft, Rewritten};
+use self::rewrite::{RewriteOutcome, RulesVersionDraft};
 use super::App;
 use crate::{
     model::{AccountId, Instant, RunId},
@@ -164,7 +164,7 @@ impl App {
     }
 
     async fn gather_learning_input(&self) -> anyhow::Result<LearningInput> {
-        let mut files = self.files_or_no_rules()?;
+        let mut files = self.read_files_or_no_rules()?;
         if self.is_cut_off(&files.rules) {
             files.rules.clear();
         }
@@ -217,8 +217,8 @@ impl App {
 
     /// Studies, and writes what passed. Starts over when a person edits a file meanwhile.
     async fn learn_and_rewrite_rules(&self, run_id: RunId) -> anyhow::Result<(LearningOutcome, Option<i64>)> {
-        let _turn = self.rules_turn().await?;
-        self.settle_intents().await?;
+        let _turn = self.lock_rules_files().await?;
+        self.resolve_intended_versions().await?;
         if let Some((findings, version)) = self.find_learned_by_run(run_id).await? {
             return Ok((findings, Some(version)));
         }
@@ -238,15 +238,15 @@ impl App {
                     return Ok((LearningOutcome { rules, guidelines, ..LearningOutcome::default() }, None));
                 }
             };
-            let draft = Draft::of_night(&findings, &material, run_id, self.clock.now());
-            match self.rewrite(&files::Files { rules, guidelines }, draft).await? {
-                Rewritten::Nothing => return Ok((findings, None)),
-                Rewritten::Version(version) => return Ok((findings, Some(version))),
-                Rewritten::ChangedMeanwhile => {}
+            let draft = RulesVersionDraft::from_nightly(&findings, &material, run_id, self.clock.now());
+            match self.rewrite_rules(&rules_files::RulesFiles { rules, guidelines }, draft).await? {
+                RewriteOutcome::Unchanged => return Ok((findings, None)),
+                RewriteOutcome::Version(version) => return Ok((findings, Some(version))),
+                RewriteOutcome::ChangedMeanwhile => {}
             }
         }
         tracing::warn!("the rules are being edited; nothing was learned tonight");
-        let files = self.files_or_no_rules()?;
+        let files = self.read_files_or_no_rules()?;
         Ok((LearningOutcome { rules: files.rules, guidelines: files.guidelines, ..LearningOutcome::default() }, None))
     }
 

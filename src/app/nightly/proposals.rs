@@ -3,7 +3,7 @@
 use chrono::Duration;
 use serde_json::json;
 
-use super::rewrite::{Draft, Rewritten};
+use super::rewrite::{RewriteOutcome, RulesVersionDraft};
 use crate::{
     app::App,
     model::{ItemId, ItemKind, RunId},
@@ -50,8 +50,8 @@ impl App {
         if approved_proposals(&waiting).is_empty() {
             return Ok(0);
         }
-        let _turn = self.rules_turn().await?;
-        self.settle_intents().await?;
+        let _turn = self.lock_rules_files().await?;
+        self.resolve_intended_versions().await?;
         let mut adopted = 0;
         // Read again: another may have had the turn before.
         for yes in approved_proposals(&self.store.read(|reader| reader.proposals()).await?) {
@@ -63,7 +63,7 @@ impl App {
 
     async fn adopt_proposal(&self, yes: ApprovedProposal) -> anyhow::Result<bool> {
         let ApprovedProposal { item_id, tested, run_id } = yes;
-        let was = self.files()?;
+        let was = self.read_rules_files()?;
         if self.is_cut_off(&was.rules) {
             // It waits until the file is whole again.
             return Ok(false);
@@ -77,9 +77,9 @@ impl App {
                 return Ok(false);
             }
         }
-        let draft = Draft::of_approval(files, item_id, tested, &run_id, self.clock.now());
+        let draft = RulesVersionDraft::from_approval(files, item_id, tested, &run_id, self.clock.now());
         // Changed meanwhile: the next look adopts it.
-        Ok(matches!(self.rewrite(&was, draft).await?, Rewritten::Version(_)))
+        Ok(matches!(self.rewrite_rules(&was, draft).await?, RewriteOutcome::Version(_)))
     }
 
     /// What the newest correction of this command teaches, in words; and its line goes into the day's file.

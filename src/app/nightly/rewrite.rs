@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::files::Files;
+use super::rules_files::RulesFiles;
 use crate::{
     app::App,
     model::{Instant, ItemId, RunId},
@@ -18,50 +18,61 @@ use crate::{
 };
 
 /// A version to be: both texts, and what is to be remembered with them.
-pub(super) struct Draft {
-    pub(super) files: Files,
+pub(super) struct RulesVersionDraft {
+    pub(super) files: RulesFiles,
     pub(super) who: &'static str,
     pub(super) run_id: String,
     pub(super) why: String,
     pub(super) edits: Vec<TestedEdit>,
     /// A rollback's goal.
     pub(super) back_to: Option<i64>,
-    pub(super) keep: LiveRulesVersion,
+    pub(super) entry_changes: LiveRulesVersion,
 }
 
-pub(super) enum Rewritten {
-    Nothing,
+pub(super) enum RewriteOutcome {
+    Unchanged,
     Version(i64),
     ChangedMeanwhile,
 }
 
-impl Draft {
-    pub(super) fn of_night(findings: &LearningOutcome, material: &LearningInput, run_id: RunId, at: Instant) -> Self {
-        let mut keep = remembered(&findings.adopted, &run_id.to_string(), at);
+impl RulesVersionDraft {
+    pub(super) fn from_nightly(
+        findings: &LearningOutcome,
+        material: &LearningInput,
+        run_id: RunId,
+        at: Instant,
+    ) -> Self {
+        let mut entry_changes = entry_changes_of(&findings.adopted, &run_id.to_string(), at);
         // Taken out by a person: a word like a rollback.
         let gone = material.tracked_entries.iter().filter(|kept| findings.taken_out.contains(&kept.name));
-        keep.unlearned.extend(gone.map(|kept| (kept.entry.reach.key(), "taken out of the file".to_owned())));
-        keep.retired.extend(findings.taken_out.iter().cloned());
+        entry_changes.unlearned.extend(gone.map(|kept| (kept.entry.reach.key(), "taken out of the file".to_owned())));
+        entry_changes.retired.extend(findings.taken_out.iter().cloned());
         Self {
-            files: Files { rules: findings.rules.clone(), guidelines: findings.guidelines.clone() },
+            files: RulesFiles { rules: findings.rules.clone(), guidelines: findings.guidelines.clone() },
             who: "night",
             run_id: run_id.to_string(),
-            why: summary(&findings.adopted, &findings.taken_out),
+            why: summarise_edits(&findings.adopted, &findings.taken_out),
             edits: findings.adopted.clone(),
             back_to: None,
-            keep,
+            entry_changes,
         }
     }
 
-    pub(super) fn of_approval(files: Files, item_id: ItemId, tested: TestedEdit, run_id: &str, at: Instant) -> Self {
+    pub(super) fn from_approval(
+        files: RulesFiles,
+        item_id: ItemId,
+        tested: TestedEdit,
+        run_id: &str,
+        at: Instant,
+    ) -> Self {
         let edits = vec![tested];
-        let keep = LiveRulesVersion { closes_proposal: Some(item_id), ..remembered(&edits, run_id, at) };
-        let why = format!("you approved: {}", summary(&edits, &[]));
-        Self { files, who: "approval", run_id: run_id.to_owned(), why, edits, back_to: None, keep }
+        let entry_changes = LiveRulesVersion { closes_proposal: Some(item_id), ..entry_changes_of(&edits, run_id, at) };
+        let why = format!("you approved: {}", summarise_edits(&edits, &[]));
+        Self { files, who: "approval", run_id: run_id.to_owned(), why, edits, back_to: None, entry_changes }
     }
 }
 
-fn summary(edits: &[TestedEdit], taken_out: &[String]) -> String {
+fn summarise_edits(edits: &[TestedEdit], taken_out: &[String]) -> String {
     if edits.is_empty() && !taken_out.is_empty() {
         return format!("you took out: {}", taken_out.join(", "));
     }
@@ -72,7 +83,7 @@ fn summary(edits: &[TestedEdit], taken_out: &[String]) -> String {
 }
 
 /// What is known about entries after these edits.
-fn remembered(edits: &[TestedEdit], run_id: &str, at: Instant) -> LiveRulesVersion {
+fn entry_changes_of(edits: &[TestedEdit], run_id: &str, at: Instant) -> LiveRulesVersion {
     let mut keep = LiveRulesVersion::default();
     for tested in edits {
         let name = tested.edit.name();
@@ -100,13 +111,17 @@ fn remembered(edits: &[TestedEdit], run_id: &str, at: Instant) -> LiveRulesVersi
 
 impl App {
     /// The caller has the turn. `was` is what the draft was made from.
-    pub(super) async fn rewrite(&self, was: &Files, draft: Draft) -> anyhow::Result<Rewritten> {
-        let Draft { files, who, run_id, why, edits, back_to, keep } = draft;
+    pub(super) async fn rewrite_rules(
+        &self,
+        was: &RulesFiles,
+        draft: RulesVersionDraft,
+    ) -> anyhow::Result<RewriteOutcome> {
+        let RulesVersionDraft { files, who, run_id, why, edits, back_to, entry_changes: keep } = draft;
         let remembers = !keep.retired.is_empty() || keep.closes_proposal.is_some();
         if files == *was && !remembers {
-            return Ok(Rewritten::Nothing);
+            return Ok(RewriteOutcome::Unchanged);
         }
-        self.keep_what_is(was).await?;
+        self.save_hand_edited_version(was).await?;
         let now = self.clock.now();
         let new = NewRulesVersion {
             who: who.to_owned(),
@@ -114,7 +129,7 @@ impl App {
             why,
             rules: files.rules.clone(),
             guidelines: files.guidelines.clone(),
-            edits: json!({ "edits": edits, "keep": kept_value(&keep), "back_to": back_to }),
+            edits: json!({ "edits": edits, "keep": encode_entry_changes(&keep), "back_to": back_to }),
             at: now,
         };
         let Receipt::Number(version) = self.store.write(Write::IntendRulesVersion(Box::new(new))).await? else {
@@ -128,19 +143,19 @@ impl App {
         self.expect_rules(&files.rules)?;
         for (nth, (path, old, new)) in changes.iter().enumerate() {
             // A file that stays is looked at too: what is remembered is about these bytes.
-            let done = if old == new { same(path, old)? } else { replace_if_unchanged(path, old, new)? };
+            let done = if old == new { check_unchanged(path, old)? } else { replace_if_unchanged(path, old, new)? };
             if done == FileReplaceOutcome::ChangedMeanwhile {
                 for (path, old, new) in changes.iter().take(nth).filter(|(_, old, new)| old != new) {
                     replace_if_unchanged(path, new, old)?;
                 }
                 self.expect_rules(&was.rules)?;
                 self.store.write(Write::DiscardIntendedRulesVersion { version }).await?;
-                return Ok(Rewritten::ChangedMeanwhile);
+                return Ok(RewriteOutcome::ChangedMeanwhile);
             }
         }
         self.expect_rules(&files.rules)?;
         self.store.write(Write::MarkRulesVersionLive(Box::new(LiveRulesVersion { version, ..keep }), now)).await?;
-        Ok(Rewritten::Version(version))
+        Ok(RewriteOutcome::Version(version))
     }
 
     /// Keeps rules without a learned part as the last good ones, for a file without one is otherwise taken for cut off.
@@ -152,7 +167,7 @@ impl App {
     }
 
     /// What a person wrote since the last version is a version of its own, so that there is a way back to it.
-    async fn keep_what_is(&self, files: &Files) -> anyhow::Result<()> {
+    async fn save_hand_edited_version(&self, files: &RulesFiles) -> anyhow::Result<()> {
         let last = self.store.read(|reader| Ok(reader.rules_versions()?.into_iter().next())).await?;
         if last.is_some_and(|last| last.rules == files.rules && last.guidelines == files.guidelines) {
             return Ok(());
@@ -176,7 +191,7 @@ impl App {
 
     /// After a kill: an intended version whose bytes are on the disk is kept, any other is dropped. The caller has the
     /// turn, so nobody is in the middle of one.
-    pub(super) async fn settle_intents(&self) -> anyhow::Result<()> {
+    pub(super) async fn resolve_intended_versions(&self) -> anyhow::Result<()> {
         let (intended, last) = self
             .store
             .read(|reader| Ok((reader.intended_versions()?, reader.rules_versions()?.into_iter().next())))
@@ -184,12 +199,12 @@ impl App {
         if intended.is_empty() {
             return Ok(());
         }
-        let files = self.files()?;
+        let files = self.read_rules_files()?;
         for version in intended {
             let rules_done = files.rules == version.rules;
             let moved = last.as_ref().is_none_or(|last| last.rules != version.rules);
             let write = if rules_done && (moved || files.guidelines == version.guidelines) {
-                Write::MarkRulesVersionLive(Box::new(kept_again(&version)), self.clock.now())
+                Write::MarkRulesVersionLive(Box::new(decode_entry_changes(&version)), self.clock.now())
             } else {
                 Write::DiscardIntendedRulesVersion { version: version.version }
             };
@@ -199,15 +214,15 @@ impl App {
     }
 }
 
-fn same(path: &Path, bytes: &str) -> std::io::Result<FileReplaceOutcome> {
+fn check_unchanged(path: &Path, bytes: &str) -> std::io::Result<FileReplaceOutcome> {
     Ok(if read_or_empty(path)? == bytes { FileReplaceOutcome::Done } else { FileReplaceOutcome::ChangedMeanwhile })
 }
 
-fn kept_value(keep: &LiveRulesVersion) -> Value {
+fn encode_entry_changes(keep: &LiveRulesVersion) -> Value {
     json!({ "learned": keep.learned, "retired": keep.retired, "unlearned": keep.unlearned, "settles": keep.closes_proposal })
 }
 
-fn kept_again(version: &RulesVersionRow) -> LiveRulesVersion {
+fn decode_entry_changes(version: &RulesVersionRow) -> LiveRulesVersion {
     let part = |name: &str| version.edits.pointer(&format!("/keep/{name}")).cloned().unwrap_or_default();
     LiveRulesVersion {
         version: version.version,
@@ -219,6 +234,6 @@ fn kept_again(version: &RulesVersionRow) -> LiveRulesVersion {
 }
 
 /// What a version remembers about its entries.
-pub(super) fn learned_in(version: &RulesVersionRow) -> Vec<LearnedEntryRow> {
-    kept_again(version).learned
+pub(super) fn learned_entries_of(version: &RulesVersionRow) -> Vec<LearnedEntryRow> {
+    decode_entry_changes(version).learned
 }

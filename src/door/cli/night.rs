@@ -12,7 +12,7 @@ use super::{
     screen::{Screen, cell, shown},
 };
 use crate::{
-    app::{App, Held, NightlyReport, ReflectOutcome, VersionDetail, WhatIf, WhatIfChange},
+    app::{App, Held, NightlyReport, ReflectOutcome, RulesVersionDetail, WhatIf, WhatIfChange},
     nightly::{LearningOutcome, TestedEdit},
     store::{nightly::LearnedEntryRow, value::TaskRow},
 };
@@ -42,7 +42,7 @@ pub(super) async fn rules(app: &App, screen: Screen, command: RulesCommand) -> a
             })?;
         }
         RulesCommand::Rollback { to } => {
-            let made = app.rollback(to).await?;
+            let made = app.roll_back_rules(to).await?;
             screen.answer(&json!({ "version": made }), |screen| {
                 screen.line(&format!(
                     "Done; this is version {made} now. What was taken back is learned again only from new corrections."
@@ -103,7 +103,7 @@ async fn history(app: &App, screen: Screen, limit: usize) -> anyhow::Result<()> 
     })
 }
 
-fn print_version(screen: Screen, version: &VersionDetail, at: &str) -> io::Result<()> {
+fn print_version(screen: Screen, version: &RulesVersionDetail, at: &str) -> io::Result<()> {
     let row = &version.row;
     let current = if version.current { " (now)" } else { "" };
     screen.line(&format!("version {}{current}, {at}, by {}: {}", row.version, row.who, shown(&row.why, 200)))?;

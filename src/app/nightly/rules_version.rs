@@ -6,8 +6,8 @@ use anyhow::ensure;
 use serde::Serialize;
 
 use super::{
-    files::Files,
-    rewrite::{Draft, Rewritten, learned_in},
+    rewrite::{RewriteOutcome, RulesVersionDraft, learned_entries_of},
+    rules_files::RulesFiles,
 };
 use crate::{
     app::{App, NotFound},
@@ -19,7 +19,7 @@ use crate::{
 
 /// A version with what it changed, line by line, against the one before.
 #[derive(Debug, Clone, Serialize)]
-pub struct VersionDetail {
+pub struct RulesVersionDetail {
     #[serde(flatten)]
     pub row: RulesVersionRow,
     /// It is what the files say now.
@@ -35,11 +35,11 @@ pub struct DiffLine {
 
 impl App {
     /// The newest first.
-    pub async fn rules_history(&self) -> anyhow::Result<Vec<VersionDetail>> {
-        let files = self.files_or_no_rules()?;
+    pub async fn rules_history(&self) -> anyhow::Result<Vec<RulesVersionDetail>> {
+        let files = self.read_files_or_no_rules()?;
         let rows = self.store.read(|reader| reader.rules_versions()).await?;
         let current = rows.iter().position(|row| row.rules == files.rules && row.guidelines == files.guidelines);
-        let detail = |(nth, row)| VersionDetail { row, current: Some(nth) == current };
+        let detail = |(nth, row)| RulesVersionDetail { row, current: Some(nth) == current };
         Ok(rows.into_iter().enumerate().map(detail).collect())
     }
 
@@ -51,44 +51,52 @@ impl App {
     /// From a version to the file as it is; without one, what the newest version changed.
     pub async fn rules_diff(&self, version: Option<i64>) -> anyhow::Result<Vec<DiffLine>> {
         let rows = self.store.read(|reader| reader.rules_versions()).await?;
-        let now = self.files_or_no_rules()?;
+        let now = self.read_files_or_no_rules()?;
         let (from, to) = match version {
-            Some(number) => (find(&rows, number)?.rules.clone(), now.rules),
+            Some(number) => (find_version(&rows, number)?.rules.clone(), now.rules),
             None => match rows.as_slice() {
                 [newest, before, ..] => (before.rules.clone(), newest.rules.clone()),
                 _ => (now.rules.clone(), now.rules),
             },
         };
-        Ok(diff(&from, &to))
+        Ok(diff_lines(&from, &to))
     }
 
     /// Goes back to a version, or to the one before the newest. What a person wrote outside the marks since then stays.
-    pub async fn rollback(&self, version: Option<i64>) -> anyhow::Result<i64> {
-        let _turn = self.rules_turn().await?;
-        self.settle_intents().await?;
+    pub async fn roll_back_rules(&self, version: Option<i64>) -> anyhow::Result<i64> {
+        let _turn = self.lock_rules_files().await?;
+        self.resolve_intended_versions().await?;
         let rows = self.store.read(|reader| reader.rules_versions()).await?;
-        let was = self.files()?;
+        let was = self.read_rules_files()?;
         let mut kept = was.clone();
         if self.is_cut_off(&was.rules) {
             kept.rules.clear();
         }
         let target = match version {
-            Some(number) => find(&rows, number)?,
-            None => before(&rows, &kept)
+            Some(number) => find_version(&rows, number)?,
+            None => version_before_current(&rows, &kept)
                 .ok_or_else(|| NotFound("there is no earlier version; `adjutant rules history` shows them".into()))?,
         };
-        let files = composed(&kept, target);
+        let files = compose_files(&kept, target);
         ensure!(files != was, "the rules are what version {} had; nothing was changed", target.version);
         let after = RuleSet::parse("rules/priority.yml", &files.rules)?;
         let known = self.store.read(|reader| reader.learned_entries()).await?;
-        let mut keep = forgotten(&rows, &known, &after, self.clock.now());
+        let mut keep = rollback_entry_changes(&rows, &known, &after, self.clock.now());
         let (lines, left) =
             (guideline_lines::listed_domains(&was.guidelines), guideline_lines::listed_domains(&files.guidelines));
         let gone = lines.into_iter().filter(|domain| !left.contains(domain));
         keep.unlearned.extend(gone.map(|domain| (guideline_lines::key(domain), "rolled back".to_owned())));
         let (why, back_to) = (format!("back to version {}", target.version), Some(target.version));
-        let draft = Draft { files, who: "rollback", run_id: String::new(), why, edits: Vec::new(), back_to, keep };
-        let Rewritten::Version(made) = self.rewrite(&was, draft).await? else {
+        let draft = RulesVersionDraft {
+            files,
+            who: "rollback",
+            run_id: String::new(),
+            why,
+            edits: Vec::new(),
+            back_to,
+            entry_changes: keep,
+        };
+        let RewriteOutcome::Version(made) = self.rewrite_rules(&was, draft).await? else {
             anyhow::bail!("the rules were edited meanwhile; nothing was changed, try again")
         };
         self.rerank_by_current_rules().await?;
@@ -97,28 +105,33 @@ impl App {
 }
 
 /// The version before what counts now. After a rollback that is the one before its goal: each further one goes further back.
-fn before<'r>(rows: &'r [RulesVersionRow], was: &Files) -> Option<&'r RulesVersionRow> {
-    let now = rows.iter().find(|row| composed(was, row) == *was);
+fn version_before_current<'r>(rows: &'r [RulesVersionRow], was: &RulesFiles) -> Option<&'r RulesVersionRow> {
+    let now = rows.iter().find(|row| compose_files(was, row) == *was);
     let now = now.map(|row| row.edits.get("back_to").and_then(serde_json::Value::as_i64).unwrap_or(row.version));
     let older = rows.iter().filter(|row| now.is_none_or(|now| row.version < now));
-    older.into_iter().find(|row| composed(was, row) != *was)
+    older.into_iter().find(|row| compose_files(was, row) != *was)
 }
 
 /// The files with what a version had learned. What a person wrote outside the marks stays.
-fn composed(was: &Files, target: &RulesVersionRow) -> Files {
-    Files {
-        rules: with_learned_part(&was.rules, &target.rules),
-        guidelines: with_guidelines(&was.guidelines, &target.guidelines),
+fn compose_files(was: &RulesFiles, target: &RulesVersionRow) -> RulesFiles {
+    RulesFiles {
+        rules: restore_learned_section(&was.rules, &target.rules),
+        guidelines: restore_guideline_lines(&was.guidelines, &target.guidelines),
     }
 }
 
-fn find(rows: &[RulesVersionRow], number: i64) -> anyhow::Result<&RulesVersionRow> {
+fn find_version(rows: &[RulesVersionRow], number: i64) -> anyhow::Result<&RulesVersionRow> {
     let found = rows.iter().find(|row| row.version == number);
     Ok(found.ok_or_else(|| NotFound(format!("there is no version {number}; `adjutant rules history` shows them")))?)
 }
 
 /// Entries that go are a person's word against them; entries that come back come with where they came from.
-fn forgotten(rows: &[RulesVersionRow], known: &[LearnedEntryRow], after: &RuleSet, now: Instant) -> LiveRulesVersion {
+fn rollback_entry_changes(
+    rows: &[RulesVersionRow],
+    known: &[LearnedEntryRow],
+    after: &RuleSet,
+    now: Instant,
+) -> LiveRulesVersion {
     let names: BTreeSet<&str> = after.learned_names().into_iter().collect();
     let gone = known.iter().filter(|row| !names.contains(row.name.as_str()));
     let mut keep = LiveRulesVersion::default();
@@ -130,7 +143,7 @@ fn forgotten(rows: &[RulesVersionRow], known: &[LearnedEntryRow], after: &RuleSe
     }
     let missing = |name: &&&str| !known.iter().any(|row| row.name == ***name);
     for name in names.iter().filter(missing) {
-        let source = rows.iter().flat_map(learned_in).find(|row| row.name == **name);
+        let source = rows.iter().flat_map(learned_entries_of).find(|row| row.name == **name);
         // Wanted from now on, whatever spoke against it before.
         keep.learned.extend(source.map(|row| LearnedEntryRow { made_at: now, ..row }));
     }
@@ -138,7 +151,7 @@ fn forgotten(rows: &[RulesVersionRow], known: &[LearnedEntryRow], after: &RuleSe
 }
 
 /// The target's bytes where a person has changed nothing since; else the person's file with the target's learned part.
-fn with_learned_part(now: &str, target: &str) -> String {
+fn restore_learned_section(now: &str, target: &str) -> String {
     let marked = |text: &str| learned_range(text).is_some();
     let mendable = !now.trim().is_empty() && RuleSet::parse("rules/priority.yml", now).is_ok();
     // Of a broken file nothing can be kept but a copy; it is a version of its own by then.
@@ -149,7 +162,7 @@ fn with_learned_part(now: &str, target: &str) -> String {
     if part.is_none() && !marked(now) { now.to_owned() } else { replace_learned_section(now, part) }
 }
 
-fn with_guidelines(now: &str, target: &str) -> String {
+fn restore_guideline_lines(now: &str, target: &str) -> String {
     let without = |text: &str| guideline_lines::replace_lines(text, &[]);
     if without(now) == without(target) {
         return target.to_owned();
@@ -161,7 +174,7 @@ fn with_guidelines(now: &str, target: &str) -> String {
 }
 
 /// Lines that left and lines that came, with what stands around them left out.
-fn diff(from: &str, to: &str) -> Vec<DiffLine> {
+fn diff_lines(from: &str, to: &str) -> Vec<DiffLine> {
     let (old, new): (Vec<&str>, Vec<&str>) = (from.lines().collect(), to.lines().collect());
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let rest = |lines: &[&str]| lines.len() - same;
@@ -186,29 +199,34 @@ mod tests {
             |part: &str, own: &str| format!("rules: []\ndefault: {own}\n# >>> learned\n{part}# <<< learned\n# end");
         let part = "learned:\n  - name: x\n    when: { kind: { is: bulk } }\n    cap: low\n";
         let (old, new) = (text("learned: []\n", "low"), text(part, "low"));
-        assert_eq!(with_learned_part(&new, &old), old);
-        assert_eq!(with_learned_part(&text(part, "med"), &old), text("learned: []\n", "med"));
+        assert_eq!(restore_learned_section(&new, &old), old);
+        assert_eq!(restore_learned_section(&text(part, "med"), &old), text("learned: []\n", "med"));
         // A file from before there were marks.
         let bare = "rules: []\ndefault: low\n";
         let own = "rules: []\ndefault: med\n";
-        assert_eq!(with_learned_part(&replace_learned_section(bare, Some(part)), bare), bare);
+        assert_eq!(restore_learned_section(&replace_learned_section(bare, Some(part)), bare), bare);
         let edited = replace_learned_section(own, Some(part));
-        assert_eq!(with_learned_part(&edited, bare), replace_learned_section(own, None));
-        assert_eq!(with_learned_part(own, bare), own);
+        assert_eq!(restore_learned_section(&edited, bare), replace_learned_section(own, None));
+        assert_eq!(restore_learned_section(own, bare), own);
         // Of a broken or missing one there is only the way back.
-        assert_eq!((with_learned_part("", &old), with_learned_part("default: [\n", &old)), (old.clone(), old.clone()));
         assert_eq!(
-            with_guidelines("a\n# >>> learned\n- x\n# <<< learned\nb", "a\n# >>> learned\n# <<< learned\nb"),
+            (restore_learned_section("", &old), restore_learned_section("default: [\n", &old)),
+            (old.clone(), old.clone())
+        );
+        assert_eq!(
+            restore_guideline_lines("a\n# >>> learned\n- x\n# <<< learned\nb", "a\n# >>> learned\n# <<< learned\nb"),
             "a\n# >>> learned\n# <<< learned\nb"
         );
     }
 
     #[test]
     fn a_diff_shows_only_what_changed() {
-        let lines: Vec<String> =
-            diff("a\nb\nc\n", "a\nx\ny\nc\n").into_iter().map(|line| format!("{}{}", line.sign, line.line)).collect();
+        let lines: Vec<String> = diff_lines("a\nb\nc\n", "a\nx\ny\nc\n")
+            .into_iter()
+            .map(|line| format!("{}{}", line.sign, line.line))
+            .collect();
         assert_eq!(lines, ["-b", "+x", "+y"]);
-        assert!(diff("a\na\n", "a\na\n").is_empty());
-        assert_eq!(diff("a\na\n", "a\n").len(), 1);
+        assert!(diff_lines("a\na\n", "a\na\n").is_empty());
+        assert_eq!(diff_lines("a\na\n", "a\n").len(), 1);
     }
 }
