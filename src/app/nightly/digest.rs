@@ -10,20 +10,20 @@ use crate::{
 };
 
 #[derive(Debug, Serialize)]
-pub struct Digest {
+pub struct DigestReport {
     pub since: Instant,
     pub done: Vec<TaskRow>,
     pub cancelled_duplicates: Vec<TaskRow>,
     pub waiting: Vec<ItemRow>,
     pub overdue: Vec<TaskRow>,
     /// What changed in the rules, newest first.
-    pub learned: Vec<Learned>,
+    pub learned: Vec<DigestRulesChange>,
     /// Mails that were moved to the archive, and by which task.
-    pub archived: Vec<Archived>,
+    pub archived: Vec<DigestArchivedMail>,
 }
 
 #[derive(Debug, Serialize)]
-pub struct Learned {
+pub struct DigestRulesChange {
     pub version: i64,
     pub at: Instant,
     pub who: String,
@@ -31,7 +31,7 @@ pub struct Learned {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Archived {
+pub struct DigestArchivedMail {
     pub mail: i64,
     pub subject: String,
     pub task: String,
@@ -40,22 +40,24 @@ pub struct Archived {
 
 impl App {
     /// What the last hours brought.
-    pub async fn digest(&self, hours: i64) -> anyhow::Result<Digest> {
+    pub async fn digest(&self, hours: i64) -> anyhow::Result<DigestReport> {
         let now = self.clock.now();
         let since = now.plus(-Duration::hours(hours));
         let waiting = self.items().await?;
         let digest = self.store.read(move |reader| {
             let versions = reader.rules_versions()?.into_iter().filter(|row| row.at >= since && row.who != "person");
             let archived = reader.mails_archived_since(since)?.into_iter();
-            Ok(Digest {
+            Ok(DigestReport {
                 since,
                 done: reader.tasks_done_since(since)?,
                 cancelled_duplicates: reader.duplicates_cancelled_since(since)?,
                 overdue: reader.overdue_tasks(now)?,
                 learned: versions
-                    .map(|row| Learned { version: row.version, at: row.at, who: row.who, why: row.why })
+                    .map(|row| DigestRulesChange { version: row.version, at: row.at, who: row.who, why: row.why })
                     .collect(),
-                archived: archived.map(|(mail, subject, task, at)| Archived { mail, subject, task, at }).collect(),
+                archived: archived
+                    .map(|(mail, subject, task, at)| DigestArchivedMail { mail, subject, task, at })
+                    .collect(),
                 waiting,
             })
         });

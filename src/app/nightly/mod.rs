@@ -10,7 +10,7 @@ mod what_if;
 use serde::Serialize;
 use serde_json::json;
 
-pub use digest::Digest;
+pub use digest::DigestReport;
 pub use rules_version::{DiffLine, RulesVersionDetail};
 pub use what_if::{WhatIf, WhatIfChange};
 
