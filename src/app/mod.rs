@@ -38,7 +38,9 @@ pub use hitl::{ItemDetail, Recipient, Said, is_approvable};
 pub use import::{ImportReport, Progress};
 pub use mail::{MailDetail, Search};
 pub use memory::REBUILD;
-pub use nightly::{DiffLine, DigestReport, NightlyReport, ReflectOutcome, RulesVersionDetail, WhatIf, WhatIfChange};
+pub use nightly::{
+    DiffLine, DigestReport, NightlyReport, ReflectOutcome, RulesVersionDetail, WhatIfChange, WhatIfReport,
+};
 pub use plan::{PlanInput, Planned};
 pub use preview::{Preview, PreviewLine};
 pub use reference::{BadInput, NotFound};

@@ -12,7 +12,7 @@ use serde_json::json;
 
 pub use digest::DigestReport;
 pub use rules_version::{DiffLine, RulesVersionDetail};
-pub use what_if::{WhatIf, WhatIfChange};
+pub use what_if::{WhatIfChange, WhatIfReport};
 
 use self::rewrite::{RewriteOutcome, RulesVersionDraft};
 use super::App;

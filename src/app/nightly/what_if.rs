@@ -13,7 +13,7 @@ use crate::{
 };
 
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct WhatIf {
+pub struct WhatIfReport {
     /// Tasks that were looked at.
     pub past: usize,
     pub raised: usize,
@@ -38,32 +38,34 @@ pub struct WhatIfChange {
 }
 
 impl App {
-    pub async fn what_if(&self, file: &Path) -> anyhow::Result<WhatIf> {
+    pub async fn what_if(&self, file: &Path) -> anyhow::Result<WhatIfReport> {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file).with_context(|| format!("{name} cannot be read"))?;
         let new = RuleSet::parse(&name, &text)?;
         let old = self.rules().rules;
         let now = self.clock.now();
         let past = self.store.read(|reader| reader.past_tasks(None)).await?;
-        Ok(tokio::task::spawn_blocking(move || replay(&past, &old, &new, now)).await?)
+        Ok(tokio::task::spawn_blocking(move || replay_past_tasks(&past, &old, &new, now)).await?)
     }
 }
 
 /// Shared between as many threads as there are cores: a person waits.
-fn replay(past: &[PastTask], old: &RuleSet, new: &RuleSet, now: Instant) -> WhatIf {
+fn replay_past_tasks(past: &[PastTask], old: &RuleSet, new: &RuleSet, now: Instant) -> WhatIfReport {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = past.len().div_ceil(threads).max(1);
     let changes: Vec<WhatIfChange> = std::thread::scope(|scope| {
         let parts: Vec<_> = past
             .chunks(share)
             .map(|part| {
-                scope.spawn(move || part.iter().filter_map(|task| change(task, old, new, now)).collect::<Vec<_>>())
+                scope.spawn(move || {
+                    part.iter().filter_map(|task| compare_rankings(task, old, new, now)).collect::<Vec<_>>()
+                })
             })
             .collect();
         parts.into_iter().flat_map(|part| part.join().unwrap_or_default()).collect()
     });
     let (by_hand, free): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.set_by_hand);
-    WhatIf {
+    WhatIfReport {
         past: past.len(),
         raised: free.iter().filter(|change| change.to > change.from).count(),
         lowered: free.iter().filter(|change| change.to < change.from).count(),
@@ -74,7 +76,7 @@ fn replay(past: &[PastTask], old: &RuleSet, new: &RuleSet, now: Instant) -> What
 }
 
 /// An open task is ranked as of now, an ended one as of its beginning.
-fn change(task: &PastTask, old: &RuleSet, new: &RuleSet, now: Instant) -> Option<WhatIfChange> {
+fn compare_rankings(task: &PastTask, old: &RuleSet, new: &RuleSet, now: Instant) -> Option<WhatIfChange> {
     let at = if task.status.is_terminal() { task.created_at } else { now };
     let (before, after) = (old.rank(&task.facts, at), new.rank(&task.facts, at));
     let kept_word = task.hand_ranked && before.level != task.priority;

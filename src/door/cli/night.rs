@@ -12,7 +12,7 @@ use super::{
     screen::{Screen, cell, shown},
 };
 use crate::{
-    app::{App, Held, NightlyReport, ReflectOutcome, RulesVersionDetail, WhatIf, WhatIfChange},
+    app::{App, Held, NightlyReport, ReflectOutcome, RulesVersionDetail, WhatIfChange, WhatIfReport},
     nightly::{LearningOutcome, TestedEdit},
     store::{nightly::LearnedEntryRow, value::TaskRow},
 };
@@ -53,7 +53,7 @@ pub(super) async fn rules(app: &App, screen: Screen, command: RulesCommand) -> a
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_what_if(screen: Screen, answer: &WhatIf) -> io::Result<()> {
+fn print_what_if(screen: Screen, answer: &WhatIfReport) -> io::Result<()> {
     answer.warnings.iter().try_for_each(|warning| screen.line(&format!("warning: {}", shown(warning, 200))))?;
     let line = |change: &WhatIfChange| {
         vec![
