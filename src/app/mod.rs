@@ -150,8 +150,8 @@ impl App {
     }
 
     /// The files of reflections.
-    pub fn reflections(&self) -> crate::reflection::Journal {
-        crate::reflection::Journal::new(self.home.reflections(), self.config.me.time_zone)
+    pub fn reflections(&self) -> crate::reflection::ReflectionFiles {
+        crate::reflection::ReflectionFiles::new(self.home.reflections(), self.config.me.time_zone)
     }
 
     /// The rules in force for a command that does not watch them.

@@ -20,7 +20,7 @@ use crate::{
     model::RunKind,
     outbox::Outbox,
     policy::EffectPolicy,
-    reflection::Journal,
+    reflection::ReflectionFiles,
     regular_file,
     rules::{CurrentRules, RulesWatch},
     source::{
@@ -112,7 +112,7 @@ pub struct Worker {
     pub engine: Engine,
     pub intakes: Vec<Followed>,
     pub rules: watch::Receiver<Arc<CurrentRules>>,
-    pub journal: Journal,
+    pub journal: ReflectionFiles,
     /// Whether the files of reflections were compared with their rows.
     mended: tokio::sync::OnceCell<usize>,
     /// Mail that is listed and not yet read, for doors that show it.
@@ -349,7 +349,7 @@ impl Worker {
         // What lies beside the database and cannot be used is said; the mail is read all the same.
         troubles.extend(self.tend_or_say().await?);
         // Once is enough: from here on every line is written by this worker.
-        self.mended.get_or_try_init(|| self.journal.mend(&self.app.store)).await?;
+        self.mended.get_or_try_init(|| self.journal.reconcile(&self.app.store)).await?;
         self.engine.resume_unfinished_runs().await?;
         let mut tally = IntakeCounts::default();
         for followed in &self.intakes {

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     clock::Clock,
     model::{RunId, RunStatus},
-    reflection::Journal,
+    reflection::ReflectionFiles,
     store::{Store, Write},
 };
 
@@ -61,7 +61,7 @@ pub(super) struct EngineInner {
     pub(super) store: Store,
     pub(super) clock: Clock,
     pub(super) limits: EngineLimits,
-    pub(super) journal: Option<Journal>,
+    pub(super) journal: Option<ReflectionFiles>,
     pub(super) permits: Arc<Semaphore>,
     pub(super) thread_queues: ThreadQueues,
     pub(super) claimed_runs: Mutex<HashMap<RunId, ClaimedRun>>,
@@ -76,7 +76,7 @@ impl Engine {
         store: Store,
         clock: Clock,
         limits: EngineLimits,
-        journal: Option<Journal>,
+        journal: Option<ReflectionFiles>,
     ) -> Result<Self, InvalidTopology> {
         let permits = Arc::new(Semaphore::new(limits.in_flight));
         let engine = Self(Arc::new(EngineInner {

@@ -24,16 +24,16 @@ use crate::{
 
 /// The files, open as long as their day lasts.
 #[derive(Clone)]
-pub struct Journal {
+pub struct ReflectionFiles {
     folder: PathBuf,
     /// Days are the person's.
     zone: Tz,
-    today: Arc<Mutex<HashMap<String, File>>>,
+    open_files: Arc<Mutex<HashMap<String, File>>>,
 }
 
-impl Journal {
+impl ReflectionFiles {
     pub fn new(folder: PathBuf, zone: Tz) -> Self {
-        Self { folder, zone, today: Arc::default() }
+        Self { folder, zone, open_files: Arc::default() }
     }
 
     /// After the commit. What cannot be written now is mended at the next start.
@@ -44,21 +44,21 @@ impl Journal {
     /// The same for corrections; those that are there already are not written twice.
     pub fn append_corrections(&self, rows: &[CorrectionRow]) {
         for row in rows {
-            let (day, line) = self.correction(row);
-            if !self.read(&day).lines().any(|known| known == line) {
+            let (day, line) = self.correction_line(row);
+            if !self.read_day(&day).lines().any(|known| known == line) {
                 self.append_line(&day, &line);
             }
         }
     }
 
     fn append_line(&self, day: &str, line: &str) {
-        if let Err(error) = self.write(day, &format!("{line}\n")) {
+        if let Err(error) = self.append_to_day(day, &format!("{line}\n")) {
             tracing::warn!(%error, "a reflection could not be written to its file; it is kept in the database");
         }
     }
 
     /// The day and the line of a correction.
-    fn correction(&self, row: &CorrectionRow) -> (String, String) {
+    fn correction_line(&self, row: &CorrectionRow) -> (String, String) {
         let day = row.at.utc().with_timezone(&self.zone).format("%Y-%m-%d").to_string();
         let line = json!({
             "schema": 1,
@@ -76,23 +76,23 @@ impl Journal {
         (day, line.to_string())
     }
 
-    fn read(&self, day: &str) -> String {
+    fn read_day(&self, day: &str) -> String {
         regular_file::read_to_string(&self.folder.join(format!("{day}.jsonl"))).unwrap_or_default()
     }
 
-    fn write(&self, day: &str, text: &str) -> io::Result<()> {
-        let mut open = self.today.lock().unwrap_or_else(PoisonError::into_inner);
+    fn append_to_day(&self, day: &str, text: &str) -> io::Result<()> {
+        let mut open = self.open_files.lock().unwrap_or_else(PoisonError::into_inner);
         if !open.contains_key(day) {
             open.clear();
             DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-            open.insert(day.to_owned(), self.open(day, false)?);
+            open.insert(day.to_owned(), self.open_day(day, false)?);
         }
         // One write call per line: a kill leaves whole lines or one torn at the end, which mending notices.
         let file = open.get_mut(day);
         failpoint::around("journal.append", || file.map_or(Ok(()), |file| file.write_all(text.as_bytes())))
     }
 
-    fn open(&self, day: &str, anew: bool) -> io::Result<File> {
+    fn open_day(&self, day: &str, anew: bool) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.create(true).mode(0o600);
         if anew {
@@ -104,12 +104,12 @@ impl Journal {
     }
 
     /// Compares each day's file with the rows and writes the ones anew that differ; how many did.
-    pub async fn mend(&self, store: &Store) -> Result<usize> {
+    pub async fn reconcile(&self, store: &Store) -> Result<usize> {
         let (days, corrections) =
             store.read(|reader| Ok((reader.reflection_days()?, reader.corrections(None)?))).await?;
         let mut said: BTreeMap<String, Vec<String>> = days.into_iter().map(|(day, _)| (day, Vec::new())).collect();
         for row in &corrections {
-            let (day, line) = self.correction(row);
+            let (day, line) = self.correction_line(row);
             said.entry(day).or_default().push(line);
         }
         let mut mended = 0;
@@ -119,7 +119,7 @@ impl Journal {
             lines.extend(corrections);
             // Runs and corrections are written by different programs: their order is nobody's.
             let sorted = |lines: &mut Vec<String>| lines.sort_unstable();
-            let (mut there, mut due) = (self.read(&day).lines().map(str::to_owned).collect(), lines.clone());
+            let (mut there, mut due) = (self.read_day(&day).lines().map(str::to_owned).collect(), lines.clone());
             sorted(&mut there);
             sorted(&mut due);
             if there == due {
@@ -128,7 +128,7 @@ impl Journal {
             mended += 1;
             let written = failpoint::around("journal.rewrite", || {
                 DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-                self.open(&day, true)?.write_all((lines.join("\n") + "\n").as_bytes())
+                self.open_day(&day, true)?.write_all((lines.join("\n") + "\n").as_bytes())
             });
             if let Err(error) = written {
                 tracing::warn!(%error, day, "a day's reflections could not be written anew");

@@ -179,7 +179,7 @@ impl App {
         let NightlyJob { date, scheduled_at, run_id, missed } = night;
         let begin = BeginNightly { date: date.clone(), scheduled_at, run_id, missed, at: self.clock.now() };
         self.store.write(Write::BeginNightly(Box::new(begin))).await?;
-        self.reflections().mend(&self.store).await?;
+        self.reflections().reconcile(&self.store).await?;
         let (findings, version) = self.learn_and_rewrite_rules(run_id).await?;
         let duplicates = self.cancel_duplicate_tasks().await?;
         let account = self.store.read(|reader| reader.first_unretired_account()).await?;
