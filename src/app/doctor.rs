@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{App, Finding, FindingCode, ModelHealth, WitnessHealth, finding::Waiting};
 use crate::{
-    audit::Verified,
+    audit::EvidenceVerification,
     model::{AccountCondition, AccountMode, Instant, ItemKind, MailState, RunStatus, Status},
     regular_file,
     source::SourceError,
@@ -27,7 +27,7 @@ pub struct Health {
     pub effects: Vec<(String, u64)>,
     pub waiting_for_you: usize,
     pub illegal_transitions: u64,
-    pub audit: Verified,
+    pub audit: EvidenceVerification,
     pub witness: WitnessHealth,
     /// Stored rows that cannot be read. Must be none.
     pub unreadable: UnreadableRows,

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::App;
 use crate::{
-    audit::{Anchor, Evidence, Verified},
+    audit::{AnchorFile, AuditEvidence, EvidenceVerification},
     failpoint, regular_file,
     store::{Write, value::DetectedRestore},
     witness::Witness,
@@ -41,8 +41,8 @@ impl App {
         Ok(())
     }
 
-    pub fn evidence(&self) -> Evidence {
-        Evidence::new(Anchor::at(self.home.anchor_file()), self.witness.clone(), self.home.data())
+    pub fn evidence(&self) -> AuditEvidence {
+        AuditEvidence::new(AnchorFile::new(self.home.anchor_file()), self.witness.clone(), self.home.data())
     }
 
     /// Notes the newest line of the audit outside the database. What a command did is done, so failing is only said.
@@ -51,12 +51,12 @@ impl App {
         if self.check_data_folder().is_err() {
             return;
         }
-        if let Err(error) = self.evidence().note(&self.store, self.clock.now()).await {
+        if let Err(error) = self.evidence().record_head(&self.store, self.clock.now()).await {
             tracing::warn!(error = format!("{error:#}"), "the end of the audit chain could not be noted");
         }
     }
 
-    pub async fn verify_audit(&self) -> anyhow::Result<Verified> {
+    pub async fn verify_audit(&self) -> anyhow::Result<EvidenceVerification> {
         self.evidence().verify(&self.store).await
     }
 
@@ -84,7 +84,7 @@ impl App {
         };
         let doubt = match ahead {
             Some(ahead) => Some(ahead),
-            None => evidence.doubts(&self.store).await?,
+            None => evidence.detect_restore(&self.store).await?,
         };
         let Some(reason) = doubt else {
             if seen != Seen::Epoch(epoch) && epoch > 0 {
@@ -96,7 +96,7 @@ impl App {
             });
         };
         let file = if let Seen::Epoch(seen) = seen { seen } else { 0 };
-        let epoch = epoch.max(file).max(evidence.epoch().unwrap_or(0)) + 1;
+        let epoch = epoch.max(file).max(evidence.witnessed_epoch().unwrap_or(0)) + 1;
         tracing::warn!(
             "the data were restored from a copy ({reason}). Approvals are void, effects under way are looked for, \
              accounts observe until you turn them on: `adjutant mail mode NAME active`"
@@ -104,7 +104,7 @@ impl App {
         let now = self.clock.now();
         // The database first: a kill in between leaves it ahead of the files, and nothing is done twice.
         self.store.write(Write::StartEpoch { epoch, reason, at: now }).await?;
-        evidence.begin_anew(&self.store, now).await?;
+        evidence.start_new_series(&self.store, now).await?;
         write_epoch(&path, epoch).context("the epoch could not be written")
     }
 }

@@ -434,7 +434,7 @@ impl Worker {
         // Each apart: a queue that cannot be used keeps nobody from noting the head of the audit chain.
         let queue = self.app.tend_queue().await.map(drop);
         let proposals = self.app.adopt_approved_proposals().await.map(drop);
-        let noted = self.app.evidence().note(&self.app.store, self.app.clock.now()).await;
+        let noted = self.app.evidence().record_head(&self.app.store, self.app.clock.now()).await;
         queue.and(proposals).and(noted)?;
         Ok(soon)
     }

@@ -10,21 +10,21 @@ use std::{
 use crate::{failpoint, model::Instant, regular_file, store::value::AuditHead};
 
 #[derive(Debug, Clone)]
-pub struct Anchor(PathBuf);
+pub struct AnchorFile(PathBuf);
 
-impl Anchor {
-    pub const fn at(path: PathBuf) -> Self {
+impl AnchorFile {
+    pub const fn new(path: PathBuf) -> Self {
         Self(path)
     }
 
     /// Adds a head and waits until it is on the disk.
     pub(super) fn append(&self, head: &AuditHead, now: Instant) -> io::Result<()> {
-        failpoint::around("anchor.append", || append(&self.0, &format!("{} {} {now}\n", head.seq, head.hash)))
+        failpoint::around("anchor.append", || append_line(&self.0, &format!("{} {} {now}\n", head.seq, head.hash)))
     }
 
     /// The heads that were noted, oldest first; none without a file. A line torn by a kill is the last one, and does not
     /// count.
-    pub fn heads(&self) -> io::Result<Option<Vec<AuditHead>>> {
+    pub fn read_heads(&self) -> io::Result<Option<Vec<AuditHead>>> {
         let text = match regular_file::read_to_string(&self.0) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -45,7 +45,7 @@ impl Anchor {
     }
 
     /// Keeps the heads so far under another name.
-    pub(super) fn set_aside(&self, now: Instant) -> io::Result<()> {
+    pub(super) fn rename_aside(&self, now: Instant) -> io::Result<()> {
         if !self.0.exists() {
             return Ok(());
         }
@@ -54,7 +54,7 @@ impl Anchor {
     }
 }
 
-fn append(path: &Path, line: &str) -> io::Result<()> {
+fn append_line(path: &Path, line: &str) -> io::Result<()> {
     let is_new = !path.exists();
     let mut options = OpenOptions::new();
     let mut file = regular_file::open_with(options.create(true).read(true).append(true).mode(0o600), path)?;

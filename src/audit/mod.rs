@@ -20,20 +20,20 @@ use crate::{
     },
     witness::{Record, Testimony, Witness},
 };
-pub use anchor::Anchor;
+pub use anchor::AnchorFile;
 
 /// What is known of the chain outside the database.
 #[derive(Debug, Clone)]
-pub struct Evidence {
-    anchor: Arc<Anchor>,
+pub struct AuditEvidence {
+    anchor: Arc<AnchorFile>,
     witness: Witness,
     /// Locked while heads are noted or compared, so that nobody sees one noted and the other not yet.
-    data: PathBuf,
+    data_folder: PathBuf,
 }
 
 /// What verifying found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Verified {
+pub struct EvidenceVerification {
     pub lines: i64,
     pub anchors: usize,
     /// The first thing that does not fit.
@@ -41,15 +41,15 @@ pub struct Verified {
 }
 
 /// Both as they were at one moment.
-struct Found {
+struct RecordedHeads {
     /// None without a file.
     anchors: Result<Option<Vec<AuditHead>>, String>,
     witness: Testimony,
 }
 
-impl Evidence {
-    pub fn new(anchor: Anchor, witness: Witness, data: PathBuf) -> Self {
-        Self { anchor: Arc::new(anchor), witness, data }
+impl AuditEvidence {
+    pub fn new(anchor: AnchorFile, witness: Witness, data_folder: PathBuf) -> Self {
+        Self { anchor: Arc::new(anchor), witness, data_folder }
     }
 
     pub const fn witness(&self) -> &Witness {
@@ -57,22 +57,22 @@ impl Evidence {
     }
 
     /// Notes the newest head, first in the anchor, then in the witness. Whatever contradicts the chain stays as it is.
-    pub async fn note(&self, store: &Store, now: Instant) -> anyhow::Result<()> {
+    pub async fn record_head(&self, store: &Store, now: Instant) -> anyhow::Result<()> {
         let (evidence, reading) = (self.clone(), store.clone());
-        let noting = tokio::task::spawn_blocking(move || evidence.note_now(&reading, now));
-        remember(store, noting.await.context("noting the head of the audit chain")??).await
+        let noting = tokio::task::spawn_blocking(move || evidence.record_head_blocking(&reading, now));
+        store_flags(store, noting.await.context("noting the head of the audit chain")??).await
     }
 
-    fn note_now(&self, store: &Store, now: Instant) -> anyhow::Result<Vec<Flag>> {
+    fn record_head_blocking(&self, store: &Store, now: Instant) -> anyhow::Result<Vec<RecordedFlag>> {
         let mut flags = Vec::new();
         let Some(chain) = store.read_blocking(|reader| reader.audit_chain())? else { return Ok(flags) };
-        if self.witness.has_noted(&record(&chain)) {
+        if self.witness.has_noted(&witness_record(&chain)) {
             return Ok(flags);
         }
-        let _lock = self.lock()?;
-        let found = self.find();
+        let _lock = self.lock_data_folder()?;
+        let found = self.read_recorded_heads();
         let Some(chain) = store.read_blocking(|reader| reader.audit_chain())? else { return Ok(flags) };
-        if self.doubt(store, &chain, &found)?.is_some() {
+        if self.find_contradiction(store, &chain, &found)?.is_some() {
             return Ok(flags);
         }
         let last = found.anchors.ok().flatten().and_then(|mut heads| heads.pop());
@@ -80,17 +80,17 @@ impl Evidence {
             self.anchor.append(&chain.head, now)?;
         }
         if !chain.anchored {
-            flags.push(Flag::Anchored);
+            flags.push(RecordedFlag::Anchored);
         }
-        flags.extend(self.tell_witness(&chain));
+        flags.extend(self.record_in_witness(&chain));
         Ok(flags)
     }
 
     /// A state folder that cannot be written is no reason to stop: `doctor` says so.
-    fn tell_witness(&self, chain: &AuditChain) -> Option<Flag> {
-        let record = record(chain);
+    fn record_in_witness(&self, chain: &AuditChain) -> Option<RecordedFlag> {
+        let record = witness_record(chain);
         match self.witness.note(&record) {
-            Ok(()) => (chain.witness != WitnessKept::Kept).then_some(Flag::Witness(WitnessKept::Kept)),
+            Ok(()) => (chain.witness != WitnessKept::Kept).then_some(RecordedFlag::Witness(WitnessKept::Kept)),
             Err(error) => {
                 if self.witness.is_first_trouble() {
                     tracing::warn!(%error, "nothing can be noted in the state folder: a restored data folder may go unnoticed");
@@ -101,19 +101,21 @@ impl Evidence {
     }
 
     /// Says why the database must be taken for one that was put back from a copy; none when nothing speaks for it.
-    pub async fn doubts(&self, store: &Store) -> anyhow::Result<Option<String>> {
+    pub async fn detect_restore(&self, store: &Store) -> anyhow::Result<Option<String>> {
         let (evidence, store) = (self.clone(), store.clone());
         let looking = tokio::task::spawn_blocking(move || {
-            let _lock = evidence.lock()?;
-            let found = evidence.find();
+            let _lock = evidence.lock_data_folder()?;
+            let found = evidence.read_recorded_heads();
             let Some(chain) = store.read_blocking(|reader| reader.audit_chain())? else { return Ok(None) };
-            Ok(evidence.doubt(&store, &chain, &found)?.or_else(|| silence_doubt(&chain, &found.witness)))
+            Ok(evidence
+                .find_contradiction(&store, &chain, &found)?
+                .or_else(|| find_witness_absence(&chain, &found.witness)))
         });
         looking.await.context("comparing the audit chain with what was noted")?
     }
 
     /// The epoch that the witness knows, if it knows one.
-    pub fn epoch(&self) -> Option<i64> {
+    pub fn witnessed_epoch(&self) -> Option<i64> {
         match self.witness.testify() {
             Testimony::Known(record) => Some(record.epoch),
             _ => None,
@@ -121,8 +123,13 @@ impl Evidence {
     }
 
     /// What contradicts the chain.
-    fn doubt(&self, store: &Store, chain: &AuditChain, found: &Found) -> anyhow::Result<Option<String>> {
-        let doubt = anchors_doubt(chain, &found.anchors).or_else(|| witness_doubt(chain, found));
+    fn find_contradiction(
+        &self,
+        store: &Store,
+        chain: &AuditChain,
+        found: &RecordedHeads,
+    ) -> anyhow::Result<Option<String>> {
+        let doubt = find_anchor_problem(chain, &found.anchors).or_else(|| find_witness_problem(chain, found));
         if doubt.is_some() {
             return Ok(doubt);
         }
@@ -144,19 +151,19 @@ impl Evidence {
     }
 
     /// Walks the chain and holds every anchor and the witness against it.
-    pub async fn verify(&self, store: &Store) -> anyhow::Result<Verified> {
+    pub async fn verify(&self, store: &Store) -> anyhow::Result<EvidenceVerification> {
         let (evidence, store) = (self.clone(), store.clone());
         let walking = tokio::task::spawn_blocking(move || {
             let found = {
-                let _lock = evidence.lock()?;
-                evidence.find()
+                let _lock = evidence.lock_data_folder()?;
+                evidence.read_recorded_heads()
             };
-            evidence.walk(&store, &found)
+            evidence.verify_blocking(&store, &found)
         });
         walking.await.context("verifying the audit chain")?
     }
 
-    fn walk(&self, store: &Store, found: &Found) -> anyhow::Result<Verified> {
+    fn verify_blocking(&self, store: &Store, found: &RecordedHeads) -> anyhow::Result<EvidenceVerification> {
         let mut heads = found.anchors.as_ref().ok().cloned().flatten().unwrap_or_default();
         let anchors = heads.len();
         if let Testimony::Known(record) = &found.witness {
@@ -166,63 +173,67 @@ impl Evidence {
         let walked = store.read_blocking(|reader| Ok((reader.verify_audit(&heads)?, reader.audit_chain()?)))?;
         let (walk, chain) = walked;
         let around = chain.and_then(|chain| {
-            let doubt = anchors_doubt(&chain, &found.anchors).or_else(|| witness_doubt(&chain, found));
-            doubt.or_else(|| silence_doubt(&chain, &found.witness))
+            let doubt = find_anchor_problem(&chain, &found.anchors).or_else(|| find_witness_problem(&chain, found));
+            doubt.or_else(|| find_witness_absence(&chain, &found.witness))
         });
-        Ok(Verified { lines: walk.lines, anchors, problem: walk.problem.or(around) })
+        Ok(EvidenceVerification { lines: walk.lines, anchors, problem: walk.problem.or(around) })
     }
 
     /// After a restore the old heads are set aside, in a file beside it, and a new series begins.
-    pub async fn begin_anew(&self, store: &Store, now: Instant) -> anyhow::Result<()> {
+    pub async fn start_new_series(&self, store: &Store, now: Instant) -> anyhow::Result<()> {
         let (evidence, reading) = (self.clone(), store.clone());
         let beginning = tokio::task::spawn_blocking(move || {
-            let _lock = evidence.lock()?;
-            evidence.anchor.set_aside(now)?;
+            let _lock = evidence.lock_data_folder()?;
+            evidence.anchor.rename_aside(now)?;
             let Some(chain) = reading.read_blocking(|reader| reader.audit_chain())? else { return Ok(Vec::new()) };
             evidence.anchor.append(&chain.head, now)?;
-            let kept = evidence.tell_witness(&chain).or_else(|| {
+            let kept = evidence.record_in_witness(&chain).or_else(|| {
                 // What cannot be seen now is not missed at every start: that would be a restore each time.
-                let away = evidence.witness.testify() != Testimony::Known(record(&chain));
-                away.then_some(Flag::Witness(WitnessKept::Away))
+                let away = evidence.witness.testify() != Testimony::Known(witness_record(&chain));
+                away.then_some(RecordedFlag::Witness(WitnessKept::Away))
             });
-            anyhow::Ok([Flag::Anchored].into_iter().chain(kept).collect())
+            anyhow::Ok([RecordedFlag::Anchored].into_iter().chain(kept).collect())
         });
-        remember(store, beginning.await.context("beginning a new series of anchors")??).await
+        store_flags(store, beginning.await.context("beginning a new series of anchors")??).await
     }
 
-    fn find(&self) -> Found {
-        Found { anchors: self.anchor.heads().map_err(|error| error.to_string()), witness: self.witness.testify() }
+    fn read_recorded_heads(&self) -> RecordedHeads {
+        RecordedHeads {
+            anchors: self.anchor.read_heads().map_err(|error| error.to_string()),
+            witness: self.witness.testify(),
+        }
     }
 
-    fn lock(&self) -> anyhow::Result<File> {
-        let data = File::open(&self.data).with_context(|| format!("{} cannot be opened", self.data.display()))?;
-        data.lock().with_context(|| format!("{} cannot be locked", self.data.display()))?;
+    fn lock_data_folder(&self) -> anyhow::Result<File> {
+        let data = File::open(&self.data_folder)
+            .with_context(|| format!("{} cannot be opened", self.data_folder.display()))?;
+        data.lock().with_context(|| format!("{} cannot be locked", self.data_folder.display()))?;
         Ok(data)
     }
 }
 
 /// What the database is to remember about what was noted outside it.
-enum Flag {
+enum RecordedFlag {
     Anchored,
     Witness(WitnessKept),
 }
 
-async fn remember(store: &Store, flags: Vec<Flag>) -> anyhow::Result<()> {
+async fn store_flags(store: &Store, flags: Vec<RecordedFlag>) -> anyhow::Result<()> {
     for flag in flags {
         let (name, value) = match flag {
-            Flag::Anchored => (AuditChain::ANCHORED, "1"),
-            Flag::Witness(kept) => (AuditChain::WITNESS, kept.as_str()),
+            RecordedFlag::Anchored => (AuditChain::ANCHORED, "1"),
+            RecordedFlag::Witness(kept) => (AuditChain::WITNESS, kept.as_str()),
         };
         store.write(Write::StoreSetting { name: name.into(), value: value.into() }).await?;
     }
     Ok(())
 }
 
-fn record(chain: &AuditChain) -> Record {
+fn witness_record(chain: &AuditChain) -> Record {
     Record { epoch: chain.epoch, seq: chain.head.seq, hash: chain.head.hash.clone() }
 }
 
-fn anchors_doubt(chain: &AuditChain, anchors: &Result<Option<Vec<AuditHead>>, String>) -> Option<String> {
+fn find_anchor_problem(chain: &AuditChain, anchors: &Result<Option<Vec<AuditHead>>, String>) -> Option<String> {
     match anchors {
         Err(problem) => Some(format!("the anchor file cannot be read: {problem}")),
         Ok(None) if chain.anchored => Some("the anchor file is missing".into()),
@@ -232,7 +243,7 @@ fn anchors_doubt(chain: &AuditChain, anchors: &Result<Option<Vec<AuditHead>>, St
 }
 
 /// The anchor is written first: one that is behind the witness was put back.
-fn witness_doubt(chain: &AuditChain, found: &Found) -> Option<String> {
+fn find_witness_problem(chain: &AuditChain, found: &RecordedHeads) -> Option<String> {
     let last = found.anchors.as_ref().ok().and_then(|heads| heads.as_ref()?.last());
     match &found.witness {
         Testimony::Known(record) if record.epoch > chain.epoch => {
@@ -251,7 +262,7 @@ fn witness_doubt(chain: &AuditChain, found: &Found) -> Option<String> {
 }
 
 /// A witness that was kept and cannot be asked contradicts nothing, and bears nothing out.
-fn silence_doubt(chain: &AuditChain, witness: &Testimony) -> Option<String> {
+fn find_witness_absence(chain: &AuditChain, witness: &Testimony) -> Option<String> {
     match witness {
         Testimony::Away(problem) if chain.witness == WitnessKept::Kept => Some(problem.clone()),
         _ => None,

@@ -3,7 +3,7 @@
 use std::fs;
 
 use adjutant::{
-    audit::{Anchor, Evidence},
+    audit::{AnchorFile, AuditEvidence},
     witness::Witness,
 };
 use rusqlite::Connection;
@@ -84,17 +84,17 @@ async fn every_forgery_is_found() {
     house.must_be_sound().await;
     let app = house.app().await;
     let known = app.evidence();
-    let anchor = Anchor::at(house.home().anchor_file());
+    let anchor = AnchorFile::new(house.home().anchor_file());
     let nowhere = || Witness::of(None, "");
     let alone = [
-        Evidence::new(anchor.clone(), nowhere(), house.home().data()),
-        Evidence::new(Anchor::at(house.root().join("nothing")), known.witness().clone(), house.home().data()),
+        AuditEvidence::new(anchor.clone(), nowhere(), house.home().data()),
+        AuditEvidence::new(AnchorFile::new(house.root().join("nothing")), known.witness().clone(), house.home().data()),
         known,
     ];
     let whole = house.root().join("whole.db");
     house.database().execute("VACUUM INTO ?1", [whole.to_str().unwrap()]).unwrap();
     let lines = i64::try_from(house.count("audit")).unwrap();
-    let heads = anchor.heads().unwrap().unwrap();
+    let heads = anchor.read_heads().unwrap().unwrap();
     assert!(lines > 30 && heads.last().is_some_and(|head| head.seq == lines), "{lines} lines");
     let mut dice = Dice::thrown("audit");
     let cases = cases(60).min(1_000);

@@ -8,7 +8,7 @@ use comfy_table::Cell;
 use super::screen::{Screen, shown};
 use crate::{
     app::{AccountHealth, Health, ModelHealth, Waiting, WitnessHealth},
-    audit::Verified,
+    audit::EvidenceVerification,
     ingest::escape_for_display,
     model::{AccountCondition, Instant, llm::Outcome},
     store::value::{DetectedRestore, UnreadableRow},
@@ -179,7 +179,7 @@ fn print_model(screen: Screen, model: &ModelHealth) -> io::Result<()> {
     model.guidelines_warning.iter().try_for_each(|warning| screen.line(&format!("model    {warning}")))
 }
 
-pub(super) fn audit_line(audit: &Verified) -> String {
+pub(super) fn audit_line(audit: &EvidenceVerification) -> String {
     match &audit.problem {
         None => format!("audit    {} lines, chain whole, {} anchors", audit.lines, audit.anchors),
         Some(problem) => format!("audit    BROKEN: {problem}"),
