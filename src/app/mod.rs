@@ -95,7 +95,7 @@ impl App {
             memory,
             tools: Arc::new(Registry::shipped()),
             user: UserId::from(ME),
-            witness: Witness::of(None, ""),
+            witness: Witness::for_home(None, ""),
             open_files,
             night: Arc::default(),
         };

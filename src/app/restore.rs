@@ -34,7 +34,7 @@ impl App {
     /// before there was a witness, has such a chain.
     pub(super) async fn find_witness(&mut self) -> anyhow::Result<()> {
         let Some(chain) = self.store.read_blocking(|reader| reader.audit_chain())? else { return Ok(()) };
-        self.witness = Witness::of(self.config.state.as_deref(), chain.home_id());
+        self.witness = Witness::for_home(self.config.state.as_deref(), chain.home_id());
         if !chain.anchored {
             self.note_outside().await;
         }
@@ -61,7 +61,7 @@ impl App {
     }
 
     pub(super) async fn witness_health(&self) -> anyhow::Result<WitnessHealth> {
-        let problem = self.witness.problem();
+        let problem = self.witness.find_problem();
         let restored = self.store.read(|reader| reader.last_restore()).await?;
         Ok(WitnessHealth {
             folder: self.witness.folder().map(|folder| folder.display().to_string()),

@@ -18,7 +18,7 @@ use crate::{
         Store, Write,
         value::{AuditChain, AuditHead, WitnessKept},
     },
-    witness::{Record, Testimony, Witness},
+    witness::{Witness, WitnessFileStatus, WitnessRecord},
 };
 pub use anchor::AnchorFile;
 
@@ -44,7 +44,7 @@ pub struct EvidenceVerification {
 struct RecordedHeads {
     /// None without a file.
     anchors: Result<Option<Vec<AuditHead>>, String>,
-    witness: Testimony,
+    witness: WitnessFileStatus,
 }
 
 impl AuditEvidence {
@@ -66,7 +66,7 @@ impl AuditEvidence {
     fn record_head_blocking(&self, store: &Store, now: Instant) -> anyhow::Result<Vec<RecordedFlag>> {
         let mut flags = Vec::new();
         let Some(chain) = store.read_blocking(|reader| reader.audit_chain())? else { return Ok(flags) };
-        if self.witness.has_noted(&witness_record(&chain)) {
+        if self.witness.has_recorded(&witness_record(&chain)) {
             return Ok(flags);
         }
         let _lock = self.lock_data_folder()?;
@@ -89,10 +89,10 @@ impl AuditEvidence {
     /// A state folder that cannot be written is no reason to stop: `doctor` says so.
     fn record_in_witness(&self, chain: &AuditChain) -> Option<RecordedFlag> {
         let record = witness_record(chain);
-        match self.witness.note(&record) {
+        match self.witness.write_record(&record) {
             Ok(()) => (chain.witness != WitnessKept::Kept).then_some(RecordedFlag::Witness(WitnessKept::Kept)),
             Err(error) => {
-                if self.witness.is_first_trouble() {
+                if self.witness.claim_first_warning() {
                     tracing::warn!(%error, "nothing can be noted in the state folder: a restored data folder may go unnoticed");
                 }
                 None
@@ -116,8 +116,8 @@ impl AuditEvidence {
 
     /// The epoch that the witness knows, if it knows one.
     pub fn witnessed_epoch(&self) -> Option<i64> {
-        match self.witness.testify() {
-            Testimony::Known(record) => Some(record.epoch),
+        match self.witness.read_status() {
+            WitnessFileStatus::Known(record) => Some(record.epoch),
             _ => None,
         }
     }
@@ -142,7 +142,7 @@ impl AuditEvidence {
         {
             return Ok(Some(format!("the audit chain does not hold line {}, which was anchored", last.seq)));
         }
-        if let Testimony::Known(record) = &found.witness
+        if let WitnessFileStatus::Known(record) = &found.witness
             && !has(record.seq, &record.hash)?
         {
             return Ok(Some(format!("the audit chain does not hold line {}, which was seen before", record.seq)));
@@ -166,7 +166,7 @@ impl AuditEvidence {
     fn verify_blocking(&self, store: &Store, found: &RecordedHeads) -> anyhow::Result<EvidenceVerification> {
         let mut heads = found.anchors.as_ref().ok().cloned().flatten().unwrap_or_default();
         let anchors = heads.len();
-        if let Testimony::Known(record) = &found.witness {
+        if let WitnessFileStatus::Known(record) = &found.witness {
             let place = heads.partition_point(|head| head.seq <= record.seq);
             heads.insert(place, AuditHead { seq: record.seq, hash: record.hash.clone() });
         }
@@ -189,7 +189,7 @@ impl AuditEvidence {
             evidence.anchor.append(&chain.head, now)?;
             let kept = evidence.record_in_witness(&chain).or_else(|| {
                 // What cannot be seen now is not missed at every start: that would be a restore each time.
-                let away = evidence.witness.testify() != Testimony::Known(witness_record(&chain));
+                let away = evidence.witness.read_status() != WitnessFileStatus::Known(witness_record(&chain));
                 away.then_some(RecordedFlag::Witness(WitnessKept::Away))
             });
             anyhow::Ok([RecordedFlag::Anchored].into_iter().chain(kept).collect())
@@ -200,7 +200,7 @@ impl AuditEvidence {
     fn read_recorded_heads(&self) -> RecordedHeads {
         RecordedHeads {
             anchors: self.anchor.read_heads().map_err(|error| error.to_string()),
-            witness: self.witness.testify(),
+            witness: self.witness.read_status(),
         }
     }
 
@@ -229,8 +229,8 @@ async fn store_flags(store: &Store, flags: Vec<RecordedFlag>) -> anyhow::Result<
     Ok(())
 }
 
-fn witness_record(chain: &AuditChain) -> Record {
-    Record { epoch: chain.epoch, seq: chain.head.seq, hash: chain.head.hash.clone() }
+fn witness_record(chain: &AuditChain) -> WitnessRecord {
+    WitnessRecord { epoch: chain.epoch, seq: chain.head.seq, hash: chain.head.hash.clone() }
 }
 
 fn find_anchor_problem(chain: &AuditChain, anchors: &Result<Option<Vec<AuditHead>>, String>) -> Option<String> {
@@ -246,25 +246,25 @@ fn find_anchor_problem(chain: &AuditChain, anchors: &Result<Option<Vec<AuditHead
 fn find_witness_problem(chain: &AuditChain, found: &RecordedHeads) -> Option<String> {
     let last = found.anchors.as_ref().ok().and_then(|heads| heads.as_ref()?.last());
     match &found.witness {
-        Testimony::Known(record) if record.epoch > chain.epoch => {
+        WitnessFileStatus::Known(record) if record.epoch > chain.epoch => {
             Some(format!("epoch {} was seen before, the database is in {}", record.epoch, chain.epoch))
         }
-        Testimony::Known(record) if last.is_some_and(|last| last.seq < record.seq) => {
+        WitnessFileStatus::Known(record) if last.is_some_and(|last| last.seq < record.seq) => {
             Some(format!("the anchor file ends before line {}, which was seen before", record.seq))
         }
-        Testimony::Known(_) => None,
-        Testimony::Unreadable(problem) => Some(problem.clone()),
-        Testimony::Missing if chain.witness == WitnessKept::Kept => {
+        WitnessFileStatus::Known(_) => None,
+        WitnessFileStatus::Unreadable(problem) => Some(problem.clone()),
+        WitnessFileStatus::Missing if chain.witness == WitnessKept::Kept => {
             Some("the state folder of this user does not know this home".into())
         }
-        Testimony::Missing | Testimony::Away(_) => None,
+        WitnessFileStatus::Missing | WitnessFileStatus::Unavailable(_) => None,
     }
 }
 
 /// A witness that was kept and cannot be asked contradicts nothing, and bears nothing out.
-fn find_witness_absence(chain: &AuditChain, witness: &Testimony) -> Option<String> {
+fn find_witness_absence(chain: &AuditChain, witness: &WitnessFileStatus) -> Option<String> {
     match witness {
-        Testimony::Away(problem) if chain.witness == WitnessKept::Kept => Some(problem.clone()),
+        WitnessFileStatus::Unavailable(problem) if chain.witness == WitnessKept::Kept => Some(problem.clone()),
         _ => None,
     }
 }

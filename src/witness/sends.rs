@@ -95,7 +95,7 @@ impl Sends {
         }
         let newest = lines.get(lines.len() - KEPT..).unwrap_or_default();
         let newest = format!("{}\n", newest.join("\n"));
-        failpoint::around("witness.trim", || super::replace(path, newest.as_bytes()))
+        failpoint::around("witness.trim", || super::replace_durably(path, newest.as_bytes()))
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_send_is_begun_once_for_each_time_the_database_knows_of() {
         let state = tempfile::tempdir().unwrap();
-        let (one, other) = (Witness::of(Some(state.path()), "h"), Witness::of(Some(state.path()), "h"));
+        let (one, other) = (Witness::for_home(Some(state.path()), "h"), Witness::for_home(Some(state.path()), "h"));
         assert!(one.begin(action(1, "a"), 1, at(1)).unwrap());
         // Another process, and the same step made again at another time.
         assert!(!other.begin(action(9, "a"), 1, at(2)).unwrap());
@@ -138,13 +138,13 @@ mod tests {
     fn a_torn_line_counts_for_nothing_and_goes() {
         let state = tempfile::tempdir().unwrap();
         let path = state.path().join("h/sends");
-        let witness = Witness::of(Some(state.path()), "h");
+        let witness = Witness::for_home(Some(state.path()), "h");
         assert!(witness.begin(action(1, "a"), 1, at(1)).unwrap());
         let whole = fs::read_to_string(&path).unwrap();
         for torn in 1..whole.len() {
             let half = whole.get(..torn).unwrap().trim_end();
             fs::write(&path, format!("{whole}{half}")).unwrap();
-            let witness = Witness::of(Some(state.path()), "h");
+            let witness = Witness::for_home(Some(state.path()), "h");
             assert_eq!(witness.begun(action(1, "a")).unwrap(), 1, "{torn}");
             assert!(witness.begin(action(1, "b"), 1, at(1)).unwrap());
             assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2, "{torn}");
@@ -155,7 +155,7 @@ mod tests {
     fn a_very_long_log_keeps_its_newest_lines() {
         let state = tempfile::tempdir().unwrap();
         let path = state.path().join("h/sends");
-        let witness = Witness::of(Some(state.path()), "h");
+        let witness = Witness::for_home(Some(state.path()), "h");
         assert!(witness.begin(action(1, "newest"), 1, at(1)).unwrap());
         let newest = fs::read_to_string(&path).unwrap();
         let old = format!("{} {}\n", action(1, "old"), at(1));

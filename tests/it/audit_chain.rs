@@ -85,7 +85,7 @@ async fn every_forgery_is_found() {
     let app = house.app().await;
     let known = app.evidence();
     let anchor = AnchorFile::new(house.home().anchor_file());
-    let nowhere = || Witness::of(None, "");
+    let nowhere = || Witness::for_home(None, "");
     let alone = [
         AuditEvidence::new(anchor.clone(), nowhere(), house.home().data()),
         AuditEvidence::new(AnchorFile::new(house.root().join("nothing")), known.witness().clone(), house.home().data()),
