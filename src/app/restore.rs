@@ -90,7 +90,7 @@ impl App {
             if seen != Seen::Epoch(epoch) && epoch > 0 {
                 write_epoch(&path, epoch).context("the epoch could not be written")?;
             }
-            return self.witness.trim().or_else(|error| {
+            return self.witness.trim_send_log().or_else(|error| {
                 tracing::warn!(%error, "the log of sends could not be shortened");
                 Ok(())
             });

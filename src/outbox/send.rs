@@ -99,7 +99,7 @@ impl Outbox {
         let sent = call_mailbox_blocking(move || {
             outbox.check_data_folder_before_send()?;
             // On the disk outside the data folder before the first byte leaves. Where that cannot be, the mailbox was asked.
-            match outbox.settings.witness.begin(action_id, attempt, now) {
+            match outbox.settings.witness.begin_send(action_id, attempt, now) {
                 Ok(true) => {}
                 Ok(false) => return Err(SendError::OutcomeUnknown(FORGOTTEN_SEND.into())),
                 Err(error) => tracing::warn!(%error, "a send could not be noted in the state folder"),
@@ -176,7 +176,8 @@ impl Outbox {
     /// Whether sending it was begun more often than the database knows. Only a witness that can be read says so.
     pub(super) fn has_forgotten_send(&self, row: &PendingEffect) -> bool {
         let sends = matches!(row.action.effect, Effect::Send { .. });
-        sends && self.settings.witness.begun(row.action.action_id).is_ok_and(|begun| begun > row.sends_begun)
+        sends
+            && self.settings.witness.count_begun_sends(row.action.action_id).is_ok_and(|begun| begun > row.sends_begun)
     }
 
     /// Looks for a message nobody knows the fate of.

@@ -5,7 +5,7 @@
 //! is written here after its commit. A message is written here before its first byte leaves.
 
 mod open_files;
-mod sends;
+mod send_log;
 
 use std::{
     fmt,
@@ -25,7 +25,7 @@ use crate::{
     regular_file,
 };
 pub use open_files::{DataReplaced, OpenFiles};
-use sends::Sends;
+use send_log::SendLog;
 
 /// The first line of the file, with the version of its form.
 const HEADER_LINE: &str = "adjutant witness 1";
@@ -61,7 +61,7 @@ pub struct Witness(Arc<WitnessInner>);
 struct WitnessInner {
     /// None without a state folder.
     folder: Option<PathBuf>,
-    sends: Mutex<Sends>,
+    send_log: Mutex<SendLog>,
     /// What this process noted last.
     last_recorded: Mutex<Option<WitnessRecord>>,
     /// That it could not be written was said already.
@@ -79,7 +79,7 @@ impl Witness {
     pub fn for_home(state: Option<&Path>, home: &str) -> Self {
         let folder = state.map(|state| state.join(home));
         let (sends, noted, complained) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
-        Self(Arc::new(WitnessInner { folder, sends, last_recorded: noted, has_warned: complained }))
+        Self(Arc::new(WitnessInner { folder, send_log: sends, last_recorded: noted, has_warned: complained }))
     }
 
     /// Its folder, for people.
@@ -161,20 +161,20 @@ impl Witness {
     }
 
     /// How often sending this attempt at a step was begun, by whoever had this home.
-    pub fn begun(&self, action: ActionId) -> io::Result<u32> {
+    pub fn count_begun_sends(&self, action: ActionId) -> io::Result<u32> {
         let Some(folder) = self.folder() else { return Ok(0) };
-        self.sends().count(&folder.join(SEND_LOG_FILE), action)
+        self.lock_send_log().count(&folder.join(SEND_LOG_FILE), action)
     }
 
     /// Notes, durably, that the sending of an action begins, for the `attempt`th time as far as the database knows.
     /// Returns false when it was begun so often before: the database has forgotten it, and it must not be sent.
-    pub fn begin(&self, action: ActionId, attempt: u32, at: Instant) -> io::Result<bool> {
+    pub fn begin_send(&self, action: ActionId, attempt: u32, at: Instant) -> io::Result<bool> {
         if self.folder().is_none() {
             return Ok(true);
         }
         let _lock = self.lock()?;
         let path = self.ensure_folder()?.join(SEND_LOG_FILE);
-        let mut sends = self.sends();
+        let mut sends = self.lock_send_log();
         // Noted in any case: of one that is refused, the witness must know more than the database for good.
         let is_known = sends.count(&path, action)? < attempt;
         sends.append(&path, action, at)?;
@@ -182,15 +182,15 @@ impl Witness {
     }
 
     /// Forgets the oldest sends when there are very many.
-    pub fn trim(&self) -> io::Result<()> {
+    pub fn trim_send_log(&self) -> io::Result<()> {
         let Some(folder) = self.folder().filter(|folder| folder.join(SEND_LOG_FILE).exists()) else { return Ok(()) };
         let _lock = self.lock()?;
-        self.sends().trim(&folder.join(SEND_LOG_FILE))
+        self.lock_send_log().trim(&folder.join(SEND_LOG_FILE))
     }
 
-    fn sends(&self) -> std::sync::MutexGuard<'_, Sends> {
+    fn lock_send_log(&self) -> std::sync::MutexGuard<'_, SendLog> {
         // Counts that can be read again from the file.
-        self.0.sends.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.send_log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn ensure_folder(&self) -> io::Result<&Path> {

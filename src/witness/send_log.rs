@@ -18,25 +18,25 @@ use crate::{
 };
 
 /// Lines that are kept, and lines from which on the oldest go: years of sends, and some megabytes.
-const KEPT: usize = 100_000;
-const MOST: usize = 120_000;
+const KEPT_LINES: usize = 100_000;
+const MAX_LINES: usize = 120_000;
 
 /// What has been read of the file so far.
 #[derive(Debug, Default)]
-pub(super) struct Sends {
-    begun: HashMap<u128, u32>,
+pub(super) struct SendLog {
+    begun_counts: HashMap<u128, u32>,
     /// The file it was read from, and up to where.
-    read: Option<(u64, u64)>,
+    read_up_to: Option<(u64, u64)>,
 }
 
-impl Sends {
+impl SendLog {
     /// How often an action was begun. Reads only what was added since the last question.
     pub(super) fn count(&mut self, path: &Path, action: ActionId) -> io::Result<u32> {
-        self.follow(path)?;
-        Ok(self.begun.get(&action.step_key()).copied().unwrap_or(0))
+        self.read_new_lines(path)?;
+        Ok(self.begun_counts.get(&action.step_key()).copied().unwrap_or(0))
     }
 
-    fn follow(&mut self, path: &Path) -> io::Result<()> {
+    fn read_new_lines(&mut self, path: &Path) -> io::Result<()> {
         let mut file = match regular_file::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -46,11 +46,11 @@ impl Sends {
             Err(error) => return Err(error),
         };
         let meta = file.metadata()?;
-        let from = match self.read {
+        let from = match self.read_up_to {
             Some((inode, upto)) if inode == meta.ino() && upto <= meta.len() => upto,
             // Another file, or a shorter one: what was read before is not what is there now.
             _ => {
-                self.begun.clear();
+                self.begun_counts.clear();
                 0
             }
         };
@@ -59,11 +59,11 @@ impl Sends {
         file.read_to_end(&mut bytes)?;
         let whole = whole_lines(&bytes);
         for line in String::from_utf8_lossy(whole).lines() {
-            if let Some(action) = action_of(line) {
-                *self.begun.entry(action.step_key()).or_default() += 1;
+            if let Some(action) = parse_action_id(line) {
+                *self.begun_counts.entry(action.step_key()).or_default() += 1;
             }
         }
-        self.read = Some((meta.ino(), from + whole.len() as u64));
+        self.read_up_to = Some((meta.ino(), from + whole.len() as u64));
         Ok(())
     }
 
@@ -72,7 +72,7 @@ impl Sends {
         let is_new = !path.exists();
         let mut file = regular_file::open_with(OpenOptions::new().append(true).create(true).mode(0o600), path)?;
         // A kill in the middle of a line leaves it torn, and then nothing was sent.
-        if let Some((_, upto)) = self.read.filter(|_| !is_new) {
+        if let Some((_, upto)) = self.read_up_to.filter(|_| !is_new) {
             file.set_len(upto)?;
         }
         failpoint::around("witness.append", || {
@@ -90,10 +90,10 @@ impl Sends {
         let bytes = regular_file::read(path)?;
         let text = String::from_utf8_lossy(whole_lines(&bytes));
         let lines: Vec<&str> = text.lines().collect();
-        if lines.len() <= MOST {
+        if lines.len() <= MAX_LINES {
             return Ok(());
         }
-        let newest = lines.get(lines.len() - KEPT..).unwrap_or_default();
+        let newest = lines.get(lines.len() - KEPT_LINES..).unwrap_or_default();
         let newest = format!("{}\n", newest.join("\n"));
         failpoint::around("witness.trim", || super::replace_durably(path, newest.as_bytes()))
     }
@@ -104,7 +104,7 @@ fn whole_lines(bytes: &[u8]) -> &[u8] {
     bytes.get(..end).unwrap_or_default()
 }
 
-fn action_of(line: &str) -> Option<ActionId> {
+fn parse_action_id(line: &str) -> Option<ActionId> {
     line.split(' ').next()?.parse().ok()
 }
 
@@ -126,12 +126,12 @@ mod tests {
     fn a_send_is_begun_once_for_each_time_the_database_knows_of() {
         let state = tempfile::tempdir().unwrap();
         let (one, other) = (Witness::for_home(Some(state.path()), "h"), Witness::for_home(Some(state.path()), "h"));
-        assert!(one.begin(action(1, "a"), 1, at(1)).unwrap());
+        assert!(one.begin_send(action(1, "a"), 1, at(1)).unwrap());
         // Another process, and the same step made again at another time.
-        assert!(!other.begin(action(9, "a"), 1, at(2)).unwrap());
-        assert_eq!(one.begun(action(3, "a")).unwrap(), 2, "more than either knows");
-        assert!(other.begin(action(9, "a"), 3, at(2)).unwrap());
-        assert_eq!(one.begun(action(1, "b")).unwrap(), 0);
+        assert!(!other.begin_send(action(9, "a"), 1, at(2)).unwrap());
+        assert_eq!(one.count_begun_sends(action(3, "a")).unwrap(), 2, "more than either knows");
+        assert!(other.begin_send(action(9, "a"), 3, at(2)).unwrap());
+        assert_eq!(one.count_begun_sends(action(1, "b")).unwrap(), 0);
     }
 
     #[test]
@@ -139,14 +139,14 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let path = state.path().join("h/sends");
         let witness = Witness::for_home(Some(state.path()), "h");
-        assert!(witness.begin(action(1, "a"), 1, at(1)).unwrap());
+        assert!(witness.begin_send(action(1, "a"), 1, at(1)).unwrap());
         let whole = fs::read_to_string(&path).unwrap();
         for torn in 1..whole.len() {
             let half = whole.get(..torn).unwrap().trim_end();
             fs::write(&path, format!("{whole}{half}")).unwrap();
             let witness = Witness::for_home(Some(state.path()), "h");
-            assert_eq!(witness.begun(action(1, "a")).unwrap(), 1, "{torn}");
-            assert!(witness.begin(action(1, "b"), 1, at(1)).unwrap());
+            assert_eq!(witness.count_begun_sends(action(1, "a")).unwrap(), 1, "{torn}");
+            assert!(witness.begin_send(action(1, "b"), 1, at(1)).unwrap());
             assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2, "{torn}");
         }
     }
@@ -156,16 +156,19 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let path = state.path().join("h/sends");
         let witness = Witness::for_home(Some(state.path()), "h");
-        assert!(witness.begin(action(1, "newest"), 1, at(1)).unwrap());
+        assert!(witness.begin_send(action(1, "newest"), 1, at(1)).unwrap());
         let newest = fs::read_to_string(&path).unwrap();
         let old = format!("{} {}\n", action(1, "old"), at(1));
-        fs::write(&path, format!("{}{newest}", old.repeat(MOST + 1))).unwrap();
-        assert_eq!(witness.begun(action(1, "old")).unwrap() as usize, MOST + 1);
-        witness.trim().unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), KEPT);
+        fs::write(&path, format!("{}{newest}", old.repeat(MAX_LINES + 1))).unwrap();
+        assert_eq!(witness.count_begun_sends(action(1, "old")).unwrap() as usize, MAX_LINES + 1);
+        witness.trim_send_log().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), KEPT_LINES);
         assert_eq!(
-            (witness.begun(action(1, "old")).unwrap() as usize, witness.begun(action(1, "newest")).unwrap()),
-            (KEPT - 1, 1)
+            (
+                witness.count_begun_sends(action(1, "old")).unwrap() as usize,
+                witness.count_begun_sends(action(1, "newest")).unwrap()
+            ),
+            (KEPT_LINES - 1, 1)
         );
     }
 }
