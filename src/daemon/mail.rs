@@ -4,22 +4,22 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::sync::Notify;
 
-use super::{Shared, pace, push};
+use super::{DaemonContext, pace, push};
 use crate::{
     app::{Followed, Place, Pulse},
     source::{SourceError, maildir::watch::MaildirWatcher},
 };
 
 /// After a poll that failed.
-const AFTER_TROUBLE: Duration = Duration::from_secs(5);
+const RETRY_AFTER_FAILURE: Duration = Duration::from_secs(5);
 /// How soon a settled mail is shown.
-const SHOW: Duration = Duration::from_millis(150);
+const SETTLED_CHECK_INTERVAL: Duration = Duration::from_millis(150);
 
-pub(super) async fn follow(shared: Shared, nth: usize) {
+pub(super) async fn poll_account(shared: DaemonContext, nth: usize) {
     let Some(followed) = shared.worker.intakes.get(nth) else { return };
     let every = Duration::from_secs(shared.worker.app.config.poll_seconds);
     let hint = Arc::new(Notify::new());
-    let _watch = watch(followed, &hint);
+    let _watch = watch_maildir(followed, &hint);
     let account = &followed.intake.account_intake.account;
     if let Place::Gmail { push: Some(push), .. } = &followed.place {
         let (push, hint) = (Arc::clone(push), Arc::clone(&hint));
@@ -43,7 +43,7 @@ pub(super) async fn follow(shared: Shared, nth: usize) {
         pause = match shared.worker.take_in(followed).await {
             Ok((tally, look_again)) => {
                 (told, troubles) = (String::new(), 0);
-                if unannounced && tally.entered > 0 && is_pushed(followed) {
+                if unannounced && tally.entered > 0 && has_push(followed) {
                     silence.found_mail(&shared, account);
                 }
                 by_clock = look_again.is_none();
@@ -54,12 +54,12 @@ pub(super) async fn follow(shared: Shared, nth: usize) {
                 // Said once; a full disk would otherwise say so at every event.
                 if told != problem {
                     tracing::warn!(%account, error = problem, "a mailbox could not be polled");
-                    shared.tell(Pulse::Trouble { account: account.to_string(), problem: problem.clone() });
+                    shared.send_event(Pulse::Trouble { account: account.to_string(), problem: problem.clone() });
                     told = problem;
                 }
                 troubles += 1;
                 match (&followed.place, error.downcast_ref()) {
-                    (Place::Maildir(_), _) => AFTER_TROUBLE.min(every),
+                    (Place::Maildir(_), _) => RETRY_AFTER_FAILURE.min(every),
                     // Nobody is asked until the person has signed in, and that should be noticed soon.
                     (Place::Gmail { .. }, Some(SourceError::Auth { .. })) => pace::around(every),
                     (Place::Gmail { .. }, _) => pace::around(pace::backoff(every, troubles)),
@@ -69,12 +69,12 @@ pub(super) async fn follow(shared: Shared, nth: usize) {
     }
 }
 
-fn is_pushed(followed: &Followed) -> bool {
+fn has_push(followed: &Followed) -> bool {
     matches!(followed.place, Place::Gmail { push: Some(_), .. })
 }
 
 /// File events, where there are files; it ends with what it returns.
-fn watch(followed: &Followed, hint: &Arc<Notify>) -> Option<MaildirWatcher> {
+fn watch_maildir(followed: &Followed, hint: &Arc<Notify>) -> Option<MaildirWatcher> {
     let Place::Maildir(maildir) = &followed.place else { return None };
     let account = &followed.intake.account_intake.account;
     let watch = maildir.watch(Arc::clone(hint));
@@ -82,10 +82,10 @@ fn watch(followed: &Followed, hint: &Arc<Notify>) -> Option<MaildirWatcher> {
 }
 
 /// Tells the door about each mail once, when it and its tasks have come to rest.
-pub(super) async fn tell_settled(shared: Shared) {
+pub(super) async fn announce_settled_mail(shared: DaemonContext) {
     let app = &shared.worker.app;
     let Ok(mut mark) = app.newest_mail().await else { return };
-    while shared.pause(SHOW).await {
+    while shared.sleep_unless_stopped(SETTLED_CHECK_INTERVAL).await {
         let Ok(newest) = app.newest_mail().await else { continue };
         if newest == mark {
             continue;
@@ -94,7 +94,7 @@ pub(super) async fn tell_settled(shared: Shared) {
         match app.outcomes(mark).await {
             Ok(outcomes) => {
                 mark = outcomes.last().map_or(newest, |outcome| outcome.mail_id);
-                outcomes.into_iter().for_each(|outcome| shared.tell(Pulse::Settled(outcome)));
+                outcomes.into_iter().for_each(|outcome| shared.send_event(Pulse::Settled(outcome)));
             }
             Err(error) => tracing::warn!(error = format!("{error:#}"), "settled mail could not be listed"),
         }

@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
-use super::Shared;
+use super::DaemonContext;
 use crate::app::Pulse;
 
 /// One cheap read, when there is nothing to learn.
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-pub(super) async fn tend(shared: Shared) {
+pub(super) async fn index_pending_documents(shared: DaemonContext) {
     let app = &shared.worker.app;
-    let mut pause = LOOK;
-    while shared.pause(pause).await {
-        pause = LOOK;
+    let mut pause = CHECK_INTERVAL;
+    while shared.sleep_unless_stopped(pause).await {
+        pause = CHECK_INTERVAL;
         match app.tend_memory().await {
             Ok(tended) => {
-                tended.said().into_iter().for_each(|said| shared.tell(Pulse::Memory(said)));
+                tended.said().into_iter().for_each(|said| shared.send_event(Pulse::Memory(said)));
                 if tended.learned > 0 {
                     pause = Duration::ZERO;
                 }

@@ -4,7 +4,6 @@
 //! "Stop" is one token; "all stopped" is the tracker being empty. A loop that fails says so and goes on.
 
 mod data;
-mod day;
 mod mail;
 mod memory;
 mod model;
@@ -15,6 +14,7 @@ mod queue;
 mod requests;
 mod resume;
 mod rules;
+mod timers;
 
 use std::{future::Future, sync::Arc};
 
@@ -25,43 +25,43 @@ use crate::app::{Pulse, Report, Worker};
 
 /// What every loop shares.
 #[derive(Clone)]
-struct Shared {
+struct DaemonContext {
     worker: Arc<Worker>,
-    door: mpsc::UnboundedSender<Pulse>,
+    events: mpsc::UnboundedSender<Pulse>,
     stop: CancellationToken,
     /// Of every loop.
     tracker: TaskTracker,
 }
 
-impl Shared {
-    fn tell(&self, pulse: Pulse) {
+impl DaemonContext {
+    fn send_event(&self, pulse: Pulse) {
         // The door may be gone already; the database has everything.
-        drop(self.door.send(pulse));
+        drop(self.events.send(pulse));
     }
 
     /// Tells what was there at the start, and starts what goes on until the end.
     fn start_loops(&self, report: anyhow::Result<Report>) {
         match report {
-            Ok(report) => self.tell(Pulse::Started(report)),
+            Ok(report) => self.send_event(Pulse::Started(report)),
             // The loops try again; a daemon that gives up at the first full disk helps nobody.
-            Err(error) => self.tell(Pulse::Trouble { account: "all".into(), problem: format!("{error:#}") }),
+            Err(error) => self.send_event(Pulse::Trouble { account: "all".into(), problem: format!("{error:#}") }),
         }
         for nth in 0..self.worker.intakes.len() {
-            self.tracker.spawn(mail::follow(self.clone(), nth));
+            self.tracker.spawn(mail::poll_account(self.clone(), nth));
         }
-        self.tracker.spawn(mail::tell_settled(self.clone()));
-        self.tracker.spawn(requests::serve(self.clone()));
+        self.tracker.spawn(mail::announce_settled_mail(self.clone()));
+        self.tracker.spawn(requests::serve_requests(self.clone()));
         self.tracker.spawn(resume::resume_runs(self.clone()));
-        self.tracker.spawn(model::watch(self.clone()));
-        self.tracker.spawn(queue::tend(self.clone()));
-        self.tracker.spawn(memory::tend(self.clone()));
-        self.tracker.spawn(day::remind(self.clone()));
-        self.tracker.spawn(day::rank(self.clone()));
+        self.tracker.spawn(model::report_model_trouble(self.clone()));
+        self.tracker.spawn(queue::maintain_queue(self.clone()));
+        self.tracker.spawn(memory::index_pending_documents(self.clone()));
+        self.tracker.spawn(timers::announce_due_reminders(self.clone()));
+        self.tracker.spawn(timers::rerank_daily(self.clone()));
         self.tracker.spawn(nightly::run_nightly_when_due(self.clone()));
     }
 
     /// Sleeps; false when it is time to stop.
-    async fn pause(&self, time: std::time::Duration) -> bool {
+    async fn sleep_unless_stopped(&self, time: std::time::Duration) -> bool {
         tokio::select! {
             () = tokio::time::sleep(time) => true,
             () = self.stop.cancelled() => false,
@@ -78,10 +78,15 @@ pub async fn run(
 ) -> anyhow::Result<()> {
     worker.app.memory.warm();
     let tracker = TaskTracker::new();
-    let shared = Shared { worker: Arc::new(worker), door, stop: CancellationToken::new(), tracker: tracker.clone() };
+    let shared = DaemonContext {
+        worker: Arc::new(worker),
+        events: door,
+        stop: CancellationToken::new(),
+        tracker: tracker.clone(),
+    };
     let engine = shared.worker.engine.clone();
     tracker.spawn(async move { engine.supervise_nodes().await });
-    tracker.spawn(rules::follow(shared.clone()));
+    tracker.spawn(rules::rerank_on_rules_change(shared.clone()));
     let app = shared.worker.app.clone();
     let ended = async {
         tokio::select! {

@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use super::Shared;
+use super::DaemonContext;
 use crate::app::Pulse;
 
 /// Two short reads; a person need not know sooner.
-const PAUSE: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
-pub(super) async fn watch(shared: Shared) {
+pub(super) async fn report_model_trouble(shared: DaemonContext) {
     if shared.worker.app.config.llm.is_none() {
         return;
     }
     // What was so at the start stands in the first report.
     let mut told = shared.worker.app.model_note();
-    while shared.pause(PAUSE).await {
+    while shared.sleep_unless_stopped(CHECK_INTERVAL).await {
         let note = shared.worker.app.model_note();
         if let Some(note) = note.clone().filter(|_| note != told) {
-            shared.tell(Pulse::Model(note));
+            shared.send_event(Pulse::Model(note));
         }
         told = note;
     }

@@ -2,23 +2,23 @@
 
 use std::time::Duration;
 
-use super::Shared;
+use super::DaemonContext;
 use crate::app::Pulse;
 
 /// How late a night is at most; also how soon a machine that slept through it notices.
-const LOOK: Duration = Duration::from_secs(30);
+const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 
-pub(super) async fn run_nightly_when_due(shared: Shared) {
+pub(super) async fn run_nightly_when_due(shared: DaemonContext) {
     let app = &shared.worker.app;
     loop {
         match app.run_nightly_if_due().await {
-            Ok(Some(report)) => shared.tell(Pulse::Night(Box::new(report))),
+            Ok(Some(report)) => shared.send_event(Pulse::Night(Box::new(report))),
             Ok(None) => {}
             Err(error) => {
                 tracing::warn!(error = format!("{error:#}"), "the night could not be held; it is tried again")
             }
         }
-        if !shared.pause(LOOK).await {
+        if !shared.sleep_unless_stopped(CHECK_INTERVAL).await {
             return;
         }
     }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::sync::Notify;
 
-use super::{Shared, pace};
+use super::{DaemonContext, pace};
 use crate::{
     app::Pulse,
     model::{AccountId, Instant},
@@ -18,7 +18,7 @@ const PATIENCE: u32 = 3;
 const AFTER_TROUBLE: Duration = Duration::from_secs(5);
 
 /// Wakes `hint` at every push, until it is time to stop.
-pub(super) async fn follow(shared: Shared, push: Arc<PushSubscription>, account: AccountId, hint: Arc<Notify>) {
+pub(super) async fn follow(shared: DaemonContext, push: Arc<PushSubscription>, account: AccountId, hint: Arc<Notify>) {
     let clock = shared.worker.app.clock.clone();
     let mut renew_at: Option<Instant> = None;
     let mut troubles = 0;
@@ -51,7 +51,7 @@ pub(super) async fn follow(shared: Shared, push: Arc<PushSubscription>, account:
                 }
                 // What was pushed meanwhile may be lost with it.
                 hint.notify_one();
-                if !shared.pause(pace::around(pace::backoff(AFTER_TROUBLE, troubles))).await {
+                if !shared.sleep_unless_stopped(pace::around(pace::backoff(AFTER_TROUBLE, troubles))).await {
                     return;
                 }
             }
@@ -92,7 +92,7 @@ impl Silence {
         self.unannounced = 0;
     }
 
-    pub(super) fn found_mail(&mut self, shared: &Shared, account: &AccountId) {
+    pub(super) fn found_mail(&mut self, shared: &DaemonContext, account: &AccountId) {
         self.unannounced += 1;
         if self.unannounced == PATIENCE {
             lapsed(shared, account, "mail comes that no push has announced");
@@ -100,9 +100,9 @@ impl Silence {
     }
 }
 
-fn lapsed(shared: &Shared, account: &AccountId, why: &str) {
+fn lapsed(shared: &DaemonContext, account: &AccountId, why: &str) {
     let every = shared.worker.app.config.poll_seconds;
     tracing::warn!(%account, why, "push has lapsed");
     let problem = format!("push has lapsed ({why}); mail is still looked for every {every} s. See docs/gmail.md");
-    shared.tell(Pulse::Trouble { account: account.to_string(), problem });
+    shared.send_event(Pulse::Trouble { account: account.to_string(), problem });
 }

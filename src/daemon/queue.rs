@@ -5,24 +5,24 @@ use std::time::Duration;
 use notify::{RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
 
-use super::Shared;
+use super::DaemonContext;
 use crate::app::Pulse;
 
 /// Without any event.
-const LOOK: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// Several files dropped together are looked at together.
-const SETTLE: Duration = Duration::from_millis(50);
+const DEBOUNCE: Duration = Duration::from_millis(50);
 
-pub(super) async fn tend(shared: Shared) {
+pub(super) async fn maintain_queue(shared: DaemonContext) {
     let (wake, mut woken) = mpsc::channel(1);
     // Events are hints: without a watcher the queue is looked at all the same.
-    let _watcher = watch(&shared, wake);
+    let _watcher = watch_queue_folder(&shared, wake);
     let mut told = String::new();
     loop {
         match shared.worker.tend().await {
             Ok(soon) => {
                 told.clear();
-                soon.into_iter().for_each(|item| shared.tell(Pulse::Expiring(Box::new(item))));
+                soon.into_iter().for_each(|item| shared.send_event(Pulse::Expiring(Box::new(item))));
             }
             Err(error) => {
                 let problem = format!("{error:#}");
@@ -34,14 +34,14 @@ pub(super) async fn tend(shared: Shared) {
             }
         }
         tokio::select! {
-            () = tokio::time::sleep(LOOK) => {}
-            Some(()) = woken.recv() => tokio::time::sleep(SETTLE).await,
+            () = tokio::time::sleep(CHECK_INTERVAL) => {}
+            Some(()) = woken.recv() => tokio::time::sleep(DEBOUNCE).await,
             () = shared.stop.cancelled() => return,
         }
     }
 }
 
-fn watch(shared: &Shared, wake: mpsc::Sender<()>) -> Option<notify::RecommendedWatcher> {
+fn watch_queue_folder(shared: &DaemonContext, wake: mpsc::Sender<()>) -> Option<notify::RecommendedWatcher> {
     let folder = shared.worker.app.home.queue();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         let dropped =

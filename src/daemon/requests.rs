@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-use super::Shared;
+use super::DaemonContext;
 use crate::{app::REBUILD, store::Write};
 
 /// One cheap read of a counter.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-pub(super) async fn serve(shared: Shared) {
-    while shared.pause(LOOK).await {
-        if let Err(error) = notice(&shared).await {
+pub(super) async fn serve_requests(shared: DaemonContext) {
+    while shared.sleep_unless_stopped(POLL_INTERVAL).await {
+        if let Err(error) = resume_runs_and_serve_requests(&shared).await {
             tracing::warn!(error = format!("{error:#}"), "requests could not be served");
         }
     }
 }
 
-async fn notice(shared: &Shared) -> anyhow::Result<()> {
+async fn resume_runs_and_serve_requests(shared: &DaemonContext) -> anyhow::Result<()> {
     let app = &shared.worker.app;
     let store = &app.store;
     let requests = store.read(|reader| reader.open_requests()).await?;

@@ -5,20 +5,20 @@
 
 use std::time::Duration;
 
-use super::Shared;
+use super::DaemonContext;
 
 /// Between two looks; a look is one cheap read.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-pub(super) async fn resume_runs(shared: Shared) {
-    while shared.pause(INTERVAL).await {
+pub(super) async fn resume_runs(shared: DaemonContext) {
+    while shared.sleep_unless_stopped(INTERVAL).await {
         if let Err(error) = resume_due_runs(&shared).await {
             tracing::warn!(error = format!("{error:#}"), "unfinished runs could not be resumed");
         }
     }
 }
 
-async fn resume_due_runs(shared: &Shared) -> anyhow::Result<()> {
+async fn resume_due_runs(shared: &DaemonContext) -> anyhow::Result<()> {
     let app = &shared.worker.app;
     let now = app.clock.now();
     if !app.store.read(move |reader| reader.resumable_runs(now)).await?.is_empty() {

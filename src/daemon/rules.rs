@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
-use super::Shared;
+use super::DaemonContext;
 use crate::app::Pulse;
 
-pub(super) async fn follow(shared: Shared) {
+pub(super) async fn rerank_on_rules_change(shared: DaemonContext) {
     let mut rules = shared.worker.rules.clone();
     loop {
         let current = Arc::clone(&rules.borrow_and_update());
         if let Some(broken) = &current.broken {
-            shared.tell(Pulse::RulesBroken(broken.to_string()));
+            shared.send_event(Pulse::RulesBroken(broken.to_string()));
         }
         match shared.worker.app.rerank_if_new(&current.rules).await {
             Ok(0) => {}
-            Ok(reranked) => shared.tell(Pulse::RulesChanged { version: current.rules.version().to_owned(), reranked }),
+            Ok(reranked) => {
+                shared.send_event(Pulse::RulesChanged { version: current.rules.version().to_owned(), reranked })
+            }
             Err(error) => tracing::warn!(error = format!("{error:#}"), "tasks could not be ranked again"),
         }
         tokio::select! {

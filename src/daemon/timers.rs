@@ -4,37 +4,37 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use croner::Cron;
 
-use super::Shared;
+use super::DaemonContext;
 use crate::{
     app::Pulse,
     model::{ActionId, Instant},
 };
 
 /// A reminder is this late at the most.
-const LOOK: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// Long sleeps are cut, so that a suspended machine is not late by its suspension.
-const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+const MAX_SLEEP: Duration = Duration::from_secs(60);
 
 /// Hands over each reminder once for its time. Whoever prints it marks it as shown, afterwards; until then the next start
 /// shows it again.
-pub(super) async fn remind(shared: Shared) {
+pub(super) async fn announce_due_reminders(shared: DaemonContext) {
     let app = &shared.worker.app;
     let mut told: HashSet<(ActionId, Instant)> = HashSet::new();
     loop {
         match app.due_reminders().await {
             Ok(due) => {
                 let fresh = due.into_iter().filter(|row| told.insert((row.action_id, row.due_at)));
-                fresh.for_each(|reminder| shared.tell(Pulse::Reminder(reminder)));
+                fresh.for_each(|reminder| shared.send_event(Pulse::Reminder(reminder)));
             }
             Err(error) => tracing::warn!(error = format!("{error:#}"), "reminders could not be read"),
         }
-        if !shared.pause(LOOK).await {
+        if !shared.sleep_unless_stopped(CHECK_INTERVAL).await {
             return;
         }
     }
 }
 
-pub(super) async fn rank(shared: Shared) {
+pub(super) async fn rerank_daily(shared: DaemonContext) {
     let app = &shared.worker.app;
     // Checked when the configuration was read.
     let Ok(cron) = app.config.daily.parse::<Cron>() else { return };
@@ -43,7 +43,7 @@ pub(super) async fn rank(shared: Shared) {
         let Ok(next) = cron.find_next_occurrence(&now, false) else { return };
         while app.clock.now().utc() < next {
             let left = (next.to_utc() - app.clock.now().utc()).to_std().unwrap_or_default();
-            if !shared.pause(left.min(LONGEST_SLEEP)).await {
+            if !shared.sleep_unless_stopped(left.min(MAX_SLEEP)).await {
                 return;
             }
         }
