@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::sync::Notify;
 
-use super::{DaemonContext, pace, push};
+use super::{DaemonContext, backoff, push};
 use crate::{
     app::{Followed, Place, Pulse},
     source::{SourceError, maildir::watch::MaildirWatcher},
@@ -47,7 +47,7 @@ pub(super) async fn poll_account(shared: DaemonContext, nth: usize) {
                     silence.found_mail(&shared, account);
                 }
                 by_clock = look_again.is_none();
-                look_again.unwrap_or_else(|| pace::around(every))
+                look_again.unwrap_or_else(|| backoff::add_jitter(every))
             }
             Err(error) => {
                 let problem = format!("{error:#}");
@@ -61,8 +61,8 @@ pub(super) async fn poll_account(shared: DaemonContext, nth: usize) {
                 match (&followed.place, error.downcast_ref()) {
                     (Place::Maildir(_), _) => RETRY_AFTER_FAILURE.min(every),
                     // Nobody is asked until the person has signed in, and that should be noticed soon.
-                    (Place::Gmail { .. }, Some(SourceError::Auth { .. })) => pace::around(every),
-                    (Place::Gmail { .. }, _) => pace::around(pace::backoff(every, troubles)),
+                    (Place::Gmail { .. }, Some(SourceError::Auth { .. })) => backoff::add_jitter(every),
+                    (Place::Gmail { .. }, _) => backoff::add_jitter(backoff::delay_after_failures(every, troubles)),
                 }
             }
         };

@@ -3,12 +3,12 @@
 //!
 //! "Stop" is one token; "all stopped" is the tracker being empty. A loop that fails says so and goes on.
 
+mod backoff;
 mod data;
 mod mail;
 mod memory;
 mod model;
 mod nightly;
-mod pace;
 mod push;
 mod queue;
 mod requests;

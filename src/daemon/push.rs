@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::sync::Notify;
 
-use super::{DaemonContext, pace};
+use super::{DaemonContext, backoff};
 use crate::{
     app::Pulse,
     model::{AccountId, Instant},
@@ -51,7 +51,10 @@ pub(super) async fn follow(shared: DaemonContext, push: Arc<PushSubscription>, a
                 }
                 // What was pushed meanwhile may be lost with it.
                 hint.notify_one();
-                if !shared.sleep_unless_stopped(pace::around(pace::backoff(AFTER_TROUBLE, troubles))).await {
+                if !shared
+                    .sleep_unless_stopped(backoff::add_jitter(backoff::delay_after_failures(AFTER_TROUBLE, troubles)))
+                    .await
+                {
                     return;
                 }
             }
