@@ -23,13 +23,13 @@ pub(super) async fn poll_account(shared: DaemonContext, nth: usize) {
     let account = &followed.intake.account_intake.account;
     if let Place::Gmail { push: Some(push), .. } = &followed.place {
         let (push, hint) = (Arc::clone(push), Arc::clone(&hint));
-        shared.tracker.spawn(push::follow(shared.clone(), push, account.clone(), hint));
+        shared.tracker.spawn(push::wait_for_pushes(shared.clone(), push, account.clone(), hint));
     }
     // What came before the watch began is found by looking once more.
     let mut pause = Duration::ZERO;
     let mut told = String::new();
     let mut troubles = 0;
-    let (mut silence, mut by_clock) = (push::Silence::default(), false);
+    let (mut silence, mut by_clock) = (push::UnannouncedMailCounter::default(), false);
     while !shared.stop.is_cancelled() {
         let hinted = tokio::select! {
             () = tokio::time::sleep(pause) => false,
@@ -37,14 +37,14 @@ pub(super) async fn poll_account(shared: DaemonContext, nth: usize) {
             () = shared.stop.cancelled() => return,
         };
         if hinted {
-            silence.hear();
+            silence.reset();
         }
         let unannounced = by_clock && !hinted;
         pause = match shared.worker.take_in(followed).await {
             Ok((tally, look_again)) => {
                 (told, troubles) = (String::new(), 0);
                 if unannounced && tally.entered > 0 && has_push(followed) {
-                    silence.found_mail(&shared, account);
+                    silence.record_unannounced_mail(&shared, account);
                 }
                 by_clock = look_again.is_none();
                 look_again.unwrap_or_else(|| backoff::add_jitter(every))

@@ -14,11 +14,16 @@ use crate::{
 /// A watch lasts a week; Google asks for one a day.
 const RENEW_EVERY: chrono::Duration = chrono::Duration::hours(24);
 /// Trouble shorter than this is the network's.
-const PATIENCE: u32 = 3;
-const AFTER_TROUBLE: Duration = Duration::from_secs(5);
+const FAILURES_BEFORE_REPORT: u32 = 3;
+const RETRY_AFTER_FAILURE: Duration = Duration::from_secs(5);
 
 /// Wakes `hint` at every push, until it is time to stop.
-pub(super) async fn follow(shared: DaemonContext, push: Arc<PushSubscription>, account: AccountId, hint: Arc<Notify>) {
+pub(super) async fn wait_for_pushes(
+    shared: DaemonContext,
+    push: Arc<PushSubscription>,
+    account: AccountId,
+    hint: Arc<Notify>,
+) {
     let clock = shared.worker.app.clock.clone();
     let mut renew_at: Option<Instant> = None;
     let mut troubles = 0;
@@ -26,16 +31,16 @@ pub(super) async fn follow(shared: DaemonContext, push: Arc<PushSubscription>, a
         let now = clock.now();
         let due = renew_at.is_none_or(|at| at <= now);
         let looked = tokio::select! {
-            looked = look(&push, due) => looked,
+            looked = renew_or_pull(&push, due) => looked,
             () = shared.stop.cancelled() => return,
         };
         match looked {
-            Ok(Looked { came, until }) => {
+            Ok(PushCheck { has_arrived: came, watch_expires_at: until }) => {
                 if due {
                     let soon = now.plus(RENEW_EVERY);
                     renew_at = Some(until.map_or(soon, |until| soon.min(until)));
                 }
-                if troubles >= PATIENCE {
+                if troubles >= FAILURES_BEFORE_REPORT {
                     tracing::info!(%account, "push is back");
                 }
                 troubles = 0;
@@ -45,14 +50,17 @@ pub(super) async fn follow(shared: DaemonContext, push: Arc<PushSubscription>, a
             }
             Err(error) => {
                 troubles += 1;
-                if troubles == PATIENCE || is_lasting(&error) && troubles == 1 {
-                    lapsed(&shared, &account, &error.to_string());
-                    troubles = troubles.max(PATIENCE);
+                if troubles == FAILURES_BEFORE_REPORT || is_lasting(&error) && troubles == 1 {
+                    report_push_lapsed(&shared, &account, &error.to_string());
+                    troubles = troubles.max(FAILURES_BEFORE_REPORT);
                 }
                 // What was pushed meanwhile may be lost with it.
                 hint.notify_one();
                 if !shared
-                    .sleep_unless_stopped(backoff::add_jitter(backoff::delay_after_failures(AFTER_TROUBLE, troubles)))
+                    .sleep_unless_stopped(backoff::add_jitter(backoff::delay_after_failures(
+                        RETRY_AFTER_FAILURE,
+                        troubles,
+                    )))
                     .await
                 {
                     return;
@@ -62,12 +70,12 @@ pub(super) async fn follow(shared: DaemonContext, push: Arc<PushSubscription>, a
     }
 }
 
-struct Looked {
-    came: bool,
-    until: Option<Instant>,
+struct PushCheck {
+    has_arrived: bool,
+    watch_expires_at: Option<Instant>,
 }
 
-async fn look(push: &Arc<PushSubscription>, renew: bool) -> Result<Looked, ApiError> {
+async fn renew_or_pull(push: &Arc<PushSubscription>, renew: bool) -> Result<PushCheck, ApiError> {
     let mut until = None;
     if renew {
         let renewer = Arc::clone(push);
@@ -76,7 +84,7 @@ async fn look(push: &Arc<PushSubscription>, renew: bool) -> Result<Looked, ApiEr
     }
     // What came before the watch is found by the poll.
     let came = if renew { true } else { push.pull().await? };
-    Ok(Looked { came, until })
+    Ok(PushCheck { has_arrived: came, watch_expires_at: until })
 }
 
 fn is_lasting(error: &ApiError) -> bool {
@@ -86,24 +94,24 @@ fn is_lasting(error: &ApiError) -> bool {
 /// Whether what is looked for by the clock was announced. Mail that comes unannounced again and again says that pushes go
 /// elsewhere, or nowhere, though the subscription answers.
 #[derive(Default)]
-pub(super) struct Silence {
+pub(super) struct UnannouncedMailCounter {
     unannounced: u32,
 }
 
-impl Silence {
-    pub(super) fn hear(&mut self) {
+impl UnannouncedMailCounter {
+    pub(super) fn reset(&mut self) {
         self.unannounced = 0;
     }
 
-    pub(super) fn found_mail(&mut self, shared: &DaemonContext, account: &AccountId) {
+    pub(super) fn record_unannounced_mail(&mut self, shared: &DaemonContext, account: &AccountId) {
         self.unannounced += 1;
-        if self.unannounced == PATIENCE {
-            lapsed(shared, account, "mail comes that no push has announced");
+        if self.unannounced == FAILURES_BEFORE_REPORT {
+            report_push_lapsed(shared, account, "mail comes that no push has announced");
         }
     }
 }
 
-fn lapsed(shared: &DaemonContext, account: &AccountId, why: &str) {
+fn report_push_lapsed(shared: &DaemonContext, account: &AccountId, why: &str) {
     let every = shared.worker.app.config.poll_seconds;
     tracing::warn!(%account, why, "push has lapsed");
     let problem = format!("push has lapsed ({why}); mail is still looked for every {every} s. See docs/gmail.md");
