@@ -18,7 +18,7 @@ const TASKS: i64 = 100_000;
 
 fn main() -> anyhow::Result<()> {
     let folder = kit::folder()?;
-    App::init(folder.path())?;
+    App::init_home(folder.path())?;
     let home = Home::at(folder.path().to_owned());
     let runtime = kit::runtime()?;
     let now = desk::now()?;

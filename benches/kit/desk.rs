@@ -30,7 +30,7 @@ pub(crate) fn now() -> anyhow::Result<Instant> {
 pub(crate) async fn open(root: &Path) -> anyhow::Result<App> {
     fs::create_dir_all(root)?;
     fs::write(root.join("adjutant.toml"), CONFIG)?;
-    App::init(root)?;
+    App::init_home(root)?;
     for folder in ["cur", "new", "tmp"] {
         fs::create_dir_all(root.join("mail").join(folder))?;
     }

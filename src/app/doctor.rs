@@ -76,7 +76,7 @@ impl Health {
 
 impl App {
     pub async fn health(&self) -> anyhow::Result<Health> {
-        let rules = self.rules();
+        let rules = self.load_rules();
         let (accounts, findings) = self.account_health().await?;
         let worker = self.worker_pid();
         let audit = self.verify_audit().await?;

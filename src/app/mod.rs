@@ -62,9 +62,9 @@ use crate::{
 };
 
 /// The one person of a default installation.
-const ME: &str = "me";
+const DEFAULT_USER: &str = "me";
 /// Where tasks live that came from no mailbox.
-const LOCAL: &str = "local";
+const LOCAL_ACCOUNT: &str = "local";
 
 #[derive(Clone)]
 pub struct App {
@@ -80,7 +80,7 @@ pub struct App {
     /// The files of the data folder that this process has open.
     open_files: OpenFiles,
     /// One night at a time: the schedule and a request may come together.
-    night: Arc<tokio::sync::Mutex<()>>,
+    nightly_lock: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl App {
@@ -94,10 +94,10 @@ impl App {
             clock,
             memory,
             tools: Arc::new(Registry::shipped()),
-            user: UserId::from(ME),
+            user: UserId::from(DEFAULT_USER),
             witness: Witness::for_home(None, ""),
             open_files,
-            night: Arc::default(),
+            nightly_lock: Arc::default(),
         };
         app.open_accounts().await?;
         app.find_witness().await?;
@@ -113,7 +113,7 @@ impl App {
     async fn open_accounts(&self) -> anyhow::Result<()> {
         let known = self.store.read(|reader| reader.accounts()).await?;
         let has = |name: &AccountId| known.iter().any(|account| account.account == *name);
-        let local = AccountId::from(LOCAL);
+        let local = AccountId::from(LOCAL_ACCOUNT);
         if !has(&local) {
             self.open_account(local, "local", AccountMode::Active).await?;
         }
@@ -150,17 +150,17 @@ impl App {
     }
 
     /// The files of reflections.
-    pub fn reflections(&self) -> crate::reflection::ReflectionFiles {
+    pub fn reflection_files(&self) -> crate::reflection::ReflectionFiles {
         crate::reflection::ReflectionFiles::new(self.home.reflections(), self.config.me.time_zone)
     }
 
     /// The rules in force for a command that does not watch them.
-    pub fn rules(&self) -> crate::rules::CurrentRules {
+    pub fn load_rules(&self) -> crate::rules::CurrentRules {
         crate::rules::load(&self.home.rules_file(), &self.home.last_good_rules())
     }
 
     /// Writes what a new home needs; nothing that is there is touched. What was written.
-    pub fn init(root: &Path) -> anyhow::Result<Vec<String>> {
+    pub fn init_home(root: &Path) -> anyhow::Result<Vec<String>> {
         let home = Home::at(root.to_owned());
         let files = [
             (home.config_file(), crate::config::TEMPLATE),

@@ -149,7 +149,7 @@ impl App {
         account: &str,
         never_touch: &[String],
     ) {
-        let (rules, now) = (self.rules(), self.clock.now());
+        let (rules, now) = (self.load_rules(), self.clock.now());
         preview.mails += 1;
         if is_never_touched(&mail.from, never_touch) {
             reading.tasks.clear();

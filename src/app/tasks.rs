@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{App, BadInput, LOCAL};
+use super::{App, BadInput, LOCAL_ACCOUNT};
 use crate::{
     model::{
         AccountId, Addressed, Facts, Instant, Priority, Recurrence, Status, Subtask, Task, TaskContext, TaskId,
@@ -119,7 +119,7 @@ impl App {
         let objective = asked.as_ref().map_or(&said, |asked| &asked.objective).clone();
         // Two tasks typed in the same second are two tasks.
         let token = ulid::Ulid::generate().to_string();
-        let task_id = TaskId::derive(now, &[LOCAL, &objective, &token]);
+        let task_id = TaskId::derive(now, &[LOCAL_ACCOUNT, &objective, &token]);
         let kind = if asked.is_some() { TaskKind::Reminder } else { TaskKind::Request };
         let due = new.deadline.as_ref().map(|(_, at)| *at);
         let facts = self.facts_by_hand(&objective, kind, due);
@@ -129,11 +129,11 @@ impl App {
             NewReminder { at: reminder_time(&asked), every: Recurrence::find_in_text(&said) }
         });
         let step = if remind.is_some() { "remind" } else { "do_the_work" };
-        let level = new.priority.unwrap_or_else(|| self.rules().rules.rank(&facts, now).level);
+        let level = new.priority.unwrap_or_else(|| self.load_rules().rules.rank(&facts, now).level);
         let task = Task {
             task_id,
             created_at: now,
-            source: format!("chat:{LOCAL}"),
+            source: format!("chat:{LOCAL_ACCOUNT}"),
             objective: objective.clone(),
             context: TaskContext { deadline: new.deadline.map(|(text, _)| text), ..TaskContext::default() },
             priority: level,
@@ -145,7 +145,7 @@ impl App {
             result_summary: None,
         };
         let wish = TaskEditKind::Add { task: Box::new(task), facts: Box::new(facts), remind };
-        let row = self.apply_edit(task_id, AccountId::from(LOCAL), wish, "added by hand").await?;
+        let row = self.apply_edit(task_id, AccountId::from(LOCAL_ACCOUNT), wish, "added by hand").await?;
         match new.priority {
             Some(level) => self.apply_edit(task_id, row.account, TaskEditKind::Priority(level), "set when added").await,
             None => Ok(row),
@@ -171,7 +171,7 @@ impl App {
             urgency_origin: UrgencyOrigin::BuiltIn,
             attachment: false,
             thread_mine: false,
-            account: LOCAL.into(),
+            account: LOCAL_ACCOUNT.into(),
         }
     }
 

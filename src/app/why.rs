@@ -40,7 +40,7 @@ impl App {
             })
             .await?;
         let facts = facts.ok_or_else(|| anyhow::anyhow!("the task has no facts; run `adjutant doctor`"))?;
-        let rules = self.rules();
+        let rules = self.load_rules();
         let sender = mail.filter(|_| !facts.sender_verified).map(|mail| {
             let reason =
                 if mail.authentication.verified { "the mail looks like phishing" } else { &mail.authentication.reason };

@@ -213,7 +213,7 @@ impl App {
         for account in &self.config.accounts {
             intakes.push(self.intake(account, &outbox).await?);
         }
-        let journal = self.reflections();
+        let journal = self.reflection_files();
         let model = self.consultant().await?;
         let library = LiveCallHandler {
             store: self.store.clone(),

@@ -74,7 +74,7 @@ impl House {
     /// With a configuration of its own.
     pub(crate) fn with(config: &str, clock: Clock) -> Self {
         let house = Self { folder: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap(), clock };
-        App::init(house.root()).unwrap();
+        App::init_home(house.root()).unwrap();
         house.policy("");
         let me = if config.contains("[me]") { "" } else { ME };
         house.write("adjutant.toml", &format!("{me}{config}"));
@@ -84,7 +84,7 @@ impl House {
     fn build(kind: Kind, clock: Clock) -> Self {
         adjutant::tls::install_provider();
         let house = Self { folder: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap(), clock };
-        App::init(house.root()).unwrap();
+        App::init_home(house.root()).unwrap();
         house.policy("");
         if !matches!(kind, Kind::Samples) {
             let account = format!(
@@ -402,7 +402,7 @@ impl Rig {
                 );
             }
         }
-        let (_, rules) = watch::channel(Arc::new(app.rules()));
+        let (_, rules) = watch::channel(Arc::new(app.load_rules()));
         let (store, memory, labels) = (app.store.clone(), app.memory.clone(), app.config.labels.clone());
         let library = LiveCallHandler { store, memory, rules, outbox, labels, model: None };
         Self {

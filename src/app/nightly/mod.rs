@@ -88,7 +88,7 @@ impl App {
 
     /// The nightly job, unless it was done today. Belongs to the worker.
     pub async fn run_nightly_unless_done_today(&self) -> anyhow::Result<ReflectOutcome> {
-        let _one = self.night.lock().await;
+        let _one = self.nightly_lock.lock().await;
         let now = self.clock.now();
         let date = self.nightly_schedule()?.local_date(now);
         let known = date.clone();
@@ -103,7 +103,7 @@ impl App {
 
     /// Does the night that is due, or goes on with one that was cut off. None when there is nothing to do yet.
     pub async fn run_nightly_if_due(&self) -> anyhow::Result<Option<NightlyReport>> {
-        let _one = self.night.lock().await;
+        let _one = self.nightly_lock.lock().await;
         let now = self.clock.now();
         let schedule = self.nightly_schedule()?;
         let (seen, unfinished) = self
@@ -179,7 +179,7 @@ impl App {
         let NightlyJob { date, scheduled_at, run_id, missed } = night;
         let begin = BeginNightly { date: date.clone(), scheduled_at, run_id, missed, at: self.clock.now() };
         self.store.write(Write::BeginNightly(Box::new(begin))).await?;
-        self.reflections().reconcile(&self.store).await?;
+        self.reflection_files().reconcile(&self.store).await?;
         let (findings, version) = self.learn_and_rewrite_rules(run_id).await?;
         let duplicates = self.cancel_duplicate_tasks().await?;
         let account = self.store.read(|reader| reader.first_unretired_account()).await?;
@@ -190,7 +190,7 @@ impl App {
             report: json!({ "findings": findings, "duplicates": duplicates, "version": version }),
             hits: findings.hits.clone(),
             proposals: questions,
-            account: account.unwrap_or_else(|| AccountId::from(super::LOCAL)),
+            account: account.unwrap_or_else(|| AccountId::from(super::LOCAL_ACCOUNT)),
             user: self.user.clone(),
             at: self.clock.now(),
         };
@@ -201,7 +201,7 @@ impl App {
 
     /// Of a broken file the last good set counts, and that has ranked everything already.
     pub(super) async fn rerank_by_current_rules(&self) -> anyhow::Result<usize> {
-        self.rerank_if_new(&self.rules().rules).await
+        self.rerank_if_new(&self.load_rules().rules).await
     }
 
     /// What a night that was cut off had written already: it does not study twice.

@@ -89,7 +89,7 @@ impl App {
     ) -> anyhow::Result<Option<String>> {
         let now = self.clock.now();
         let fresh = self.store.read(move |reader| reader.corrections(Some(now.plus(-Duration::minutes(1))))).await?;
-        self.reflections().append_corrections(&fresh);
+        self.reflection_files().append_corrections(&fresh);
         let about: Vec<i64> = fresh.iter().rev().filter(|row| what(row)).map(|row| row.correction).collect();
         let Some(newest) = fresh.iter().rev().find(|row| what(row)).map(|row| row.kind) else { return Ok(None) };
         let material = self.gather_learning_input().await?;

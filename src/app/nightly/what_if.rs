@@ -42,7 +42,7 @@ impl App {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(file).with_context(|| format!("{name} cannot be read"))?;
         let new = RuleSet::parse(&name, &text)?;
-        let old = self.rules().rules;
+        let old = self.load_rules().rules;
         let now = self.clock.now();
         let past = self.store.read(|reader| reader.past_tasks(None)).await?;
         Ok(tokio::task::spawn_blocking(move || replay_past_tasks(&past, &old, &new, now)).await?)

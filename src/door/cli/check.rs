@@ -26,7 +26,7 @@ pub(super) fn init(screen: Screen, dir: Option<PathBuf>) -> anyhow::Result<ExitC
         Some(dir) => dir,
         None => std::env::current_dir()?,
     };
-    let written = App::init(&root)?;
+    let written = App::init_home(&root)?;
     if written.iter().any(|file| file == "adjutant.toml") && !screen.json {
         ask_who(&root)?;
     }

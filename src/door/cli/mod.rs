@@ -130,7 +130,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     }
     let config = Config::load(&home)?;
     let app = App::open(home, config, Clock::System).await?;
-    warn_of_rules(&app.rules())?;
+    warn_of_rules(&app.load_rules())?;
     warn_of_policy(&app)?;
     warn_of_model(&app, &cli.command)?;
     let outcome = with_reminders(&app, screen, cli.command).await;

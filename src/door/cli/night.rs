@@ -23,7 +23,7 @@ const MOST_SHOWN: usize = 40;
 pub(super) async fn rules(app: &App, screen: Screen, command: RulesCommand) -> anyhow::Result<ExitCode> {
     match command {
         RulesCommand::Check { file } => {
-            let broken = if file.is_none() { app.rules().broken.map(|broken| broken.error) } else { None };
+            let broken = if file.is_none() { app.load_rules().broken.map(|broken| broken.error) } else { None };
             return super::check::rules(screen, &file.unwrap_or_else(|| app.home.rules_file()), broken);
         }
         RulesCommand::WhatIf { file } => {
