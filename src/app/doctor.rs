@@ -144,7 +144,7 @@ impl App {
         let mut health = Vec::new();
         for account in &accounts {
             let mut faults = self.find_account_faults(account, condition_of(account));
-            let (overlooked, waiting) = self.unaccounted_files(account).await.unwrap_or_else(|error| {
+            let (overlooked, waiting) = self.count_unaccounted_files(account).await.unwrap_or_else(|error| {
                 faults.extend(faults.is_empty().then(|| not_compared(account, error)));
                 (0, 0)
             });

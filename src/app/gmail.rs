@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// A sign-in under way.
-pub struct SigningIn {
+pub struct PendingSignIn {
     pub account: String,
     pub consent: ConsentRequest,
     app: ClientApp,
@@ -27,14 +27,14 @@ pub struct SigningIn {
 }
 
 /// One account at Google, as a source and as a mailbox; both pay from one quota.
-pub(super) struct AtGoogle {
+pub(super) struct GmailConnection {
     pub(super) source: GmailSource,
     pub(super) mailbox: GmailMailbox,
     pub(super) push: Option<PushSubscription>,
 }
 
 impl App {
-    pub(super) fn at_google(&self, account: &AccountConfig, config: &GmailConfig) -> AtGoogle {
+    pub(super) fn open_gmail(&self, account: &AccountConfig, config: &GmailConfig) -> GmailConnection {
         let file = TokenFile::at(config.token_file.clone());
         let keeper = TokenStore::new(config.client_file.clone(), file, account.name.as_str(), self.clock.clone());
         let tokens: Arc<dyn TokenProvider> = Arc::new(keeper);
@@ -47,7 +47,7 @@ impl App {
         });
         let (labels, since) = (config.labels.clone(), config.since);
         let watch = GmailWatchSettings { labels, since, page: gmail::MAX_PAGE_SIZE, most: gmail::MAX_READ_PER_LABEL };
-        AtGoogle {
+        GmailConnection {
             source: GmailSource::new(client.clone(), watch, self.clock.clone()),
             mailbox: GmailMailbox::new(client, calendar),
             push,
@@ -55,10 +55,10 @@ impl App {
     }
 
     /// Where the effects on an account land.
-    pub(super) fn mailbox(&self, account: &AccountConfig) -> Arc<dyn Mailbox> {
+    pub(super) fn open_mailbox(&self, account: &AccountConfig) -> Arc<dyn Mailbox> {
         match &account.kind {
-            AccountKind::Maildir { path, sendmail } => Arc::new(self.maildir(account, path, sendmail.as_ref())),
-            AccountKind::Gmail(gmail) => Arc::new(self.at_google(account, gmail).mailbox),
+            AccountKind::Maildir { path, sendmail } => Arc::new(self.open_maildir(account, path, sendmail.as_ref())),
+            AccountKind::Gmail(gmail) => Arc::new(self.open_gmail(account, gmail).mailbox),
         }
     }
 
@@ -84,21 +84,21 @@ impl App {
     }
 
     /// Begins a sign-in. `redirect`: where the browser ends up.
-    pub fn begin_sign_in(&self, account: Option<&str>, redirect: &str) -> anyhow::Result<SigningIn> {
+    pub fn begin_sign_in(&self, account: Option<&str>, redirect: &str) -> anyhow::Result<PendingSignIn> {
         let (account, config) = self.gmail_account(account)?;
         let app = ClientApp::load(&config.client_file).map_err(anyhow::Error::msg)?;
         let scopes = scopes(config);
         let consent = ConsentRequest::new(&app, redirect, &scopes).map_err(anyhow::Error::msg)?;
         let file = TokenFile::at(config.token_file.clone());
-        Ok(SigningIn { account: account.name.to_string(), consent, app, file })
+        Ok(PendingSignIn { account: account.name.to_string(), consent, app, file })
     }
 
     /// Ends it with what the browser was given. The address that was signed in, where Gmail tells it.
-    pub async fn end_sign_in(&self, signing_in: &SigningIn, code: &Secret) -> anyhow::Result<String> {
-        let SigningIn { account, consent, app, file } = signing_in;
+    pub async fn end_sign_in(&self, signing_in: &PendingSignIn, code: &Secret) -> anyhow::Result<String> {
+        let PendingSignIn { account, consent, app, file } = signing_in;
         consent.exchange_code(app, code, file, self.clock.now()).await.context("Google did not sign you in")?;
         let (account, config) = self.gmail_account(Some(account))?;
-        let gmail = self.at_google(account, config).source;
+        let gmail = self.open_gmail(account, config).source;
         let address = tokio::task::spawn_blocking(move || gmail.address()).await?;
         address.context("signed in, but Gmail does not answer")
     }
@@ -129,7 +129,7 @@ impl App {
 
 impl Worker {
     /// Leaves a line about an account for those who ask how it is doing.
-    pub(super) async fn note_condition(
+    pub(super) async fn record_account_condition(
         &self,
         intake: &PolledIntake,
         tally: &IntakeCounts,

@@ -353,7 +353,7 @@ impl App {
     pub async fn undo_effect(&self, action_id: ActionId) -> anyhow::Result<String> {
         let outbox = self.outbox()?;
         for account in &self.config.accounts {
-            outbox.register_mailbox(account.name.clone(), self.mailbox(account));
+            outbox.register_mailbox(account.name.clone(), self.open_mailbox(account));
         }
         outbox.undo(action_id, self.clock.now()).await
     }

@@ -63,7 +63,7 @@ impl App {
         if known.as_ref().is_some_and(|known| known.kind != "import") {
             bail!("the account '{account}' exists and is not an import; choose another with --account");
         }
-        self.open_account(name.clone(), "import", AccountMode::Observe).await?;
+        self.ensure_account(name.clone(), "import", AccountMode::Observe).await?;
         let archive = Import::open(path).with_context(|| format!("{} cannot be imported", path.display()))?;
         let total = archive.total_bytes();
         let days = chrono::Duration::days(i64::from(self.config.old_after_days));

@@ -100,14 +100,14 @@ impl App {
         }
     }
 
-    pub async fn accounts(&self) -> anyhow::Result<Vec<Account>> {
+    pub async fn list_accounts(&self) -> anyhow::Result<Vec<Account>> {
         Ok(self.store.read(|reader| reader.accounts()).await?)
     }
 
     /// Turns an account on, or back to observing.
     pub async fn set_mode(&self, account: &str, mode: AccountMode) -> anyhow::Result<()> {
         let account = AccountId::from(account);
-        let known = self.accounts().await?;
+        let known = self.list_accounts().await?;
         let names: Vec<String> = known.iter().map(|known| known.account.to_string()).collect();
         let found = known.iter().find(|known| known.account == account);
         let found = found

@@ -9,7 +9,7 @@ mod gmail;
 mod hitl;
 mod import;
 mod mail;
-mod mailbox;
+mod maildir;
 mod memory;
 mod nightly;
 mod plan;
@@ -33,7 +33,7 @@ pub use cost::{Cost, ModelHealth};
 pub use doctor::{AccountHealth, Health};
 pub use eval::{EvalKind, Letter, evaluate};
 pub use finding::{Finding, FindingCode, Waiting};
-pub use gmail::SigningIn;
+pub use gmail::PendingSignIn;
 pub use hitl::{ItemDetail, Recipient, Said, is_approvable};
 pub use import::{ImportReport, Progress};
 pub use mail::{MailDetail, Search};
@@ -99,7 +99,7 @@ impl App {
             open_files,
             nightly_lock: Arc::default(),
         };
-        app.open_accounts().await?;
+        app.sync_configured_accounts().await?;
         app.find_witness().await?;
         Ok(app)
     }
@@ -110,16 +110,16 @@ impl App {
     }
 
     /// Makes the rows of every configured account. A real one starts in observe mode and sends the samples home.
-    async fn open_accounts(&self) -> anyhow::Result<()> {
+    async fn sync_configured_accounts(&self) -> anyhow::Result<()> {
         let known = self.store.read(|reader| reader.accounts()).await?;
         let has = |name: &AccountId| known.iter().any(|account| account.account == *name);
         let local = AccountId::from(LOCAL_ACCOUNT);
         if !has(&local) {
-            self.open_account(local, "local", AccountMode::Active).await?;
+            self.ensure_account(local, "local", AccountMode::Active).await?;
         }
         for account in self.config.accounts.iter().filter(|account| !has(&account.name)) {
             let mode = if account.sample { AccountMode::Active } else { AccountMode::Observe };
-            self.open_account(account.name.clone(), account.kind.name(), mode).await?;
+            self.ensure_account(account.name.clone(), account.kind.name(), mode).await?;
         }
         if self.config.accounts.iter().any(|account| !account.sample) {
             let samples = known.iter().find(|account| account.account.as_str() == crate::config::SAMPLES);
@@ -135,7 +135,7 @@ impl App {
         Ok(())
     }
 
-    pub(crate) async fn open_account(&self, account: AccountId, kind: &str, mode: AccountMode) -> anyhow::Result<()> {
+    pub(crate) async fn ensure_account(&self, account: AccountId, kind: &str, mode: AccountMode) -> anyhow::Result<()> {
         let row = Account {
             account,
             user: self.user.clone(),

@@ -103,7 +103,7 @@ impl App {
         days: Option<u32>,
     ) -> anyhow::Result<Preview> {
         let config = GmailConfig { since: days.map_or(config.since, Since::Days), ..config.clone() };
-        let gmail = Arc::new(self.at_google(account, &config).source);
+        let gmail = Arc::new(self.open_gmail(account, &config).source);
         let surveyor = Arc::clone(&gmail);
         let mut found = tokio::task::spawn_blocking(move || surveyor.list_for_preview()).await??;
         let span = match config.since {

@@ -22,7 +22,8 @@ impl App {
         }
         let now = self.clock.now();
         for (name, template) in MAILS {
-            let text = fill(template, now, self.config.me.time_zone).with_context(|| format!("sample {name}"))?;
+            let text =
+                fill_placeholders(template, now, self.config.me.time_zone).with_context(|| format!("sample {name}"))?;
             maildir
                 .deliver(INBOX, name, text.as_bytes())
                 .with_context(|| format!("sample {name} cannot be delivered"))?;
@@ -36,23 +37,25 @@ impl App {
 }
 
 /// Replaces `{{date:-2d 09:15}}`, `{{day:+3d}}` and `{{ics:+2d 10:00}}`.
-fn fill(template: &str, now: Instant, zone: Tz) -> anyhow::Result<String> {
+fn fill_placeholders(template: &str, now: Instant, zone: Tz) -> anyhow::Result<String> {
     let mut filled = String::with_capacity(template.len() + 64);
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
         let (mark, remaining) = after.split_once("}}").context("a placeholder does not end")?;
         filled.push_str(before);
-        filled.push_str(&place(mark, now, zone).with_context(|| format!("'{{{{{mark}}}}}' is not a placeholder"))?);
+        filled.push_str(
+            &expand_placeholder(mark, now, zone).with_context(|| format!("'{{{{{mark}}}}}' is not a placeholder"))?,
+        );
         rest = remaining;
     }
     filled.push_str(rest);
     Ok(filled)
 }
 
-fn place(mark: &str, now: Instant, zone: Tz) -> Option<String> {
+fn expand_placeholder(mark: &str, now: Instant, zone: Tz) -> Option<String> {
     let (kind, offset) = mark.split_once(':')?;
     let (days, time) = offset.split_once(' ').unwrap_or((offset, "09:00"));
-    let at = moment(days.strip_suffix('d')?.parse().ok()?, time, now, zone)?;
+    let at = resolve_local_time(days.strip_suffix('d')?.parse().ok()?, time, now, zone)?;
     match kind {
         // Nothing arrives from the future, whatever the time of day is.
         "date" => Some(at.min(now.utc().with_timezone(&zone)).to_rfc2822()),
@@ -62,7 +65,7 @@ fn place(mark: &str, now: Instant, zone: Tz) -> Option<String> {
     }
 }
 
-fn moment(days: i64, time: &str, now: Instant, zone: Tz) -> Option<DateTime<Tz>> {
+fn resolve_local_time(days: i64, time: &str, now: Instant, zone: Tz) -> Option<DateTime<Tz>> {
     let today = now.utc().with_timezone(&zone).date_naive();
     let day = if days < 0 {
         today.checked_sub_days(Days::new(days.unsigned_abs()))
@@ -80,8 +83,12 @@ mod tests {
     #[test]
     fn placeholders_are_dates_around_today() {
         let now = "2026-11-16T08:00:00Z".parse().unwrap();
-        let text =
-            fill("{{date:-2d 09:15}}|{{day:+3d}}|{{ics:+2d 10:00}}|{{date:0d 23:00}}", now, chrono_tz::UTC).unwrap();
+        let text = fill_placeholders(
+            "{{date:-2d 09:15}}|{{day:+3d}}|{{ics:+2d 10:00}}|{{date:0d 23:00}}",
+            now,
+            chrono_tz::UTC,
+        )
+        .unwrap();
         assert_eq!(
             text,
             "Sat, 14 Nov 2026 09:15:00 +0000|Thursday 19 November 2026|20261118T100000Z|Mon, 16 Nov 2026 08:00:00 +0000"
@@ -93,7 +100,7 @@ mod tests {
         let now = "2026-11-16T08:00:00Z".parse().unwrap();
         assert!(MAILS.len() >= 15, "{} samples", MAILS.len());
         for (name, template) in MAILS {
-            let text = fill(template, now, chrono_tz::UTC).unwrap();
+            let text = fill_placeholders(template, now, chrono_tz::UTC).unwrap();
             let mail = crate::ingest::parse_mail(text.as_bytes(), &crate::ingest::TrustedServers::default());
             assert!(mail.is_ok_and(|mail| mail.date.is_some() && !mail.from.addr.is_empty()), "{name}");
         }

@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{App, NightlyReport, Outcome, Report, gmail::AtGoogle};
+use super::{App, NightlyReport, Outcome, Report, gmail::GmailConnection};
 use crate::{
     config::{AccountConfig, AccountKind},
     graph::{ActiveRun, Engine, EngineLimits, LiveCallHandler, NodeModelCaller, entry::RunIdentity, node::Nodes},
@@ -272,7 +272,7 @@ impl App {
     async fn intake(&self, account: &AccountConfig, outbox: &Outbox) -> anyhow::Result<Followed> {
         let (source, place): (Arc<dyn Source>, Place) = match &account.kind {
             AccountKind::Maildir { path, sendmail } => {
-                let maildir = Arc::new(self.maildir(account, path, sendmail.as_ref()));
+                let maildir = Arc::new(self.open_maildir(account, path, sendmail.as_ref()));
                 if account.sample {
                     maildir.create_inbox().context("the sample mailbox cannot be made")?;
                     self.seed_samples(&maildir).await?;
@@ -281,7 +281,7 @@ impl App {
                 (maildir.clone(), Place::Maildir(maildir))
             }
             AccountKind::Gmail(gmail) => {
-                let AtGoogle { source, mailbox, push } = self.at_google(account, gmail);
+                let GmailConnection { source, mailbox, push } = self.open_gmail(account, gmail);
                 outbox.register_mailbox(account.name.clone(), Arc::new(mailbox));
                 let source = Arc::new(source);
                 (source.clone(), Place::Gmail { source, push: push.map(Arc::new) })
@@ -311,7 +311,7 @@ impl Worker {
             Some(SourceError::RateLimited { after }) => Ok(Some(*after)),
             _ => Err(error),
         });
-        self.note_condition(&followed.intake, &tally, outcome.as_ref().err()).await;
+        self.record_account_condition(&followed.intake, &tally, outcome.as_ref().err()).await;
         Ok((tally, outcome?))
     }
 

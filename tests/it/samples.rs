@@ -113,7 +113,12 @@ async fn a_real_account_sends_the_samples_home() {
     house.once().await;
     house.write("adjutant.toml", "[[account]]\nname = \"work\"\npath = \"mail\"\n");
     let app = house.app().await;
-    let modes: Vec<String> =
-        app.accounts().await.unwrap().iter().map(|account| format!("{} {}", account.account, account.mode)).collect();
+    let modes: Vec<String> = app
+        .list_accounts()
+        .await
+        .unwrap()
+        .iter()
+        .map(|account| format!("{} {}", account.account, account.mode))
+        .collect();
     assert_eq!(modes, ["local active", "samples retired", "work observe"]);
 }

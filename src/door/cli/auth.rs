@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::screen::Screen;
 use crate::{
-    app::{App, SigningIn},
+    app::{App, PendingSignIn},
     model::Secret,
     source::google::sign_in::RedirectListener,
 };
@@ -32,7 +32,7 @@ pub(super) async fn gmail(app: &App, screen: Screen, account: Option<&str>, no_b
     })
 }
 
-async fn browse(app: &App, account: Option<&str>) -> anyhow::Result<(SigningIn, Secret)> {
+async fn browse(app: &App, account: Option<&str>) -> anyhow::Result<(PendingSignIn, Secret)> {
     let door = RedirectListener::open().context("no port on 127.0.0.1 is free; use --no-browser")?;
     let signing_in = app.begin_sign_in(account, &door.address()?)?;
     tell(&format!(
@@ -56,7 +56,7 @@ fn open_browser(url: &str) {
     }
 }
 
-fn paste(app: &App, account: Option<&str>) -> anyhow::Result<(SigningIn, Secret)> {
+fn paste(app: &App, account: Option<&str>) -> anyhow::Result<(PendingSignIn, Secret)> {
     let signing_in = app.begin_sign_in(account, NOBODY)?;
     tell(&format!(
         "Open this address in a browser on any machine and agree:\n\n{}\n\nIt ends at a page that cannot be shown. Copy its whole address ({NOBODY}/?…) and paste it here:",

@@ -38,7 +38,7 @@ pub(super) async fn mail(app: &App, screen: Screen, command: Option<MailCommand>
             after_saying(app, screen, &mail, Some(&words)).await
         }
         MailCommand::Accounts => {
-            let accounts = app.accounts().await?;
+            let accounts = app.list_accounts().await?;
             let conditions = app.account_conditions().await?;
             screen.answer(&accounts, |screen| {
                 let line = |account: &crate::store::value::Account| {

@@ -17,7 +17,12 @@ use crate::{
 };
 
 impl App {
-    pub(super) fn maildir(&self, account: &AccountConfig, path: &Path, sendmail: Option<&SendmailConfig>) -> Maildir {
+    pub(super) fn open_maildir(
+        &self,
+        account: &AccountConfig,
+        path: &Path,
+        sendmail: Option<&SendmailConfig>,
+    ) -> Maildir {
         let ledger = FilesOfLedger { store: self.store.clone(), account: account.name.clone() };
         let sendmail = sendmail.and_then(|sendmail| Sendmail::parse(&sendmail.line, sendmail.patience));
         Maildir::open(path.to_owned(), Box::new(ledger)).with_sendmail(sendmail)
@@ -25,11 +30,11 @@ impl App {
 
     /// Looks into the mailbox itself. Returns how many files lay in it at the last poll, and how many came since, that no
     /// row of the ledger stands for. An error means that nobody knows.
-    pub(super) async fn unaccounted_files(&self, account: &Account) -> Result<(u64, u64), SourceError> {
+    pub(super) async fn count_unaccounted_files(&self, account: &Account) -> Result<(u64, u64), SourceError> {
         let configured = self.config.accounts.iter().find(|known| known.name == account.account);
         let (Some(configured), Some(cursor)) = (configured, account.cursor.clone()) else { return Ok((0, 0)) };
         let AccountKind::Maildir { path, .. } = &configured.kind else { return Ok((0, 0)) };
-        let maildir = self.maildir(configured, path, None);
+        let maildir = self.open_maildir(configured, path, None);
         let counted = tokio::task::spawn_blocking(move || maildir.count_unaccounted(&cursor)).await;
         counted.unwrap_or_else(|_| Err(SourceError::Unsupported { what: "be counted".into() }))
     }
@@ -40,7 +45,7 @@ impl App {
         let Some((configured, AccountKind::Maildir { path, .. })) = configured.map(|known| (known, &known.kind)) else {
             return 0;
         };
-        self.maildir(configured, path, None).count_other_entries().unwrap_or_default()
+        self.open_maildir(configured, path, None).count_other_entries().unwrap_or_default()
     }
 }
 
