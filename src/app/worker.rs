@@ -42,28 +42,28 @@ const SHORT: Duration = Duration::from_secs(1);
 
 /// Everything a worker tells its door while it runs.
 #[derive(Debug, Clone)]
-pub enum Pulse {
+pub enum WorkerEvent {
     /// What became of the mail that was there at the start.
     Started(Report),
     /// One mail has its answer.
-    Settled(Outcome),
-    Reminder(ReminderRow),
+    MailSettled(Outcome),
+    ReminderDue(ReminderRow),
     /// Nobody has answered, and it will soon be void.
-    Expiring(Box<ItemRow>),
+    ItemExpiring(Box<ItemRow>),
     RulesBroken(String),
     /// The memory cannot be reached, or can be again.
-    Memory(String),
+    MemoryAvailability(String),
     /// The nightly job was done.
-    Night(Box<NightlyReport>),
+    NightlyDone(Box<NightlyReport>),
     /// A new version counts; so many tasks changed their level.
     RulesChanged {
         version: String,
         reranked: usize,
     },
     /// The model cannot be used: rules go on alone.
-    Model(String),
+    ModelUnavailable(String),
     /// An account could not be polled.
-    Trouble {
+    PollFailed {
         account: String,
         problem: String,
     },

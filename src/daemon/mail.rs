@@ -6,7 +6,7 @@ use tokio::sync::Notify;
 
 use super::{DaemonContext, backoff, push};
 use crate::{
-    app::{Followed, Place, Pulse},
+    app::{Followed, Place, WorkerEvent},
     source::{SourceError, maildir::watch::MaildirWatcher},
 };
 
@@ -54,7 +54,8 @@ pub(super) async fn poll_account(shared: DaemonContext, nth: usize) {
                 // Said once; a full disk would otherwise say so at every event.
                 if told != problem {
                     tracing::warn!(%account, error = problem, "a mailbox could not be polled");
-                    shared.send_event(Pulse::Trouble { account: account.to_string(), problem: problem.clone() });
+                    shared
+                        .send_event(WorkerEvent::PollFailed { account: account.to_string(), problem: problem.clone() });
                     told = problem;
                 }
                 troubles += 1;
@@ -94,7 +95,7 @@ pub(super) async fn announce_settled_mail(shared: DaemonContext) {
         match app.outcomes(mark).await {
             Ok(outcomes) => {
                 mark = outcomes.last().map_or(newest, |outcome| outcome.mail_id);
-                outcomes.into_iter().for_each(|outcome| shared.send_event(Pulse::Settled(outcome)));
+                outcomes.into_iter().for_each(|outcome| shared.send_event(WorkerEvent::MailSettled(outcome)));
             }
             Err(error) => tracing::warn!(error = format!("{error:#}"), "settled mail could not be listed"),
         }

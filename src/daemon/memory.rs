@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::DaemonContext;
-use crate::app::Pulse;
+use crate::app::WorkerEvent;
 
 /// One cheap read, when there is nothing to learn.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -15,7 +15,7 @@ pub(super) async fn index_pending_documents(shared: DaemonContext) {
         pause = CHECK_INTERVAL;
         match app.tend_memory().await {
             Ok(tended) => {
-                tended.said().into_iter().for_each(|said| shared.send_event(Pulse::Memory(said)));
+                tended.said().into_iter().for_each(|said| shared.send_event(WorkerEvent::MemoryAvailability(said)));
                 if tended.learned > 0 {
                     pause = Duration::ZERO;
                 }

@@ -21,20 +21,20 @@ use std::{future::Future, sync::Arc};
 use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::app::{Pulse, Report, Worker};
+use crate::app::{Report, Worker, WorkerEvent};
 
 /// What every loop shares.
 #[derive(Clone)]
 struct DaemonContext {
     worker: Arc<Worker>,
-    events: mpsc::UnboundedSender<Pulse>,
+    events: mpsc::UnboundedSender<WorkerEvent>,
     stop: CancellationToken,
     /// Of every loop.
     tracker: TaskTracker,
 }
 
 impl DaemonContext {
-    fn send_event(&self, pulse: Pulse) {
+    fn send_event(&self, pulse: WorkerEvent) {
         // The door may be gone already; the database has everything.
         drop(self.events.send(pulse));
     }
@@ -42,9 +42,11 @@ impl DaemonContext {
     /// Tells what was there at the start, and starts what goes on until the end.
     fn start_loops(&self, report: anyhow::Result<Report>) {
         match report {
-            Ok(report) => self.send_event(Pulse::Started(report)),
+            Ok(report) => self.send_event(WorkerEvent::Started(report)),
             // The loops try again; a daemon that gives up at the first full disk helps nobody.
-            Err(error) => self.send_event(Pulse::Trouble { account: "all".into(), problem: format!("{error:#}") }),
+            Err(error) => {
+                self.send_event(WorkerEvent::PollFailed { account: "all".into(), problem: format!("{error:#}") })
+            }
         }
         for nth in 0..self.worker.intakes.len() {
             self.tracker.spawn(mail::poll_account(self.clone(), nth));
@@ -74,7 +76,7 @@ impl DaemonContext {
 pub async fn run(
     worker: Worker,
     shutdown: impl Future<Output = ()>,
-    door: mpsc::UnboundedSender<Pulse>,
+    door: mpsc::UnboundedSender<WorkerEvent>,
 ) -> anyhow::Result<()> {
     worker.app.memory.warm();
     let tracker = TaskTracker::new();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::DaemonContext;
-use crate::app::Pulse;
+use crate::app::WorkerEvent;
 
 /// Two short reads; a person need not know sooner.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
@@ -17,7 +17,7 @@ pub(super) async fn report_model_trouble(shared: DaemonContext) {
     while shared.sleep_unless_stopped(CHECK_INTERVAL).await {
         let note = shared.worker.app.model_note();
         if let Some(note) = note.clone().filter(|_| note != told) {
-            shared.send_event(Pulse::Model(note));
+            shared.send_event(WorkerEvent::ModelUnavailable(note));
         }
         told = note;
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::DaemonContext;
-use crate::app::Pulse;
+use crate::app::WorkerEvent;
 
 /// How late a night is at most; also how soon a machine that slept through it notices.
 const CHECK_INTERVAL: Duration = Duration::from_secs(30);
@@ -12,7 +12,7 @@ pub(super) async fn run_nightly_when_due(shared: DaemonContext) {
     let app = &shared.worker.app;
     loop {
         match app.run_nightly_if_due().await {
-            Ok(Some(report)) => shared.send_event(Pulse::Night(Box::new(report))),
+            Ok(Some(report)) => shared.send_event(WorkerEvent::NightlyDone(Box::new(report))),
             Ok(None) => {}
             Err(error) => {
                 tracing::warn!(error = format!("{error:#}"), "the night could not be held; it is tried again")

@@ -6,7 +6,7 @@ use tokio::sync::Notify;
 
 use super::{DaemonContext, backoff};
 use crate::{
-    app::Pulse,
+    app::WorkerEvent,
     model::{AccountId, Instant},
     source::{gmail::PushSubscription, google::ApiError},
 };
@@ -115,5 +115,5 @@ fn report_push_lapsed(shared: &DaemonContext, account: &AccountId, why: &str) {
     let every = shared.worker.app.config.poll_seconds;
     tracing::warn!(%account, why, "push has lapsed");
     let problem = format!("push has lapsed ({why}); mail is still looked for every {every} s. See docs/gmail.md");
-    shared.send_event(Pulse::Trouble { account: account.to_string(), problem });
+    shared.send_event(WorkerEvent::PollFailed { account: account.to_string(), problem });
 }

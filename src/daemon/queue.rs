@@ -6,7 +6,7 @@ use notify::{RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
 
 use super::DaemonContext;
-use crate::app::Pulse;
+use crate::app::WorkerEvent;
 
 /// Without any event.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
@@ -22,7 +22,7 @@ pub(super) async fn maintain_queue(shared: DaemonContext) {
         match shared.worker.tend().await {
             Ok(soon) => {
                 told.clear();
-                soon.into_iter().for_each(|item| shared.send_event(Pulse::Expiring(Box::new(item))));
+                soon.into_iter().for_each(|item| shared.send_event(WorkerEvent::ItemExpiring(Box::new(item))));
             }
             Err(error) => {
                 let problem = format!("{error:#}");

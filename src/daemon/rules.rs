@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use super::DaemonContext;
-use crate::app::Pulse;
+use crate::app::WorkerEvent;
 
 pub(super) async fn rerank_on_rules_change(shared: DaemonContext) {
     let mut rules = shared.worker.rules.clone();
     loop {
         let current = Arc::clone(&rules.borrow_and_update());
         if let Some(broken) = &current.broken {
-            shared.send_event(Pulse::RulesBroken(broken.to_string()));
+            shared.send_event(WorkerEvent::RulesBroken(broken.to_string()));
         }
         match shared.worker.app.rerank_if_new(&current.rules).await {
             Ok(0) => {}
             Ok(reranked) => {
-                shared.send_event(Pulse::RulesChanged { version: current.rules.version().to_owned(), reranked })
+                shared.send_event(WorkerEvent::RulesChanged { version: current.rules.version().to_owned(), reranked })
             }
             Err(error) => tracing::warn!(error = format!("{error:#}"), "tasks could not be ranked again"),
         }

@@ -6,7 +6,7 @@ use croner::Cron;
 
 use super::DaemonContext;
 use crate::{
-    app::Pulse,
+    app::WorkerEvent,
     model::{ActionId, Instant},
 };
 
@@ -24,7 +24,7 @@ pub(super) async fn announce_due_reminders(shared: DaemonContext) {
         match app.due_reminders().await {
             Ok(due) => {
                 let fresh = due.into_iter().filter(|row| told.insert((row.action_id, row.due_at)));
-                fresh.for_each(|reminder| shared.send_event(Pulse::Reminder(reminder)));
+                fresh.for_each(|reminder| shared.send_event(WorkerEvent::ReminderDue(reminder)));
             }
             Err(error) => tracing::warn!(error = format!("{error:#}"), "reminders could not be read"),
         }

@@ -12,7 +12,7 @@ use super::{
     screen::{Screen, cell, shown},
 };
 use crate::{
-    app::{App, Followed, Held, Outcome, Pulse, Report, Worker},
+    app::{App, Followed, Held, Outcome, Report, Worker, WorkerEvent},
     daemon,
     model::MailState,
 };
@@ -32,8 +32,8 @@ pub(super) async fn run(app: &App, screen: Screen) -> anyhow::Result<()> {
     let shown_by = app.clone();
     let printer = tokio::spawn(async move {
         while let Some(pulse) = pulses.recv().await {
-            match (tell(screen, shown_by.config.me.time_zone, &pulse), &pulse) {
-                (Ok(()), Pulse::Reminder(reminder)) => {
+            match (print_event(screen, shown_by.config.me.time_zone, &pulse), &pulse) {
+                (Ok(()), WorkerEvent::ReminderDue(reminder)) => {
                     if let Err(error) = shown_by.reminders_shown(std::slice::from_ref(reminder)).await {
                         tracing::warn!(error = format!("{error:#}"), "a reminder could not be marked as shown");
                     }
@@ -110,50 +110,52 @@ fn print_answer(screen: Screen, report: &Value) -> io::Result<()> {
     screen.line(&format!("{entered} new mails, {duplicates} duplicates, {unreadable} unreadable."))
 }
 
-fn tell(screen: Screen, zone: Tz, pulse: &Pulse) -> io::Result<()> {
+fn print_event(screen: Screen, zone: Tz, pulse: &WorkerEvent) -> io::Result<()> {
     if screen.json {
-        return screen.line(&pulse_json(pulse).to_string());
+        return screen.line(&event_json(pulse).to_string());
     }
     match pulse {
-        Pulse::Started(report) => {
+        WorkerEvent::Started(report) => {
             print_report(screen, report)?;
             screen.line("Waiting for mail. Ctrl-C stops.")
         }
-        Pulse::Settled(outcome) => rows(screen, outcome).into_iter().try_for_each(|row| {
+        WorkerEvent::MailSettled(outcome) => rows(screen, outcome).into_iter().try_for_each(|row| {
             let texts: Vec<String> = row.iter().map(Cell::content).filter(|text| !text.is_empty()).collect();
             screen.line(&texts.join("  ·  "))
         }),
-        Pulse::Reminder(reminder) => screen.line(&due::line("Reminder", reminder, zone)),
-        Pulse::Expiring(item) => {
+        WorkerEvent::ReminderDue(reminder) => screen.line(&due::line("Reminder", reminder, zone)),
+        WorkerEvent::ItemExpiring(item) => {
             let until = item.expires_at.map_or_else(String::new, |at| format!(" at {at}"));
             screen.line(&format!("Soon void{until}: {} (adjutant hitl)", shown(&item.title, 200)))
         }
-        Pulse::RulesBroken(problem) => screen.line(problem),
-        Pulse::Night(report) => super::night::print_report(screen, report),
-        Pulse::RulesChanged { version, reranked } => {
+        WorkerEvent::RulesBroken(problem) => screen.line(problem),
+        WorkerEvent::NightlyDone(report) => super::night::print_report(screen, report),
+        WorkerEvent::RulesChanged { version, reranked } => {
             screen.line(&format!("New rules ({version}): {reranked} tasks changed their level."))
         }
-        Pulse::Memory(said) => screen.line(&format!("Memory: {said}")),
-        Pulse::Model(note) => screen.line(&shown(note, 300)),
-        Pulse::Trouble { account, problem } => screen.line(&format!("Account {account}: {problem}")),
+        WorkerEvent::MemoryAvailability(said) => screen.line(&format!("Memory: {said}")),
+        WorkerEvent::ModelUnavailable(note) => screen.line(&shown(note, 300)),
+        WorkerEvent::PollFailed { account, problem } => screen.line(&format!("Account {account}: {problem}")),
     }
 }
 
-fn pulse_json(pulse: &Pulse) -> Value {
+fn event_json(pulse: &WorkerEvent) -> Value {
     use serde_json::json;
     match pulse {
-        Pulse::Started(report) => json!({ "event": "started", "report": report }),
-        Pulse::Settled(outcome) => json!({ "event": "settled", "mail": outcome }),
-        Pulse::Reminder(reminder) => json!({ "event": "reminder", "reminder": reminder }),
-        Pulse::Expiring(item) => json!({ "event": "expiring", "item": item }),
-        Pulse::Night(report) => json!({ "event": "night", "report": report }),
-        Pulse::RulesBroken(problem) => json!({ "event": "rules_broken", "problem": problem }),
-        Pulse::RulesChanged { version, reranked } => {
+        WorkerEvent::Started(report) => json!({ "event": "started", "report": report }),
+        WorkerEvent::MailSettled(outcome) => json!({ "event": "settled", "mail": outcome }),
+        WorkerEvent::ReminderDue(reminder) => json!({ "event": "reminder", "reminder": reminder }),
+        WorkerEvent::ItemExpiring(item) => json!({ "event": "expiring", "item": item }),
+        WorkerEvent::NightlyDone(report) => json!({ "event": "night", "report": report }),
+        WorkerEvent::RulesBroken(problem) => json!({ "event": "rules_broken", "problem": problem }),
+        WorkerEvent::RulesChanged { version, reranked } => {
             json!({ "event": "rules_changed", "version": version, "reranked": reranked })
         }
-        Pulse::Memory(said) => json!({ "event": "memory", "said": said }),
-        Pulse::Model(note) => json!({ "event": "model", "note": note }),
-        Pulse::Trouble { account, problem } => json!({ "event": "trouble", "account": account, "problem": problem }),
+        WorkerEvent::MemoryAvailability(said) => json!({ "event": "memory", "said": said }),
+        WorkerEvent::ModelUnavailable(note) => json!({ "event": "model", "note": note }),
+        WorkerEvent::PollFailed { account, problem } => {
+            json!({ "event": "trouble", "account": account, "problem": problem })
+        }
     }
 }
 
