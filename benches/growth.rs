@@ -91,7 +91,7 @@ impl Side {
             let app = desk::open(root).await?;
             desk::deliver(root, 0..FIRST, mix()?)?;
             let worker = desk::worker(&app).await?;
-            let report = worker.once().await?;
+            let report = worker.run_once().await?;
             worker.stop().await;
             ensure!(report.entered as u64 == FIRST, "{} mails were entered", report.entered);
             anyhow::Ok(())
@@ -119,7 +119,7 @@ impl Side {
                 "the filled database is not whole"
             );
             let worker = desk::worker(&app).await?;
-            worker.once().await?;
+            worker.run_once().await?;
             self.app.set((app, worker)).ok().context("settled twice")?;
             Ok(tasks.iter().map(|(_, count)| count).sum())
         })
@@ -131,7 +131,7 @@ impl Side {
         let start = FIRST + round * FRESH;
         desk::deliver(&self.root, start..start + FRESH, mix()?)?;
         let watch = Stopwatch::now();
-        let report = self.runtime.block_on(worker.once())?;
+        let report = self.runtime.block_on(worker.run_once())?;
         let took = watch.elapsed().as_secs_f64();
         ensure!(report.entered as u64 == FRESH, "{} of {FRESH} mails were entered", report.entered);
         Ok(FRESH as f64 / took)

@@ -84,7 +84,7 @@ fn round(mix: Mix) -> anyhow::Result<Round> {
     let worker = runtime.block_on(desk::worker(&app))?;
     let before = times()?;
     let watch = Stopwatch::now();
-    let report = runtime.block_on(worker.once())?;
+    let report = runtime.block_on(worker.run_once())?;
     let took = watch.elapsed();
     let after = times()?;
     let spent = |what: fn(&Times) -> Duration| what(&after).saturating_sub(what(&before));

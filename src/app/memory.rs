@@ -23,7 +23,7 @@ impl App {
     pub async fn rebuild_memory(&self, mut tell: impl FnMut(Progress)) -> anyhow::Result<Status> {
         let before = self.memory.status().await?;
         loop {
-            if let Ok(_lock) = self.lock()? {
+            if let Ok(_lock) = self.try_lock_worker()? {
                 self.memory.rebuild().await?;
                 self.learn_all(&mut tell).await?;
                 break;

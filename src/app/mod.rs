@@ -49,7 +49,7 @@ pub use restore::WitnessHealth;
 pub use runs::RunDetail;
 pub use tasks::{NewTask, TaskDetail};
 pub use why::Why;
-pub use worker::{Backfill, Followed, Held, Place, Worker, WorkerEvent};
+pub use worker::{BackfillProgress, FollowedAccount, MailLocation, Worker, WorkerEvent, WorkerLockHeld};
 
 use crate::{
     clock::Clock,

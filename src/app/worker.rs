@@ -35,10 +35,10 @@ use crate::{
 };
 
 /// How long a command waits for the daemon before it says so.
-const DAEMON_PATIENCE: Duration = Duration::from_secs(60);
+const DAEMON_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A pause that is worth waiting for at the start; a longer one is the loops' business.
-const SHORT: Duration = Duration::from_secs(1);
+const LONGEST_AWAITED_PAUSE: Duration = Duration::from_secs(1);
 
 /// Everything a worker tells its door while it runs.
 #[derive(Debug, Clone)]
@@ -72,26 +72,26 @@ pub enum WorkerEvent {
 /// Another process is the worker.
 #[derive(Debug, thiserror::Error)]
 #[error("another adjutant is at work on this data folder (process {pid}). Use it, or stop it first")]
-pub struct Held {
+pub struct WorkerLockHeld {
     pub pid: String,
 }
 
 /// An account's way in, and the mailbox behind it.
-pub struct Followed {
+pub struct FollowedAccount {
     pub intake: PolledIntake,
-    pub place: Place,
+    pub location: MailLocation,
 }
 
 /// Where an account's mail lies.
 #[derive(Clone)]
-pub enum Place {
+pub enum MailLocation {
     /// Files that are watched.
     Maildir(Arc<Maildir>),
     /// With the pushes that wake it, where there are any.
     Gmail { source: Arc<GmailSource>, push: Option<Arc<PushSubscription>> },
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for MailLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Maildir(maildir) => maildir.root().display().fmt(f),
@@ -102,7 +102,7 @@ impl std::fmt::Display for Place {
 
 /// How far the first look at an account has come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Backfill {
+pub struct BackfillProgress {
     pub account: String,
     pub left: u64,
 }
@@ -110,14 +110,14 @@ pub struct Backfill {
 pub struct Worker {
     pub app: App,
     pub engine: Engine,
-    pub intakes: Vec<Followed>,
+    pub followed_accounts: Vec<FollowedAccount>,
     pub rules: watch::Receiver<Arc<CurrentRules>>,
     pub journal: ReflectionFiles,
     /// Whether the files of reflections were compared with their rows.
-    mended: tokio::sync::OnceCell<usize>,
+    reflections_repaired: tokio::sync::OnceCell<usize>,
     /// Mail that is listed and not yet read, for doors that show it.
-    pub backfill: watch::Sender<Backfill>,
-    charter: watch::Sender<Arc<EffectPolicy>>,
+    pub backfill: watch::Sender<BackfillProgress>,
+    policy: watch::Sender<Arc<EffectPolicy>>,
     model: Option<Arc<NodeModelCaller>>,
     stop: CancellationToken,
     _lock: File,
@@ -125,10 +125,10 @@ pub struct Worker {
 
 impl App {
     /// Works what is unfinished, if nobody else does. False when a daemon has the role: it notices by itself.
-    pub async fn finish_here(&self) -> anyhow::Result<bool> {
-        match self.work().await? {
+    pub async fn try_finish_runs(&self) -> anyhow::Result<bool> {
+        match self.start_worker().await? {
             Ok(worker) => {
-                let outcome = worker.finish().await;
+                let outcome = worker.finish_unfinished_runs().await;
                 worker.stop().await;
                 outcome.map(|()| true)
             }
@@ -137,10 +137,10 @@ impl App {
     }
 
     /// Lets the runs a command has just opened come to their end: by the daemon if there is one, else here.
-    pub async fn let_runs_finish(&self) -> anyhow::Result<()> {
-        let deadline = std::time::Instant::now() + DAEMON_PATIENCE;
+    pub async fn finish_runs(&self) -> anyhow::Result<()> {
+        let deadline = std::time::Instant::now() + DAEMON_TIMEOUT;
         // Whoever has the role may be no daemon and end at any time: then it is done here.
-        while !self.finish_here().await? {
+        while !self.try_finish_runs().await? {
             // Read anew each time: a run that the daemon has deferred since, under pause for instance, is waited for no more.
             let now = self.clock.now();
             if self.store.read(move |reader| reader.resumable_runs(now)).await?.is_empty() {
@@ -163,7 +163,7 @@ impl App {
         let Receipt::Number(request) = self.store.write(ask).await? else {
             anyhow::bail!("the request was not numbered")
         };
-        let deadline = std::time::Instant::now() + DAEMON_PATIENCE;
+        let deadline = std::time::Instant::now() + DAEMON_TIMEOUT;
         loop {
             if let Some(answer) = self.store.read(move |reader| reader.request_answer(request)).await? {
                 let answer: serde_json::Value =
@@ -184,8 +184,8 @@ impl App {
     }
 
     /// Takes the role, or says who has it.
-    pub async fn work(&self) -> anyhow::Result<Result<Worker, Held>> {
-        match self.lock()? {
+    pub async fn start_worker(&self) -> anyhow::Result<Result<Worker, WorkerLockHeld>> {
+        match self.try_lock_worker()? {
             Ok(lock) => {
                 let open_files = self.open_files.with_file(&self.home.lock_file(), &lock)?;
                 open_files.check()?;
@@ -211,7 +211,7 @@ impl App {
         self.rejudge_pending().await?;
         let mut intakes = Vec::new();
         for account in &self.config.accounts {
-            intakes.push(self.intake(account, &outbox).await?);
+            intakes.push(self.follow_account(account, &outbox).await?);
         }
         let journal = self.reflection_files();
         let model = self.consultant().await?;
@@ -227,17 +227,17 @@ impl App {
         let limits = EngineLimits { in_flight: self.config.in_flight, ..EngineLimits::default() };
         let (store, clock) = (self.store.clone(), self.clock.clone());
         let engine = Engine::new(nodes, Arc::new(library), store, clock, limits, Some(journal.clone()))?;
-        let backfill = watch::Sender::new(Backfill::default());
+        let backfill = watch::Sender::new(BackfillProgress::default());
         let app = self.clone();
         Ok(Worker {
             app,
             engine,
-            intakes,
+            followed_accounts: intakes,
             rules,
             journal,
-            mended: tokio::sync::OnceCell::new(),
+            reflections_repaired: tokio::sync::OnceCell::new(),
             backfill,
-            charter,
+            policy: charter,
             model,
             stop,
             _lock: lock,
@@ -245,7 +245,7 @@ impl App {
     }
 
     /// The lock belongs to the open file: it is free again the moment the process ends, however it ends.
-    pub(super) fn lock(&self) -> anyhow::Result<Result<File, Held>> {
+    pub(super) fn try_lock_worker(&self) -> anyhow::Result<Result<File, WorkerLockHeld>> {
         let path = self.home.lock_file();
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -261,7 +261,7 @@ impl App {
             Err(TryLockError::WouldBlock) => {
                 let mut pid = String::new();
                 file.read_to_string(&mut pid)?;
-                Ok(Err(Held { pid }))
+                Ok(Err(WorkerLockHeld { pid }))
             }
             Err(TryLockError::Error(error)) => {
                 Err(error).with_context(|| format!("{} cannot be locked", path.display()))
@@ -269,8 +269,8 @@ impl App {
         }
     }
 
-    async fn intake(&self, account: &AccountConfig, outbox: &Outbox) -> anyhow::Result<Followed> {
-        let (source, place): (Arc<dyn Source>, Place) = match &account.kind {
+    async fn follow_account(&self, account: &AccountConfig, outbox: &Outbox) -> anyhow::Result<FollowedAccount> {
+        let (source, place): (Arc<dyn Source>, MailLocation) = match &account.kind {
             AccountKind::Maildir { path, sendmail } => {
                 let maildir = Arc::new(self.open_maildir(account, path, sendmail.as_ref()));
                 if account.sample {
@@ -278,13 +278,13 @@ impl App {
                     self.seed_samples(&maildir).await?;
                 }
                 outbox.register_mailbox(account.name.clone(), maildir.clone());
-                (maildir.clone(), Place::Maildir(maildir))
+                (maildir.clone(), MailLocation::Maildir(maildir))
             }
             AccountKind::Gmail(gmail) => {
                 let GmailConnection { source, mailbox, push } = self.open_gmail(account, gmail);
                 outbox.register_mailbox(account.name.clone(), Arc::new(mailbox));
                 let source = Arc::new(source);
-                (source.clone(), Place::Gmail { source, push: push.map(Arc::new) })
+                (source.clone(), MailLocation::Gmail { source, push: push.map(Arc::new) })
             }
         };
         let desk = AccountIntake {
@@ -297,16 +297,19 @@ impl App {
             never_touch: account.never_touch.clone(),
             parser: GuardedParser::default(),
         };
-        Ok(Followed { intake: PolledIntake { account_intake: desk, source, poll_lock: Arc::default() }, place })
+        Ok(FollowedAccount {
+            intake: PolledIntake { account_intake: desk, source, poll_lock: Arc::default() },
+            location: place,
+        })
     }
 }
 
 impl Worker {
     /// Takes in what one account has and sets it going. A limit that is reached is a reason to look again, not trouble.
-    pub async fn take_in(&self, followed: &Followed) -> anyhow::Result<(IntakeCounts, Option<Duration>)> {
+    pub async fn poll_account(&self, followed: &FollowedAccount) -> anyhow::Result<(IntakeCounts, Option<Duration>)> {
         let _looking = followed.intake.poll_lock.lock().await;
         let mut tally = IntakeCounts::default();
-        let outcome = self.look(&followed.intake, &mut tally).await;
+        let outcome = self.run_intake_pass(&followed.intake, &mut tally).await;
         let outcome = outcome.or_else(|error| match error.downcast_ref() {
             Some(SourceError::RateLimited { after }) => Ok(Some(*after)),
             _ => Err(error),
@@ -315,10 +318,14 @@ impl Worker {
         Ok((tally, outcome?))
     }
 
-    async fn look(&self, intake: &PolledIntake, tally: &mut IntakeCounts) -> anyhow::Result<Option<Duration>> {
+    async fn run_intake_pass(
+        &self,
+        intake: &PolledIntake,
+        tally: &mut IntakeCounts,
+    ) -> anyhow::Result<Option<Duration>> {
         let mut pass = intake.start_pass().await?;
         while !self.engine.is_stopping() {
-            self.backfill.send_replace(Backfill {
+            self.backfill.send_replace(BackfillProgress {
                 account: intake.account_intake.account.to_string(),
                 left: pass.remaining() as u64 + pass.counts.backlog,
             });
@@ -326,34 +333,34 @@ impl Worker {
             *tally = pass.counts.clone();
             let Some(fresh) = fresh? else { break };
             for fresh in fresh {
-                self.engine.start_run(ticket(intake, fresh)).await;
+                self.engine.start_run(new_mail_run(intake, fresh)).await;
             }
         }
         Ok(pass.poll_again_after)
     }
 
     /// Ingests every account, drains the graph, and reports. One account that cannot be reached does not stop the others.
-    pub async fn once(&self) -> anyhow::Result<Report> {
-        self.go_round(true).await
+    pub async fn run_once(&self) -> anyhow::Result<Report> {
+        self.run_pass(true).await
     }
 
     /// The same, but nobody waits for the old mail of an account that has much of it: the loops go on with that.
-    pub async fn look_in(&self) -> anyhow::Result<Report> {
-        self.go_round(false).await
+    pub async fn run_once_without_waiting(&self) -> anyhow::Result<Report> {
+        self.run_pass(false).await
     }
 
-    async fn go_round(&self, to_the_end: bool) -> anyhow::Result<Report> {
+    async fn run_pass(&self, to_the_end: bool) -> anyhow::Result<Report> {
         self.app.check_data_folder()?;
         let before = self.app.newest_mail().await?;
         let mut troubles = Vec::new();
         // What lies beside the database and cannot be used is said; the mail is read all the same.
         troubles.extend(self.tend_or_say().await?);
         // Once is enough: from here on every line is written by this worker.
-        self.mended.get_or_try_init(|| self.journal.reconcile(&self.app.store)).await?;
+        self.reflections_repaired.get_or_try_init(|| self.journal.reconcile(&self.app.store)).await?;
         self.engine.resume_unfinished_runs().await?;
         let mut tally = IntakeCounts::default();
-        for followed in &self.intakes {
-            if let Err(error) = self.take_all(followed, &mut tally, to_the_end).await {
+        for followed in &self.followed_accounts {
+            if let Err(error) = self.drain_account(followed, &mut tally, to_the_end).await {
                 troubles.push(format!("account {}: {error:#}", followed.intake.account_intake.account));
             }
         }
@@ -368,9 +375,14 @@ impl Worker {
         Ok(report)
     }
 
-    async fn take_all(&self, followed: &Followed, tally: &mut IntakeCounts, to_the_end: bool) -> anyhow::Result<()> {
+    async fn drain_account(
+        &self,
+        followed: &FollowedAccount,
+        tally: &mut IntakeCounts,
+        to_the_end: bool,
+    ) -> anyhow::Result<()> {
         loop {
-            let (found, look_again) = self.take_in(followed).await?;
+            let (found, look_again) = self.poll_account(followed).await?;
             tally.entered += found.entered;
             tally.duplicates += found.duplicates;
             tally.unreadable += found.unreadable;
@@ -378,7 +390,7 @@ impl Worker {
             tally.missed += found.missed;
             match look_again {
                 Some(_) if self.engine.is_stopping() => return Ok(()),
-                Some(pause) if !to_the_end && pause > SHORT => return Ok(()),
+                Some(pause) if !to_the_end && pause > LONGEST_AWAITED_PAUSE => return Ok(()),
                 Some(pause) => self.app.clock.sleep(pause).await,
                 None => return Ok(()),
             }
@@ -386,7 +398,7 @@ impl Worker {
     }
 
     /// Works what other commands left unfinished, and nothing else.
-    pub async fn finish(&self) -> anyhow::Result<()> {
+    pub async fn finish_unfinished_runs(&self) -> anyhow::Result<()> {
         self.engine.resume_unfinished_runs().await?;
         self.engine.wait_until_idle().await;
         if let Some(trouble) = self.tend_or_say().await? {
@@ -398,7 +410,7 @@ impl Worker {
     /// Tends, and returns in words what of the files beside the database cannot be used. A database that fails is an error,
     /// and so is a data folder that was replaced.
     async fn tend_or_say(&self) -> anyhow::Result<Option<String>> {
-        match self.tend().await {
+        match self.run_housekeeping().await {
             Ok(_) => Ok(None),
             Err(error) if error.chain().any(|cause| cause.is::<StoreError>() || cause.is::<DataReplaced>()) => {
                 Err(error)
@@ -409,16 +421,16 @@ impl Worker {
 
     /// Follows `rules/policy.yml`; what waits for a person is asked anew under a new one. While the file is broken, what
     /// waits stays as it was asked.
-    pub async fn follow_policy(&self) -> anyhow::Result<()> {
+    pub async fn reload_policy(&self) -> anyhow::Result<()> {
         let (charter, problem) = match self.app.charter_or_problem() {
             Ok(charter) => (charter, None),
             Err(problem) => (EffectPolicy::broken(), Some(problem)),
         };
-        if charter.version != self.charter.borrow().version {
+        if charter.version != self.policy.borrow().version {
             if let Some(problem) = problem {
                 tracing::warn!(problem, "{}", EffectPolicy::BROKEN);
             }
-            self.charter.send_replace(Arc::new(charter));
+            self.policy.send_replace(Arc::new(charter));
             self.app.note_policy_file().await?;
             self.app.rejudge_pending().await?;
         }
@@ -426,10 +438,10 @@ impl Worker {
     }
 
     /// Everything between the database and the files beside it: the queue, the clock's word, the anchor of the audit.
-    pub async fn tend(&self) -> anyhow::Result<Vec<ItemRow>> {
+    pub async fn run_housekeeping(&self) -> anyhow::Result<Vec<ItemRow>> {
         // The files of another database would be made to say what this one says.
         self.app.check_data_folder()?;
-        self.follow_policy().await?;
+        self.reload_policy().await?;
         let soon = self.app.mind_the_time().await?;
         // Each apart: a queue that cannot be used keeps nobody from noting the head of the audit chain.
         let queue = self.app.tend_queue().await.map(drop);
@@ -453,7 +465,7 @@ impl Worker {
     }
 }
 
-fn ticket(intake: &PolledIntake, fresh: EnteredMail) -> ActiveRun {
+fn new_mail_run(intake: &PolledIntake, fresh: EnteredMail) -> ActiveRun {
     let head = RunIdentity {
         run_id: fresh.run_id,
         account: intake.account_intake.account.clone(),

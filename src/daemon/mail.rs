@@ -6,7 +6,7 @@ use tokio::sync::Notify;
 
 use super::{DaemonContext, backoff, push};
 use crate::{
-    app::{Followed, Place, WorkerEvent},
+    app::{FollowedAccount, MailLocation, WorkerEvent},
     source::{SourceError, maildir::watch::MaildirWatcher},
 };
 
@@ -16,12 +16,12 @@ const RETRY_AFTER_FAILURE: Duration = Duration::from_secs(5);
 const SETTLED_CHECK_INTERVAL: Duration = Duration::from_millis(150);
 
 pub(super) async fn poll_account(shared: DaemonContext, nth: usize) {
-    let Some(followed) = shared.worker.intakes.get(nth) else { return };
+    let Some(followed) = shared.worker.followed_accounts.get(nth) else { return };
     let every = Duration::from_secs(shared.worker.app.config.poll_seconds);
     let hint = Arc::new(Notify::new());
     let _watch = watch_maildir(followed, &hint);
     let account = &followed.intake.account_intake.account;
-    if let Place::Gmail { push: Some(push), .. } = &followed.place {
+    if let MailLocation::Gmail { push: Some(push), .. } = &followed.location {
         let (push, hint) = (Arc::clone(push), Arc::clone(&hint));
         shared.tracker.spawn(push::wait_for_pushes(shared.clone(), push, account.clone(), hint));
     }
@@ -40,7 +40,7 @@ pub(super) async fn poll_account(shared: DaemonContext, nth: usize) {
             silence.reset();
         }
         let unannounced = by_clock && !hinted;
-        pause = match shared.worker.take_in(followed).await {
+        pause = match shared.worker.poll_account(followed).await {
             Ok((tally, look_again)) => {
                 (told, troubles) = (String::new(), 0);
                 if unannounced && tally.entered > 0 && has_push(followed) {
@@ -59,24 +59,26 @@ pub(super) async fn poll_account(shared: DaemonContext, nth: usize) {
                     told = problem;
                 }
                 troubles += 1;
-                match (&followed.place, error.downcast_ref()) {
-                    (Place::Maildir(_), _) => RETRY_AFTER_FAILURE.min(every),
+                match (&followed.location, error.downcast_ref()) {
+                    (MailLocation::Maildir(_), _) => RETRY_AFTER_FAILURE.min(every),
                     // Nobody is asked until the person has signed in, and that should be noticed soon.
-                    (Place::Gmail { .. }, Some(SourceError::Auth { .. })) => backoff::add_jitter(every),
-                    (Place::Gmail { .. }, _) => backoff::add_jitter(backoff::delay_after_failures(every, troubles)),
+                    (MailLocation::Gmail { .. }, Some(SourceError::Auth { .. })) => backoff::add_jitter(every),
+                    (MailLocation::Gmail { .. }, _) => {
+                        backoff::add_jitter(backoff::delay_after_failures(every, troubles))
+                    }
                 }
             }
         };
     }
 }
 
-fn has_push(followed: &Followed) -> bool {
-    matches!(followed.place, Place::Gmail { push: Some(_), .. })
+fn has_push(followed: &FollowedAccount) -> bool {
+    matches!(followed.location, MailLocation::Gmail { push: Some(_), .. })
 }
 
 /// File events, where there are files; it ends with what it returns.
-fn watch_maildir(followed: &Followed, hint: &Arc<Notify>) -> Option<MaildirWatcher> {
-    let Place::Maildir(maildir) = &followed.place else { return None };
+fn watch_maildir(followed: &FollowedAccount, hint: &Arc<Notify>) -> Option<MaildirWatcher> {
+    let MailLocation::Maildir(maildir) = &followed.location else { return None };
     let account = &followed.intake.account_intake.account;
     let watch = maildir.watch(Arc::clone(hint));
     watch.inspect_err(|error| tracing::warn!(%account, %error, "events are off")).ok()

@@ -48,7 +48,7 @@ impl DaemonContext {
                 self.send_event(WorkerEvent::PollFailed { account: "all".into(), problem: format!("{error:#}") })
             }
         }
-        for nth in 0..self.worker.intakes.len() {
+        for nth in 0..self.worker.followed_accounts.len() {
             self.tracker.spawn(mail::poll_account(self.clone(), nth));
         }
         self.tracker.spawn(mail::announce_settled_mail(self.clone()));
@@ -98,7 +98,7 @@ pub async fn run(
     };
     tokio::pin!(ended);
     let started = tokio::select! {
-        report = shared.worker.look_in() => Ok(report),
+        report = shared.worker.run_once_without_waiting() => Ok(report),
         outcome = &mut ended => Err(outcome),
     };
     let outcome = match started {

@@ -19,7 +19,7 @@ pub(super) async fn maintain_queue(shared: DaemonContext) {
     let _watcher = watch_queue_folder(&shared, wake);
     let mut told = String::new();
     loop {
-        match shared.worker.tend().await {
+        match shared.worker.run_housekeeping().await {
             Ok(soon) => {
                 told.clear();
                 soon.into_iter().for_each(|item| shared.send_event(WorkerEvent::ItemExpiring(Box::new(item))));

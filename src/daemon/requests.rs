@@ -23,7 +23,7 @@ async fn resume_runs_and_serve_requests(shared: &DaemonContext) -> anyhow::Resul
     for (request, kind, _) in requests {
         store.write(Write::UpdateRequest { request, answer: None }).await?;
         let answer = match kind.as_str() {
-            "once" => match shared.worker.look_in().await {
+            "once" => match shared.worker.run_once_without_waiting().await {
                 Ok(report) => serde_json::to_string(&report)?,
                 Err(error) => serde_json::to_string(&serde_json::json!({ "error": format!("{error:#}") }))?,
             },

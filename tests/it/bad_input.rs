@@ -12,7 +12,7 @@ use std::{
 };
 
 use adjutant::{
-    app::Followed,
+    app::FollowedAccount,
     ingest::PolledIntake,
     source::{PollResult, Source, SourceError},
 };
@@ -67,10 +67,10 @@ impl Source for BadDisk {
 
 async fn once_on_a_bad_disk(house: &House, mended: bool) {
     let mut worker = house.worker().await;
-    let Followed { intake, place } = worker.intakes.remove(0);
+    let FollowedAccount { intake, location: place } = worker.followed_accounts.remove(0);
     let source = Arc::new(BadDisk(intake.source.clone(), Arc::new(AtomicBool::new(mended))));
-    worker.intakes.push(Followed { intake: PolledIntake { source, ..intake }, place });
-    worker.once().await.unwrap();
+    worker.followed_accounts.push(FollowedAccount { intake: PolledIntake { source, ..intake }, location: place });
+    worker.run_once().await.unwrap();
     worker.stop().await;
     house.clock.advance(60);
 }
@@ -124,18 +124,20 @@ async fn every_mail_that_cannot_be_read_gets_its_turn() {
         house.post(&house.letter(&format!("bad{nth:03}")));
     }
     let mut worker = house.worker().await;
-    let Followed { intake, place } = worker.intakes.remove(0);
+    let FollowedAccount { intake, location } = worker.followed_accounts.remove(0);
     let (asked, mended) = (Arc::default(), Arc::new(AtomicBool::new(false)));
     let disk = CountingDisk { inner: intake.source.clone(), asked: Arc::clone(&asked), mended: Arc::clone(&mended) };
-    worker.intakes.push(Followed { intake: PolledIntake { source: Arc::new(disk), ..intake }, place });
-    worker.once().await.unwrap();
+    worker
+        .followed_accounts
+        .push(FollowedAccount { intake: PolledIntake { source: Arc::new(disk), ..intake }, location });
+    worker.run_once().await.unwrap();
     // Younger ones that were given up must not stand in the way.
     for nth in 0..parked {
         house.deliver(&format!("garbage{nth:03}"), "no header at all\n");
     }
     for _ in 0..4 {
         house.clock.advance(60);
-        worker.once().await.unwrap();
+        worker.run_once().await.unwrap();
     }
     let counts = |of: &str| -> Vec<u32> {
         asked.lock().unwrap().iter().filter(|(key, _)| key.contains(of)).map(|(_, times)| *times).collect()
@@ -145,7 +147,7 @@ async fn every_mail_that_cannot_be_read_gets_its_turn() {
     mended.store(true, Ordering::SeqCst);
     for _ in 0..4 {
         house.clock.advance(600);
-        worker.once().await.unwrap();
+        worker.run_once().await.unwrap();
     }
     worker.stop().await;
     assert_eq!(house.count("ledger WHERE source_key LIKE '%bad%' AND state = 'no_task'"), bad as u64);

@@ -167,7 +167,7 @@ async fn a_node_that_hangs_is_parked_and_its_place_given_free() {
     let watched = worker.engine.clone();
     let watch = tokio::spawn(async move { watched.supervise_nodes().await });
     let working = tokio::spawn(async move {
-        worker.once().await.unwrap();
+        worker.run_once().await.unwrap();
         worker.stop().await;
     });
     let done = "SELECT count(*) FROM tasks WHERE result_summary IS NOT NULL";
@@ -372,7 +372,7 @@ async fn state_of_another_version_is_parked_and_told() {
     let house = two_questions();
     // Killed after arrival: the runs are stored and nobody has worked them.
     let worker = house.worker().await;
-    let mut pass = worker.intakes[0].intake.start_pass().await.unwrap();
+    let mut pass = worker.followed_accounts[0].intake.start_pass().await.unwrap();
     while pass.next().await.unwrap().is_some() {}
     worker.stop().await;
     house.database().execute("UPDATE run SET schema = 99 WHERE mail_id = 1", []).unwrap();
@@ -386,6 +386,6 @@ async fn state_of_another_version_is_parked_and_told() {
     // A person has it read again, by this version.
     let app = house.app().await;
     answer_first(&app, adjutant::store::value::Verdict::Retry, "").await.unwrap();
-    app.let_runs_finish().await.unwrap();
+    app.finish_runs().await.unwrap();
     assert_eq!(house.sql("SELECT DISTINCT state FROM ledger"), [["task"]]);
 }

@@ -178,7 +178,7 @@ async fn looking_for_unfinished_runs_takes_nothing_twice_and_loses_no_place() {
         }
     });
     let patiently = |doing| tokio::time::timeout(crate::house::PATIENCE, doing);
-    patiently(worker.once()).await.expect("a place was lost").unwrap();
+    patiently(worker.run_once()).await.expect("a place was lost").unwrap();
     stop.send(()).unwrap();
     resuming.await.unwrap();
     worker.engine.wait_until_idle().await;
@@ -189,7 +189,7 @@ async fn looking_for_unfinished_runs_takes_nothing_twice_and_loses_no_place() {
     for nth in 0..8 {
         house.post(&house.letter(&format!("late{nth}")).question());
     }
-    patiently(worker.once()).await.expect("a place was lost").unwrap();
+    patiently(worker.run_once()).await.expect("a place was lost").unwrap();
     worker.stop().await;
     assert_eq!(house.count("ledger WHERE state IN ('task', 'linked')"), 68);
     house.must_be_sound().await;
@@ -215,7 +215,7 @@ async fn stopping_leaves_what_is_unfinished_for_the_next_start() {
         house.post(&house.letter(&format!("q{nth}")).question());
     }
     let worker = house.worker().await;
-    let mut pass = worker.intakes[0].intake.start_pass().await.unwrap();
+    let mut pass = worker.followed_accounts[0].intake.start_pass().await.unwrap();
     while pass.next().await.unwrap().is_some() {}
     worker.engine.resume_unfinished_runs().await.unwrap();
     worker.stop().await;

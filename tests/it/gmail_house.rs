@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt as _, sync::Arc};
 
 use adjutant::{
-    app::{Followed, Report, Worker},
+    app::{FollowedAccount, Report, Worker},
     clock::Clock,
     ingest::PolledIntake,
     model::{AccountMode, Since},
@@ -94,14 +94,14 @@ pub(crate) async fn once_in_pages(house: &House, google: &Google, page: u32) -> 
 /// A worker that lists so many messages a page, and reads at most so many of each label.
 pub(crate) async fn paged(house: &House, google: &Google, page: u32, most: usize) -> Worker {
     let mut worker = house.worker().await;
-    let Followed { intake, place } = worker.intakes.remove(0);
+    let FollowedAccount { intake, location: place } = worker.followed_accounts.remove(0);
     let (token, client) = (house.home().token_file(WORK), house.root().join("google-client.json"));
     let keeper = TokenStore::new(client, TokenFile::at(token), WORK, house.clock.clone());
     let quota = Arc::new(Quota::new(house.clock.clone()));
     let client = GmailClient::new(Arc::new(keeper), quota, Some(&google.url()));
     let watch = GmailWatchSettings { labels: vec!["INBOX".into()], since: Since::Days(7), page, most };
     let source = Arc::new(GmailSource::new(client, watch, house.clock.clone()));
-    worker.intakes.push(Followed { intake: PolledIntake { source, ..intake }, place });
+    worker.followed_accounts.push(FollowedAccount { intake: PolledIntake { source, ..intake }, location: place });
     worker
 }
 

@@ -173,7 +173,7 @@ async fn new_mail_does_not_wait_behind_old() {
     let Edge { google, house, meter: _meter, ticking } = Edge::reach(mails, 0);
     let worker = house.worker().await;
     let working = tokio::spawn(async move {
-        let report = worker.once().await;
+        let report = worker.run_once().await;
         worker.stop().await;
         report
     });

@@ -197,7 +197,7 @@ async fn an_outage_is_trouble_and_nothing_is_given_up() {
     for trouble in [Trouble::ErrorBefore(503), Trouble::ResetBefore, Trouble::ResetAfter] {
         google.breaks(Fault::on("GET", "/gmail/", trouble).times(100));
         let worker = house.worker().await;
-        let report = worker.once().await.unwrap();
+        let report = worker.run_once().await.unwrap();
         worker.stop().await;
         assert_eq!(report.troubles.len(), 1, "{trouble:?}");
         assert!(report.troubles[0].contains("Google cannot be reached"), "{:?}", report.troubles);
@@ -234,7 +234,7 @@ async fn labels_and_senders_bound_what_is_worked() {
     // A label nobody has would miss mail in silence.
     let wrong = signed_in(&google, YOU, "labels = [\"no such\"]");
     let worker = wrong.worker().await;
-    let report = worker.once().await.unwrap();
+    let report = worker.run_once().await.unwrap();
     worker.stop().await;
     assert!(report.troubles[0].contains("there is no label 'no such'"), "{:?}", report.troubles);
 }
@@ -292,7 +292,7 @@ async fn accounts_stand_side_by_side_and_one_in_trouble_stops_no_other() {
     let mine = google.person(&people[1]).receives(house.letter("one").question().text());
     house.deliver("two", house.letter("two").question().text());
     let worker = house.worker().await;
-    let report = worker.once().await.unwrap();
+    let report = worker.run_once().await.unwrap();
     worker.stop().await;
     assert_eq!(report.troubles.len(), 1, "{:?}", report.troubles);
     assert!(

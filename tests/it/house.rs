@@ -243,7 +243,7 @@ impl House {
     }
 
     pub(crate) async fn worker(&self) -> Worker {
-        self.app().await.work().await.unwrap().unwrap()
+        self.app().await.start_worker().await.unwrap().unwrap()
     }
 
     /// Takes in, drains, stops: what the command `once` does.
@@ -367,7 +367,7 @@ impl House {
 pub(crate) async fn once(worker: Worker) -> Report {
     let watched = worker.engine.clone();
     let watch = tokio::spawn(async move { watched.supervise_nodes().await });
-    let report = worker.once().await.unwrap();
+    let report = worker.run_once().await.unwrap();
     worker.stop().await;
     watch.await.unwrap();
     report

@@ -3,7 +3,7 @@
 use std::{fs, sync::Arc};
 
 use adjutant::{
-    app::Followed,
+    app::FollowedAccount,
     ingest::PolledIntake,
     model::AccountMode,
     source::{PollResult, Source, SourceError},
@@ -94,10 +94,10 @@ async fn a_mail_gone_before_it_was_read_is_gone_in_the_ledger_too() {
     let file = house.deliver("stolen", house.letter("one").question().text());
     house.post(&house.letter("two").question());
     let mut worker = house.worker().await;
-    let Followed { intake, place } = worker.intakes.remove(0);
+    let FollowedAccount { intake, location } = worker.followed_accounts.remove(0);
     let source = Arc::new(Thief { inner: intake.source.clone(), file: file.clone() });
-    worker.intakes.push(Followed { intake: PolledIntake { source, ..intake }, place });
-    worker.once().await.unwrap();
+    worker.followed_accounts.push(FollowedAccount { intake: PolledIntake { source, ..intake }, location });
+    worker.run_once().await.unwrap();
     worker.stop().await;
     let rows = house.sql("SELECT source_key, state FROM ledger ORDER BY source_key");
     assert_eq!(rows, [["INBOX/stolen", "gone"], ["INBOX/two.eml", "task"]]);
@@ -208,7 +208,7 @@ async fn an_unmounted_mailbox_is_trouble_and_not_a_deletion() {
     let before = house.dump();
     fs::rename(house.maildir(), house.root().join("elsewhere")).unwrap();
     let worker = house.worker().await;
-    let report = worker.once().await.unwrap();
+    let report = worker.run_once().await.unwrap();
     assert!(report.troubles.iter().any(|trouble| trouble.contains("cannot be reached")), "{:?}", report.troubles);
     worker.stop().await;
     fs::rename(house.root().join("elsewhere"), house.root().join("mail")).unwrap();

@@ -95,7 +95,7 @@ fn perform(house: &House, nth: usize, act: &Act) {
         doomed.block_on(async {
             let worker = house.worker().await;
             let story = tokio::spawn(async move {
-                let outcome = worker.once().await;
+                let outcome = worker.run_once().await;
                 drop(worker);
                 outcome
             });

@@ -216,7 +216,7 @@ impl Life {
                 self.lain.insert(token);
             }
         }
-        let report = worker.once().await.unwrap();
+        let report = worker.run_once().await.unwrap();
         assert!(report.troubles.is_empty(), "{:?}", report.troubles);
         if self.dice.below(3) == 0 {
             worker.stop().await;

@@ -2,7 +2,7 @@
 
 use std::{fs, io::Write as _, path::Path, time::Duration};
 
-use adjutant::app::Place;
+use adjutant::app::MailLocation;
 
 use crate::house::{Daemon, House, Kind, eventually};
 
@@ -145,7 +145,7 @@ fn what_the_mailbox_holds_and_the_ledger_does_not_is_unaccounted() {
 async fn archive(house: &House, mail: &str) -> bool {
     let key = house.sql_one(&format!("SELECT source_key FROM ledger WHERE mail_id = {mail}"));
     let worker = house.worker().await;
-    let Place::Maildir(maildir) = worker.intakes[0].place.clone() else { panic!("no Maildir") };
+    let MailLocation::Maildir(maildir) = worker.followed_accounts[0].location.clone() else { panic!("no Maildir") };
     let archived = tokio::task::spawn_blocking(move || maildir.archive(&key)).await.unwrap();
     worker.stop().await;
     archived.is_ok()

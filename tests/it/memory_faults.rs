@@ -107,13 +107,13 @@ async fn a_server_that_is_gone_for_an_hour_stops_nothing_and_is_told_once() {
     let worker = house.worker().await;
     let app = worker.app.clone();
     house.post(&house.letter("before").question());
-    assert_eq!(worker.once().await.unwrap().memory, None);
+    assert_eq!(worker.run_once().await.unwrap().memory, None);
     let known = peer.points(COLLECTION);
     assert!(known >= 2, "{known} points");
 
     peer.go_away();
     house.post(&house.letter("away").question());
-    let report = worker.once().await.unwrap();
+    let report = worker.run_once().await.unwrap();
     assert_eq!(house.count("ledger WHERE state = 'task'"), 2, "work goes on");
     let said = report.memory.expect("it is said");
     assert!(said.contains("cannot be reached") && said.contains("wait for it"), "{said}");
@@ -130,7 +130,7 @@ async fn a_server_that_is_gone_for_an_hour_stops_nothing_and_is_told_once() {
         assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     }
     house.post(&house.letter("later").question());
-    assert_eq!(worker.once().await.unwrap().memory, None, "once is enough");
+    assert_eq!(worker.run_once().await.unwrap().memory, None, "once is enough");
     assert!(app.health().await.unwrap().memory.trouble.unwrap().contains("cannot be reached"));
 
     peer.come_back();
@@ -179,7 +179,7 @@ async fn a_collection_that_does_not_fit_is_made_anew() {
     assert!(peer.points(COLLECTION) >= 2);
     // Somebody does it while the worker runs: what it is given next is refused.
     let worker = house.worker().await;
-    worker.once().await.unwrap();
+    worker.run_once().await.unwrap();
     peer.make_foreign(COLLECTION, 7, Distance::Cosine);
     add_tasks(&worker.app, 1).await;
     let said = worker.app.tend_memory().await.unwrap().said().expect("it is said");
@@ -190,7 +190,7 @@ async fn a_collection_that_does_not_fit_is_made_anew() {
     // Or what it is asked next: then it is mended before anything is given to it, and there is nothing to say.
     peer.make_foreign(COLLECTION, 7, Distance::Cosine);
     house.post(&house.letter("b").question());
-    let report = worker.once().await.unwrap();
+    let report = worker.run_once().await.unwrap();
     assert_eq!((report.memory, house.count("search_due")), (None, 0));
     let whole = peer.points(COLLECTION);
     assert!(whole >= 5, "{whole} points");
@@ -219,7 +219,7 @@ async fn a_server_that_lost_its_disk_is_given_everything_again() {
     assert_eq!((peer.points(COLLECTION), house.count("search_due")), (points, 0));
     // While the worker runs and no mail comes: whoever asks it notices.
     let worker = house.worker().await;
-    worker.once().await.unwrap();
+    worker.run_once().await.unwrap();
     peer.lose_everything();
     assert!(worker.app.memory.search_dense(&AccountId::from(WORK), "the house", 5).await.is_err());
     house.clock.advance(10);

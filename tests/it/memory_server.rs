@@ -103,7 +103,7 @@ async fn however_its_calls_end_work_goes_on_and_it_ends_complete() {
     for nth in 0..count_of("IT_CASES", 8) {
         happened.push(misfortune(&mut peer, &mut dice));
         house.post(&house.letter(&format!("mail-{nth}")).question());
-        worker.once().await.unwrap_or_else(|error| panic!("{error:#} after {happened:?}"));
+        worker.run_once().await.unwrap_or_else(|error| panic!("{error:#} after {happened:?}"));
         assert_eq!(house.count("tasks"), nth + 1, "{happened:?}");
         drop(worker.app.memory.search_dense(&AccountId::from(WORK), "back at the house", 5).await);
         house.clock.advance(i64::try_from(dice.below(90)).unwrap());

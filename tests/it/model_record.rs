@@ -98,7 +98,7 @@ async fn a_fork_asks_again_from_its_node_only() {
         house.clock.advance(1);
         let app = house.app().await;
         let fork = app.fork(&run, from).await.unwrap();
-        app.let_runs_finish().await.unwrap();
+        app.finish_runs().await.unwrap();
         let mut asked: Vec<String> = server.asked().split_off(before).into_iter().map(|asked| asked.prompt).collect();
         asked.sort();
         // The run was parked by its sending, so the fork may end before it sums up.

@@ -94,7 +94,7 @@ async fn reflections_of_both_kinds_are_written_again_when_they_are_lost() {
     let app = house.app().await;
     app.edit_task("1", TaskEditKind::Priority(Priority::High), "it matters").await.unwrap();
     app.make_task(MailId(2), "").await.unwrap();
-    app.let_runs_finish().await.unwrap();
+    app.finish_runs().await.unwrap();
     app.edit_task("1", TaskEditKind::Cancel, "").await.unwrap();
     house.clock.advance(60);
     app.edit_task("1", TaskEditKind::Reopen, "").await.unwrap();
@@ -137,7 +137,7 @@ async fn not_a_task_and_should_have_been_one_are_learned_and_heeded() {
         let app = house.app().await;
         if nth < 3 {
             app.make_task(MailId(nth + 1), "").await.unwrap();
-            app.let_runs_finish().await.unwrap();
+            app.finish_runs().await.unwrap();
         }
         house.clock.advance(24 * 3600);
         app.run_nightly_unless_done_today().await.unwrap();

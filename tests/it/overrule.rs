@@ -34,7 +34,7 @@ async fn make_task_opens_one_and_only_where_there_is_none() {
     assert_eq!(house.sql_one("SELECT state FROM ledger"), "no_task");
     let app = house.app().await;
     app.make_task(MailId(1), "it is one to me").await.unwrap();
-    app.let_runs_finish().await.unwrap();
+    app.finish_runs().await.unwrap();
     assert_eq!(house.sql_one("SELECT state FROM ledger"), "task");
     let open = app.tasks(false, 10).await.unwrap();
     assert_eq!(open.len(), 1);
@@ -52,7 +52,7 @@ async fn a_mail_can_be_a_task_again_after_it_was_none() {
     app.not_a_task(MailId(1), "").await.unwrap();
     house.clock.advance(60);
     app.make_task(MailId(1), "I was wrong").await.unwrap();
-    app.let_runs_finish().await.unwrap();
+    app.finish_runs().await.unwrap();
     let open = app.tasks(false, 10).await.unwrap();
     assert_eq!(open.len(), 1, "{:?}", house.sql("SELECT task_id, status FROM tasks"));
     assert_eq!(house.sql_one("SELECT task_id FROM ledger"), open[0].task.task_id.to_string());

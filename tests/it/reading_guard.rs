@@ -47,7 +47,7 @@ async fn a_mail_that_cannot_be_read_is_parked_alone() {
     let house = house();
     let faulty_worker = || async {
         let mut worker = house.worker().await;
-        worker.intakes[0].intake.account_intake.parser =
+        worker.followed_accounts[0].intake.account_intake.parser =
             GuardedParser { read: faulty, budget: Duration::from_millis(200) };
         worker
     };

@@ -74,9 +74,9 @@ async fn an_effect_is_not_begun_under_a_database_that_was_taken_away() {
     let worker = house.worker().await;
     invite(&house, "late");
     fs::rename(house.root().join("data"), house.root().join("aside")).unwrap();
-    assert!(worker.once().await.unwrap_err().to_string().contains("was replaced"));
-    for followed in &worker.intakes {
-        worker.take_in(followed).await.unwrap();
+    assert!(worker.run_once().await.unwrap_err().to_string().contains("was replaced"));
+    for followed in &worker.followed_accounts {
+        worker.poll_account(followed).await.unwrap();
     }
     worker.engine.wait_until_idle().await;
     assert!(house.spool().is_empty() && house.sent().is_empty() && house.drafts().is_empty());

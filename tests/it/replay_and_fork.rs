@@ -60,7 +60,7 @@ async fn a_fork_from_any_node_leaves_everything_as_it_was() {
             house.clock.advance(1);
             let app = house.app().await;
             let fork = app.fork(&run, node.parse::<NodeName>().unwrap()).await.unwrap();
-            app.let_runs_finish().await.unwrap();
+            app.finish_runs().await.unwrap();
             let detail = app.run_detail(&fork.to_string()).await.unwrap();
             assert_eq!(detail.row.fork_of.map(|id| id.to_string()).as_deref(), Some(run.as_str()));
             assert_ne!(detail.row.status.to_string(), "running");

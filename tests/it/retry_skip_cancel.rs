@@ -32,7 +32,7 @@ async fn decide(house: &House, verdict: Verdict) {
     house.clock.advance(60);
     let app = house.app().await;
     answer_first(&app, verdict, "said so").await.unwrap();
-    app.let_runs_finish().await.unwrap();
+    app.finish_runs().await.unwrap();
     assert!(app.items().await.unwrap().is_empty());
     assert_eq!(
         house.sql("SELECT state, decision, decided_by, reason FROM item"),
@@ -115,7 +115,7 @@ async fn an_effect_that_failed_is_really_tried_again() {
     let app = house.app().await;
     house.clock.advance(60);
     answer_first(&app, Verdict::Retry, "").await.unwrap();
-    app.let_runs_finish().await.unwrap();
+    app.finish_runs().await.unwrap();
     assert_eq!(house.sql("SELECT status FROM tasks"), [["WAITING_HITL"]]);
     assert_eq!(
         house.sql("SELECT state, generation FROM outbox ORDER BY generation"),
@@ -124,7 +124,7 @@ async fn an_effect_that_failed_is_really_tried_again() {
     std::fs::remove_file(house.maildir().join(".Drafts")).unwrap();
     house.clock.advance(60);
     answer_first(&app, Verdict::Retry, "").await.unwrap();
-    app.let_runs_finish().await.unwrap();
+    app.finish_runs().await.unwrap();
     assert_eq!(
         house.sql("SELECT status, result_summary FROM tasks"),
         [["IN_PROGRESS", "Done: draft reply. Waits for you: send reply."]]

@@ -30,8 +30,8 @@ async fn furnished() -> House {
     house.post(&house.letter("again-0").question().answers("question-0"));
     house.deliver_into(".Sent/cur", "sent:2,S", house.letter("sent").text());
     let app = house.app().await;
-    let worker = app.work().await.unwrap().unwrap();
-    let report = worker.once().await.unwrap();
+    let worker = app.start_worker().await.unwrap().unwrap();
+    let report = worker.run_once().await.unwrap();
     worker.stop().await;
     assert!(report.tasks >= 6 && report.waiting_for_you >= 3, "{report:?}");
     let new = |objective: &str| NewTask { objective: objective.into(), deadline: None, priority: None };

@@ -30,7 +30,7 @@ pub(super) async fn mail(app: &App, screen: Screen, command: Option<MailCommand>
         MailCommand::MakeTask { mail, reason } => {
             let id = App::mail_named(&mail)?;
             app.make_task(id, &reason).await?;
-            app.let_runs_finish().await?;
+            app.finish_runs().await?;
             after(app, screen, &mail).await
         }
         MailCommand::Mute { mail, off } => {

@@ -12,7 +12,7 @@ use super::{
     screen::{Screen, cell, shown},
 };
 use crate::{
-    app::{App, Held, NightlyReport, ReflectOutcome, RulesVersionDetail, WhatIfChange, WhatIfReport},
+    app::{App, NightlyReport, ReflectOutcome, RulesVersionDetail, WhatIfChange, WhatIfReport, WorkerLockHeld},
     nightly::{LearningOutcome, TestedEdit},
     store::{nightly::LearnedEntryRow, value::TaskRow},
 };
@@ -135,9 +135,9 @@ pub(super) async fn reflect(app: &App, screen: Screen, dry_run: bool) -> anyhow:
         });
     }
     let worker = loop {
-        match app.work().await? {
+        match app.start_worker().await? {
             Ok(worker) => break worker,
-            Err(Held { pid }) => {
+            Err(WorkerLockHeld { pid }) => {
                 if !screen.json {
                     screen.line(&format!("Another adjutant (process {pid}) is at work; asked it to."))?;
                 }

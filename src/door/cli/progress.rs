@@ -3,13 +3,13 @@
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::watch;
 
-use crate::app::Backfill;
+use crate::app::BackfillProgress;
 
 /// Fewer are read before a bar could be seen.
 const WORTH_SHOWING: u64 = 64;
 
 /// Follows the worker until it ends.
-pub(super) fn show(mut backfill: watch::Receiver<Backfill>) {
+pub(super) fn show(mut backfill: watch::Receiver<BackfillProgress>) {
     tokio::spawn(async move {
         let bar = ProgressBar::hidden();
         if let Ok(style) = ProgressStyle::with_template("{prefix}: {bar:40} {pos} of {len} mails, {eta} left") {
@@ -17,7 +17,7 @@ pub(super) fn show(mut backfill: watch::Receiver<Backfill>) {
         }
         let mut whole: u64 = 0;
         while backfill.changed().await.is_ok() {
-            let Backfill { account, left } = backfill.borrow_and_update().clone();
+            let BackfillProgress { account, left } = backfill.borrow_and_update().clone();
             if left == 0 {
                 bar.finish_and_clear();
                 whole = 0;

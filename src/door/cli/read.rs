@@ -148,7 +148,7 @@ pub(super) async fn import(app: &App, screen: Screen, path: &Path, account: &str
         })
         .await?;
     bar.finish_and_clear();
-    app.let_runs_finish().await?;
+    app.finish_runs().await?;
     screen.answer(&report, |screen| {
         screen.line(&format!(
             "{} mails into account {}: {} new, {} duplicates, {} unreadable; {} were read for tasks.",

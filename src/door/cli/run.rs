@@ -12,7 +12,7 @@ use super::{
     screen::{Screen, cell, shown},
 };
 use crate::{
-    app::{App, Followed, Held, Outcome, Report, Worker, WorkerEvent},
+    app::{App, FollowedAccount, Outcome, Report, Worker, WorkerEvent, WorkerLockHeld},
     daemon,
     model::MailState,
 };
@@ -21,10 +21,10 @@ use crate::{
 const MOST_SHOWN: usize = 60;
 
 pub(super) async fn run(app: &App, screen: Screen) -> anyhow::Result<()> {
-    let worker = app.work().await?.map_err(anyhow::Error::from)?;
+    let worker = app.start_worker().await?.map_err(anyhow::Error::from)?;
     let (door, mut pulses) = mpsc::unbounded_channel();
     if !screen.json {
-        for Followed { intake, place } in &worker.intakes {
+        for FollowedAccount { intake, location: place } in &worker.followed_accounts {
             screen.line(&format!("Following account {} in {place}", intake.account_intake.account))?;
         }
         progress::show(worker.backfill.subscribe());
@@ -69,9 +69,9 @@ async fn stop_signal() {
 /// With a daemon running, leaves a request and waits for its answer.
 pub(super) async fn once(app: &App, screen: Screen) -> anyhow::Result<()> {
     let troubles = loop {
-        match app.work().await? {
+        match app.start_worker().await? {
             Ok(worker) => break once_here(worker, screen).await?,
-            Err(Held { pid }) => {
+            Err(WorkerLockHeld { pid }) => {
                 if !screen.json {
                     screen.line(&format!("Another adjutant (process {pid}) is at work; asked it to look."))?;
                 }
@@ -92,7 +92,7 @@ async fn once_here(worker: Worker, screen: Screen) -> anyhow::Result<usize> {
     if !screen.json {
         progress::show(worker.backfill.subscribe());
     }
-    let report = worker.once().await;
+    let report = worker.run_once().await;
     worker.stop().await;
     watch.await?;
     let report = report?;

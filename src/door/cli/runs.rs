@@ -27,7 +27,7 @@ pub(super) async fn runs(app: &App, screen: Screen, command: Option<RunsCommand>
         RunsCommand::Replay { run } => return replay(app, screen, &run).await,
         RunsCommand::Fork { run, from } => {
             let id = app.fork(&run, from).await?;
-            app.let_runs_finish().await?;
+            app.finish_runs().await?;
             show(app, screen, &id.to_string()).await?;
         }
     }

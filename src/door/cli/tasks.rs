@@ -55,7 +55,7 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
         TasksCommand::Reply { task, text } => {
             let wish = TaskEditKind::InstructStep { step: "send_reply".into(), words: text.join(" ") };
             let id = app.edit_task(&task, wish, "answered").await?.task.task_id;
-            app.let_runs_finish().await?;
+            app.finish_runs().await?;
             changed(screen, &app.task_named(&id.to_string()).await?, "is written; `adjutant hitl` shows it")
         }
         TasksCommand::Snooze { task, until } => {

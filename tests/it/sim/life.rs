@@ -173,7 +173,7 @@ impl Life {
             }
             (Wish::Always, None) => {
                 app.make_task(mail, "").await.unwrap();
-                app.let_runs_finish().await.unwrap();
+                app.finish_runs().await.unwrap();
                 app.store.read(move |reader| reader.mail_facts(mail)).await.unwrap()
             }
             _ => None,

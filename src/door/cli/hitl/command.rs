@@ -120,9 +120,9 @@ fn came_to_nothing(detail: &ItemDetail) -> Option<anyhow::Error> {
 
 /// Returns the items as they are after whoever works has come to them.
 async fn report(app: &App, screen: Screen, ids: &[ItemId], verdict: Verdict) -> anyhow::Result<Vec<ItemDetail>> {
-    let alone = app.finish_here().await?;
+    let alone = app.try_finish_runs().await?;
     // It is decided, whether or not a busy daemon has come to it yet.
-    if !alone && let Err(error) = app.let_runs_finish().await {
+    if !alone && let Err(error) = app.finish_runs().await {
         tracing::warn!("{error:#}");
     }
     let mut details = Vec::new();

@@ -151,7 +151,7 @@ async fn see_off(app: &App, screen: Screen, ids: &[ItemId]) -> anyhow::Result<()
     if app.is_paused().await? {
         return Ok(screen.line(PAUSED)?);
     }
-    if !app.finish_here().await? {
+    if !app.try_finish_runs().await? {
         return Ok(());
     }
     let at = clock(until, app.config.me.time_zone);
@@ -166,7 +166,7 @@ async fn see_off(app: &App, screen: Screen, ids: &[ItemId]) -> anyhow::Result<()
         }
     };
     tokio::select! {
-        () = passed => app.finish_here().await.map(drop),
+        () = passed => app.try_finish_runs().await.map(drop),
         _ = tokio::signal::ctrl_c() => Ok(()),
     }
 }

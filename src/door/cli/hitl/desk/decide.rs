@@ -94,7 +94,7 @@ impl Desk<'_> {
         if verdict == Verdict::Retry {
             self.expected = task;
         }
-        self.app.finish_here().await?;
+        self.app.try_finish_runs().await?;
         let after = self.app.item_detail(&id.to_string()).await?;
         self.notice = self.outcome(&after, verdict);
         self.refresh().await
@@ -205,7 +205,7 @@ impl Desk<'_> {
                 Err(error) => refused.push(format!("{error:#}")),
             }
         }
-        self.app.finish_here().await?;
+        self.app.try_finish_runs().await?;
         self.notice = format!("{} approved; u takes back the last of them.", chosen.len() - refused.len());
         for why in refused {
             self.notice.push_str(&format!(" Not approved: {why}."));

@@ -238,7 +238,7 @@ impl<'a> Desk<'a> {
                 let row = detail.action.as_ref();
                 row.is_some_and(|row| row.state == OutboxState::Held && row.release_at.is_some_and(|at| at <= now))
             };
-            if due(&detail) && self.app.finish_here().await? {
+            if due(&detail) && self.app.try_finish_runs().await? {
                 detail = self.app.item_detail(&id.to_string()).await?;
             }
             let Some(row) = &detail.action else { continue };
