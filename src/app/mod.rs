@@ -1,12 +1,12 @@
 //! Every use case as one method over a few handles. Doors decode, call here, encode; nothing below knows a door.
 
+mod approvals;
 mod cost;
 mod doctor;
 mod eval;
 mod file_finding;
 mod finding;
 mod gmail;
-mod hitl;
 mod import;
 mod mail;
 mod maildir;
@@ -29,12 +29,12 @@ use std::{path::Path, sync::Arc};
 
 use anyhow::Context as _;
 
+pub use approvals::{DecisionInput, ItemDetail, Recipient, is_approvable};
 pub use cost::{Cost, ModelHealth};
 pub use doctor::{AccountHealth, Health};
 pub use eval::{EvalKind, Letter, evaluate};
 pub use finding::{Finding, FindingCode, Waiting};
 pub use gmail::PendingSignIn;
-pub use hitl::{ItemDetail, Recipient, Said, is_approvable};
 pub use import::{ImportReport, Progress};
 pub use mail::{MailDetail, Search};
 pub use memory::REBUILD;

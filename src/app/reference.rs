@@ -64,7 +64,7 @@ impl App {
         let found = if let Ok(number) = text.parse::<i64>() {
             self.store.read(move |reader| reader.item_by_number(number)).await?
         } else {
-            only(self.all_items().await?, &text, |row| row.item_id.to_string())?
+            only(self.list_open_items().await?, &text, |row| row.item_id.to_string())?
         };
         found
             .map(|row| row.item_id)

@@ -208,7 +208,7 @@ impl App {
         let charter = watch::Sender::new(Arc::new(self.charter()));
         let outbox = self.outbox_following(charter.subscribe())?;
         self.note_policy_file().await?;
-        self.rejudge_pending().await?;
+        self.reevaluate_parked_actions().await?;
         let mut intakes = Vec::new();
         for account in &self.config.accounts {
             intakes.push(self.follow_account(account, &outbox).await?);
@@ -432,7 +432,7 @@ impl Worker {
             }
             self.policy.send_replace(Arc::new(charter));
             self.app.note_policy_file().await?;
-            self.app.rejudge_pending().await?;
+            self.app.reevaluate_parked_actions().await?;
         }
         Ok(())
     }
@@ -442,9 +442,9 @@ impl Worker {
         // The files of another database would be made to say what this one says.
         self.app.check_data_folder()?;
         self.reload_policy().await?;
-        let soon = self.app.mind_the_time().await?;
+        let soon = self.app.expire_overdue_items().await?;
         // Each apart: a queue that cannot be used keeps nobody from noting the head of the audit chain.
-        let queue = self.app.tend_queue().await.map(drop);
+        let queue = self.app.reconcile_queue().await.map(drop);
         let proposals = self.app.adopt_approved_proposals().await.map(drop);
         let noted = self.app.evidence().record_head(&self.app.store, self.app.clock.now()).await;
         queue.and(proposals).and(noted)?;

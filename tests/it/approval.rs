@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use adjutant::{
-    app::{App, FindingCode, Said},
+    app::{App, DecisionInput, FindingCode},
     model::{AccountMode, Door, OutboxState},
     store::value::{ItemRow, Verdict},
 };
@@ -164,9 +164,9 @@ async fn a_yes_can_be_taken_back_while_its_grace_runs() {
     approve_first(&app).await.unwrap();
     works(&house).await;
     assert_eq!((state(&house), house.sent().len()), (vec![vec!["held".to_owned()]], 0));
-    let waits = app.set_aside().await.unwrap();
+    let waits = app.list_deferred_runs().await.unwrap();
     assert!(waits[0].waits_for.contains("take it back"), "{waits:?}");
-    app.take_back(asked.item_id).await.unwrap();
+    app.revoke_approval(asked.item_id).await.unwrap();
     house.clock.advance(60);
     house.once().await;
     assert_eq!((state(&house), house.sent().len()), (vec![vec!["parked".to_owned()]], 0));
@@ -176,7 +176,7 @@ async fn a_yes_can_be_taken_back_while_its_grace_runs() {
     house.clock.advance(11);
     house.once().await;
     assert_eq!((state(&house), house.sent().len()), (vec![vec!["saved".to_owned()]], 1));
-    let error = app.take_back(asked.item_id).await.unwrap_err();
+    let error = app.revoke_approval(asked.item_id).await.unwrap_err();
     assert!(format!("{error:#}").contains("too late"), "{error:#}");
     drop(app);
     house.must_be_sound().await;
@@ -192,7 +192,7 @@ async fn a_yes_that_was_taken_back_and_said_again_in_the_same_second_counts() {
     for _ in 0..3 {
         approve_first(&app).await.unwrap();
         works(&house).await;
-        app.take_back(asked.item_id).await.unwrap();
+        app.revoke_approval(asked.item_id).await.unwrap();
     }
     approve_first(&app).await.unwrap();
     house.clock.advance(11);
@@ -211,9 +211,9 @@ async fn an_edit_is_a_new_action_that_is_asked_about() {
     let old = before.action.unwrap().sha256;
     let new = app.edit_action(before.item.item_id, "Re: coffee", "Shall we say Thursday?\n").await.unwrap();
     assert_eq!(state(&house), [["void"], ["parked"]]);
-    let error = app.decide(new, Said::here(Verdict::Approve, "", &old)).await.unwrap_err();
+    let error = app.decide(new, DecisionInput::at_terminal(Verdict::Approve, "", &old)).await.unwrap_err();
     assert!(format!("{error:#}").contains("not what you were shown"), "{error:#}");
-    assert!(app.decide(before.item.item_id, Said::here(Verdict::Approve, "", &old)).await.is_err());
+    assert!(app.decide(before.item.item_id, DecisionInput::at_terminal(Verdict::Approve, "", &old)).await.is_err());
     approve_first(&app).await.unwrap();
     drop(app);
     works(&house).await;
@@ -272,9 +272,9 @@ async fn silence_means_no_and_a_snooze_does_not_put_it_off() {
     app.snooze_item(asked.item_id, Some(house.clock.now().plus(chrono::Duration::days(30)))).await.unwrap();
     assert!(app.items().await.unwrap().is_empty());
     house.clock.advance(61 * 3600);
-    let soon = app.mind_the_time().await.unwrap();
+    let soon = app.expire_overdue_items().await.unwrap();
     assert_eq!(soon.len(), 1, "told before it is void");
-    assert!(app.mind_the_time().await.unwrap().is_empty(), "told once");
+    assert!(app.expire_overdue_items().await.unwrap().is_empty(), "told once");
     house.clock.advance(12 * 3600);
     works(&house).await;
     assert_eq!(house.sql("SELECT state FROM item"), [["expired"]]);
@@ -291,7 +291,7 @@ async fn a_pause_holds_everything_until_it_ends() {
     house.app().await.pause(true).await.unwrap();
     house.once().await;
     assert_eq!(house.drafts(), [""; 0]);
-    let waits = house.app().await.set_aside().await.unwrap();
+    let waits = house.app().await.list_deferred_runs().await.unwrap();
     assert!(waits.iter().all(|run| run.waits_for == "was paused") && !waits.is_empty(), "{waits:?}");
     house.app().await.pause(false).await.unwrap();
     house.clock.advance(5);
@@ -331,7 +331,7 @@ async fn a_new_policy_asks_anew() {
     house.policy("allow: [tom@bakerand.example]");
     // Whoever approves what they saw under the old one is told to look again.
     let id = item(&app).await.item_id;
-    let error = app.decide(id, Said::here(Verdict::Approve, "", &before)).await.unwrap_err();
+    let error = app.decide(id, DecisionInput::at_terminal(Verdict::Approve, "", &before)).await.unwrap_err();
     assert!(format!("{error:#}").contains("policy has changed"), "{error:#}");
     works(&house).await;
     let after = first(&app).await.action.unwrap();
@@ -375,7 +375,7 @@ async fn over_a_cap_steps_wait_and_say_so() {
     }
     house.once().await;
     assert_eq!(house.drafts().len(), 1);
-    let waits = house.app().await.set_aside().await.unwrap();
+    let waits = house.app().await.list_deferred_runs().await.unwrap();
     assert_eq!(waits.len(), 2);
     assert!(waits.iter().all(|run| run.waits_for.contains("per sender")), "{waits:?}");
     assert!(house.app().await.health().await.unwrap().is_well());
@@ -399,7 +399,7 @@ async fn a_flood_of_questions_waits_in_its_tasks() {
     house.once().await;
     let app = house.app().await;
     assert_eq!(app.items().await.unwrap().len(), 3);
-    let waits = app.set_aside().await.unwrap();
+    let waits = app.list_deferred_runs().await.unwrap();
     assert_eq!(waits.len(), 5);
     assert!(waits[0].waits_for.contains("same sender"), "{waits:?}");
     // Each answer makes room for another.
@@ -479,7 +479,7 @@ async fn chat_and_mcp_cannot_approve() {
     let detail = first(&app).await;
     let sha256 = detail.action.unwrap().sha256;
     for door in [Door::Chat, Door::Mcp] {
-        let said = Said { door, ..Said::here(Verdict::Approve, "", &sha256) };
+        let said = DecisionInput { channel, ..DecisionInput::at_terminal(Verdict::Approve, "", &sha256) };
         assert!(app.decide(detail.item.item_id, said).await.is_err(), "{door}");
     }
     assert_eq!(state(&house), [["parked"]]);
@@ -493,7 +493,7 @@ async fn small_effects_can_be_taken_back() {
     house.once().await;
     assert_eq!((house.drafts().len(), house.count("label")), (1, 1));
     let app = house.app().await;
-    let journal = app.journal(10).await.unwrap();
+    let journal = app.list_undoable_effects(10).await.unwrap();
     assert_eq!(journal.len(), 2);
     for entry in &journal {
         app.undo_effect(entry.row.action.action_id).await.unwrap();

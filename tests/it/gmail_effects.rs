@@ -9,7 +9,7 @@ use std::sync::{
 };
 
 use adjutant::{
-    app::Said,
+    app::DecisionInput,
     model::{
         ActionId, Effect, OutboxState, RiskClass,
         action::{ComposedMessage, ReplacedDraft, SendKind},
@@ -28,7 +28,11 @@ use crate::{
 
 impl Office {
     async fn approve(&self, asked: &Asked) {
-        self.yard.app.decide(asked.item, Said::here(Verdict::Approve, "", &asked.sha256)).await.unwrap();
+        self.yard
+            .app
+            .decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256))
+            .await
+            .unwrap();
     }
 
     /// Stored as a draft, and then the connection breaks before it is sent.

@@ -88,7 +88,7 @@ async fn a_used_file_does_not_count_again_after_an_undo() {
     house.clock.advance(1);
     house.once().await;
     assert_eq!(house.count("outbox WHERE state = 'held'"), 1);
-    house.app().await.take_back(item.parse().unwrap()).await.unwrap();
+    house.app().await.revoke_approval(item.parse().unwrap()).await.unwrap();
     drop_file(&house, &name, &decision(&shown, "approve"), 0o600);
     house.clock.advance(700);
     house.once().await;
@@ -194,11 +194,11 @@ async fn hostile_names_open_nothing_outside_the_queue() {
             drop_file(&house, &name, &good, 0o600);
         }
         if nth % 50 == 49 {
-            app.tend_queue().await.unwrap();
+            app.reconcile_queue().await.unwrap();
             assert_eq!(queue(&house), [format!("{item}.json")]);
         }
     }
-    app.tend_queue().await.unwrap();
+    app.reconcile_queue().await.unwrap();
     assert!(!canary.exists());
     assert_eq!((house.sent().len(), house.count("approval"), queue(&house).len()), (0, 0, 1));
     println!("{cases} hostile names");

@@ -9,7 +9,7 @@ use std::{
 };
 
 use adjutant::{
-    app::Said,
+    app::DecisionInput,
     model::{AccountId, AccountMode, Action, ActionId, Instant, OutboxState, TaskId},
     outbox::{EffectProgress, Outbox},
     policy::ApprovedAction,
@@ -192,7 +192,11 @@ async fn a_word_while_it_is_drafted_counts() {
     for (nth, word) in Word::ALL.into_iter().enumerate() {
         let asked = desk.ask(nth).await;
         let id = asked.action.action_id;
-        desk.yard.app.decide(asked.item, Said::here(Verdict::Approve, "", &asked.sha256)).await.unwrap();
+        desk.yard
+            .app
+            .decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256))
+            .await
+            .unwrap();
         desk.mailbox.close();
         let carried = desk.carries(id);
         eventually("it is drafted", || desk.mailbox.has_come().then_some(()));
@@ -224,7 +228,11 @@ async fn nothing_leaves_after_a_word_that_was_acknowledged_in_time() {
         let id = asked.action.action_id;
         let word = Word::ALL[usize::try_from(dice.below(6)).unwrap()];
         let (before, gate) = (Duration::from_micros(dice.below(6_000)), Duration::from_micros(dice.below(6_000)));
-        desk.yard.app.decide(asked.item, Said::here(Verdict::Approve, "", &asked.sha256)).await.unwrap();
+        desk.yard
+            .app
+            .decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256))
+            .await
+            .unwrap();
         desk.mailbox.close();
         let carried = desk.carries(id);
         let mailbox = Arc::clone(&desk.mailbox);

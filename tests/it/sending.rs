@@ -1,6 +1,6 @@
 //! Sent once, whatever the transport does; and what is not known is said.
 
-use adjutant::{app::Said, model::OutboxState, store::value::Verdict};
+use adjutant::{app::DecisionInput, model::OutboxState, store::value::Verdict};
 
 use crate::deeds::{Fault, Yard, cases};
 
@@ -31,7 +31,7 @@ async fn ambiguous_sends_are_looked_for_and_never_repeated_on_a_guess() {
         for nth in 0..each {
             let asked = yard.ask(&format!("{fault:?}-{nth}")).await;
             yard.mailbox.breaks(*fault);
-            yard.app.decide(asked.item, Said::here(Verdict::Approve, "", &asked.sha256)).await.unwrap();
+            yard.app.decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256)).await.unwrap();
             let end = yard.carry_to_the_end(asked.action.action_id).await;
             let times = yard.mailbox.times(asked.action.action_id);
             assert!(times <= 1, "{fault:?} {nth}: delivered {times} times");
@@ -60,7 +60,7 @@ async fn doubt_lasts_a_quarter_of_an_hour_and_then_a_person_is_asked() {
     let yard = Yard::new().await;
     let asked = yard.ask("doubt").await;
     yard.mailbox.breaks(Fault::ProbeError);
-    yard.app.decide(asked.item, Said::here(Verdict::Approve, "", &asked.sha256)).await.unwrap();
+    yard.app.decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256)).await.unwrap();
     let began = yard.now();
     let end = yard.carry_to_the_end(asked.action.action_id).await;
     let minutes = (yard.now().utc() - began.utc()).num_minutes();
@@ -81,7 +81,7 @@ async fn many_doors_at_once_approve_an_action_once() {
         for _ in 0..64 {
             let (app, asked) = (yard.app.clone(), asked.clone());
             doors.spawn(async move {
-                app.decide(asked.item, Said::here(Verdict::Approve, "", &asked.sha256)).await.is_ok()
+                app.decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256)).await.is_ok()
             });
         }
         let mut yes = 0;

@@ -1,7 +1,7 @@
 //! What is approved is what runs: any change after the yes, any second use, anything too old or of another task, and it
 //! does not run.
 
-use adjutant::{app::Said, model::OutboxState, store::value::Verdict};
+use adjutant::{app::DecisionInput, model::OutboxState, store::value::Verdict};
 
 use crate::{
     deeds::{Asked, Yard, cases},
@@ -10,7 +10,7 @@ use crate::{
 
 async fn approved(yard: &Yard, step: &str) -> Asked {
     let asked = yard.ask(step).await;
-    yard.app.decide(asked.item, Said::here(Verdict::Approve, "", &asked.sha256)).await.unwrap();
+    yard.app.decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256)).await.unwrap();
     asked
 }
 
@@ -115,7 +115,12 @@ async fn a_yes_is_used_once() {
     for nth in 0..cases {
         match nth % 3 {
             // The same word again.
-            0 => assert!(yard.app.decide(asked.item, Said::here(Verdict::Approve, "", &asked.sha256)).await.is_err()),
+            0 => assert!(
+                yard.app
+                    .decide(asked.item, DecisionInput::at_terminal(Verdict::Approve, "", &asked.sha256))
+                    .await
+                    .is_err()
+            ),
             // The same row again.
             1 => assert_eq!(yard.carry_to_the_end(id).await, OutboxState::Sent),
             // Somebody turns the row back, but the approval stays used.

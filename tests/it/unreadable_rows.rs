@@ -45,7 +45,7 @@ async fn furnished() -> House {
     app.edit_task(&tasks[1].task.task_id.to_string(), snooze, "").await.unwrap();
     let items = app.items().await.unwrap();
     let approved = app.item_detail(&items[0].item_id.to_string()).await.unwrap();
-    let said = adjutant::app::Said::here(
+    let said = adjutant::app::DecisionInput::at_terminal(
         adjutant::store::value::Verdict::Approve,
         "",
         &approved.action.as_ref().unwrap().sha256,

@@ -207,7 +207,7 @@ pub(super) async fn undo(app: &App, screen: Screen, reference: &str) -> anyhow::
     let told = if let Ok(id) = app.item_named(reference).await
         && app.item_detail(&id.to_string()).await.is_ok()
     {
-        app.take_back(id).await?;
+        app.revoke_approval(id).await?;
         "Taken back; nothing was sent, and it waits for you again.".to_owned()
     } else {
         let action: ActionId = reference.parse().map_err(|_| {
@@ -221,7 +221,7 @@ pub(super) async fn undo(app: &App, screen: Screen, reference: &str) -> anyhow::
 }
 
 pub(super) async fn journal(app: &App, screen: Screen, limit: usize) -> anyhow::Result<()> {
-    let rows = app.journal(limit).await?;
+    let rows = app.list_undoable_effects(limit).await?;
     screen.answer(&rows, |screen| {
         if rows.is_empty() {
             return screen.line("There is nothing to take back.");

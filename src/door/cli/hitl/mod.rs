@@ -55,8 +55,8 @@ pub(super) async fn hitl(app: &App, screen: Screen, command: Option<HitlCommand>
 }
 
 async fn list(app: &App, screen: Screen, all: bool) -> anyhow::Result<()> {
-    let items = if all { app.all_items().await? } else { app.items().await? };
-    let waits = app.set_aside().await?;
+    let items = if all { app.list_open_items().await? } else { app.items().await? };
+    let waits = app.list_deferred_runs().await?;
     let paused = app.is_paused().await?;
     let left_behind = app.left_behind().await?;
     let mut whats = Vec::new();

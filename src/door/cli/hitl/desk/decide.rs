@@ -8,7 +8,7 @@ use super::{
     Desk, ended_words,
 };
 use crate::{
-    app::{ItemDetail, Said},
+    app::{DecisionInput, ItemDetail},
     model::{ItemId, ItemKind, ItemState, OutboxState},
     store::value::Verdict,
 };
@@ -89,7 +89,7 @@ impl Desk<'_> {
         let Some(detail) = self.detail.as_ref() else { return Ok(()) };
         let (id, task) = (detail.item.item_id, detail.item.task_id);
         let sha256 = detail.item.action_sha256.clone().unwrap_or_default();
-        self.app.decide(id, Said::here(verdict, reason, &sha256)).await?;
+        self.app.decide(id, DecisionInput::at_terminal(verdict, reason, &sha256)).await?;
         self.note(id, verdict);
         if verdict == Verdict::Retry {
             self.expected = task;
@@ -170,7 +170,7 @@ impl Desk<'_> {
             self.notice = "There is no approval of this session whose grace still runs.".into();
             return Ok(());
         };
-        if let Err(error) = self.app.take_back(id).await {
+        if let Err(error) = self.app.revoke_approval(id).await {
             self.notice = format!("Not done: {error:#}");
             return Ok(());
         }

@@ -61,18 +61,18 @@ pub struct Recipient {
 
 /// A word of a person, wherever it came in.
 #[derive(Debug, Clone)]
-pub struct Said {
-    pub verdict: Verdict,
+pub struct DecisionInput {
+    pub kind: Verdict,
     pub reason: String,
-    pub door: Door,
+    pub channel: Door,
     /// Of the action they saw.
-    pub sha256: String,
-    pub file: Option<String>,
+    pub seen_sha256: String,
+    pub file_digest: Option<String>,
 }
 
-impl Said {
-    pub fn here(verdict: Verdict, reason: &str, sha256: &str) -> Self {
-        Self { verdict, reason: reason.to_owned(), door: Door::Cli, sha256: sha256.to_owned(), file: None }
+impl DecisionInput {
+    pub fn at_terminal(kind: Verdict, reason: &str, sha256: &str) -> Self {
+        Self { kind, reason: reason.to_owned(), channel: Door::Cli, seen_sha256: sha256.to_owned(), file_digest: None }
     }
 }
 
@@ -86,7 +86,7 @@ impl App {
     }
 
     /// The same, and behind them what is snoozed.
-    pub async fn all_items(&self) -> anyhow::Result<Vec<ItemRow>> {
+    pub async fn list_open_items(&self) -> anyhow::Result<Vec<ItemRow>> {
         let now = self.clock.now();
         let mut items = self.store.read(|reader| reader.open_items()).await?;
         items.sort_by_key(|item| item.snooze_until.is_some_and(|until| until > now));
@@ -94,7 +94,7 @@ impl App {
     }
 
     /// Steps that wait for a cap, the grace, room in the queue or the end of a pause.
-    pub async fn set_aside(&self) -> anyhow::Result<Vec<RunRow>> {
+    pub async fn list_deferred_runs(&self) -> anyhow::Result<Vec<RunRow>> {
         let now = self.clock.now();
         Ok(self.store.read(move |reader| reader.deferred_runs(now)).await?)
     }
@@ -157,7 +157,7 @@ impl App {
         detail.on_yes = match (&detail.action, detail.item.kind) {
             (Some(row), _) => {
                 let account = self.config.accounts.iter().find(|account| account.name == row.action.account);
-                on_yes(&row.action, account.map(|account| &account.kind))
+                describe_approval_effect(&row.action, account.map(|account| &account.kind))
             }
             (None, ItemKind::RuleProposal) => {
                 "it is written into the learned part of rules/priority.yml; `adjutant rules rollback` takes it back"
@@ -172,18 +172,18 @@ impl App {
     pub async fn answer(&self, reference: &str, verdict: Verdict, reason: &str) -> anyhow::Result<ItemId> {
         anyhow::ensure!(verdict != Verdict::Approve, "an approval names what was seen");
         let item_id = self.item_named(reference).await?;
-        self.decide(item_id, Said::here(verdict, reason, "")).await?;
+        self.decide(item_id, DecisionInput::at_terminal(verdict, reason, "")).await?;
         Ok(item_id)
     }
 
     /// A yes at this terminal to exactly what was shown, and to nothing that became of it since.
     pub async fn approve(&self, seen: &ItemRow) -> anyhow::Result<Vec<RunId>> {
         let sha256 = seen.action_sha256.as_deref().unwrap_or_default();
-        self.decide(seen.item_id, Said::here(Verdict::Approve, "", sha256)).await
+        self.decide(seen.item_id, DecisionInput::at_terminal(Verdict::Approve, "", sha256)).await
     }
 
     /// The runs that go on because of it; the daemon, or the next `once`, works them.
-    pub async fn decide(&self, item_id: ItemId, said: Said) -> anyhow::Result<Vec<RunId>> {
+    pub async fn decide(&self, item_id: ItemId, said: DecisionInput) -> anyhow::Result<Vec<RunId>> {
         let (kind, runs) = self.record_decision(item_id, said).await?;
         if kind == ItemKind::RuleProposal {
             self.adopt_approved_proposals().await?;
@@ -192,33 +192,33 @@ impl App {
     }
 
     /// Stores it and nothing more: what kind of item it was on, and the runs that go on.
-    async fn record_decision(&self, item_id: ItemId, said: Said) -> anyhow::Result<(ItemKind, Vec<RunId>)> {
+    async fn record_decision(&self, item_id: ItemId, said: DecisionInput) -> anyhow::Result<(ItemKind, Vec<RunId>)> {
         let now = self.clock.now();
         let charter = self.charter();
         let (item, epoch) = self.store.read(move |reader| Ok((reader.item(item_id)?, reader.epoch()?))).await?;
         let item = item.ok_or_else(|| NotFound(format!("there is no item {item_id}")))?;
-        if said.verdict == Verdict::Approve
+        if said.kind == Verdict::Approve
             && let Some(action_id) = item.action_id
         {
             charter.ensure_whole()?;
             let row = self.store.read(move |reader| reader.action(action_id)).await?.context("the effect is gone")?;
             if row.action.terms.as_ref().is_some_and(|terms| terms.policy != charter.version) {
-                self.rejudge(&row).await?;
+                self.reevaluate_action(&row).await?;
                 return Err(StoreError::Refused("the policy has changed since it was asked; look at it again".into()))?;
             }
         }
         let grace = charter.approvals.grace_seconds;
         let decision = Decision {
             item_id,
-            kind: said.verdict,
+            kind: said.kind,
             who: "person".into(),
             reason: said.reason,
             at: now,
-            channel: said.door,
-            sha256: said.sha256,
+            channel: said.channel,
+            sha256: said.seen_sha256,
             release_at: (grace > 0).then(|| now.plus(Duration::seconds(i64::from(grace)))),
             epoch,
-            file_sha256: said.file,
+            file_sha256: said.file_digest,
         };
         match self.store.write(Write::DecideItem(Box::new(decision))).await? {
             Receipt::Runs(runs) => Ok((item.kind, runs)),
@@ -230,7 +230,7 @@ impl App {
     pub async fn edit_action(&self, item_id: ItemId, subject: &str, text: &str) -> anyhow::Result<ItemId> {
         self.charter().ensure_whole()?;
         let now = self.clock.now();
-        let (item, row, mail) = self.asked(item_id).await?;
+        let (item, row, mail) = self.load_item_with_action(item_id).await?;
         let generation = row.action.generation + 1;
         let mut action = row.action.clone();
         action.generation = generation;
@@ -243,7 +243,7 @@ impl App {
         action.arguments.retain(|argument| argument.name == Argument::RECIPIENTS);
         action.arguments.push(Argument::new("subject", Origin::Person));
         action.arguments.push(Argument::new(Argument::TEXT, Origin::Person));
-        let (action, class, reason) = self.propose(action, mail.as_ref(), now)?;
+        let (action, class, reason) = self.evaluate_for_approval(action, mail.as_ref(), now)?;
         let charter = self.charter();
         let output = item.body.get("planned").cloned().unwrap_or_default();
         let mut asked =
@@ -257,7 +257,7 @@ impl App {
         Ok(new_id)
     }
 
-    async fn asked(&self, item_id: ItemId) -> anyhow::Result<(ItemRow, OutboxRow, Option<Mail>)> {
+    async fn load_item_with_action(&self, item_id: ItemId) -> anyhow::Result<(ItemRow, OutboxRow, Option<Mail>)> {
         let found = self.store.read(move |reader| {
             let Some(item) = reader.item(item_id)? else { return Ok(None) };
             let Some(row) = item.action_id.map(|id| reader.action(id)).transpose()?.flatten() else { return Ok(None) };
@@ -268,7 +268,7 @@ impl App {
     }
 
     /// Judges an action anew, with the terms a person would agree to.
-    fn propose(
+    fn evaluate_for_approval(
         &self,
         action: Action,
         mail: Option<&Mail>,
@@ -298,11 +298,11 @@ impl App {
     }
 
     /// What a new policy makes of an action that waits.
-    async fn rejudge(&self, row: &OutboxRow) -> anyhow::Result<()> {
+    async fn reevaluate_action(&self, row: &OutboxRow) -> anyhow::Result<()> {
         let now = self.clock.now();
         let mail_id = row.action.mail_id;
         let mail = self.store.read(move |reader| mail_id.map(|id| reader.mail(id)).transpose()).await?.flatten();
-        let judged = match self.propose(row.action.clone(), mail.as_ref(), now) {
+        let judged = match self.evaluate_for_approval(row.action.clone(), mail.as_ref(), now) {
             Ok((action, class, reason)) => {
                 ReevaluatedAction { action: Box::new(action), class, denied: None, reason, at: now }
             }
@@ -319,13 +319,13 @@ impl App {
     }
 
     /// Asks anew about everything that was asked under another policy; how many.
-    pub async fn rejudge_pending(&self) -> anyhow::Result<usize> {
+    pub async fn reevaluate_parked_actions(&self) -> anyhow::Result<usize> {
         let Ok(EffectPolicy { version, .. }) = self.charter_or_problem() else { return Ok(0) };
         let parked = self.store.read(|reader| reader.parked_actions()).await?;
         let stale = |row: &&OutboxRow| row.action.terms.as_ref().is_some_and(|terms| terms.policy != version);
         let stale: Vec<&OutboxRow> = parked.iter().filter(stale).collect();
         for row in &stale {
-            match self.rejudge(row).await {
+            match self.reevaluate_action(row).await {
                 // It waits as it is: an answer to it is refused, for its policy is not the one in force.
                 Err(error) if is_unreadable(&error) => tracing::warn!("an action that waits could not be judged again"),
                 outcome => outcome?,
@@ -340,12 +340,12 @@ impl App {
     }
 
     /// Takes an approval back while its grace runs.
-    pub async fn take_back(&self, item_id: ItemId) -> anyhow::Result<()> {
+    pub async fn revoke_approval(&self, item_id: ItemId) -> anyhow::Result<()> {
         self.store.write(Write::RevokeApproval { item_id, who: "person".into(), at: self.clock.now() }).await?;
         Ok(())
     }
 
-    pub async fn journal(&self, limit: usize) -> anyhow::Result<Vec<JournalRow>> {
+    pub async fn list_undoable_effects(&self, limit: usize) -> anyhow::Result<Vec<JournalRow>> {
         Ok(self.store.read(move |reader| reader.undoable_effects(limit)).await?)
     }
 
@@ -359,14 +359,14 @@ impl App {
     }
 
     /// Brings the queue's files and the database together, and acts on the decisions dropped there.
-    pub async fn tend_queue(&self) -> anyhow::Result<Looked> {
+    pub async fn reconcile_queue(&self) -> anyhow::Result<Looked> {
         let queue = Queue::at(self.home.queue());
         let now = self.clock.now();
         let looked = queue.reconcile(&self.store, now).await?;
         for dropped in &looked.dropped {
-            match self.record_decision(dropped.item_id, said(dropped)).await {
+            match self.record_decision(dropped.item_id, decision_from_file(dropped)).await {
                 Ok(_) => queue.done_with(dropped)?,
-                Err(error) if is_final(&error) => queue.refuse(dropped, &format!("{error:#}"), now)?,
+                Err(error) if is_permanent_refusal(&error) => queue.refuse(dropped, &format!("{error:#}"), now)?,
                 // A full disk is no answer to a person's word: the file stays, and is tried again at the next look.
                 Err(error) => {
                     tracing::warn!(
@@ -384,7 +384,7 @@ impl App {
     }
 
     /// Voids what waited too long. What will soon, to be told once.
-    pub async fn mind_the_time(&self) -> anyhow::Result<Vec<ItemRow>> {
+    pub async fn expire_overdue_items(&self) -> anyhow::Result<Vec<ItemRow>> {
         let now = self.clock.now();
         let due = self.store.read(move |reader| reader.unannounced_expiring_items(now)).await?;
         let expired = self.store.read(move |reader| reader.has_overdue_items(now)).await?;
@@ -405,22 +405,22 @@ fn is_unreadable(error: &anyhow::Error) -> bool {
 }
 
 /// Whether a decision can never count, whenever it is tried.
-fn is_final(error: &anyhow::Error) -> bool {
+fn is_permanent_refusal(error: &anyhow::Error) -> bool {
     let refused = matches!(error.downcast_ref(), Some(StoreError::Refused(_) | StoreError::NotFound(_)));
     refused || error.downcast_ref::<NotFound>().is_some()
 }
 
-fn said(dropped: &Dropped) -> Said {
-    Said {
-        verdict: dropped.verdict,
+fn decision_from_file(dropped: &Dropped) -> DecisionInput {
+    DecisionInput {
+        kind: dropped.verdict,
         reason: dropped.reason.clone(),
-        door: Door::File,
-        sha256: dropped.action_sha256.clone(),
-        file: Some(dropped.digest.clone()),
+        channel: Door::File,
+        seen_sha256: dropped.action_sha256.clone(),
+        file_digest: Some(dropped.digest.clone()),
     }
 }
 
-fn on_yes(action: &Action, account: Option<&AccountKind>) -> String {
+fn describe_approval_effect(action: &Action, account: Option<&AccountKind>) -> String {
     match &action.effect {
         Effect::Send { .. } if !account.is_some_and(AccountKind::transmits) => {
             "it is saved in Sent, not transmitted: the account has no transport (sendmail)".into()
