@@ -111,7 +111,7 @@ impl App {
     pub async fn item_detail(&self, reference: &str) -> anyhow::Result<ItemDetail> {
         let id = self.item_named(reference).await?;
         let own = self.config.me.addresses.clone();
-        let charter = self.charter();
+        let charter = self.load_policy();
         let now = self.clock.now();
         let found = self.store.read(move |reader| {
             let Some(item) = reader.item(id)? else { return Ok(None) };
@@ -194,7 +194,7 @@ impl App {
     /// Stores it and nothing more: what kind of item it was on, and the runs that go on.
     async fn record_decision(&self, item_id: ItemId, said: DecisionInput) -> anyhow::Result<(ItemKind, Vec<RunId>)> {
         let now = self.clock.now();
-        let charter = self.charter();
+        let charter = self.load_policy();
         let (item, epoch) = self.store.read(move |reader| Ok((reader.item(item_id)?, reader.epoch()?))).await?;
         let item = item.ok_or_else(|| NotFound(format!("there is no item {item_id}")))?;
         if said.kind == Verdict::Approve
@@ -228,7 +228,7 @@ impl App {
 
     /// Other words make another action, which is asked about in turn. The new item.
     pub async fn edit_action(&self, item_id: ItemId, subject: &str, text: &str) -> anyhow::Result<ItemId> {
-        self.charter().ensure_whole()?;
+        self.load_policy().ensure_whole()?;
         let now = self.clock.now();
         let (item, row, mail) = self.load_item_with_action(item_id).await?;
         let generation = row.action.generation + 1;
@@ -244,7 +244,7 @@ impl App {
         action.arguments.push(Argument::new("subject", Origin::Person));
         action.arguments.push(Argument::new(Argument::TEXT, Origin::Person));
         let (action, class, reason) = self.evaluate_for_approval(action, mail.as_ref(), now)?;
-        let charter = self.charter();
+        let charter = self.load_policy();
         let output = item.body.get("planned").cloned().unwrap_or_default();
         let mut asked =
             approval_request::new_approval_item(&action, class, &reason, &output, mail.as_ref(), &charter, now);
@@ -274,7 +274,7 @@ impl App {
         mail: Option<&Mail>,
         now: Instant,
     ) -> anyhow::Result<(Action, crate::model::RiskClass, String)> {
-        let charter = self.charter();
+        let charter = self.load_policy();
         let situation = PolicyContext {
             mode: crate::model::AccountMode::Active,
             mail,
@@ -320,7 +320,7 @@ impl App {
 
     /// Asks anew about everything that was asked under another policy; how many.
     pub async fn reevaluate_parked_actions(&self) -> anyhow::Result<usize> {
-        let Ok(EffectPolicy { version, .. }) = self.charter_or_problem() else { return Ok(0) };
+        let Ok(EffectPolicy { version, .. }) = self.try_load_policy() else { return Ok(0) };
         let parked = self.store.read(|reader| reader.parked_actions()).await?;
         let stale = |row: &&OutboxRow| row.action.terms.as_ref().is_some_and(|terms| terms.policy != version);
         let stale: Vec<&OutboxRow> = parked.iter().filter(stale).collect();
@@ -351,7 +351,7 @@ impl App {
 
     /// Takes an R1 effect back; in words what came of it.
     pub async fn undo_effect(&self, action_id: ActionId) -> anyhow::Result<String> {
-        let outbox = self.outbox()?;
+        let outbox = self.build_outbox()?;
         for account in &self.config.accounts {
             outbox.register_mailbox(account.name.clone(), self.open_mailbox(account));
         }

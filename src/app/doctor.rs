@@ -81,7 +81,7 @@ impl App {
         let worker = self.worker_pid();
         let audit = self.verify_audit().await?;
         let witness = self.witness_health().await?;
-        let policy_broken = self.charter_or_problem().err();
+        let policy_broken = self.try_load_policy().err();
         let policy_missing = self.is_policy_file_missing().await?;
         let model = self.model_health().await?;
         let now = self.clock.now();

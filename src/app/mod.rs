@@ -13,6 +13,7 @@ mod maildir;
 mod memory;
 mod nightly;
 mod plan;
+mod policy;
 mod preview;
 mod rank;
 mod reference;
@@ -21,7 +22,6 @@ mod restore;
 mod runs;
 mod samples;
 mod tasks;
-mod trust;
 mod why;
 mod worker;
 

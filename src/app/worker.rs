@@ -205,8 +205,8 @@ impl App {
         let last_good = self.home.last_good_rules();
         let rules = RulesWatch::start(self.home.rules_file(), &last_good, stop.clone()).subscribe();
         self.begin_epoch().await?;
-        let charter = watch::Sender::new(Arc::new(self.charter()));
-        let outbox = self.outbox_following(charter.subscribe())?;
+        let charter = watch::Sender::new(Arc::new(self.load_policy()));
+        let outbox = self.build_outbox_with_policy(charter.subscribe())?;
         self.note_policy_file().await?;
         self.reevaluate_parked_actions().await?;
         let mut intakes = Vec::new();
@@ -422,7 +422,7 @@ impl Worker {
     /// Follows `rules/policy.yml`; what waits for a person is asked anew under a new one. While the file is broken, what
     /// waits stays as it was asked.
     pub async fn reload_policy(&self) -> anyhow::Result<()> {
-        let (charter, problem) = match self.app.charter_or_problem() {
+        let (charter, problem) = match self.app.try_load_policy() {
             Ok(charter) => (charter, None),
             Err(problem) => (EffectPolicy::broken(), Some(problem)),
         };

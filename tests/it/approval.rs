@@ -288,21 +288,21 @@ async fn silence_means_no_and_a_snooze_does_not_put_it_off() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pause_holds_everything_until_it_ends() {
     let house = asked("one");
-    house.app().await.pause(true).await.unwrap();
+    house.app().await.set_paused(true).await.unwrap();
     house.once().await;
     assert_eq!(house.drafts(), [""; 0]);
     let waits = house.app().await.list_deferred_runs().await.unwrap();
     assert!(waits.iter().all(|run| run.waits_for == "was paused") && !waits.is_empty(), "{waits:?}");
-    house.app().await.pause(false).await.unwrap();
+    house.app().await.set_paused(false).await.unwrap();
     house.clock.advance(5);
     house.once().await;
     assert_eq!(house.drafts().len(), 1);
     approve_first(&house.app().await).await.unwrap();
-    house.app().await.pause(true).await.unwrap();
+    house.app().await.set_paused(true).await.unwrap();
     house.clock.advance(60);
     house.once().await;
     assert_eq!(house.sent(), [""; 0]);
-    house.app().await.pause(false).await.unwrap();
+    house.app().await.set_paused(false).await.unwrap();
     house.clock.advance(60);
     house.once().await;
     assert_eq!(house.sent().len(), 1);

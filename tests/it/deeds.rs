@@ -185,7 +185,7 @@ impl Yard {
         house.post(&house.letter("one").verified().question());
         house.once().await;
         let app = house.app().await;
-        let outbox = app.outbox().unwrap();
+        let outbox = app.build_outbox().unwrap();
         let mailbox = Arc::new(Faulty::default());
         outbox.register_mailbox(AccountId::from(WORK), mailbox.clone());
         let task = app.task_named("1").await.unwrap().task.task_id;
@@ -236,7 +236,7 @@ impl Yard {
 
     pub(crate) async fn ask_about(&self, action: Action) -> Asked {
         let now = self.now();
-        let charter = self.app.charter();
+        let charter = self.app.load_policy();
         let step = action.step.clone();
         let action = approval_request::bind_approval_terms(action, &charter, now, &step);
         let class = RiskClass::R2;

@@ -393,7 +393,7 @@ pub(crate) struct Rig {
 
 impl Rig {
     fn shipped(app: &App) -> Self {
-        let outbox = app.outbox().unwrap();
+        let outbox = app.build_outbox().unwrap();
         for account in &app.config.accounts {
             if let AccountKind::Maildir { path, .. } = &account.kind {
                 outbox.register_mailbox(

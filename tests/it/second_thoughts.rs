@@ -163,7 +163,7 @@ impl Desk {
             Word::Done => TaskEditKind::Done,
             Word::Reword => TaskEditKind::Objective("Something else entirely".into()),
             Word::Redate => TaskEditKind::Deadline(None, None),
-            Word::Pause => return app.pause(true).await.unwrap(),
+            Word::Pause => return app.set_paused(true).await.unwrap(),
             Word::Observe => return set_mode(app, AccountMode::Observe).await,
         };
         app.edit_task(&task.to_string(), wish, "on second thoughts").await.unwrap();
@@ -171,7 +171,7 @@ impl Desk {
 
     /// Takes a pause or an observing account back.
     async fn relents(&self) {
-        self.yard.app.pause(false).await.unwrap();
+        self.yard.app.set_paused(false).await.unwrap();
         set_mode(&self.yard.app, AccountMode::Active).await;
     }
 

@@ -115,7 +115,7 @@ pub(super) async fn audit(app: &App, screen: Screen) -> anyhow::Result<ExitCode>
 }
 
 pub(super) async fn pause(app: &App, screen: Screen, on: bool) -> anyhow::Result<()> {
-    app.pause(on).await?;
+    app.set_paused(on).await?;
     screen.answer(&serde_json::json!({ "paused": on }), |screen| {
         screen.line(if on {
             "Paused: no effect is carried out until `adjutant resume`. Mail is still read."

@@ -165,7 +165,7 @@ fn warn_of_rules(current: &rules::CurrentRules) -> io::Result<()> {
 }
 
 fn warn_of_policy(app: &App) -> io::Result<()> {
-    let Err(problem) = app.charter_or_problem() else { return Ok(()) };
+    let Err(problem) = app.try_load_policy() else { return Ok(()) };
     let problem = problem.lines().next().unwrap_or_default();
     complain_of(&format!(
         "{} is broken: {problem}. Until it is mended nobody knows what you allow, so nothing is done: every effect waits, mail is still read.",

@@ -17,11 +17,11 @@ const POLICY_SEEN: &str = "policy_file_seen";
 
 impl App {
     /// The policy in force. Under a broken file nothing above R0 is carried out.
-    pub fn charter(&self) -> EffectPolicy {
-        self.charter_or_problem().unwrap_or_else(|_| EffectPolicy::broken())
+    pub fn load_policy(&self) -> EffectPolicy {
+        self.try_load_policy().unwrap_or_else(|_| EffectPolicy::broken())
     }
 
-    pub fn charter_or_problem(&self) -> Result<EffectPolicy, String> {
+    pub fn try_load_policy(&self) -> Result<EffectPolicy, String> {
         match regular_file::read_to_string(&self.home.policy_file()) {
             Ok(text) => EffectPolicy::parse(&text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(EffectPolicy::default()),
@@ -45,12 +45,15 @@ impl App {
     }
 
     /// An outbox under the policy as it stands now, serving no mailbox yet.
-    pub fn outbox(&self) -> anyhow::Result<Outbox> {
-        let (_, charter) = watch::channel(Arc::new(self.charter()));
-        self.outbox_following(charter)
+    pub fn build_outbox(&self) -> anyhow::Result<Outbox> {
+        let (_, charter) = watch::channel(Arc::new(self.load_policy()));
+        self.build_outbox_with_policy(charter)
     }
 
-    pub(super) fn outbox_following(&self, charter: watch::Receiver<Arc<EffectPolicy>>) -> anyhow::Result<Outbox> {
+    pub(super) fn build_outbox_with_policy(
+        &self,
+        charter: watch::Receiver<Arc<EffectPolicy>>,
+    ) -> anyhow::Result<Outbox> {
         let (epoch, restored) = self.store.read_blocking(|reader| Ok((reader.epoch()?, reader.last_restore()?)))?;
         let setting = OutboxSettings {
             files: self.home.files(),
@@ -66,7 +69,7 @@ impl App {
     }
 
     /// Holds every effect at once, or lets them go.
-    pub async fn pause(&self, on: bool) -> anyhow::Result<()> {
+    pub async fn set_paused(&self, on: bool) -> anyhow::Result<()> {
         self.store.write(Write::SetPaused { on, at: self.clock.now() }).await?;
         Ok(())
     }
