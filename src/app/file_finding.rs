@@ -2,7 +2,7 @@
 
 use std::{fs, io, path::Path};
 
-use super::{App, Finding, FindingCode, restore::epoch_problem};
+use super::{App, Finding, FindingCode, integrity::epoch_problem};
 use crate::{
     config::{AccountConfig, AccountKind},
     regular_file,

@@ -8,6 +8,7 @@ mod file_finding;
 mod finding;
 mod gmail;
 mod import;
+mod integrity;
 mod mail;
 mod maildir;
 mod memory;
@@ -18,7 +19,6 @@ mod preview;
 mod rank;
 mod reference;
 mod report;
-mod restore;
 mod runs;
 mod samples;
 mod tasks;
@@ -36,6 +36,7 @@ pub use eval::{EvalKind, Letter, evaluate};
 pub use finding::{Finding, FindingCode, Waiting};
 pub use gmail::PendingSignIn;
 pub use import::{ImportReport, Progress};
+pub use integrity::WitnessHealth;
 pub use mail::{MailDetail, Search};
 pub use memory::REBUILD;
 pub use nightly::{
@@ -45,7 +46,6 @@ pub use plan::{PlanInput, Planned};
 pub use preview::{Preview, PreviewLine};
 pub use reference::{BadInput, NotFound};
 pub use report::{Outcome, Report, TaskLine, next_step};
-pub use restore::WitnessHealth;
 pub use runs::RunDetail;
 pub use tasks::{NewTask, TaskDetail};
 pub use why::Why;
@@ -100,7 +100,7 @@ impl App {
             nightly_lock: Arc::default(),
         };
         app.sync_configured_accounts().await?;
-        app.find_witness().await?;
+        app.attach_witness().await?;
         Ok(app)
     }
 

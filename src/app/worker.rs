@@ -204,7 +204,7 @@ impl App {
         let stop = CancellationToken::new();
         let last_good = self.home.last_good_rules();
         let rules = RulesWatch::start(self.home.rules_file(), &last_good, stop.clone()).subscribe();
-        self.begin_epoch().await?;
+        self.start_epoch_if_restored().await?;
         let charter = watch::Sender::new(Arc::new(self.load_policy()));
         let outbox = self.build_outbox_with_policy(charter.subscribe())?;
         self.note_policy_file().await?;

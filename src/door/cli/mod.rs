@@ -134,7 +134,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     warn_of_policy(&app)?;
     warn_of_model(&app, &cli.command)?;
     let outcome = with_reminders(&app, screen, cli.command).await;
-    app.note_outside().await;
+    app.record_audit_head().await;
     outcome
 }
 

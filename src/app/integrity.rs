@@ -32,11 +32,11 @@ pub struct WitnessHealth {
 impl App {
     /// Finds the witness of this home, and anchors a chain that never was. Only a home that has just been made, or one from
     /// before there was a witness, has such a chain.
-    pub(super) async fn find_witness(&mut self) -> anyhow::Result<()> {
+    pub(super) async fn attach_witness(&mut self) -> anyhow::Result<()> {
         let Some(chain) = self.store.read_blocking(|reader| reader.audit_chain())? else { return Ok(()) };
         self.witness = Witness::for_home(self.config.state.as_deref(), chain.home_id());
         if !chain.anchored {
-            self.note_outside().await;
+            self.record_audit_head().await;
         }
         Ok(())
     }
@@ -46,7 +46,7 @@ impl App {
     }
 
     /// Notes the newest line of the audit outside the database. What a command did is done, so failing is only said.
-    pub async fn note_outside(&self) {
+    pub async fn record_audit_head(&self) {
         // The head of a database that was taken away would be noted beside the one that is there now.
         if self.check_data_folder().is_err() {
             return;
@@ -72,22 +72,22 @@ impl App {
 
     /// Detects that the data were put back from a copy and then starts a new epoch: approvals are void, open effects are
     /// looked for, accounts observe.
-    pub(super) async fn begin_epoch(&self) -> anyhow::Result<()> {
+    pub(super) async fn start_epoch_if_restored(&self) -> anyhow::Result<()> {
         let epoch = self.store.read(|reader| reader.epoch()).await?;
         let path = self.home.epoch_file();
         let seen = read_epoch(&path)?;
         let evidence = self.evidence();
         let ahead = match &seen {
-            Seen::Epoch(seen) if *seen > epoch => Some(format!("data/epoch says {seen}, the database {epoch}")),
-            Seen::Damaged => Some("data/epoch is damaged".into()),
-            Seen::Epoch(_) | Seen::Nothing => None,
+            EpochFile::Epoch(seen) if *seen > epoch => Some(format!("data/epoch says {seen}, the database {epoch}")),
+            EpochFile::Damaged => Some("data/epoch is damaged".into()),
+            EpochFile::Epoch(_) | EpochFile::Missing => None,
         };
         let doubt = match ahead {
             Some(ahead) => Some(ahead),
             None => evidence.detect_restore(&self.store).await?,
         };
         let Some(reason) = doubt else {
-            if seen != Seen::Epoch(epoch) && epoch > 0 {
+            if seen != EpochFile::Epoch(epoch) && epoch > 0 {
                 write_epoch(&path, epoch).context("the epoch could not be written")?;
             }
             return self.witness.trim_send_log().or_else(|error| {
@@ -95,7 +95,7 @@ impl App {
                 Ok(())
             });
         };
-        let file = if let Seen::Epoch(seen) = seen { seen } else { 0 };
+        let file = if let EpochFile::Epoch(seen) = seen { seen } else { 0 };
         let epoch = epoch.max(file).max(evidence.witnessed_epoch().unwrap_or(0)) + 1;
         tracing::warn!(
             "the data were restored from a copy ({reason}). Approvals are void, effects under way are looked for, \
@@ -110,17 +110,17 @@ impl App {
 }
 
 #[derive(PartialEq, Eq)]
-enum Seen {
-    Nothing,
+enum EpochFile {
+    Missing,
     Epoch(i64),
     Damaged,
 }
 
-fn read_epoch(path: &Path) -> anyhow::Result<Seen> {
+fn read_epoch(path: &Path) -> anyhow::Result<EpochFile> {
     match regular_file::read_to_string(path) {
-        Ok(text) => Ok(text.trim().parse().map_or(Seen::Damaged, Seen::Epoch)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Seen::Nothing),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(Seen::Damaged),
+        Ok(text) => Ok(text.trim().parse().map_or(EpochFile::Damaged, EpochFile::Epoch)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(EpochFile::Missing),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(EpochFile::Damaged),
         Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
     }
 }
@@ -128,8 +128,8 @@ fn read_epoch(path: &Path) -> anyhow::Result<Seen> {
 /// Returns what is wrong with the file of the epoch; none when it can be read, or is not there.
 pub(super) fn epoch_problem(path: &Path) -> Option<String> {
     match read_epoch(path) {
-        Ok(Seen::Nothing | Seen::Epoch(_)) => None,
-        Ok(Seen::Damaged) => Some(format!("{} is damaged", path.display())),
+        Ok(EpochFile::Missing | EpochFile::Epoch(_)) => None,
+        Ok(EpochFile::Damaged) => Some(format!("{} is damaged", path.display())),
         Err(error) => Some(format!("{error:#}")),
     }
 }
