@@ -109,7 +109,7 @@ impl App {
     }
 
     pub async fn item_detail(&self, reference: &str) -> anyhow::Result<ItemDetail> {
-        let id = self.item_named(reference).await?;
+        let id = self.find_item_id(reference).await?;
         let own = self.config.me.addresses.clone();
         let charter = self.load_policy();
         let now = self.clock.now();
@@ -171,7 +171,7 @@ impl App {
     /// A word at this terminal on the item of this number or id; a yes is for [`App::approve`].
     pub async fn answer(&self, reference: &str, verdict: Verdict, reason: &str) -> anyhow::Result<ItemId> {
         anyhow::ensure!(verdict != Verdict::Approve, "an approval names what was seen");
-        let item_id = self.item_named(reference).await?;
+        let item_id = self.find_item_id(reference).await?;
         self.decide(item_id, DecisionInput::at_terminal(verdict, reason, "")).await?;
         Ok(item_id)
     }

@@ -17,10 +17,10 @@ pub struct NotFound(pub String);
 pub struct BadInput(pub String);
 
 /// Shorter beginnings of an id say too little.
-const SHORTEST_PREFIX: usize = 6;
+const SHORTEST_ID_PART: usize = 6;
 
 impl App {
-    pub async fn task_named(&self, reference: &str) -> anyhow::Result<TaskRow> {
+    pub async fn find_task(&self, reference: &str) -> anyhow::Result<TaskRow> {
         let text = reference.trim().trim_start_matches('#').to_uppercase();
         let found = if let Ok(number) = text.parse::<i64>() {
             self.store.read(move |reader| reader.task_by_number(number)).await?
@@ -28,14 +28,14 @@ impl App {
             self.store.read(move |reader| reader.task(id)).await?
         } else {
             let rows = self.store.read(|reader| reader.tasks(true, usize::MAX)).await?;
-            only(rows, &text, |row| row.task.task_id.to_string())?
+            find_unique_by_id_part(rows, &text, |row| row.task.task_id.to_string())?
         };
         found.ok_or_else(|| {
             NotFound(format!("there is no task '{reference}'; `adjutant tasks list --all` shows all")).into()
         })
     }
 
-    pub fn mail_named(reference: &str) -> anyhow::Result<MailId> {
+    pub fn parse_mail_id(reference: &str) -> anyhow::Result<MailId> {
         let number = reference.trim().trim_start_matches('#').trim_start_matches("mail:");
         let id = number.parse().map(MailId);
         id.map_err(|_| {
@@ -43,20 +43,20 @@ impl App {
         })
     }
 
-    pub async fn run_named(&self, reference: &str) -> anyhow::Result<RunId> {
+    pub async fn find_run_id(&self, reference: &str) -> anyhow::Result<RunId> {
         let text = reference.trim().to_uppercase();
         if let Ok(id) = text.parse() {
             return Ok(id);
         }
         let rows = self.store.read(|reader| reader.runs(None, usize::MAX)).await?;
-        let found = only(rows, &text, |row| row.run_id.to_string())?;
+        let found = find_unique_by_id_part(rows, &text, |row| row.run_id.to_string())?;
         found
             .map(|row| row.run_id)
             .ok_or_else(|| NotFound(format!("there is no run '{reference}'; `adjutant runs list` shows them")).into())
     }
 
     /// The item with this number or id. A number is its item's for life, so it names the same one whatever came since.
-    pub async fn item_named(&self, reference: &str) -> anyhow::Result<ItemId> {
+    pub async fn find_item_id(&self, reference: &str) -> anyhow::Result<ItemId> {
         let text = reference.trim().trim_start_matches('#').to_uppercase();
         if let Ok(id) = text.parse() {
             return Ok(id);
@@ -64,7 +64,7 @@ impl App {
         let found = if let Ok(number) = text.parse::<i64>() {
             self.store.read(move |reader| reader.item_by_number(number)).await?
         } else {
-            only(self.list_open_items().await?, &text, |row| row.item_id.to_string())?
+            find_unique_by_id_part(self.list_open_items().await?, &text, |row| row.item_id.to_string())?
         };
         found
             .map(|row| row.item_id)
@@ -73,8 +73,8 @@ impl App {
 }
 
 /// The one whose id begins or ends like this. Ids of one second begin alike, so people use the end.
-fn only<T>(rows: Vec<T>, part: &str, id: impl Fn(&T) -> String) -> Result<Option<T>, NotFound> {
-    if part.len() < SHORTEST_PREFIX {
+fn find_unique_by_id_part<T>(rows: Vec<T>, part: &str, id: impl Fn(&T) -> String) -> Result<Option<T>, NotFound> {
+    if part.len() < SHORTEST_ID_PART {
         return Ok(None);
     }
     let mut matching: Vec<T> =

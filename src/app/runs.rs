@@ -31,7 +31,7 @@ impl App {
     }
 
     async fn record(&self, reference: &str) -> anyhow::Result<RunRecord> {
-        let run_id = self.run_named(reference).await?;
+        let run_id = self.find_run_id(reference).await?;
         let record = self.store.read(move |reader| reader.run(run_id)).await?;
         record.ok_or_else(|| NotFound(format!("there is no run '{reference}'; `adjutant runs list` shows them")).into())
     }

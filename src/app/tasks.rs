@@ -54,7 +54,7 @@ impl App {
     }
 
     pub async fn task_detail(&self, reference: &str) -> anyhow::Result<TaskDetail> {
-        let row = self.task_named(reference).await?;
+        let row = self.find_task(reference).await?;
         let (id, mail_id) = (row.task.task_id, row.mail_id);
         let now = self.clock.now();
         let detail = self.store.read(move |reader| {
@@ -73,7 +73,7 @@ impl App {
 
     /// Does what the person wishes; the task after it.
     pub async fn edit_task(&self, reference: &str, wish: TaskEditKind, why: &str) -> anyhow::Result<TaskRow> {
-        let row = self.task_named(reference).await?;
+        let row = self.find_task(reference).await?;
         self.apply_edit(row.task.task_id, row.account, wish, why).await
     }
 
@@ -89,7 +89,7 @@ impl App {
         let edit = TaskEdit { task_id, account, user, kind: wish, why, at, remind_at };
         let receipt = self.store.write(Write::EditTask(Box::new(edit))).await?;
         let changed = if let Receipt::Task(changed) = receipt { changed } else { task_id };
-        self.task_named(&changed.to_string()).await
+        self.find_task(&changed.to_string()).await
     }
 
     /// When the reminder of a task comes after its deadline was changed.

@@ -30,7 +30,7 @@ pub struct Why {
 
 impl App {
     pub async fn why(&self, reference: &str) -> anyhow::Result<Why> {
-        let row = self.task_named(reference).await?;
+        let row = self.find_task(reference).await?;
         let (id, mail_id) = (row.task.task_id, row.mail_id);
         let (facts, mail, follow_ups) = self
             .store

@@ -159,7 +159,7 @@ impl Person {
         // A number names what it named.
         let now = self.show(&app, number).await;
         assert_eq!(message(&now), message(&seen), "number {number} is another message now");
-        let named = app.item_named(&number.to_string()).await.unwrap();
+        let named = app.find_item_id(&number.to_string()).await.unwrap();
         let digest = if self.below(2) == 0 { &seen } else { &now }["action_sha256"].as_str().map(str::to_owned);
         let said = app.approve(&ItemRow { item_id: named, action_sha256: digest, ..looked_at }).await;
         self.note(if said.is_ok() { "approved" } else { "refused" });

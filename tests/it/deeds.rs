@@ -188,7 +188,7 @@ impl Yard {
         let outbox = app.build_outbox().unwrap();
         let mailbox = Arc::new(Faulty::default());
         outbox.register_mailbox(AccountId::from(WORK), mailbox.clone());
-        let task = app.task_named("1").await.unwrap().task.task_id;
+        let task = app.find_task("1").await.unwrap().task.task_id;
         let mail = app.store.read(|reader| reader.mail(MailId(1))).await.unwrap().unwrap();
         Self { house, app, outbox, mailbox, task, mail, key: "k".into() }
     }

@@ -85,7 +85,7 @@ async fn a_task_by_hand_is_walked_to_done_and_back_under_its_number() {
     for objective in ["Buy milk", "Call Anna", "Buy milk"] {
         app.add_task(NewTask { objective: objective.into(), ..NewTask::default() }).await.unwrap();
     }
-    let first = app.task_named("1").await.unwrap();
+    let first = app.find_task("1").await.unwrap();
     assert_eq!((first.task.status, first.task.source.as_str()), (Status::Ready, "chat:local"));
     app.edit_task("2", TaskEditKind::Done, "said done").await.unwrap();
     let history = app.task_detail("2").await.unwrap().history;
@@ -95,13 +95,13 @@ async fn a_task_by_hand_is_walked_to_done_and_back_under_its_number() {
         .map(|entry| format!("{} {}", entry.to, entry.who))
         .collect();
     assert_eq!(walked, ["NEW person", "READY person", "IN_PROGRESS person", "DONE person"]);
-    let ended = app.task_named("2").await.unwrap();
+    let ended = app.find_task("2").await.unwrap();
     house.clock.advance(60);
     let again = app.edit_task("2", TaskEditKind::Reopen, "").await.unwrap();
     assert_ne!(again.task.task_id, ended.task.task_id);
     assert_eq!((again.number, again.task.objective.as_str()), (Some(2), "Call Anna"));
     assert_eq!(again.task.context.more["reopened_from"], ended.task.task_id.to_string());
-    let old = app.task_named(&ended.task.task_id.to_string()).await.unwrap();
+    let old = app.find_task(&ended.task.task_id.to_string()).await.unwrap();
     assert_eq!((old.task.status, old.number), (Status::Done, None));
     // The next number is a new one, and the old row cannot be reopened a second time.
     assert_eq!(
@@ -122,9 +122,9 @@ async fn undo_goes_back_to_where_the_task_stood() {
     house.post(&house.letter("one").question());
     house.once().await;
     let app = house.app().await;
-    assert_eq!(app.task_named("1").await.unwrap().task.status, Status::InProgress);
+    assert_eq!(app.find_task("1").await.unwrap().task.status, Status::InProgress);
     for wish in [TaskEditKind::Cancel, TaskEditKind::Done] {
-        let before = app.task_named("1").await.unwrap();
+        let before = app.find_task("1").await.unwrap();
         app.edit_task("1", wish.clone(), "").await.unwrap();
         house.clock.advance(60);
         let after = app.edit_task("1", TaskEditKind::Reopen, "").await.unwrap();

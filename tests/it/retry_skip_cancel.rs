@@ -143,7 +143,7 @@ async fn a_decision_counts_once() {
     app.answer(&item, Verdict::Skip, "").await.unwrap();
     let error = app.answer(&item, Verdict::Cancel, "").await.unwrap_err();
     assert!(format!("{error:#}").contains("decided already"), "{error:#}");
-    assert_eq!(app.task_named("1").await.unwrap().task.status, Status::InProgress);
+    assert_eq!(app.find_task("1").await.unwrap().task.status, Status::InProgress);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -21,20 +21,20 @@ pub(super) async fn mail(app: &App, screen: Screen, command: Option<MailCommand>
                     .table(&["mail", "account", "from", "subject", "state", "reason"], rows.iter().map(line).collect())
             })
         }
-        MailCommand::Show { mail } => show(screen, &app.mail_detail(App::mail_named(&mail)?).await?),
+        MailCommand::Show { mail } => show(screen, &app.mail_detail(App::parse_mail_id(&mail)?).await?),
         MailCommand::NotATask { mail, reason } => {
-            let id = App::mail_named(&mail)?;
+            let id = App::parse_mail_id(&mail)?;
             app.not_a_task(id, &reason).await?;
             after(app, screen, &mail).await
         }
         MailCommand::MakeTask { mail, reason } => {
-            let id = App::mail_named(&mail)?;
+            let id = App::parse_mail_id(&mail)?;
             app.make_task(id, &reason).await?;
             app.finish_runs().await?;
             after(app, screen, &mail).await
         }
         MailCommand::Mute { mail, off } => {
-            let words = app.mute(App::mail_named(&mail)?, !off).await?;
+            let words = app.mute(App::parse_mail_id(&mail)?, !off).await?;
             after_saying(app, screen, &mail, Some(&words)).await
         }
         MailCommand::Accounts => {
@@ -91,7 +91,7 @@ async fn after(app: &App, screen: Screen, mail: &str) -> anyhow::Result<()> {
 }
 
 async fn after_saying(app: &App, screen: Screen, mail: &str, muted: Option<&str>) -> anyhow::Result<()> {
-    let detail = app.mail_detail(App::mail_named(mail)?).await?;
+    let detail = app.mail_detail(App::parse_mail_id(mail)?).await?;
     let id = detail.row.mail_id;
     let teaches = app.log_and_explain_correction(move |correction| correction.mail_id == Some(id)).await?;
     screen.answer(&After { row: &detail.row, muted, teaches: teaches.as_deref() }, |screen| {

@@ -44,7 +44,7 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
             if let Some(text) = due {
                 wishes.push(deadline_wish(app, &text)?);
             }
-            let mut row = app.task_named(&task).await?;
+            let mut row = app.find_task(&task).await?;
             for wish in wishes {
                 row = app.edit_task(&task, wish, &reason).await?;
             }
@@ -56,7 +56,7 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
             let wish = TaskEditKind::InstructStep { step: "send_reply".into(), words: text.join(" ") };
             let id = app.edit_task(&task, wish, "answered").await?.task.task_id;
             app.finish_runs().await?;
-            changed(screen, &app.task_named(&id.to_string()).await?, "is written; `adjutant hitl` shows it")
+            changed(screen, &app.find_task(&id.to_string()).await?, "is written; `adjutant hitl` shows it")
         }
         TasksCommand::Snooze { task, until } => {
             let until = if until == "none" { None } else { Some(app.until(&until)?) };

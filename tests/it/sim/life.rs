@@ -161,7 +161,7 @@ impl Life {
         if self.is_right(app, wish, seen).await || self.coin(id, 5) >= NOTICES {
             return;
         }
-        let mail = App::mail_named(&seen.mail).unwrap();
+        let mail = App::parse_mail_id(&seen.mail).unwrap();
         let facts = match (wish, &seen.task) {
             (Wish::Level(level), Some(task)) => {
                 app.edit_task(task, TaskEditKind::Priority(level), "").await.unwrap();
@@ -191,7 +191,7 @@ impl Life {
     async fn deal_with_a_stranger(&self, app: &App, id: &str, seen: &Seen) {
         let Some(task) = &seen.task else { return };
         if self.coin(id, 7) < 50 {
-            app.not_a_task(App::mail_named(&seen.mail).unwrap(), "").await.unwrap();
+            app.not_a_task(App::parse_mail_id(&seen.mail).unwrap(), "").await.unwrap();
         } else if seen.level != "low" {
             app.edit_task(task, TaskEditKind::Priority(Priority::Low), "").await.unwrap();
         }

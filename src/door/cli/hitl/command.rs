@@ -189,7 +189,7 @@ pub(super) async fn edit(
 }
 
 pub(super) async fn snooze(app: &App, screen: Screen, item: &str, until: &str) -> anyhow::Result<()> {
-    let id = app.item_named(item).await?;
+    let id = app.find_item_id(item).await?;
     let until = if until == "none" { None } else { Some(app.until(until)?) };
     app.snooze_item(id, until).await?;
     let detail = app.item_detail(&id.to_string()).await?;
@@ -204,7 +204,7 @@ pub(super) async fn snooze(app: &App, screen: Screen, item: &str, until: &str) -
 
 /// An item whose grace still runs, or an effect of the journal.
 pub(super) async fn undo(app: &App, screen: Screen, reference: &str) -> anyhow::Result<()> {
-    let told = if let Ok(id) = app.item_named(reference).await
+    let told = if let Ok(id) = app.find_item_id(reference).await
         && app.item_detail(&id.to_string()).await.is_ok()
     {
         app.revoke_approval(id).await?;
