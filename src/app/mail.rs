@@ -23,13 +23,13 @@ pub struct MailDetail {
 
 /// What a search found, and why not by meaning when it was not.
 #[derive(Debug, Default)]
-pub struct Search {
+pub struct SearchResults {
     pub found: Vec<Found>,
     pub trouble: Option<String>,
 }
 
 impl App {
-    pub async fn mails(&self, state: Option<MailState>, limit: usize) -> anyhow::Result<Vec<LedgerRow>> {
+    pub async fn list_mails(&self, state: Option<MailState>, limit: usize) -> anyhow::Result<Vec<LedgerRow>> {
         Ok(self.store.read(move |reader| reader.ledger_rows(state, limit)).await?)
     }
 
@@ -47,12 +47,12 @@ impl App {
             .ok_or_else(|| NotFound(format!("there is no mail {mail_id}; `adjutant mail list` shows them")).into())
     }
 
-    pub async fn not_a_task(&self, mail_id: MailId, why: &str) -> anyhow::Result<()> {
+    pub async fn mark_not_a_task(&self, mail_id: MailId, why: &str) -> anyhow::Result<()> {
         self.edit_mail(mail_id, MailEditKind::NotATask, why).await.map(drop)
     }
 
     /// Mutes the sender of a mail, or no longer. Returns what that means, in words.
-    pub async fn mute(&self, mail_id: MailId, muted: bool) -> anyhow::Result<String> {
+    pub async fn set_sender_muted(&self, mail_id: MailId, muted: bool) -> anyhow::Result<String> {
         let wish = if muted { MailEditKind::Mute } else { MailEditKind::Unmute };
         self.edit_mail(mail_id, wish, "").await?;
         let row = self.mail_detail(mail_id).await?.row;
@@ -127,8 +127,8 @@ impl App {
     }
 
     /// By words and by meaning, in every account of the person; each is asked for itself.
-    pub async fn search(&self, text: &str, limit: usize) -> anyhow::Result<Search> {
-        let mut search = Search::default();
+    pub async fn search(&self, text: &str, limit: usize) -> anyhow::Result<SearchResults> {
+        let mut search = SearchResults::default();
         for account in self.store.read(|reader| reader.account_ids()).await? {
             let question = Question {
                 account: &account,

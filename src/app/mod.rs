@@ -37,12 +37,12 @@ pub use finding::{Finding, FindingCode, Waiting};
 pub use gmail::PendingSignIn;
 pub use import::{ImportReport, Progress};
 pub use integrity::WitnessHealth;
-pub use mail::{MailDetail, Search};
+pub use mail::{MailDetail, SearchResults};
 pub use memory::REBUILD;
 pub use nightly::{
     DiffLine, DigestReport, NightlyReport, ReflectOutcome, RulesVersionDetail, WhatIfChange, WhatIfReport,
 };
-pub use plan::{PlanInput, Planned};
+pub use plan::{PlanInput, PlanOutput};
 pub use preview::{Preview, PreviewLine};
 pub use reference::{BadInput, NotFound};
 pub use report::{Outcome, Report, TaskLine, next_step};

@@ -22,7 +22,7 @@ pub struct PlanInput {
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Planned {
+pub struct PlanOutput {
     pub id: serde_json::Value,
     pub is_task: bool,
     pub score: f64,
@@ -34,11 +34,11 @@ impl App {
     pub fn read_eml(&self, raw: &[u8]) -> anyhow::Result<(Mail, Reading)> {
         let servers = self.config.accounts.iter().flat_map(|account| account.trusted_servers.clone()).collect();
         let (raw, trust) = (raw.to_vec(), TrustedServers { servers });
-        self.read_under_guard(move || Ok(Some(parse_mail(&raw, &trust)?)))?.context("the mail was not read")
+        self.read_with_time_limit(move || Ok(Some(parse_mail(&raw, &trust)?)))?.context("the mail was not read")
     }
 
     /// Gets a mail and plans it, on a thread that is given up when it takes too long. None where there is none to plan.
-    pub(super) fn read_under_guard(
+    pub(super) fn read_with_time_limit(
         &self,
         mail: impl FnOnce() -> anyhow::Result<Option<Mail>> + Send + 'static,
     ) -> anyhow::Result<Option<(Mail, Reading)>> {
@@ -51,7 +51,7 @@ impl App {
         GuardedParser::default().run_within_budget(work)?
     }
 
-    pub fn plan_line(&self, input: PlanInput) -> anyhow::Result<Planned> {
+    pub fn plan_line(&self, input: PlanInput) -> anyhow::Result<PlanOutput> {
         let PlanInput { id, text, eml } = input;
         let mail: Box<dyn FnOnce() -> anyhow::Result<Option<Mail>> + Send> = match (text, eml) {
             (Some(text), None) => {
@@ -61,8 +61,8 @@ impl App {
             (None, Some(eml)) => Box::new(move || Ok(Some(parse_mail(eml.as_bytes(), &TrustedServers::default())?))),
             _ => anyhow::bail!("give either \"text\" or \"eml\""),
         };
-        let (_, reading) = self.read_under_guard(mail)?.context("the mail was not read")?;
-        Ok(Planned {
+        let (_, reading) = self.read_with_time_limit(mail)?.context("the mail was not read")?;
+        Ok(PlanOutput {
             id,
             is_task: !reading.tasks.is_empty(),
             score: reading.score,

@@ -81,7 +81,7 @@ impl App {
                 continue;
             };
             let trust = trust.clone();
-            let read = self.read_under_guard(move || {
+            let read = self.read_with_time_limit(move || {
                 let mail = parse_mail(&entry.bytes, &trust)?;
                 let recent = mail.date.unwrap_or(entry.arrived_at) >= since;
                 Ok(Some(mail).filter(|_| entry.direction == Direction::In && recent))
@@ -116,10 +116,10 @@ impl App {
         let trust = TrustedServers { servers: account.trusted_servers.clone() };
         while !left.is_empty() {
             let reader = Arc::clone(&gmail);
-            let read = tokio::task::spawn_blocking(move || read_some(&reader, left)).await?;
+            let read = tokio::task::spawn_blocking(move || fetch_batch(&reader, left)).await?;
             for (found, raw) in read.mails {
                 let (trust, incoming) = (trust.clone(), found.direction == Direction::In);
-                let read = self.read_under_guard(move || {
+                let read = self.read_with_time_limit(move || {
                     let mail = parse_mail(&raw.context("it cannot be had")?, &trust)?;
                     Ok(Some(mail).filter(|_| incoming))
                 });
@@ -155,19 +155,19 @@ impl App {
             reading.tasks.clear();
             reading.reason = NEVER_TOUCH_REASON.into();
         }
-        preview.take(mail, &reading, |facts| rules.rules.rank(facts, now), account, now);
+        preview.add_reading(mail, &reading, |facts| rules.rules.rank(facts, now), account, now);
     }
 }
 
-struct ReadSome {
+struct FetchedBatch {
     /// Without content: it cannot be read.
     mails: Vec<(Found, Option<Vec<u8>>)>,
     left: Vec<Found>,
     trouble: Option<SourceError>,
 }
 
-fn read_some(gmail: &crate::source::gmail::GmailSource, wanted: Vec<Found>) -> ReadSome {
-    let mut read = ReadSome { mails: Vec::new(), left: wanted.clone(), trouble: None };
+fn fetch_batch(gmail: &crate::source::gmail::GmailSource, wanted: Vec<Found>) -> FetchedBatch {
+    let mut read = FetchedBatch { mails: Vec::new(), left: wanted.clone(), trouble: None };
     gmail.fetch_each(wanted, &mut |found, raw| match raw {
         Err(error) if error.is_mailbox_wide() => {
             read.trouble.get_or_insert(error);
@@ -184,7 +184,7 @@ fn read_some(gmail: &crate::source::gmail::GmailSource, wanted: Vec<Found>) -> R
 }
 
 impl Preview {
-    fn take(
+    fn add_reading(
         &mut self,
         mail: &Mail,
         reading: &Reading,

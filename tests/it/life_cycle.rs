@@ -135,9 +135,9 @@ async fn live(house: &House, nth: usize, act: &Act) {
         }
         Act::Edit(number, wish) => edit(&app, &number.to_string(), wish).await,
         Act::Decide(verdict) => decide(&app, *verdict).await,
-        Act::NotATask(mail) => app.not_a_task(MailId((*mail).into()), "").await,
+        Act::NotATask(mail) => app.mark_not_a_task(MailId((*mail).into()), "").await,
         Act::MakeTask(mail) => app.make_task(MailId((*mail).into()), "").await.map(drop),
-        Act::Mute(mail, on) => app.mute(MailId((*mail).into()), *on).await.map(drop),
+        Act::Mute(mail, on) => app.set_sender_muted(MailId((*mail).into()), *on).await.map(drop),
         Act::Mode(active) => {
             set_mode(&app, if *active { AccountMode::Active } else { AccountMode::Observe }).await;
             Ok(())

@@ -14,14 +14,14 @@ async fn not_a_task_takes_it_back_and_voids_what_was_pending() {
     house.post(&house.letter("one").question());
     house.once().await;
     let app = house.app().await;
-    app.not_a_task(MailId(1), "spam to me").await.unwrap();
+    app.mark_not_a_task(MailId(1), "spam to me").await.unwrap();
     assert_eq!(house.sql("SELECT state, reason FROM ledger"), [["no_task", "a person said: not a task"]]);
     assert_eq!(house.sql("SELECT status FROM tasks"), [["CANCELLED"]]);
     assert_eq!(
         house.sql("SELECT kind, from_value, to_value, why FROM correction"),
         [["not_a_task", "task", "no_task", "spam to me"]]
     );
-    let again = app.not_a_task(MailId(1), "").await.unwrap_err();
+    let again = app.mark_not_a_task(MailId(1), "").await.unwrap_err();
     assert!(format!("{again:#}").contains("no task to take back"), "{again:#}");
     house.must_be_sound().await;
 }
@@ -49,7 +49,7 @@ async fn a_mail_can_be_a_task_again_after_it_was_none() {
     house.post(&house.letter("one").question());
     house.once().await;
     let app = house.app().await;
-    app.not_a_task(MailId(1), "").await.unwrap();
+    app.mark_not_a_task(MailId(1), "").await.unwrap();
     house.clock.advance(60);
     app.make_task(MailId(1), "I was wrong").await.unwrap();
     app.finish_runs().await.unwrap();
@@ -65,14 +65,14 @@ async fn a_muted_sender_opens_no_task_until_unmuted() {
     house.post(&house.letter("one").question());
     house.once().await;
     let app = house.app().await;
-    app.mute(MailId(1), true).await.unwrap();
+    app.set_sender_muted(MailId(1), true).await.unwrap();
     house.post(&house.letter("two").question());
     house.once().await;
     assert_eq!(
         house.sql("SELECT state, reason FROM ledger WHERE mail_id = 2"),
         [["no_task", "a person muted this sender"]]
     );
-    app.mute(MailId(1), false).await.unwrap();
+    app.set_sender_muted(MailId(1), false).await.unwrap();
     house.post(&house.letter("three").question());
     house.once().await;
     assert_eq!(house.sql_one("SELECT state FROM ledger WHERE mail_id = 3"), "task");
@@ -194,7 +194,7 @@ async fn muting_a_forged_mail_does_not_mute_the_person_whose_name_it_bears() {
     let house = House::active();
     house.post(&house.letter("forged").question());
     house.once().await;
-    let said = house.app().await.mute(MailId(1), true).await.unwrap();
+    let said = house.app().await.set_sender_muted(MailId(1), true).await.unwrap();
     assert!(said.contains("verified mail of tom@bakerand.example still opens tasks"), "{said}");
     house.post(&house.letter("forged-again").question());
     house.post(&house.letter("genuine").verified().question());
@@ -204,9 +204,9 @@ async fn muting_a_forged_mail_does_not_mute_the_person_whose_name_it_bears() {
     // Muted by a mail of their own, they are, whoever vouches; and a forged one does not undo it.
     let genuine = house.sql_one("SELECT mail_id FROM ledger WHERE source_key LIKE '%genuine%'").parse().unwrap();
     let app = house.app().await;
-    let said = app.mute(MailId(genuine), true).await.unwrap();
+    let said = app.set_sender_muted(MailId(genuine), true).await.unwrap();
     assert!(said.contains("its mail opens no task"), "{said}");
-    app.mute(MailId(1), true).await.unwrap();
+    app.set_sender_muted(MailId(1), true).await.unwrap();
     drop(app);
     house.post(&house.letter("later").verified().question());
     house.once().await;

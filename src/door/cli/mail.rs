@@ -7,7 +7,7 @@ use super::{
     screen::{Screen, cell, shown},
 };
 use crate::{
-    app::{App, MailDetail, Search},
+    app::{App, MailDetail, SearchResults},
     memory::Found,
     store::value::LedgerRow,
 };
@@ -15,7 +15,7 @@ use crate::{
 pub(super) async fn mail(app: &App, screen: Screen, command: Option<MailCommand>) -> anyhow::Result<()> {
     match command.unwrap_or(MailCommand::List { state: None, limit: 50 }) {
         MailCommand::List { state, limit } => {
-            let rows = app.mails(state, limit).await?;
+            let rows = app.list_mails(state, limit).await?;
             screen.answer(&rows, |screen| {
                 screen
                     .table(&["mail", "account", "from", "subject", "state", "reason"], rows.iter().map(line).collect())
@@ -24,7 +24,7 @@ pub(super) async fn mail(app: &App, screen: Screen, command: Option<MailCommand>
         MailCommand::Show { mail } => show(screen, &app.mail_detail(App::parse_mail_id(&mail)?).await?),
         MailCommand::NotATask { mail, reason } => {
             let id = App::parse_mail_id(&mail)?;
-            app.not_a_task(id, &reason).await?;
+            app.mark_not_a_task(id, &reason).await?;
             after(app, screen, &mail).await
         }
         MailCommand::MakeTask { mail, reason } => {
@@ -34,7 +34,7 @@ pub(super) async fn mail(app: &App, screen: Screen, command: Option<MailCommand>
             after(app, screen, &mail).await
         }
         MailCommand::Mute { mail, off } => {
-            let words = app.mute(App::parse_mail_id(&mail)?, !off).await?;
+            let words = app.set_sender_muted(App::parse_mail_id(&mail)?, !off).await?;
             after_saying(app, screen, &mail, Some(&words)).await
         }
         MailCommand::Accounts => {
@@ -151,7 +151,7 @@ pub(super) async fn search(app: &App, screen: Screen, text: &str, rebuild: bool,
             });
         }
     }
-    let Search { found, trouble } = app.search(text, limit).await?;
+    let SearchResults { found, trouble } = app.search(text, limit).await?;
     screen.answer(&found, |screen| {
         if let Some(trouble) = &trouble {
             screen.line(&format!("Found by words only: {}", shown(trouble, 200)))?;

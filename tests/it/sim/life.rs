@@ -168,7 +168,7 @@ impl Life {
                 app.task_detail(task).await.unwrap().facts
             }
             (Wish::Never, Some(_)) => {
-                app.not_a_task(mail, "").await.unwrap();
+                app.mark_not_a_task(mail, "").await.unwrap();
                 app.store.read(move |reader| reader.mail_facts(mail)).await.unwrap()
             }
             (Wish::Always, None) => {
@@ -191,7 +191,7 @@ impl Life {
     async fn deal_with_a_stranger(&self, app: &App, id: &str, seen: &Seen) {
         let Some(task) = &seen.task else { return };
         if self.coin(id, 7) < 50 {
-            app.not_a_task(App::parse_mail_id(&seen.mail).unwrap(), "").await.unwrap();
+            app.mark_not_a_task(App::parse_mail_id(&seen.mail).unwrap(), "").await.unwrap();
         } else if seen.level != "low" {
             app.edit_task(task, TaskEditKind::Priority(Priority::Low), "").await.unwrap();
         }
