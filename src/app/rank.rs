@@ -6,11 +6,11 @@ use crate::{
     store::{StoreError, Write, value::Rerank},
 };
 
-const VERSION: &str = "rules_version";
+const RANKED_RULES_VERSION: &str = "rules_version";
 
 impl App {
     /// How many tasks changed their level.
-    pub async fn rerank(&self, rules: &RuleSet, why: &str) -> anyhow::Result<usize> {
+    pub async fn rerank_tasks(&self, rules: &RuleSet, why: &str) -> anyhow::Result<usize> {
         let tasks = self.store.read(|reader| reader.rankable_tasks()).await?;
         let now = self.clock.now();
         let mut changed = 0;
@@ -40,14 +40,14 @@ impl App {
     }
 
     /// Ranks again when the rules are not those of the last time.
-    pub async fn rerank_if_new(&self, rules: &RuleSet) -> anyhow::Result<usize> {
-        let last = self.store.read(|reader| reader.setting(VERSION)).await?;
+    pub async fn rerank_if_rules_changed(&self, rules: &RuleSet) -> anyhow::Result<usize> {
+        let last = self.store.read(|reader| reader.setting(RANKED_RULES_VERSION)).await?;
         if last.as_deref() == Some(rules.version()) {
             return Ok(0);
         }
-        let changed = self.rerank(rules, "the rules have changed").await?;
+        let changed = self.rerank_tasks(rules, "the rules have changed").await?;
         let value = rules.version().to_owned();
-        self.store.write(Write::StoreSetting { name: VERSION.into(), value }).await?;
+        self.store.write(Write::StoreSetting { name: RANKED_RULES_VERSION.into(), value }).await?;
         Ok(changed)
     }
 }

@@ -366,7 +366,7 @@ impl Worker {
         }
         self.engine.wait_until_idle().await;
         let rules = Arc::clone(&self.rules.borrow().rules);
-        self.app.rerank_if_new(&rules).await?;
+        self.app.rerank_if_rules_changed(&rules).await?;
         let trouble = self.tend_or_say().await?;
         troubles.extend(trouble.filter(|trouble| !troubles.contains(trouble)));
         let tended = self.app.tend_memory().await?;

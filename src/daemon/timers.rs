@@ -48,7 +48,7 @@ pub(super) async fn rerank_daily(shared: DaemonContext) {
             }
         }
         let rules = Arc::clone(&shared.worker.rules.borrow().rules);
-        match app.rerank(&rules, "a new day").await {
+        match app.rerank_tasks(&rules, "a new day").await {
             Ok(changed) => tracing::info!(changed, "open tasks were ranked again"),
             Err(error) => tracing::warn!(error = format!("{error:#}"), "tasks could not be ranked again"),
         }

@@ -201,7 +201,7 @@ impl App {
 
     /// Of a broken file the last good set counts, and that has ranked everything already.
     pub(super) async fn rerank_by_current_rules(&self) -> anyhow::Result<usize> {
-        self.rerank_if_new(&self.load_rules().rules).await
+        self.rerank_if_rules_changed(&self.load_rules().rules).await
     }
 
     /// What a night that was cut off had written already: it does not study twice.
