@@ -262,7 +262,7 @@ fn no_order_of_acts_breaks_the_life_cycle() {
 
 async fn everything_done_can_be_done_again(house: &House) {
     let app = house.app().await;
-    for run in app.runs(None, 1000).await.unwrap() {
+    for run in app.list_runs(None, 1000).await.unwrap() {
         let replay = app.replay(&run.run_id.to_string()).await.unwrap();
         // What failed then does not fail now: the node was mended.
         let faulty =

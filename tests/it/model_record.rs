@@ -34,7 +34,7 @@ async fn a_replay_makes_no_calls_with_the_model_on_or_off() {
             house.write("adjutant.toml", &config);
         }
         let app = house.app().await;
-        for run in app.runs(None, 1000).await.unwrap() {
+        for run in app.list_runs(None, 1000).await.unwrap() {
             let replay = app.replay(&run.run_id.to_string()).await.unwrap();
             assert!(replay.identical, "{} {:?}: {:?}", run.run_id, run.kind, replay.checkpoints);
             assert_eq!(replay.calls_made, 0);
@@ -51,7 +51,7 @@ async fn a_run_without_a_model_replays_with_one() {
     let server = Server::kind();
     with_model(&house, &server, "");
     let app = house.app().await;
-    for run in app.runs(None, 1000).await.unwrap() {
+    for run in app.list_runs(None, 1000).await.unwrap() {
         assert!(app.replay(&run.run_id.to_string()).await.unwrap().identical, "{}", run.run_id);
     }
     assert_eq!(server.count(), 0);
@@ -75,7 +75,7 @@ async fn two_mails_about_one_invoice_read_at_once_are_one_task() {
     assert_eq!(house.sql("SELECT state FROM ledger ORDER BY state"), [["linked"], ["task"]]);
     assert_eq!(house.count("tasks"), 1);
     let app = house.app().await;
-    for run in app.runs(None, 1000).await.unwrap() {
+    for run in app.list_runs(None, 1000).await.unwrap() {
         let replay = app.replay(&run.run_id.to_string()).await.unwrap();
         assert!(replay.identical, "{} {:?}: {:?}", run.run_id, run.kind, replay.checkpoints);
     }

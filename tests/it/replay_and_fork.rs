@@ -10,7 +10,7 @@ async fn every_run_of_the_samples_replays_identically_with_no_calls() {
     house.once().await;
     let before = house.dump();
     let app = house.app().await;
-    let runs = app.runs(None, 1000).await.unwrap();
+    let runs = app.list_runs(None, 1000).await.unwrap();
     assert!(runs.len() > 35, "{}", runs.len());
     for run in runs {
         let replay = app.replay(&run.run_id.to_string()).await.unwrap();

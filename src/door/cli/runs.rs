@@ -15,7 +15,7 @@ use crate::{app::App, store::value::RunRow};
 pub(super) async fn runs(app: &App, screen: Screen, command: Option<RunsCommand>) -> anyhow::Result<ExitCode> {
     match command.unwrap_or(RunsCommand::List { status: None, limit: 50 }) {
         RunsCommand::List { status, limit } => {
-            let rows = app.runs(status, limit).await?;
+            let rows = app.list_runs(status, limit).await?;
             screen.answer(&rows, |screen| {
                 screen.table(
                     &["run", "kind", "about", "status", "node", "steps", "reason"],
