@@ -48,7 +48,7 @@ pub use reference::{BadInput, NotFound};
 pub use report::{Outcome, Report, TaskLine, next_step};
 pub use runs::RunDetail;
 pub use tasks::{NewTask, TaskDetail};
-pub use why::Why;
+pub use why::PriorityExplanation;
 pub use worker::{BackfillProgress, FollowedAccount, MailLocation, Worker, WorkerEvent, WorkerLockHeld};
 
 use crate::{

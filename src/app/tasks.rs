@@ -44,7 +44,7 @@ pub struct NewTask {
 }
 
 impl App {
-    pub async fn tasks(&self, all: bool, limit: usize) -> anyhow::Result<Vec<TaskRow>> {
+    pub async fn list_tasks(&self, all: bool, limit: usize) -> anyhow::Result<Vec<TaskRow>> {
         let now = self.clock.now();
         let mut rows = self.store.read(move |reader| reader.tasks(all, limit)).await?;
         if !all {
@@ -84,7 +84,7 @@ impl App {
         wish: TaskEditKind,
         why: &str,
     ) -> anyhow::Result<TaskRow> {
-        let remind_at = self.moved_reminder(task_id, &wish).await?;
+        let remind_at = self.reminder_time_after_edit(task_id, &wish).await?;
         let (user, why, at) = (self.user.clone(), why.to_owned(), self.clock.now());
         let edit = TaskEdit { task_id, account, user, kind: wish, why, at, remind_at };
         let receipt = self.store.write(Write::EditTask(Box::new(edit))).await?;
@@ -93,7 +93,7 @@ impl App {
     }
 
     /// When the reminder of a task comes after its deadline was changed.
-    async fn moved_reminder(&self, task_id: TaskId, wish: &TaskEditKind) -> anyhow::Result<Option<Instant>> {
+    async fn reminder_time_after_edit(&self, task_id: TaskId, wish: &TaskEditKind) -> anyhow::Result<Option<Instant>> {
         let TaskEditKind::Deadline(deadline, due) = wish else { return Ok(None) };
         let facts = self.store.read(move |reader| reader.task_facts(task_id)).await?;
         let kind = facts.map(|facts| facts.kind).unwrap_or_default();
@@ -122,7 +122,7 @@ impl App {
         let task_id = TaskId::derive(now, &[LOCAL_ACCOUNT, &objective, &token]);
         let kind = if asked.is_some() { TaskKind::Reminder } else { TaskKind::Request };
         let due = new.deadline.as_ref().map(|(_, at)| *at);
-        let facts = self.facts_by_hand(&objective, kind, due);
+        let facts = self.facts_of_typed_task(&objective, kind, due);
         let remind = asked.is_some().then(|| {
             let deadline = new.deadline.as_ref().map(|(text, _)| text.as_str());
             let asked = ReminderRequest { kind: kind.as_str(), due, deadline, me: &self.config.me, now };
@@ -152,7 +152,7 @@ impl App {
         }
     }
 
-    fn facts_by_hand(&self, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
+    fn facts_of_typed_task(&self, objective: &str, kind: TaskKind, due_at: Option<Instant>) -> Facts {
         let own = self.config.me.addresses.first().cloned().unwrap_or_default();
         Facts {
             sender_domain: own.rsplit_once('@').map_or(String::new(), |(_, domain)| domain.to_owned()),
@@ -176,9 +176,9 @@ impl App {
     }
 
     /// A date as a person types it.
-    pub fn deadline(&self, typed: &str) -> anyhow::Result<(String, Instant)> {
+    pub fn parse_deadline(&self, typed: &str) -> anyhow::Result<(String, Instant)> {
         let when = crate::reading::parse_typed_date(typed, &self.config.me, self.clock.now());
-        when.filter(|(_, at)| !names_another_year(typed, at.utc().with_timezone(&self.config.me.time_zone))).ok_or_else(
+        when.filter(|(_, at)| !has_misread_number(typed, at.utc().with_timezone(&self.config.me.time_zone))).ok_or_else(
             || {
                 BadInput(format!(
                 "'{typed}' is no time to come that I understand; try 2026-11-20, \"2026-11-20 17:00\" or \"friday 5pm\""
@@ -189,10 +189,10 @@ impl App {
     }
 
     /// A time to come as a person types it: a date, or "90m", "2h", "3d", "1w" from now.
-    pub fn until(&self, typed: &str) -> anyhow::Result<Instant> {
-        match from_now(typed) {
+    pub fn parse_future_time(&self, typed: &str) -> anyhow::Result<Instant> {
+        match parse_duration(typed) {
             Some(wait) => Ok(self.clock.now().plus(wait)),
-            None => Ok(self.deadline(typed)?.1),
+            None => Ok(self.parse_deadline(typed)?.1),
         }
     }
 
@@ -213,7 +213,7 @@ impl App {
     }
 
     /// For after they were shown, never before: a kill in between shows one twice, and loses none.
-    pub async fn reminders_shown(&self, reminders: &[ReminderRow]) -> anyhow::Result<()> {
+    pub async fn mark_reminders_shown(&self, reminders: &[ReminderRow]) -> anyhow::Result<()> {
         let (now, zone) = (self.clock.now(), self.config.me.time_zone);
         let shown = |row: &ReminderRow| ShownReminder {
             action_id: row.action_id,
@@ -232,13 +232,13 @@ fn reminder_output(remind: &NewReminder) -> serde_json::Map<String, serde_json::
 }
 
 /// Whether a number was typed that is neither the year nor the hour that was understood: "1 Jan 99999" is not 1 Jan.
-fn names_another_year(typed: &str, at: chrono::DateTime<chrono_tz::Tz>) -> bool {
+fn has_misread_number(typed: &str, at: chrono::DateTime<chrono_tz::Tz>) -> bool {
     let understood = [at.format("%Y").to_string(), at.format("%H%M").to_string()];
     let mut numbers = typed.split(|c: char| !c.is_ascii_digit()).filter(|number| number.len() >= 4);
     numbers.any(|number| !understood.iter().any(|known| known == number))
 }
 
-fn from_now(typed: &str) -> Option<chrono::Duration> {
+fn parse_duration(typed: &str) -> Option<chrono::Duration> {
     /// Longer waits are dates, and mistakes.
     const MOST: i64 = 10_000;
     let typed = typed.trim().trim_start_matches("in ").trim();
@@ -255,7 +255,7 @@ fn from_now(typed: &str) -> Option<chrono::Duration> {
 
 #[cfg(test)]
 mod tests {
-    use super::from_now;
+    use super::parse_duration;
 
     #[test]
     fn waits_are_numbers_with_a_unit() {
@@ -274,7 +274,7 @@ mod tests {
             ("tomorrow 9am", None),
             ("", None),
         ] {
-            assert_eq!(from_now(typed).map(|wait| wait.num_minutes()), minutes, "{typed}");
+            assert_eq!(parse_duration(typed).map(|wait| wait.num_minutes()), minutes, "{typed}");
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::{
 };
 
 #[derive(Debug, Serialize)]
-pub struct Why {
+pub struct PriorityExplanation {
     pub task: TaskRow,
     /// What the rules in force say now.
     pub trace: Trace,
@@ -29,7 +29,7 @@ pub struct Why {
 }
 
 impl App {
-    pub async fn why(&self, reference: &str) -> anyhow::Result<Why> {
+    pub async fn why(&self, reference: &str) -> anyhow::Result<PriorityExplanation> {
         let row = self.find_task(reference).await?;
         let (id, mail_id) = (row.task.task_id, row.mail_id);
         let (facts, mail, follow_ups) = self
@@ -49,7 +49,7 @@ impl App {
                 facts.account
             )
         });
-        Ok(Why {
+        Ok(PriorityExplanation {
             trace: rules.rules.trace(&facts, self.clock.now()),
             set_by_hand: row.hand_ranked,
             sender,

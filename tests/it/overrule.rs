@@ -36,7 +36,7 @@ async fn make_task_opens_one_and_only_where_there_is_none() {
     app.make_task(MailId(1), "it is one to me").await.unwrap();
     app.finish_runs().await.unwrap();
     assert_eq!(house.sql_one("SELECT state FROM ledger"), "task");
-    let open = app.tasks(false, 10).await.unwrap();
+    let open = app.list_tasks(false, 10).await.unwrap();
     assert_eq!(open.len(), 1);
     assert_ne!(open[0].task.status, Status::New);
     assert!(app.make_task(MailId(1), "").await.is_err());
@@ -53,7 +53,7 @@ async fn a_mail_can_be_a_task_again_after_it_was_none() {
     house.clock.advance(60);
     app.make_task(MailId(1), "I was wrong").await.unwrap();
     app.finish_runs().await.unwrap();
-    let open = app.tasks(false, 10).await.unwrap();
+    let open = app.list_tasks(false, 10).await.unwrap();
     assert_eq!(open.len(), 1, "{:?}", house.sql("SELECT task_id, status FROM tasks"));
     assert_eq!(house.sql_one("SELECT task_id FROM ledger"), open[0].task.task_id.to_string());
     house.must_be_sound().await;
@@ -112,7 +112,7 @@ async fn a_task_by_hand_is_walked_to_done_and_back_under_its_number() {
     let twice = app.edit_task(&ended.task.task_id.to_string(), TaskEditKind::Reopen, "").await;
     assert!(twice.is_err(), "{:?}", house.sql("SELECT task_id, number FROM task_owner"));
     assert!(app.edit_task("2", TaskEditKind::Reopen, "").await.is_err(), "it is open");
-    assert_eq!(app.tasks(false, 10).await.unwrap().len(), 4);
+    assert_eq!(app.list_tasks(false, 10).await.unwrap().len(), 4);
     house.must_be_sound().await;
 }
 
@@ -183,10 +183,10 @@ async fn a_snoozed_task_is_hidden_until_then() {
     let app = house.app().await;
     app.add_task(NewTask { objective: "Buy milk".into(), ..NewTask::default() }).await.unwrap();
     app.edit_task("1", TaskEditKind::Snooze(Some("2026-11-17T08:00:00Z".parse().unwrap())), "").await.unwrap();
-    assert!(app.tasks(false, 10).await.unwrap().is_empty());
-    assert_eq!(app.tasks(true, 10).await.unwrap().len(), 1);
+    assert!(app.list_tasks(false, 10).await.unwrap().is_empty());
+    assert_eq!(app.list_tasks(true, 10).await.unwrap().len(), 1);
     house.clock.advance(86_400);
-    assert_eq!(app.tasks(false, 10).await.unwrap().len(), 1);
+    assert_eq!(app.list_tasks(false, 10).await.unwrap().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -22,7 +22,7 @@ async fn show(app: &App, printed: &mut Vec<(TaskId, Instant, Instant)>, killed: 
     let now = app.clock.now();
     printed.extend(due.iter().map(|row| (row.task_id, row.due_at, now)));
     if !killed {
-        app.reminders_shown(&due).await.unwrap();
+        app.mark_reminders_shown(&due).await.unwrap();
     }
 }
 

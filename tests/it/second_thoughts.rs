@@ -140,7 +140,7 @@ impl Desk {
         yard.house.once().await;
         let mailbox = Gated::at(&yard.house);
         yard.outbox.register_mailbox(AccountId::from(WORK), mailbox.clone());
-        let rows = yard.app.tasks(false, 10 * tasks).await.unwrap();
+        let rows = yard.app.list_tasks(false, 10 * tasks).await.unwrap();
         let tasks: Vec<TaskId> = rows.iter().map(|row| row.task.task_id).filter(|id| *id != yard.task).collect();
         Self { yard, mailbox, tasks }
     }

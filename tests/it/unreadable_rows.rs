@@ -38,10 +38,10 @@ async fn furnished() -> House {
     for objective in ["Buy milk", "Water the plants"] {
         app.add_task(new(objective)).await.unwrap();
     }
-    let tasks = app.tasks(false, 100).await.unwrap();
+    let tasks = app.list_tasks(false, 100).await.unwrap();
     let by_hand = TaskEditKind::Priority(adjutant::model::Priority::High);
     app.edit_task(&tasks[0].task.task_id.to_string(), by_hand, "").await.unwrap();
-    let snooze = TaskEditKind::Snooze(Some(app.until("2h").unwrap()));
+    let snooze = TaskEditKind::Snooze(Some(app.parse_future_time("2h").unwrap()));
     app.edit_task(&tasks[1].task.task_id.to_string(), snooze, "").await.unwrap();
     let items = app.items().await.unwrap();
     let approved = app.item_detail(&items[0].item_id.to_string()).await.unwrap();

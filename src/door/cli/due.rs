@@ -20,7 +20,7 @@ pub(super) async fn show(app: &App) -> anyhow::Result<()> {
         return Ok(());
     }
     print("Due now", &due, app.config.me.time_zone)?;
-    app.reminders_shown(&due).await
+    app.mark_reminders_shown(&due).await
 }
 
 /// Tells again what was shown in the last day, to a person who may not have been there.

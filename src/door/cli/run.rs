@@ -34,7 +34,7 @@ pub(super) async fn run(app: &App, screen: Screen) -> anyhow::Result<()> {
         while let Some(pulse) = pulses.recv().await {
             match (print_event(screen, shown_by.config.me.time_zone, &pulse), &pulse) {
                 (Ok(()), WorkerEvent::ReminderDue(reminder)) => {
-                    if let Err(error) = shown_by.reminders_shown(std::slice::from_ref(reminder)).await {
+                    if let Err(error) = shown_by.mark_reminders_shown(std::slice::from_ref(reminder)).await {
                         tracing::warn!(error = format!("{error:#}"), "a reminder could not be marked as shown");
                     }
                 }

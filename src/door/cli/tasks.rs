@@ -24,7 +24,7 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
         TasksCommand::List { all, limit } => list(app, screen, all, limit).await,
         TasksCommand::Show { task } => show(app, screen, &app.task_detail(&task).await?),
         TasksCommand::Add { objective, priority, due } => {
-            let deadline = due.map(|text| app.deadline(&text)).transpose()?;
+            let deadline = due.map(|text| app.parse_deadline(&text)).transpose()?;
             let row = app.add_task(NewTask { objective: objective.join(" "), priority, deadline }).await?;
             changed(screen, &row, "added")
         }
@@ -59,7 +59,7 @@ pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksComman
             changed(screen, &app.find_task(&id.to_string()).await?, "is written; `adjutant hitl` shows it")
         }
         TasksCommand::Snooze { task, until } => {
-            let until = if until == "none" { None } else { Some(app.until(&until)?) };
+            let until = if until == "none" { None } else { Some(app.parse_future_time(&until)?) };
             changed(screen, &app.edit_task(&task, TaskEditKind::Snooze(until), "").await?, "snoozed")
         }
         TasksCommand::Undo { task } => {
@@ -75,12 +75,12 @@ fn deadline_wish(app: &App, text: &str) -> anyhow::Result<TaskEditKind> {
     if text == "none" {
         return Ok(TaskEditKind::Deadline(None, None));
     }
-    let (text, at): (String, Instant) = app.deadline(text)?;
+    let (text, at): (String, Instant) = app.parse_deadline(text)?;
     Ok(TaskEditKind::Deadline(Some(text), Some(at)))
 }
 
 async fn list(app: &App, screen: Screen, all: bool, limit: usize) -> anyhow::Result<()> {
-    let rows = app.tasks(all, limit).await?;
+    let rows = app.list_tasks(all, limit).await?;
     screen.answer(&rows, |screen| {
         if rows.is_empty() {
             return screen.line("You're all caught up!");

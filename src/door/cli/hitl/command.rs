@@ -190,7 +190,7 @@ pub(super) async fn edit(
 
 pub(super) async fn snooze(app: &App, screen: Screen, item: &str, until: &str) -> anyhow::Result<()> {
     let id = app.find_item_id(item).await?;
-    let until = if until == "none" { None } else { Some(app.until(until)?) };
+    let until = if until == "none" { None } else { Some(app.parse_future_time(until)?) };
     app.snooze_item(id, until).await?;
     let detail = app.item_detail(&id.to_string()).await?;
     let zone = app.config.me.time_zone;

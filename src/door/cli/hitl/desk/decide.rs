@@ -154,7 +154,7 @@ impl Desk<'_> {
             return Ok(());
         };
         let (id, zone) = (detail.item.item_id, self.app.config.me.time_zone);
-        let at = self.app.until(&until)?;
+        let at = self.app.parse_future_time(&until)?;
         let void = detail.item.expires_at.filter(|void| *void <= at);
         self.app.snooze_item(id, Some(at)).await?;
         self.notice = format!("Hidden until {}.", moment(at, zone));
