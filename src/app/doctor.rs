@@ -83,7 +83,7 @@ impl App {
         let witness = self.witness_health().await?;
         let policy_broken = self.try_load_policy().err();
         let policy_missing = self.is_policy_file_missing().await?;
-        let model = self.model_health().await?;
+        let model = self.check_model_health().await?;
         let now = self.clock.now();
         let memory = self.memory.status().await?;
         let next_night = self.next_nightly().await?;

@@ -1,7 +1,6 @@
 //! Every use case as one method over a few handles. Doors decode, call here, encode; nothing below knows a door.
 
 mod approvals;
-mod cost;
 mod doctor;
 mod eval;
 mod file_finding;
@@ -9,6 +8,7 @@ mod finding;
 mod gmail;
 mod import;
 mod integrity;
+mod llm;
 mod mail;
 mod maildir;
 mod memory;
@@ -30,13 +30,13 @@ use std::{path::Path, sync::Arc};
 use anyhow::Context as _;
 
 pub use approvals::{DecisionInput, ItemDetail, Recipient, is_approvable};
-pub use cost::{Cost, ModelHealth};
 pub use doctor::{AccountHealth, Health};
 pub use eval::{EvalKind, Letter, evaluate};
 pub use finding::{Finding, FindingCode, Waiting};
 pub use gmail::PendingSignIn;
 pub use import::{ImportReport, Progress};
 pub use integrity::WitnessHealth;
+pub use llm::{CostReport, ModelHealth};
 pub use mail::{MailDetail, SearchResults};
 pub use memory::REBUILD;
 pub use nightly::{

@@ -124,7 +124,7 @@ impl App {
             waiting_for_you,
             troubles,
             memory: None,
-            model_note: self.model_note(),
+            model_note: self.model_warning(),
         })
     }
 

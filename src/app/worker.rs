@@ -214,7 +214,7 @@ impl App {
             intakes.push(self.follow_account(account, &outbox).await?);
         }
         let journal = self.reflection_files();
-        let model = self.consultant().await?;
+        let model = self.start_model().await?;
         let library = LiveCallHandler {
             store: self.store.clone(),
             memory: self.memory.clone(),
@@ -454,7 +454,7 @@ impl Worker {
     pub async fn stop(self) {
         self.engine.stop().await;
         if let Some(model) = &self.model
-            && let Err(error) = self.app.dismiss(model).await
+            && let Err(error) = self.app.stop_model(model).await
         {
             tracing::warn!(
                 error = format!("{error:#}"),

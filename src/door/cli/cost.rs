@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::screen::{Screen, cell, shown};
 use crate::{
-    app::{App, Cost},
+    app::{App, CostReport},
     model::llm::{ModelUsage, SpendLimit},
     store::value::CostRow,
 };
@@ -21,7 +21,7 @@ pub(super) async fn cost(app: &App, screen: Screen, days: u32) -> anyhow::Result
     }
 }
 
-fn print(screen: Screen, cost: &Cost) -> io::Result<()> {
+fn print(screen: Screen, cost: &CostReport) -> io::Result<()> {
     if cost.rows.is_empty() {
         screen.line("Nothing was spent yet.")?;
     }
@@ -47,7 +47,7 @@ fn print(screen: Screen, cost: &Cost) -> io::Result<()> {
     }
 }
 
-fn table(screen: Screen, cost: &Cost, title: &str, key: fn(&CostRow) -> String) -> io::Result<()> {
+fn table(screen: Screen, cost: &CostReport, title: &str, key: fn(&CostRow) -> String) -> io::Result<()> {
     let mut sums: BTreeMap<String, (u64, u64, ModelUsage)> = BTreeMap::new();
     for row in &cost.rows {
         let (calls, answered, spent) = sums.entry(key(row)).or_default();

@@ -187,7 +187,7 @@ fn warn_of_model(app: &App, command: &Command) -> io::Result<()> {
             | Command::Hitl { .. }
             | Command::Runs { .. }
     );
-    match app.model_note().filter(|_| elsewhere) {
+    match app.model_warning().filter(|_| elsewhere) {
         Some(note) => io::Write::write_fmt(&mut io::stderr().lock(), format_args!("{note}\n")),
         None => Ok(()),
     }

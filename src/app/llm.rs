@@ -21,7 +21,7 @@ use crate::{
 
 /// What was spent on the model, by day, node and rule.
 #[derive(Debug, Serialize)]
-pub struct Cost {
+pub struct CostReport {
     pub provider: Provider,
     pub model: String,
     /// Local date.
@@ -50,45 +50,45 @@ pub struct ModelHealth {
 
 impl App {
     /// Whoever answers the nodes' questions to a model; none when there is none.
-    pub(super) async fn consultant(&self) -> anyhow::Result<Option<Arc<NodeModelCaller>>> {
+    pub(super) async fn start_model(&self) -> anyhow::Result<Option<Arc<NodeModelCaller>>> {
         let Some(settings) = &self.config.llm else { return Ok(None) };
-        self.count_lost(settings).await?;
+        self.record_crash_cost(settings).await?;
         let wire = Wire::new(settings).context("the model cannot be reached: [llm]")?;
-        Ok(Some(Arc::new(self.consult(settings, Arc::new(wire))?)))
+        Ok(Some(Arc::new(self.build_model(settings, Arc::new(wire))?)))
     }
 
-    fn consult(&self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<NodeModelCaller> {
-        let today = self.today();
+    fn build_model(&self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<NodeModelCaller> {
+        let today = self.local_date();
         let spent = self.store.read_blocking(|reader| reader.model_usage_on(&today))?;
         let desk = Desk::new(llm, settings, Budget::new(settings.budget, &today, spent));
         Ok(NodeModelCaller::new(desk, self.home.guidelines_file(), self.config.me.time_zone))
     }
 
     /// After a crash: what may have been spent unseen counts as spent.
-    async fn count_lost(&self, settings: &LlmSettings) -> anyhow::Result<()> {
+    async fn record_crash_cost(&self, settings: &LlmSettings) -> anyhow::Result<()> {
         let in_use = self.store.read(|reader| reader.setting(MODEL_IN_USE)).await?;
         if in_use.is_none_or(|mark| mark.is_empty()) {
             return Ok(());
         }
         let note = format!("the program ended while up to {} questions were under way", settings.max_concurrent);
-        self.record_lost(settings, Desk::lost(settings), note).await?;
+        self.record_lost_cost(settings, Desk::lost(settings), note).await?;
         self.store.write(Write::StoreSetting { name: MODEL_IN_USE.into(), value: String::new() }).await?;
         Ok(())
     }
 
     /// At an orderly end: what was given up in the middle is counted at its worst, and nothing else is in doubt.
-    pub(super) async fn dismiss(&self, model: &NodeModelCaller) -> anyhow::Result<()> {
+    pub(super) async fn stop_model(&self, model: &NodeModelCaller) -> anyhow::Result<()> {
         let lost = model.model.take_unrecorded();
         if let Some(settings) = self.config.llm.as_ref().filter(|_| lost != ModelUsage::default()) {
-            self.record_lost(settings, lost, "given up in the middle at an orderly end".into()).await?;
+            self.record_lost_cost(settings, lost, "given up in the middle at an orderly end".into()).await?;
         }
         model.clear_in_use_flag(&self.store).await
     }
 
-    async fn record_lost(&self, settings: &LlmSettings, spent: ModelUsage, note: String) -> anyhow::Result<()> {
+    async fn record_lost_cost(&self, settings: &LlmSettings, spent: ModelUsage, note: String) -> anyhow::Result<()> {
         let call = ModelCall {
             about: String::new(),
-            day: self.today(),
+            day: self.local_date(),
             provider: settings.provider,
             model: settings.model.clone(),
             prompt: String::new(),
@@ -100,10 +100,10 @@ impl App {
             spent,
             took_ms: 0,
         };
-        self.record_own("stopped", call).await
+        self.record_own_model_call("stopped", call).await
     }
 
-    async fn record_own(&self, node: &str, call: ModelCall) -> anyhow::Result<()> {
+    async fn record_own_model_call(&self, node: &str, call: ModelCall) -> anyhow::Result<()> {
         let new = NewModelCall {
             run: None,
             node: node.to_owned(),
@@ -118,16 +118,16 @@ impl App {
         Ok(())
     }
 
-    fn today(&self) -> String {
+    fn local_date(&self) -> String {
         self.clock.now().day_in(self.config.me.time_zone)
     }
 
     /// One tiny question, to see whether anybody answers.
-    pub(super) async fn model_health(&self) -> anyhow::Result<Option<ModelHealth>> {
+    pub(super) async fn check_model_health(&self) -> anyhow::Result<Option<ModelHealth>> {
         let Some(settings) = &self.config.llm else { return Ok(None) };
         let wire = Wire::new(settings).context("the model cannot be reached: [llm]")?;
-        let consultant = self.consult(settings, Arc::new(wire))?;
-        let (inquiry, today) = (tiny()?, self.today());
+        let consultant = self.build_model(settings, Arc::new(wire))?;
+        let (inquiry, today) = (smallest_prompt()?, self.local_date());
         let question =
             Question { inquiry: &inquiry, guidelines: "", about: "doctor", before: ModelUsage::default(), day: &today };
         let (_, call) = consultant.model.ask(&question).await;
@@ -143,14 +143,14 @@ impl App {
             guidelines_warning: crate::rules::guidelines::load(&self.home.guidelines_file()).warning,
         };
         if call.outcome.was_attempted() {
-            self.record_own("doctor", call).await?;
+            self.record_own_model_call("doctor", call).await?;
         }
         Ok(Some(health))
     }
 
     /// None when there is no model and never was.
-    pub async fn cost(&self, days: u32) -> anyhow::Result<Option<Cost>> {
-        let today = self.today();
+    pub async fn cost(&self, days: u32) -> anyhow::Result<Option<CostReport>> {
+        let today = self.local_date();
         let since = self.clock.now().plus(-chrono::Duration::days(days.saturating_sub(1).into()));
         let (day, since) = (today.clone(), since.day_in(self.config.me.time_zone));
         let read = self.store.read(move |reader| {
@@ -161,7 +161,7 @@ impl App {
         if settings.is_none() && rows.is_empty() {
             return Ok(None);
         }
-        Ok(Some(Cost {
+        Ok(Some(CostReport {
             provider: settings.map_or(Provider::Off, |settings| settings.provider),
             model: settings.map(|settings| settings.model.clone()).unwrap_or_default(),
             today,
@@ -174,9 +174,9 @@ impl App {
     }
 
     /// What every door says when the model is on and cannot be used.
-    pub fn model_note(&self) -> Option<String> {
+    pub fn model_warning(&self) -> Option<String> {
         self.config.llm.as_ref()?;
-        let today = self.today();
+        let today = self.local_date();
         let (gone, last) = self
             .store
             .read_blocking(|reader| Ok((reader.day_budget_exhausted_at(&today)?, reader.last_model_call_outcome()?)))
@@ -193,7 +193,7 @@ impl App {
 }
 
 /// The smallest question there is, with nothing of the person's in it.
-fn tiny() -> anyhow::Result<Inquiry> {
+fn smallest_prompt() -> anyhow::Result<Inquiry> {
     let message = Message {
         handle: "M0".into(),
         from: "P1".into(),
