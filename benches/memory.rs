@@ -7,7 +7,7 @@ use std::{hint::black_box, path::Path, time::Instant as Stopwatch};
 
 use adjutant::{
     memory::{
-        DocKind, Embedded, Embedder as _, Filter, Table as Embedder, Vectors as _,
+        DocKind, Embedded, Embedder as _, Filter, StaticEmbedder as Embedder, Vectors as _,
         index::{Candidate, Index},
     },
     model::{

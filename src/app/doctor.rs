@@ -47,7 +47,7 @@ pub struct Health {
     pub last_night: Option<String>,
     pub rules_broken: Option<String>,
     pub worker: Option<String>,
-    pub memory: crate::memory::Status,
+    pub memory: crate::memory::MemoryStatus,
     /// None without a model.
     pub model: Option<ModelHealth>,
 }

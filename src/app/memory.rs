@@ -5,49 +5,49 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use super::{App, Progress};
-use crate::memory::{Status, Tended};
+use crate::memory::{EmbeddingRound, MemoryStatus};
 
 /// What the daemon is asked.
-pub const REBUILD: &str = "memory_rebuild";
+pub const REBUILD_REQUEST: &str = "memory_rebuild";
 /// Between looks at how far the daemon is.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Without any progress of the daemon.
-const PATIENCE: Duration = Duration::from_secs(60);
+const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl App {
-    pub async fn memory_status(&self) -> anyhow::Result<Status> {
+    pub async fn memory_status(&self) -> anyhow::Result<MemoryStatus> {
         Ok(self.memory.status().await?)
     }
 
     /// Forgets every vector and makes all of them anew, where the configuration says: here, or by the daemon.
-    pub async fn rebuild_memory(&self, mut tell: impl FnMut(Progress)) -> anyhow::Result<Status> {
+    pub async fn rebuild_memory(&self, mut tell: impl FnMut(Progress)) -> anyhow::Result<MemoryStatus> {
         let before = self.memory.status().await?;
         loop {
             if let Ok(_lock) = self.try_lock_worker()? {
-                self.memory.rebuild().await?;
-                self.learn_all(&mut tell).await?;
+                self.memory.reset().await?;
+                self.embed_all_documents(&mut tell).await?;
                 break;
             }
-            if let Some(answer) = self.ask(REBUILD).await? {
+            if let Some(answer) = self.ask(REBUILD_REQUEST).await? {
                 let place = answer.get("place").and_then(serde_json::Value::as_str).unwrap_or_default();
                 anyhow::ensure!(
                     place == before.place,
                     "the daemon keeps its memory in {place}, as it was told when it started; restart it, and it moves to {}",
                     before.place
                 );
-                self.watch_learning(&mut tell).await?;
+                self.wait_for_daemon_embedding(&mut tell).await?;
                 break;
             }
         }
         self.memory_status().await
     }
 
-    async fn learn_all(&self, tell: &mut impl FnMut(Progress)) -> anyhow::Result<()> {
+    async fn embed_all_documents(&self, tell: &mut impl FnMut(Progress)) -> anyhow::Result<()> {
         let total = self.store.read(|reader| reader.due_document_count()).await?;
         let mut done = 0;
         tell(Progress { done, total });
         loop {
-            let learned = self.memory.learn_part().await;
+            let learned = self.memory.embed_next_batch().await;
             let left =
                 || format!("{done} of {total} documents are done; the rest waits, and the worker goes on with it");
             match learned.with_context(left)? {
@@ -56,11 +56,11 @@ impl App {
             }
             tell(Progress { done: done.min(total), total });
         }
-        self.memory.tend().await?;
+        self.memory.embed_due_documents().await?;
         Ok(())
     }
 
-    async fn watch_learning(&self, tell: &mut impl FnMut(Progress)) -> anyhow::Result<()> {
+    async fn wait_for_daemon_embedding(&self, tell: &mut impl FnMut(Progress)) -> anyhow::Result<()> {
         let (mut total, mut last, mut moved) = (0, u64::MAX, Instant::now());
         loop {
             let (due, trouble) =
@@ -77,15 +77,15 @@ impl App {
                 (last, moved) = (due, Instant::now());
             }
             anyhow::ensure!(
-                moved.elapsed() < PATIENCE,
+                moved.elapsed() < STALL_TIMEOUT,
                 "the daemon has not learned anything for a minute; it still may"
             );
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
     /// Learns what is due, a part of it at a time.
-    pub async fn tend_memory(&self) -> anyhow::Result<Tended> {
-        Ok(self.memory.tend().await?)
+    pub async fn embed_due_documents(&self) -> anyhow::Result<EmbeddingRound> {
+        Ok(self.memory.embed_due_documents().await?)
     }
 }

@@ -38,7 +38,7 @@ pub use import::{ImportReport, Progress};
 pub use integrity::WitnessHealth;
 pub use llm::{CostReport, ModelHealth};
 pub use mail::{MailDetail, SearchResults};
-pub use memory::REBUILD;
+pub use memory::REBUILD_REQUEST;
 pub use nightly::{
     DiffLine, DigestReport, NightlyReport, ReflectOutcome, RulesVersionDetail, WhatIfChange, WhatIfReport,
 };

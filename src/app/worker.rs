@@ -200,7 +200,7 @@ impl App {
         if !self.store.read(|reader| reader.is_index_current()).await? {
             self.store.write(Write::RebuildSearchIndex).await?;
         }
-        self.memory.settle().await?;
+        self.memory.reset_if_origin_changed().await?;
         let stop = CancellationToken::new();
         let last_good = self.home.last_good_rules();
         let rules = RulesWatch::start(self.home.rules_file(), &last_good, stop.clone()).subscribe();
@@ -369,9 +369,9 @@ impl Worker {
         self.app.rerank_if_rules_changed(&rules).await?;
         let trouble = self.tend_or_say().await?;
         troubles.extend(trouble.filter(|trouble| !troubles.contains(trouble)));
-        let tended = self.app.tend_memory().await?;
+        let tended = self.app.embed_due_documents().await?;
         let mut report = self.app.report(before, tally, troubles).await?;
-        report.memory = tended.said();
+        report.memory = tended.notice();
         Ok(report)
     }
 

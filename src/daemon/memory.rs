@@ -13,15 +13,15 @@ pub(super) async fn index_pending_documents(shared: DaemonContext) {
     let mut pause = CHECK_INTERVAL;
     while shared.sleep_unless_stopped(pause).await {
         pause = CHECK_INTERVAL;
-        match app.tend_memory().await {
+        match app.embed_due_documents().await {
             Ok(tended) => {
-                tended.said().into_iter().for_each(|said| shared.send_event(WorkerEvent::MemoryAvailability(said)));
+                tended.notice().into_iter().for_each(|said| shared.send_event(WorkerEvent::MemoryAvailability(said)));
                 if tended.learned > 0 {
                     pause = Duration::ZERO;
                 }
             }
             Err(error) => tracing::warn!(error = format!("{error:#}"), "the memory could not be tended"),
         }
-        app.memory.rest();
+        app.memory.unload_if_idle();
     }
 }

@@ -78,7 +78,7 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
     door: mpsc::UnboundedSender<WorkerEvent>,
 ) -> anyhow::Result<()> {
-    worker.app.memory.warm();
+    worker.app.memory.preload();
     let tracker = TaskTracker::new();
     let shared = DaemonContext {
         worker: Arc::new(worker),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::DaemonContext;
-use crate::{app::REBUILD, store::Write};
+use crate::{app::REBUILD_REQUEST, store::Write};
 
 /// One cheap read of a counter.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -27,8 +27,8 @@ async fn resume_runs_and_serve_requests(shared: &DaemonContext) -> anyhow::Resul
                 Ok(report) => serde_json::to_string(&report)?,
                 Err(error) => serde_json::to_string(&serde_json::json!({ "error": format!("{error:#}") }))?,
             },
-            REBUILD => {
-                app.memory.rebuild().await?;
+            REBUILD_REQUEST => {
+                app.memory.reset().await?;
                 serde_json::to_string(&app.memory_status().await?)?
             }
             "reflect" => match shared.worker.app.run_nightly_unless_done_today().await {

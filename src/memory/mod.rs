@@ -3,24 +3,24 @@
 //! A cache of the store. Losing it loses nothing, being without it stops nothing, and no account ever sees another's.
 
 mod embedded;
-mod endpoint;
 mod fusion;
+mod http_embedder;
 pub mod index;
-mod keep;
 mod recall;
 mod server;
-mod table;
+mod static_embedder;
+mod store_sync;
 mod words;
 
 use std::sync::{Arc, Mutex};
 
 pub use embedded::Embedded;
-pub use endpoint::Endpoint;
 pub use fusion::{Found, Ground, Reason};
-pub use keep::{Status, Tended};
+pub use http_embedder::HttpEmbedder;
 pub use recall::{Question, Recalled, Scope};
 pub use server::Server;
-pub use table::Table;
+pub use static_embedder::StaticEmbedder;
+pub use store_sync::{EmbeddingRound, MemoryStatus};
 pub use words::{DocKind, Embedder, Filter, MemoryError, Near, Reply, Result, Snippet, Vectors};
 
 use crate::{
@@ -37,17 +37,17 @@ pub struct Memory {
     embedder: Arc<dyn Embedder>,
     vectors: Arc<dyn Vectors>,
     /// Loaded in the background; none when another embedder or another place is used.
-    here: (Option<Table>, Option<Embedded>),
-    retry: Arc<Mutex<keep::Retry>>,
+    in_process: (Option<StaticEmbedder>, Option<Embedded>),
+    retry: Arc<Mutex<store_sync::Retry>>,
 }
 
 impl Memory {
     /// As it is configured. Nothing is loaded and nobody is called before it is needed.
     pub fn open(settings: &MemorySettings, store: Store, clock: Clock) -> Result<Self> {
         let (embedder, table): (Arc<dyn Embedder>, _) = match &settings.embeddings {
-            Some(endpoint) => (Arc::new(Endpoint::new(endpoint.clone())?), None),
+            Some(endpoint) => (Arc::new(HttpEmbedder::new(endpoint.clone())?), None),
             None => {
-                let table = Table::default();
+                let table = StaticEmbedder::default();
                 (Arc::new(table.clone()), Some(table))
             }
         };
@@ -62,7 +62,7 @@ impl Memory {
         if let (Some(table), Some(_)) = (&table, &embedded) {
             store.set_embedder(table.embed_fn());
         }
-        Ok(Self { store, clock, embedder, vectors, here: (table, embedded), retry: Arc::default() })
+        Ok(Self { store, clock, embedder, vectors, in_process: (table, embedded), retry: Arc::default() })
     }
 
     /// The documents of an account nearest in meaning to a text, best first.
@@ -72,7 +72,7 @@ impl Memory {
 
     /// The same among tasks only, or mails only.
     pub async fn nearest(&self, filter: &Filter, text: &str, k: usize) -> Result<Vec<Near>> {
-        self.must_be_ours()?;
+        self.ensure_same_origin()?;
         self.must_not_wait()?;
         let found = self.ask(filter, text, k).await;
         found.inspect_err(|error| {
@@ -91,13 +91,13 @@ impl Memory {
     }
 
     /// Puts away what nobody has needed for a while; asked again and again by an idle daemon.
-    pub fn rest(&self) {
-        self.here.0.iter().for_each(Table::rest);
+    pub fn unload_if_idle(&self) {
+        self.in_process.0.iter().for_each(StaticEmbedder::unload_if_idle);
     }
 
     /// Loads what is kept in this process, on a thread of its own, so that the first mail does not wait for it.
-    pub fn warm(&self) {
-        let (table, embedded) = self.here.clone();
+    pub fn preload(&self) {
+        let (table, embedded) = self.in_process.clone();
         let warm = move || {
             if let Some(table) = &table {
                 table.load();

@@ -107,14 +107,14 @@ async fn however_its_calls_end_work_goes_on_and_it_ends_complete() {
         assert_eq!(house.count("tasks"), nth + 1, "{happened:?}");
         drop(worker.app.memory.search_dense(&AccountId::from(WORK), "back at the house", 5).await);
         house.clock.advance(i64::try_from(dice.below(90)).unwrap());
-        worker.app.tend_memory().await.unwrap_or_else(|error| panic!("{error:#} after {happened:?}"));
+        worker.app.embed_due_documents().await.unwrap_or_else(|error| panic!("{error:#} after {happened:?}"));
     }
     // It behaves again.
     peer.go_away();
     peer.come_back();
     for _ in 0..2 {
         house.clock.advance(61);
-        worker.app.tend_memory().await.unwrap();
+        worker.app.embed_due_documents().await.unwrap();
     }
     assert_eq!(house.count("search_due"), 0, "{happened:?}");
     assert_eq!(worker.app.health().await.unwrap().memory.trouble, None, "{happened:?}");

@@ -3,7 +3,7 @@
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{args::MemoryCommand, screen::Screen};
-use crate::{app::App, memory::Status};
+use crate::{app::App, memory::MemoryStatus};
 
 pub(super) async fn memory(app: &App, screen: Screen, command: Option<MemoryCommand>) -> anyhow::Result<()> {
     let status = match command {
@@ -11,14 +11,14 @@ pub(super) async fn memory(app: &App, screen: Screen, command: Option<MemoryComm
         Some(MemoryCommand::Rebuild) => rebuild(app, screen).await?,
     };
     screen.answer(&status, |screen| {
-        let Status { place, embedder, dimension, .. } = &status;
+        let MemoryStatus { place, embedder, dimension, .. } = &status;
         screen.line(&format!("place     {place}"))?;
         screen.line(&format!("embedder  {embedder}, {dimension} dimensions"))?;
         screen.line(&format!("state     {}", sentence(&status)))
     })
 }
 
-async fn rebuild(app: &App, screen: Screen) -> anyhow::Result<Status> {
+async fn rebuild(app: &App, screen: Screen) -> anyhow::Result<MemoryStatus> {
     let bar = if screen.json { ProgressBar::hidden() } else { ProgressBar::new(0) };
     let style = ProgressStyle::with_template("{bar:40} {pos} of {len} documents, {elapsed}")?;
     bar.set_style(style);
@@ -33,8 +33,8 @@ async fn rebuild(app: &App, screen: Screen) -> anyhow::Result<Status> {
 }
 
 /// How it is, in one line.
-pub(super) fn sentence(status: &Status) -> String {
-    let Status { documents, due, vectors, trouble, foreign, .. } = status;
+pub(super) fn sentence(status: &MemoryStatus) -> String {
+    let MemoryStatus { documents, due, vectors, trouble, foreign, .. } = status;
     let held = vectors.map_or_else(String::new, |vectors| format!(", {vectors} vectors"));
     let due = if *due == 0 { "complete".to_owned() } else { format!("{due} not yet learned") };
     let mut sentence = format!("{documents} documents{held}, {due}");

@@ -13,41 +13,41 @@ use super::{
 };
 use crate::model::{memory::EmbeddingsSettings, vector::normalise};
 
-const PATIENCE: Duration = Duration::from_secs(30);
-const CONNECT: Duration = Duration::from_secs(3);
+const CALL_TIMEOUT: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// A number of a vector as text, with what separates it, at its longest.
 const NUMBER_BYTES: usize = 32;
 /// What a server may write around the vectors.
-const AROUND_BYTES: usize = 256 * 1024;
+const OVERHEAD_BYTES: usize = 256 * 1024;
 
-pub struct Endpoint {
+pub struct HttpEmbedder {
     settings: EmbeddingsSettings,
     name: String,
     client: reqwest::Client,
 }
 
 #[derive(Serialize)]
-struct Question<'a> {
+struct EmbeddingsRequest<'a> {
     model: &'a str,
     input: &'a [&'a str],
 }
 
 #[derive(Deserialize)]
-struct Answer {
-    data: Vec<Item>,
+struct EmbeddingsResponse {
+    data: Vec<EmbeddingItem>,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct EmbeddingItem {
     index: usize,
     embedding: Vec<f32>,
 }
 
-impl Endpoint {
+impl HttpEmbedder {
     pub fn new(settings: EmbeddingsSettings) -> Result<Self> {
         let client = reqwest::Client::builder()
-            .timeout(PATIENCE)
-            .connect_timeout(CONNECT)
+            .timeout(CALL_TIMEOUT)
+            .connect_timeout(CONNECT_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .build();
@@ -57,29 +57,29 @@ impl Endpoint {
         Ok(Self { settings, name, client: client.map_err(refused)? })
     }
 
-    fn what(&self) -> String {
+    fn label(&self) -> String {
         format!("the embeddings endpoint {}", self.settings.url)
     }
 
-    fn refused(&self, why: impl Into<String>) -> MemoryError {
-        MemoryError::Refused { what: self.what(), why: why.into() }
+    fn refused_error(&self, why: impl Into<String>) -> MemoryError {
+        MemoryError::Refused { what: self.label(), why: why.into() }
     }
 
     /// In our own words: the text of an error may hold an address.
-    fn away(&self, error: &reqwest::Error) -> MemoryError {
+    fn unreachable_error(&self, error: &reqwest::Error) -> MemoryError {
         let why = if error.is_connect() { "nobody answers at the address" } else { "the connection broke" };
-        MemoryError::Away { what: self.what(), why: why.into() }
+        MemoryError::Away { what: self.label(), why: why.into() }
     }
 
     /// The body, unless it is longer than the vectors of so many texts.
     async fn read_bounded(&self, mut response: reqwest::Response, texts: usize) -> Result<Vec<u8>> {
-        let most = AROUND_BYTES + texts.saturating_mul(self.settings.dimension.saturating_mul(NUMBER_BYTES));
-        let too_long = || self.refused(format!("its answer is longer than {most} bytes"));
+        let most = OVERHEAD_BYTES + texts.saturating_mul(self.settings.dimension.saturating_mul(NUMBER_BYTES));
+        let too_long = || self.refused_error(format!("its answer is longer than {most} bytes"));
         if response.content_length().is_some_and(|length| length > most as u64) {
             return Err(too_long());
         }
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.away(&error))? {
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.unreachable_error(&error))? {
             if body.len() + chunk.len() > most {
                 return Err(too_long());
             }
@@ -88,29 +88,29 @@ impl Endpoint {
         Ok(body)
     }
 
-    async fn ask(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+    async fn request_embeddings(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
         let url = format!("{}/v1/embeddings", self.settings.url.trim_end_matches('/').trim_end_matches("/v1"));
-        let mut request = self.client.post(url).json(&Question { model: &self.settings.model, input: texts });
+        let mut request = self.client.post(url).json(&EmbeddingsRequest { model: &self.settings.model, input: texts });
         if let Some(key) = &self.settings.key {
             request = request.bearer_auth(key.reveal());
         }
-        let response = request.send().await.map_err(|error| self.away(&error))?;
+        let response = request.send().await.map_err(|error| self.unreachable_error(&error))?;
         let status = response.status();
         if status.is_server_error() || status.as_u16() == 429 {
-            return Err(MemoryError::Away { what: self.what(), why: format!("it answered {status}") });
+            return Err(MemoryError::Away { what: self.label(), why: format!("it answered {status}") });
         }
         if status.is_redirection() {
-            return Err(self.refused(format!("it answered {status} and points elsewhere, which is not followed")));
+            return Err(self.refused_error(format!("it answered {status} and points elsewhere, which is not followed")));
         }
         if !status.is_success() {
-            return Err(self.refused(format!("it answered {status}")));
+            return Err(self.refused_error(format!("it answered {status}")));
         }
         let body = self.read_bounded(response, texts.len()).await?;
-        let mut answer: Answer =
-            serde_json::from_slice(&body).map_err(|_| self.refused("its answer is not the expected JSON"))?;
+        let mut answer: EmbeddingsResponse =
+            serde_json::from_slice(&body).map_err(|_| self.refused_error("its answer is not the expected JSON"))?;
         answer.data.sort_by_key(|item| item.index);
         if answer.data.len() != texts.len() {
-            return Err(self.refused(format!(
+            return Err(self.refused_error(format!(
                 "{} texts were asked about, {} answered",
                 texts.len(),
                 answer.data.len()
@@ -118,7 +118,7 @@ impl Endpoint {
         }
         let wanted = self.settings.dimension;
         match answer.data.iter().find(|item| item.embedding.len() != wanted) {
-            Some(other) => Err(self.refused(format!(
+            Some(other) => Err(self.refused_error(format!(
                 "its vectors have {} dimensions, memory.embeddings_dimension says {wanted}",
                 other.embedding.len()
             ))),
@@ -127,7 +127,7 @@ impl Endpoint {
     }
 }
 
-impl Embedder for Endpoint {
+impl Embedder for HttpEmbedder {
     fn name(&self) -> &str {
         &self.name
     }
@@ -142,7 +142,7 @@ impl Embedder for Endpoint {
             if said.is_empty() {
                 return Ok(vec![None; texts.len()]);
             }
-            let mut vectors = self.ask(&said).await?.into_iter();
+            let mut vectors = self.request_embeddings(&said).await?.into_iter();
             let vector = |text: &&str| if text.trim().is_empty() { None } else { vectors.next().and_then(normalise) };
             Ok(texts.iter().map(vector).collect())
         })

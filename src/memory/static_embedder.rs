@@ -23,19 +23,19 @@ const SHAPE: Shape = Shape { dimension: 192, telling: 128 };
 
 /// Looks without a text in between after which the table is put away: loading it again takes less time than a commit or
 /// two on a slow disk, and keeping it twice the memory of an idle daemon.
-const PUT_AWAY_AFTER: u32 = 1;
+const UNLOAD_AFTER: u32 = 1;
 
 /// Loaded when it is needed. A cheap handle.
 #[derive(Clone, Default)]
-pub struct Table(Arc<Shared>);
+pub struct StaticEmbedder(Arc<StaticEmbedderState>);
 
 #[derive(Default)]
-struct Shared {
+struct StaticEmbedderState {
     model: RwLock<Option<StaticModel>>,
     unused: AtomicU32,
 }
 
-impl Table {
+impl StaticEmbedder {
     /// Loads it now, so that nobody waits for it later. A model is a handle itself.
     pub fn load(&self) -> Option<StaticModel> {
         self.0.unused.store(0, Ordering::Relaxed);
@@ -52,8 +52,8 @@ impl Table {
     }
 
     /// Looks whether it is still needed.
-    pub(super) fn rest(&self) {
-        if self.0.unused.fetch_add(1, Ordering::Relaxed) == PUT_AWAY_AFTER {
+    pub(super) fn unload_if_idle(&self) {
+        if self.0.unused.fetch_add(1, Ordering::Relaxed) == UNLOAD_AFTER {
             self.0.model.write().unwrap_or_else(PoisonError::into_inner).take();
         }
     }
@@ -87,7 +87,7 @@ fn is_mostly_latin(text: &str) -> bool {
     latin > other
 }
 
-impl Embedder for Table {
+impl Embedder for StaticEmbedder {
     fn name(&self) -> &str {
         NAME
     }
@@ -101,7 +101,7 @@ impl Embedder for Table {
     }
 }
 
-impl Table {
+impl StaticEmbedder {
     fn embed_now(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
         if self.load().is_none() {
             let why = "its table cannot be read; this program is damaged, install it again".to_owned();
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     fn cosine(one: &str, other: &str) -> f32 {
-        let table = Table::default();
+        let table = StaticEmbedder::default();
         let vector = |text| table.embed_one(text).unwrap();
         vector(one).iter().zip(vector(other)).map(|(a, b)| a * b).sum()
     }
@@ -127,7 +127,7 @@ mod tests {
         let sum = sums.lines().find_map(|line| line.strip_suffix("  model.safetensors")).unwrap();
         assert_eq!(crate::model::ids::sha256_hex(MODEL), sum);
         assert!(sum.starts_with(NAME.rsplit('/').next().unwrap()), "{NAME} is not {sum}");
-        assert_eq!(Table::default().load().unwrap().dim(), SHAPE.dimension);
+        assert_eq!(StaticEmbedder::default().load().unwrap().dim(), SHAPE.dimension);
     }
 
     #[test]
@@ -140,9 +140,9 @@ mod tests {
     #[test]
     fn what_says_nothing_has_no_vector() {
         for text in ["", "  \n", "…!?", "12 34", "חשבונית מספר אחת", "Привет, как дела"] {
-            assert_eq!(Table::default().embed_one(text), None, "{text}");
+            assert_eq!(StaticEmbedder::default().embed_one(text), None, "{text}");
         }
-        let length: f32 = Table::default().embed_one("lease").unwrap().iter().map(|v| v * v).sum();
+        let length: f32 = StaticEmbedder::default().embed_one("lease").unwrap().iter().map(|v| v * v).sum();
         assert!((length - 1.0).abs() < 1e-5);
     }
 }

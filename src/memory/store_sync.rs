@@ -18,12 +18,12 @@ use crate::{
 };
 
 /// Documents learned in one go: one call to the embedder and one to the place.
-const PART: usize = 128;
+const BATCH_DOCUMENTS: usize = 128;
 /// Then others have a turn, and whoever wants to stop can.
-const PARTS_A_ROUND: usize = 16;
+const BATCHES_PER_ROUND: usize = 16;
 /// The first pause after a failure; each further one is twice as long.
-const FIRST_PAUSE: i64 = 5;
-const LONGEST_PAUSE: i64 = 60;
+const FIRST_BACKOFF_SECONDS: i64 = 5;
+const MAX_BACKOFF_SECONDS: i64 = 60;
 /// Seconds for which a server that holds what it was given is not checked again.
 const WHOLE_FOR: i64 = 60;
 
@@ -44,7 +44,7 @@ pub(super) struct Retry {
 
 /// What one round of tending did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Tended {
+pub struct EmbeddingRound {
     pub learned: usize,
     /// Said once: it cannot be reached any more.
     pub lost: Option<String>,
@@ -52,16 +52,16 @@ pub struct Tended {
     pub back: bool,
 }
 
-impl Tended {
+impl EmbeddingRound {
     /// What a person should hear of it.
-    pub fn said(&self) -> Option<String> {
+    pub fn notice(&self) -> Option<String> {
         let back = || format!("the memory is back; {} documents that waited were added to it", self.learned);
         self.lost.clone().or_else(|| self.back.then(back))
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Status {
+pub struct MemoryStatus {
     pub place: String,
     pub embedder: String,
     pub dimension: usize,
@@ -77,13 +77,13 @@ pub struct Status {
 }
 
 impl Memory {
-    fn name(&self) -> String {
+    fn origin(&self) -> String {
         format!("{} {}/{}", self.vectors.place(), self.embedder.name(), self.embedder.shape().dimension)
     }
 
     /// Errs when the vectors were made elsewhere or by another embedder: they say nothing to this one.
-    pub(super) fn must_be_ours(&self) -> Result<()> {
-        let (wanted, found) = (self.name(), self.store.read_blocking(|reader| reader.memory_place())?);
+    pub(super) fn ensure_same_origin(&self) -> Result<()> {
+        let (wanted, found) = (self.origin(), self.store.read_blocking(|reader| reader.memory_place())?);
         match found {
             Some(found) if found != wanted => Err(MemoryError::Foreign { found, wanted }),
             _ => Ok(()),
@@ -110,34 +110,34 @@ impl Memory {
     /// holds what it was given.
     pub(super) fn spare_the_next(&self, error: &MemoryError) {
         let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
-        retry.silent_until = Some(self.clock.now().plus(chrono::Duration::seconds(FIRST_PAUSE)));
+        retry.silent_until = Some(self.clock.now().plus(chrono::Duration::seconds(FIRST_BACKOFF_SECONDS)));
         retry.whole_until = None;
         retry.why = error.to_string();
     }
 
     /// For the worker, when it starts: vectors of another place or embedder are made anew.
-    pub async fn settle(&self) -> Result<()> {
+    pub async fn reset_if_origin_changed(&self) -> Result<()> {
         match self.store.read(|reader| reader.memory_place()).await? {
-            Some(found) if found == self.name() => Ok(()),
-            _ => self.rebuild().await,
+            Some(found) if found == self.origin() => Ok(()),
+            _ => self.reset().await,
         }
     }
 
     /// All of it is made anew, here and now or by whoever tends it.
-    pub async fn rebuild(&self) -> Result<()> {
-        let elsewhere = self.here.1.is_none();
-        self.store.write(Write::ResetMemory { place: self.name(), elsewhere }).await?;
+    pub async fn reset(&self) -> Result<()> {
+        let elsewhere = self.in_process.1.is_none();
+        self.store.write(Write::ResetMemory { place: self.origin(), elsewhere }).await?;
         Ok(())
     }
 
     /// Learns a good deal of what is due. Never fails because of the place: that is noted, told once, and tried again later.
-    pub async fn tend(&self) -> Result<Tended> {
-        let mut tended = Tended::default();
+    pub async fn embed_due_documents(&self) -> Result<EmbeddingRound> {
+        let mut tended = EmbeddingRound::default();
         if self.is_put_off() {
             return Ok(tended);
         }
-        for _ in 0..PARTS_A_ROUND {
-            match self.learn_part().await {
+        for _ in 0..BATCHES_PER_ROUND {
+            match self.embed_next_batch().await {
                 Ok(0) => break,
                 Ok(learned) => tended.learned += learned,
                 Err(MemoryError::Store(error)) => return Err(error.into()),
@@ -152,18 +152,18 @@ impl Memory {
     }
 
     /// Learns the next part of what is due; how many documents that were.
-    pub async fn learn_part(&self) -> Result<usize> {
+    pub async fn embed_next_batch(&self) -> Result<usize> {
         if self.store.read(|reader| reader.must_clear_memory()).await? {
             self.vectors.clear().await?;
             self.store.write(Write::MarkMemoryCleared).await?;
         } else {
-            self.must_be_whole().await?;
+            self.ensure_intact().await?;
         }
-        let due = self.store.read(|reader| reader.due_documents(PART)).await?;
+        let due = self.store.read(|reader| reader.due_documents(BATCH_DOCUMENTS)).await?;
         if due.is_empty() {
             return Ok(0);
         }
-        let snippets = self.snippets(&due).await?;
+        let snippets = self.embed_snippets(&due).await?;
         let silent = due.iter().filter(|due| !due.doc.is_empty() && !snippets.iter().any(|made| made.doc == due.doc));
         let silent: Vec<String> = silent.map(|due| due.doc.clone()).collect();
         self.vectors.upsert(&snippets).await?;
@@ -178,13 +178,13 @@ impl Memory {
     /// Checks that the place holds what it was given, and gives it everything again when it does not. A server is checked
     /// again after a while, and when anything went wrong with it: somebody may have replaced the collection by one that
     /// takes our points, and then most of them are missing.
-    async fn must_be_whole(&self) -> Result<()> {
+    async fn ensure_intact(&self) -> Result<()> {
         let now = self.clock.now();
         let lock = || self.retry.lock().unwrap_or_else(PoisonError::into_inner);
         if lock().whole_until.is_some_and(|until| now < until) {
             return Ok(());
         }
-        let is_server = self.here.1.is_none();
+        let is_server = self.in_process.1.is_none();
         let mut whole = self.vectors.is_whole().await?;
         if whole && is_server {
             let points = self.vectors.count().await?;
@@ -195,14 +195,14 @@ impl Memory {
         if !whole {
             tracing::warn!(place = self.vectors.place(), "the memory is not there or not ours; it is made anew");
             lock().points = 0;
-            self.rebuild().await?;
+            self.reset().await?;
             self.vectors.clear().await?;
             self.store.write(Write::MarkMemoryCleared).await?;
         }
         Ok(())
     }
 
-    async fn snippets(&self, due: &[DueDocument]) -> Result<Vec<Snippet>> {
+    async fn embed_snippets(&self, due: &[DueDocument]) -> Result<Vec<Snippet>> {
         let texts: Vec<&str> = due.iter().flat_map(|due| &due.snippets).map(String::as_str).collect();
         let mut vectors = self.embedder.embed(&texts).await?.into_iter();
         let mut snippets = Vec::new();
@@ -219,7 +219,7 @@ impl Memory {
     /// From now on nobody asks it for a while.
     fn try_later(&self, error: &MemoryError) {
         let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
-        retry.pause = (retry.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+        retry.pause = (retry.pause * 2).clamp(FIRST_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS);
         retry.until = Some(self.clock.now().plus(chrono::Duration::seconds(retry.pause)));
         retry.whole_until = None;
         retry.why = error.to_string();
@@ -252,7 +252,7 @@ impl Memory {
         Ok(back)
     }
 
-    pub async fn status(&self) -> Result<Status> {
+    pub async fn status(&self) -> Result<MemoryStatus> {
         let read = self.store.read(|reader| {
             Ok((
                 reader.document_count()?,
@@ -267,7 +267,7 @@ impl Memory {
             Err(error) => Err(error),
         };
         let asked = vectors.as_ref().err().map(ToString::to_string);
-        Ok(Status {
+        Ok(MemoryStatus {
             place: self.vectors.place(),
             embedder: self.embedder.name().to_owned(),
             dimension: self.embedder.shape().dimension,
@@ -275,7 +275,7 @@ impl Memory {
             due,
             trouble: trouble.or(asked),
             vectors: vectors.ok(),
-            foreign: found.filter(|found| *found != self.name()),
+            foreign: found.filter(|found| *found != self.origin()),
         })
     }
 }
