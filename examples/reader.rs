@@ -6,7 +6,7 @@
 use std::io::{self, BufRead as _, BufWriter, Write as _};
 
 use adjutant::{
-    app::{EvalKind, Letter, evaluate},
+    app::{EvalKind, EvalMail, evaluate},
     ingest::{TrustedServers, parse_mail},
     reading::{mail_signals, read, sentence_signals, use_weights},
 };
@@ -27,11 +27,11 @@ fn main() -> anyhow::Result<()> {
         ["mails"] => Box::new(|line| {
             let input: Value = serde_json::from_str(line)?;
             let Some(file) = input.get("file").and_then(Value::as_str) else {
-                let letter: Letter = serde_json::from_value(input)?;
+                let letter: EvalMail = serde_json::from_value(input)?;
                 return Ok(json!(letter.read(mail_signals)));
             };
             let mail = parse_mail(&std::fs::read(file)?, &TrustedServers::default())?;
-            Ok(json!(Letter::received(&mail, mail_signals)))
+            Ok(json!(EvalMail::read_mail_as_receiver(&mail, mail_signals)))
         }),
         ["eval", kind, weights] => {
             let text = std::fs::read_to_string(weights).with_context(|| format!("{weights} cannot be read"))?;
@@ -62,6 +62,6 @@ fn read_mail_file(line: &str) -> anyhow::Result<Value> {
     let input: Value = serde_json::from_str(line)?;
     let file = input.get("file").and_then(Value::as_str).unwrap_or_default();
     let mail = parse_mail(&std::fs::read(file)?, &TrustedServers::default())?;
-    let reading = Letter::received(&mail, read);
+    let reading = EvalMail::read_mail_as_receiver(&mail, read);
     Ok(json!({ "file": file, "is_task": !reading.tasks.is_empty(), "reason": reading.reason }))
 }

@@ -1,11 +1,11 @@
 //! `adjutant eval KIND`: JSON lines in, our answers out, by the product's own code and nothing else.
 
-mod letter;
+mod eval_mail;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub use letter::Letter;
+pub use eval_mail::EvalMail;
 
 use crate::{
     ingest::{TrustedServers, parse_mail_in_full},
@@ -29,13 +29,13 @@ words! {
 }
 
 #[derive(Deserialize)]
-struct Text {
+struct TextInput {
     id: Value,
     text: String,
 }
 
 #[derive(Deserialize)]
-struct When {
+struct DateInput {
     text: String,
     now: String,
 }
@@ -48,32 +48,32 @@ struct MailFile {
 /// One line for one line. A line that makes no sense is an error in its place, never a stop.
 pub fn evaluate(kind: EvalKind, line: &str) -> Value {
     let outcome = match kind {
-        EvalKind::Tasks => serde_json::from_str(line).map(|input| tasks(&input)),
-        EvalKind::Triage => serde_json::from_str(line).map(|input: Letter| json!(input.triage())),
-        EvalKind::Dates => serde_json::from_str(line).map(|input| dates(&input)),
-        EvalKind::Injection => serde_json::from_str(line).map(|input| injection(&input)),
-        EvalKind::Mails => serde_json::from_str(line).map(|input| mails(&input)),
+        EvalKind::Tasks => serde_json::from_str(line).map(|input| evaluate_text(&input)),
+        EvalKind::Triage => serde_json::from_str(line).map(|input: EvalMail| json!(input.triage())),
+        EvalKind::Dates => serde_json::from_str(line).map(|input| evaluate_date(&input)),
+        EvalKind::Injection => serde_json::from_str(line).map(|input| evaluate_injection(&input)),
+        EvalKind::Mails => serde_json::from_str(line).map(|input| evaluate_mail_file(&input)),
     };
     outcome.unwrap_or_else(|error| json!({ "error": format!("not a line for {kind}: {error}") }))
 }
 
-fn tasks(input: &Text) -> Value {
+fn evaluate_text(input: &TextInput) -> Value {
     let scored = reading::score_text(&input.text);
     json!({ "id": input.id, "pred": scored.pred, "score": scored.score, "meeting": scored.meeting })
 }
 
-fn dates(input: &When) -> Value {
-    let me = letter::anyone(chrono_tz::Tz::UTC);
-    let start = letter::wall_clock(&input.now).and_then(|now| reading::moment(&input.text, &me, now));
+fn evaluate_date(input: &DateInput) -> Value {
+    let me = eval_mail::default_profile(chrono_tz::Tz::UTC);
+    let start = eval_mail::parse_wall_clock(&input.now).and_then(|now| reading::moment(&input.text, &me, now));
     json!({ "text": input.text, "start": start.map(|start| start.format("%Y-%m-%dT%H:%M:%S").to_string()) })
 }
 
-fn injection(input: &Letter) -> Value {
+fn evaluate_injection(input: &EvalMail) -> Value {
     let reading = input.read(reading::read);
     json!({ "id": input.id, "pred": reading.warnings.iter().any(|warning| warning.kind == "injection") })
 }
 
-fn mails(input: &MailFile) -> Value {
+fn evaluate_mail_file(input: &MailFile) -> Value {
     let opened = std::fs::read(&input.file).map_err(|error| error.to_string());
     let opened =
         opened.and_then(|raw| parse_mail_in_full(&raw, &TrustedServers::default()).map_err(|error| error.to_string()));

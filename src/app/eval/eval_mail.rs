@@ -15,14 +15,14 @@ use crate::{
 };
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Letter {
+pub struct EvalMail {
     pub id: Value,
     #[serde(default)]
     pub from: String,
     #[serde(default)]
-    pub to: People,
+    pub to: EvalAddresses,
     #[serde(default)]
-    pub cc: People,
+    pub cc: EvalAddresses,
     #[serde(default)]
     pub date: Option<String>,
     #[serde(default)]
@@ -34,29 +34,29 @@ pub struct Letter {
 /// One person or several, each `Name <address>` or an address.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
-pub enum People {
+pub enum EvalAddresses {
     Several(Vec<String>),
     One(String),
     None(()),
 }
 
-impl Default for People {
+impl Default for EvalAddresses {
     fn default() -> Self {
         Self::Several(Vec::new())
     }
 }
 
-impl People {
+impl EvalAddresses {
     fn addresses(&self) -> Vec<Address> {
         match self {
-            Self::Several(several) => several.iter().map(|text| address(text)).collect(),
-            Self::One(one) => one.split(',').map(address).filter(|one| !one.addr.is_empty()).collect(),
+            Self::Several(several) => several.iter().map(|text| parse_address(text)).collect(),
+            Self::One(one) => one.split(',').map(parse_address).filter(|one| !one.addr.is_empty()).collect(),
             Self::None(()) => Vec::new(),
         }
     }
 }
 
-fn address(text: &str) -> Address {
+fn parse_address(text: &str) -> Address {
     let (name, addr) = match text.trim().rsplit_once('<') {
         Some((name, addr)) => (name.trim().trim_matches('"'), addr.trim_end_matches('>')),
         None => ("", text),
@@ -77,27 +77,27 @@ pub(super) struct Triage {
 
 static RULES: LazyLock<Option<RuleSet>> = LazyLock::new(|| RuleSet::parse("priority.yml", BUILT_IN).ok());
 
-impl Letter {
+impl EvalMail {
     /// Shows the mail to a reader, in the place of whoever it was sent to.
     pub fn read<T>(&self, reader: impl FnOnce(&Mail, &ReadContext<'_>) -> T) -> T {
-        Self::received(&self.mail(), reader)
+        Self::read_mail_as_receiver(&self.to_mail(), reader)
     }
 
     /// The same for a mail that was already parsed.
-    pub fn received<T>(mail: &Mail, reader: impl FnOnce(&Mail, &ReadContext<'_>) -> T) -> T {
-        let me = receiver(mail);
+    pub fn read_mail_as_receiver<T>(mail: &Mail, reader: impl FnOnce(&Mail, &ReadContext<'_>) -> T) -> T {
+        let me = receiver_profile(mail);
         let now = mail.date.unwrap_or(Instant::EARLIEST);
         reader(mail, &ReadContext { me: &me, now, known_contact: false, thread_mine: false })
     }
 
-    fn mail(&self) -> Mail {
+    fn to_mail(&self) -> Mail {
         let cleaned = clean_body(&self.body, &self.subject);
         Mail {
-            from: address(&self.from),
+            from: parse_address(&self.from),
             to: self.to.addresses(),
             cc: self.cc.addresses(),
             subject: self.subject.clone(),
-            date: self.date.as_deref().and_then(wall_clock),
+            date: self.date.as_deref().and_then(parse_wall_clock),
             text: cleaned.reply,
             signature: cleaned.signature,
             ..Mail::default()
@@ -129,12 +129,12 @@ fn reason(reading: &Reading) -> String {
 }
 
 /// What the sender's clock showed. Relative words count from there, whatever the offset.
-pub(super) fn wall_clock(text: &str) -> Option<Instant> {
+pub(super) fn parse_wall_clock(text: &str) -> Option<Instant> {
     DateTime::parse_from_rfc3339(text).ok().and_then(|at| Instant::new(at.naive_local().and_utc()))
 }
 
 /// The person the mail was sent to, named as the address names them.
-fn receiver(mail: &Mail) -> Me {
+fn receiver_profile(mail: &Mail) -> Me {
     let name = |address: &Address| {
         let local = address.addr.split('@').next().unwrap_or_default();
         address.name.clone().unwrap_or_else(|| local.replace(['.', '_', '-'], " "))
@@ -142,11 +142,11 @@ fn receiver(mail: &Mail) -> Me {
     Me {
         names: mail.to.iter().map(name).collect(),
         addresses: mail.to.iter().map(|address| address.addr.clone()).collect(),
-        ..anyone(Tz::UTC)
+        ..default_profile(Tz::UTC)
     }
 }
 
-pub(super) fn anyone(time_zone: Tz) -> Me {
+pub(super) fn default_profile(time_zone: Tz) -> Me {
     Me {
         names: Vec::new(),
         addresses: Vec::new(),
