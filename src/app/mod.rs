@@ -45,7 +45,7 @@ pub use nightly::{
 pub use plan::{PlanInput, PlanOutput};
 pub use preview::{Preview, PreviewLine};
 pub use reference::{BadInput, NotFound};
-pub use report::{Outcome, Report, TaskLine, next_step};
+pub use report::{MailOutcome, PassReport, TaskLine, next_step};
 pub use runs::RunDetail;
 pub use tasks::{NewTask, TaskDetail};
 pub use why::PriorityExplanation;

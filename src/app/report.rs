@@ -13,17 +13,17 @@ use crate::{
 };
 
 /// The mails of a report are those with a greater number than this.
-pub(super) type Mark = MailId;
+pub(super) type ReportStart = MailId;
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Report {
+pub struct PassReport {
     pub entered: usize,
     pub duplicates: usize,
     pub unreadable: usize,
     /// Opened by these mails.
     pub tasks: u64,
     /// The newest of them.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<MailOutcome>,
     pub waiting_for_you: usize,
     /// Accounts that could not be taken in, and why.
     pub troubles: Vec<String>,
@@ -35,7 +35,7 @@ pub struct Report {
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Outcome {
+pub struct MailOutcome {
     pub mail_id: MailId,
     pub arrived_at: Instant,
     pub from: String,
@@ -99,23 +99,23 @@ pub fn next_step(row: &TaskRow) -> String {
 }
 
 impl App {
-    pub async fn newest_mail(&self) -> anyhow::Result<Mark> {
+    pub async fn newest_mail_id(&self) -> anyhow::Result<ReportStart> {
         let newest = self.store.read(|reader| reader.ledger_rows(None, 1)).await?;
         Ok(newest.first().map_or(MailId(0), |row| row.mail_id))
     }
 
     pub(super) async fn report(
         &self,
-        since: Mark,
+        since: ReportStart,
         tally: IntakeCounts,
         troubles: Vec<String>,
-    ) -> anyhow::Result<Report> {
-        let outcomes = self.outcomes(since).await?;
+    ) -> anyhow::Result<PassReport> {
+        let outcomes = self.mail_outcomes(since).await?;
         let (items, tasks) =
             self.store.read(move |reader| Ok((reader.open_items()?, reader.count_tasks_after(since)?))).await?;
         let waiting_for_you = items.len();
         let IntakeCounts { entered, duplicates, unreadable, .. } = tally;
-        Ok(Report {
+        Ok(PassReport {
             entered,
             duplicates,
             unreadable,
@@ -129,7 +129,7 @@ impl App {
     }
 
     /// What became of the mails after the mark, oldest first.
-    pub async fn outcomes(&self, since: Mark) -> anyhow::Result<Vec<Outcome>> {
+    pub async fn mail_outcomes(&self, since: ReportStart) -> anyhow::Result<Vec<MailOutcome>> {
         let read = self.store.read(move |reader| {
             let rows = reader.ledger_rows(None, 500)?;
             let mut outcomes = Vec::new();
@@ -153,10 +153,10 @@ impl App {
     }
 }
 
-fn outcome(row: LedgerRow, tasks: &[TaskRow]) -> Outcome {
+fn outcome(row: LedgerRow, tasks: &[TaskRow]) -> MailOutcome {
     let mut lines: Vec<TaskLine> = tasks.iter().map(TaskLine::from).collect();
     lines.sort_by_key(|line| line.number);
-    Outcome {
+    MailOutcome {
         mail_id: row.mail_id,
         arrived_at: row.arrived_at,
         from: row.sender,

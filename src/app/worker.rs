@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{App, NightlyReport, Outcome, Report, gmail::GmailConnection};
+use super::{App, MailOutcome, NightlyReport, PassReport, gmail::GmailConnection};
 use crate::{
     config::{AccountConfig, AccountKind},
     graph::{ActiveRun, Engine, EngineLimits, LiveCallHandler, NodeModelCaller, entry::RunIdentity, node::Nodes},
@@ -44,9 +44,9 @@ const LONGEST_AWAITED_PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub enum WorkerEvent {
     /// What became of the mail that was there at the start.
-    Started(Report),
+    Started(PassReport),
     /// One mail has its answer.
-    MailSettled(Outcome),
+    MailSettled(MailOutcome),
     ReminderDue(ReminderRow),
     /// Nobody has answered, and it will soon be void.
     ItemExpiring(Box<ItemRow>),
@@ -340,18 +340,18 @@ impl Worker {
     }
 
     /// Ingests every account, drains the graph, and reports. One account that cannot be reached does not stop the others.
-    pub async fn run_once(&self) -> anyhow::Result<Report> {
+    pub async fn run_once(&self) -> anyhow::Result<PassReport> {
         self.run_pass(true).await
     }
 
     /// The same, but nobody waits for the old mail of an account that has much of it: the loops go on with that.
-    pub async fn run_once_without_waiting(&self) -> anyhow::Result<Report> {
+    pub async fn run_once_without_waiting(&self) -> anyhow::Result<PassReport> {
         self.run_pass(false).await
     }
 
-    async fn run_pass(&self, to_the_end: bool) -> anyhow::Result<Report> {
+    async fn run_pass(&self, to_the_end: bool) -> anyhow::Result<PassReport> {
         self.app.check_data_folder()?;
-        let before = self.app.newest_mail().await?;
+        let before = self.app.newest_mail_id().await?;
         let mut troubles = Vec::new();
         // What lies beside the database and cannot be used is said; the mail is read all the same.
         troubles.extend(self.tend_or_say().await?);

@@ -21,7 +21,7 @@ use std::{future::Future, sync::Arc};
 use tokio::sync::mpsc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::app::{Report, Worker, WorkerEvent};
+use crate::app::{PassReport, Worker, WorkerEvent};
 
 /// What every loop shares.
 #[derive(Clone)]
@@ -40,7 +40,7 @@ impl DaemonContext {
     }
 
     /// Tells what was there at the start, and starts what goes on until the end.
-    fn start_loops(&self, report: anyhow::Result<Report>) {
+    fn start_loops(&self, report: anyhow::Result<PassReport>) {
         match report {
             Ok(report) => self.send_event(WorkerEvent::Started(report)),
             // The loops try again; a daemon that gives up at the first full disk helps nobody.

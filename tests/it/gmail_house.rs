@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt as _, sync::Arc};
 
 use adjutant::{
-    app::{FollowedAccount, Report, Worker},
+    app::{FollowedAccount, PassReport, Worker},
     clock::Clock,
     ingest::PolledIntake,
     model::{AccountMode, Since},
@@ -87,7 +87,7 @@ pub(crate) fn sign_in_for(scopes: &[&str], house: &House, google: &Google, accou
 }
 
 /// Works as `once` does, with pages of so many: few, so that there are several.
-pub(crate) async fn once_in_pages(house: &House, google: &Google, page: u32) -> Report {
+pub(crate) async fn once_in_pages(house: &House, google: &Google, page: u32) -> PassReport {
     once(paged(house, google, page, MAX_READ_PER_LABEL).await).await
 }
 

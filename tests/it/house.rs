@@ -10,7 +10,7 @@ use std::{
 };
 
 use adjutant::{
-    app::{App, ItemDetail, Report, Worker},
+    app::{App, ItemDetail, PassReport, Worker},
     clock::Clock,
     config::{AccountKind, Config, Home},
     graph::{CallHandler, Engine, EngineLimits, LiveCallHandler, node::Nodes},
@@ -247,7 +247,7 @@ impl House {
     }
 
     /// Takes in, drains, stops: what the command `once` does.
-    pub(crate) async fn once(&self) -> Report {
+    pub(crate) async fn once(&self) -> PassReport {
         once(self.worker().await).await
     }
 
@@ -364,7 +364,7 @@ impl House {
     }
 }
 
-pub(crate) async fn once(worker: Worker) -> Report {
+pub(crate) async fn once(worker: Worker) -> PassReport {
     let watched = worker.engine.clone();
     let watch = tokio::spawn(async move { watched.supervise_nodes().await });
     let report = worker.run_once().await.unwrap();

@@ -12,7 +12,7 @@ use super::{
     screen::{Screen, cell, shown},
 };
 use crate::{
-    app::{App, FollowedAccount, Outcome, Report, Worker, WorkerEvent, WorkerLockHeld},
+    app::{App, FollowedAccount, MailOutcome, PassReport, Worker, WorkerEvent, WorkerLockHeld},
     daemon,
     model::MailState,
 };
@@ -159,7 +159,7 @@ fn event_json(pulse: &WorkerEvent) -> Value {
     }
 }
 
-fn print_report(screen: Screen, report: &Report) -> io::Result<()> {
+fn print_report(screen: Screen, report: &PassReport) -> io::Result<()> {
     report.troubles.iter().chain(&report.model_note).try_for_each(|trouble| screen.line(trouble))?;
     report.memory.iter().try_for_each(|said| screen.line(&format!("Memory: {said}")))?;
     if report.outcomes.is_empty() {
@@ -176,7 +176,7 @@ fn print_report(screen: Screen, report: &Report) -> io::Result<()> {
 }
 
 /// One line per task, or one that says why there is none.
-fn rows(screen: Screen, outcome: &Outcome) -> Vec<Vec<Cell>> {
+fn rows(screen: Screen, outcome: &MailOutcome) -> Vec<Vec<Cell>> {
     let head = [Cell::new(outcome.mail_id), cell(&outcome.from, 26), cell(&outcome.subject, 30)];
     if outcome.tasks.is_empty() {
         let became = format!("{}: {}", outcome.state.as_str().replace('_', " "), outcome.reason);
