@@ -84,11 +84,11 @@ impl App {
         let archive = Arc::new(Mutex::new(archive));
         let mut last = false;
         while !last {
-            let part = take_part(&archive, &desk, &unread).await?;
+            let part = read_batch(&archive, &desk, &unread).await?;
             report.mails += part.arrivals.len();
             tell(Progress { done: part.progress, total });
             last = part.last;
-            let left = KnownMailUpdates { gone: part.read_now, ..KnownMailUpdates::default() };
+            let left = KnownMailUpdates { gone: part.now_readable, ..KnownMailUpdates::default() };
             desk.commit_arrivals(part.arrivals, left, None, &mut tally).await?;
         }
         report.new = tally.entered;
@@ -101,28 +101,28 @@ impl App {
 
 /// Some messages of an import, read.
 #[derive(Default)]
-struct Part {
+struct ImportBatch {
     arrivals: Vec<Arrival>,
     /// Keys of those that could not be read before.
-    read_now: Vec<String>,
+    now_readable: Vec<String>,
     progress: u64,
     /// Nothing is left in the import.
     last: bool,
 }
 
-impl Part {
+impl ImportBatch {
     fn is_full(&self) -> bool {
         self.arrivals.len() >= MAILS_PER_COMMIT
     }
 }
 
 /// Reads the next messages. One that the reader does not come back from is parked alone.
-async fn take_part(
+async fn read_batch(
     archive: &Arc<Mutex<Import>>,
     desk: &AccountIntake,
     unread: &Arc<HashSet<String>>,
-) -> anyhow::Result<Part> {
-    let part = Arc::new(Mutex::new(Part::default()));
+) -> anyhow::Result<ImportBatch> {
+    let part = Arc::new(Mutex::new(ImportBatch::default()));
     loop {
         let (archive, so_far) = (Arc::clone(archive), Arc::clone(&part));
         let (reads, unread) = (desk.clone(), Arc::clone(unread));
@@ -143,7 +143,7 @@ fn read_next(
     desk: &AccountIntake,
     unread: &HashSet<String>,
     steps: &StepTracker<Arrival>,
-    part: &Mutex<Part>,
+    part: &Mutex<ImportBatch>,
 ) -> bool {
     let next = archive.lock().unwrap_or_else(PoisonError::into_inner).next();
     let part = || part.lock().unwrap_or_else(PoisonError::into_inner);
@@ -154,7 +154,7 @@ fn read_next(
             {
                 let mut part = part();
                 part.progress = progress;
-                part.read_now.extend(unread.get(&place).cloned());
+                part.now_readable.extend(unread.get(&place).cloned());
             }
             let (size, file) = (bytes.len() as u64, ArrivalFile::default());
             // What it will be if nobody comes back from reading it.
