@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{App, Finding, FindingCode, ModelHealth, WitnessHealth, finding::Waiting};
+use super::{App, Finding, FindingCode, ModelHealth, WitnessHealth, finding::WaitingSteps};
 use crate::{
     audit::EvidenceVerification,
     model::{AccountCondition, AccountMode, Instant, ItemKind, MailState, RunStatus, Status},
@@ -34,7 +34,7 @@ pub struct Health {
     /// Effects are held.
     pub paused: bool,
     /// Steps that wait for a cap, a grace, room in the queue or the end of a pause, and why.
-    pub set_aside: Vec<Waiting>,
+    pub set_aside: Vec<WaitingSteps>,
     /// Steps whose time has come and that nobody works.
     pub left_behind: u64,
     pub policy_broken: Option<String>,
@@ -108,7 +108,7 @@ impl App {
                 witness,
                 unreadable: reader.unreadable_rows()?,
                 paused: reader.is_paused()?,
-                set_aside: Waiting::group(reader.deferred_runs(now)?, now),
+                set_aside: WaitingSteps::group(reader.deferred_runs(now)?, now),
                 left_behind: reader.left_behind(now)?,
                 policy_broken,
                 policy_missing,

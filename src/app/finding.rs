@@ -77,14 +77,14 @@ impl Serialize for Finding {
 
 /// Steps that wait for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Waiting {
+pub struct WaitingSteps {
     pub steps: u64,
     pub reason: String,
     /// When the first of them is tried next.
     pub next: Instant,
 }
 
-impl Waiting {
+impl WaitingSteps {
     /// Groups runs that were set aside by their reason, the largest group first.
     pub(super) fn group(runs: Vec<RunRow>, now: Instant) -> Vec<Self> {
         let mut groups: BTreeMap<String, (u64, Instant)> = BTreeMap::new();

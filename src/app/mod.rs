@@ -32,7 +32,7 @@ use anyhow::Context as _;
 pub use approvals::{DecisionInput, ItemDetail, Recipient, is_approvable};
 pub use doctor::{AccountHealth, Health};
 pub use eval::{EvalKind, EvalMail, evaluate};
-pub use finding::{Finding, FindingCode, Waiting};
+pub use finding::{Finding, FindingCode, WaitingSteps};
 pub use gmail::PendingSignIn;
 pub use import::{ImportReport, Progress};
 pub use integrity::WitnessHealth;

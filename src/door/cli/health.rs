@@ -7,7 +7,7 @@ use comfy_table::Cell;
 
 use super::screen::{Screen, shown};
 use crate::{
-    app::{AccountHealth, Health, ModelHealth, Waiting, WitnessHealth},
+    app::{AccountHealth, Health, ModelHealth, WaitingSteps, WitnessHealth},
     audit::EvidenceVerification,
     ingest::escape_for_display,
     model::{AccountCondition, Instant, llm::Outcome},
@@ -93,7 +93,7 @@ fn print_counts(screen: Screen, health: &Health, zone: Tz) -> io::Result<()> {
         .line(&format!("runs     {}", words(health.runs.iter().map(|(state, n)| (state.to_string(), *n)).collect())))?;
     screen.line(&format!("effects  {}", words(health.effects.clone())))?;
     screen.line(&format!("people   {} items wait for you", health.waiting_for_you))?;
-    for Waiting { steps, reason, next } in &health.set_aside {
+    for WaitingSteps { steps, reason, next } in &health.set_aside {
         let steps = if *steps == 1 { "1 step waits".to_owned() } else { format!("{steps} steps wait") };
         let next = next.utc().with_timezone(&zone).format("%H:%M");
         screen.line(&format!("waits    {steps}: {}, next at {next}", shown(reason, 160)))?;
