@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Instant};
 
 use adjutant::{
     llm::{
-        Asking, Budget, Desk, Llm, Question, Raw, Request,
+        Budget, BudgetedModel, CompletionFuture, Llm, PromptCall, ProviderReply, ProviderRequest,
         prompt::plan_step,
         quote::{Message, Person},
     },
@@ -27,8 +27,8 @@ const CALLS: usize = 2_000;
 struct Instantly(String);
 
 impl Llm for Instantly {
-    fn ask<'a>(&'a self, _request: &'a Request) -> Asking<'a> {
-        Box::pin(async { Ok(Raw { text: self.0.clone(), tokens: Some((1_000, 50)) }) })
+    fn ask<'a>(&'a self, _request: &'a ProviderRequest) -> CompletionFuture<'a> {
+        Box::pin(async { Ok(ProviderReply { text: self.0.clone(), tokens: Some((1_000, 50)) }) })
     }
 }
 
@@ -82,13 +82,13 @@ fn main() {
             .map(|nth| json!({ "task": format!("T{nth}"), "objective": format!("Send Tom the numbers for project {nth}"), "deadline": "2026-11-20", "steps": ["draft_reply"] }))
             .collect();
         let llm = Arc::new(Instantly(json!({ "tasks": tasks }).to_string()));
-        let desk = Desk::new(llm, &settings(), Budget::new(settings().budget, "2026-11-16", ModelUsage::default()));
+        let desk = BudgetedModel::new(llm, &settings(), Budget::new(settings().budget, "2026-11-16", ModelUsage::default()));
         let guidelines = "- be brief\n".repeat(300);
         let begun = Instant::now();
         let mut last = None;
         for _ in 0..CALLS {
             let inquiry = data().inquiry().unwrap();
-            let question = Question { inquiry: &inquiry, guidelines: &guidelines, about: "task", before: ModelUsage::default(), day: "2026-11-16" };
+            let question = PromptCall { input: &inquiry, guidelines: &guidelines, about: "task", spent_before: ModelUsage::default(), day: "2026-11-16" };
             let (heard, call) = desk.ask(&question).await;
             assert!(heard.answer.is_some(), "{heard:?}");
             last = Some((heard, call));

@@ -11,10 +11,9 @@ use adjutant::{
     hitl::Dropped,
     ingest::{TrustedServers, parse_mail},
     llm::{
-        Inquiry,
+        Inquiry, parse_provider_reply,
         prompt::{draft_reply, generate_response, plan_step, prioritise},
         quote::Cast,
-        read_answer,
     },
     model::{Addressed, Facts, Instant, ItemId, Mail, Me, Reading, UrgencyOrigin, llm::Provider},
     policy::EffectPolicy,
@@ -157,7 +156,7 @@ pub fn decision_file(bytes: &[u8]) {
 /// What a model's server answers, in each provider's shape, and what the model said, for each question.
 pub fn model_answer(bytes: &[u8]) {
     for provider in Provider::ALL {
-        if let Ok(raw) = read_answer(*provider, bytes) {
+        if let Ok(raw) = parse_provider_reply(*provider, bytes) {
             sample_inquiries().iter().for_each(|question| drop(question.check(&raw.text)));
         }
     }

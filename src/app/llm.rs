@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::App;
 use crate::{
     graph::{MODEL_IN_USE, NodeModelCaller},
-    llm::{Budget, Desk, Inquiry, Llm, Question, Wire, prompt::prioritise, quote::Message},
+    llm::{Budget, BudgetedModel, Inquiry, Llm, ModelHttpClient, PromptCall, prompt::prioritise, quote::Message},
     model::{
         Instant, ReplyJson,
         llm::{BudgetLimits, LlmSettings, ModelCall, ModelUsage, Outcome, Provider},
@@ -53,14 +53,14 @@ impl App {
     pub(super) async fn start_model(&self) -> anyhow::Result<Option<Arc<NodeModelCaller>>> {
         let Some(settings) = &self.config.llm else { return Ok(None) };
         self.record_crash_cost(settings).await?;
-        let wire = Wire::new(settings).context("the model cannot be reached: [llm]")?;
+        let wire = ModelHttpClient::new(settings).context("the model cannot be reached: [llm]")?;
         Ok(Some(Arc::new(self.build_model(settings, Arc::new(wire))?)))
     }
 
     fn build_model(&self, settings: &LlmSettings, llm: Arc<dyn Llm>) -> anyhow::Result<NodeModelCaller> {
         let today = self.local_date();
         let spent = self.store.read_blocking(|reader| reader.model_usage_on(&today))?;
-        let desk = Desk::new(llm, settings, Budget::new(settings.budget, &today, spent));
+        let desk = BudgetedModel::new(llm, settings, Budget::new(settings.budget, &today, spent));
         Ok(NodeModelCaller::new(desk, self.home.guidelines_file(), self.config.me.time_zone))
     }
 
@@ -71,7 +71,7 @@ impl App {
             return Ok(());
         }
         let note = format!("the program ended while up to {} questions were under way", settings.max_concurrent);
-        self.record_lost_cost(settings, Desk::lost(settings), note).await?;
+        self.record_lost_cost(settings, BudgetedModel::max_cost_lost_in_crash(settings), note).await?;
         self.store.write(Write::StoreSetting { name: MODEL_IN_USE.into(), value: String::new() }).await?;
         Ok(())
     }
@@ -125,11 +125,16 @@ impl App {
     /// One tiny question, to see whether anybody answers.
     pub(super) async fn check_model_health(&self) -> anyhow::Result<Option<ModelHealth>> {
         let Some(settings) = &self.config.llm else { return Ok(None) };
-        let wire = Wire::new(settings).context("the model cannot be reached: [llm]")?;
+        let wire = ModelHttpClient::new(settings).context("the model cannot be reached: [llm]")?;
         let consultant = self.build_model(settings, Arc::new(wire))?;
         let (inquiry, today) = (smallest_prompt()?, self.local_date());
-        let question =
-            Question { inquiry: &inquiry, guidelines: "", about: "doctor", before: ModelUsage::default(), day: &today };
+        let question = PromptCall {
+            input: &inquiry,
+            guidelines: "",
+            about: "doctor",
+            spent_before: ModelUsage::default(),
+            day: &today,
+        };
         let (_, call) = consultant.model.ask(&question).await;
         let gone_since = self.store.read_blocking(|reader| reader.day_budget_exhausted_at(&today))?;
         let health = ModelHealth {

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    llm::{Heard, Inquiry, Prompt},
+    llm::{Inquiry, ModelReply, Prompt},
     model::{
         AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, OutboxState, Reading, Reflection, ReplyJson,
         RunId, RunKind, RunState, Task, TaskId, UserId, ids::sha256_hex,
@@ -129,7 +129,7 @@ impl NodeInput<'_> {
     }
 
     /// What the model said to this prompt, if it was asked already.
-    pub fn heard(&self, prompt: Prompt) -> anyhow::Result<Option<Heard>> {
+    pub fn heard(&self, prompt: Prompt) -> anyhow::Result<Option<ModelReply>> {
         self.find_reply(|call| matches!(call, Call::Model { inquiry } if inquiry.prompt == prompt))
     }
 }

@@ -7,7 +7,7 @@ use tokio::sync::OnceCell;
 
 use super::call_handler::CallContext;
 use crate::{
-    llm::{Desk, Heard, Inquiry, Question},
+    llm::{BudgetedModel, Inquiry, ModelReply, PromptCall},
     model::{Instant, llm::ModelCall},
     rules::guidelines,
     store::{Store, Write},
@@ -17,14 +17,14 @@ use crate::{
 pub const MODEL_IN_USE: &str = "model_in_use";
 
 pub struct NodeModelCaller {
-    pub model: Desk,
+    pub model: BudgetedModel,
     pub guidelines: PathBuf,
     pub time_zone: Tz,
     in_use_flag_written: OnceCell<()>,
 }
 
 impl NodeModelCaller {
-    pub fn new(model: Desk, guidelines: PathBuf, time_zone: Tz) -> Self {
+    pub fn new(model: BudgetedModel, guidelines: PathBuf, time_zone: Tz) -> Self {
         Self { model, guidelines, time_zone, in_use_flag_written: OnceCell::new() }
     }
 
@@ -33,14 +33,15 @@ impl NodeModelCaller {
         store: &Store,
         asker: CallContext<'_>,
         inquiry: &Inquiry,
-    ) -> anyhow::Result<(Heard, ModelCall)> {
+    ) -> anyhow::Result<(ModelReply, ModelCall)> {
         self.in_use_flag_written.get_or_try_init(|| self.write_in_use_flag(store, "1")).await?;
         // A mail's own run has no task yet.
         let about = asker.state.task.as_ref().map_or(asker.run.run_id.to_string(), |task| task.task_id.to_string());
         let before = store.read_blocking(|reader| reader.model_usage_about(&about))?;
         let guidelines = guidelines::load(&self.guidelines);
         let day = self.day(asker.now);
-        let question = Question { inquiry, guidelines: &guidelines.text, about: &about, before, day: &day };
+        let question =
+            PromptCall { input: inquiry, guidelines: &guidelines.text, about: &about, spent_before: before, day: &day };
         Ok(self.model.ask(&question).await)
     }
 
@@ -55,7 +56,7 @@ impl NodeModelCaller {
 
     /// At an orderly end: everything that was spent is in the record.
     pub async fn clear_in_use_flag(&self, store: &Store) -> anyhow::Result<()> {
-        if self.in_use_flag_written.initialized() && self.model.is_settled() {
+        if self.in_use_flag_written.initialized() && self.model.is_idle() {
             self.write_in_use_flag(store, "").await?;
         }
         Ok(())

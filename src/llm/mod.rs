@@ -6,30 +6,30 @@
 //! own may hold an address, an id or a link. It is shown people and messages as handles and mail as quoted data.
 
 mod budget;
-mod desk;
+mod budgeted_model;
+mod http_client;
 pub mod prompt;
+mod protocol;
 pub mod quote;
 mod rest;
 mod retry;
 mod schema;
-mod shape;
 mod speech;
-mod wire;
 
 use std::{future::Future, pin::Pin, time::Duration};
 
 use serde_json::Value;
 
 pub use budget::Budget;
-pub use desk::{Desk, Heard, Question};
+pub use budgeted_model::{BudgetedModel, ModelReply, PromptCall};
+pub use http_client::ModelHttpClient;
 pub use prompt::{Inquiry, Prompt};
-pub use shape::read_answer;
+pub use protocol::parse_provider_reply;
 pub use speech::SAID_TOO_MUCH;
-pub use wire::Wire;
 
 /// What goes to a provider.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request {
+pub struct ProviderRequest {
     pub system: String,
     pub user: String,
     /// What it answered before and why that would not do.
@@ -41,9 +41,9 @@ pub struct Request {
     pub max_tokens: u32,
 }
 
-impl Request {
+impl ProviderRequest {
     /// No tokenizer makes more tokens than there are bytes.
-    pub fn most_tokens(&self) -> u64 {
+    pub fn input_token_bound(&self) -> u64 {
         let repair = self.repair.as_ref().map_or(0, |(said, problem)| said.len() + problem.len());
         (self.system.len() + self.user.len() + repair + self.schema.to_string().len()) as u64
     }
@@ -51,7 +51,7 @@ impl Request {
 
 /// What came back, not yet believed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Raw {
+pub struct ProviderReply {
     pub text: String,
     /// As the provider counts; none when it does not say.
     pub tokens: Option<(u64, u64)>,
@@ -59,26 +59,26 @@ pub struct Raw {
 
 /// Why nothing came back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
+pub enum ProviderFailure {
     /// Nobody there, or somebody who is busy or broken. With the time they asked to be left alone for, and whether they
     /// may have read the question.
     #[error("{problem}")]
-    Unreachable { problem: String, wait: Option<Duration>, read: bool },
+    Unreachable { problem: String, retry_after: Option<Duration>, read: bool },
     #[error("the server said {0}: {1}")]
     Denied(u16, &'static str),
     /// The server does not take the request as it stands, which may be because of the schema.
     #[error("the server does not take the request ({0})")]
-    Unfit(u16),
+    RequestRejected(u16),
     /// Something came back that is no answer: cut off, too long, not JSON.
     #[error("{0}")]
-    Garbled(String),
+    MalformedReply(String),
     #[error("the model refused")]
     Refused { tokens: Option<(u64, u64)> },
 }
 
-pub type Asking<'a> = Pin<Box<dyn Future<Output = Result<Raw, Failure>> + Send + 'a>>;
+pub type CompletionFuture<'a> = Pin<Box<dyn Future<Output = Result<ProviderReply, ProviderFailure>> + Send + 'a>>;
 
 /// Whoever answers. Behind it is a network, or a script in a test.
 pub trait Llm: Send + Sync {
-    fn ask<'a>(&'a self, request: &'a Request) -> Asking<'a>;
+    fn ask<'a>(&'a self, request: &'a ProviderRequest) -> CompletionFuture<'a>;
 }

@@ -10,22 +10,22 @@ use chrono::DateTime;
 /// Requests for one question, at most; between them it waits.
 pub(super) const ATTEMPTS: u32 = 3;
 /// Before the second attempt; doubled for each further one.
-const FIRST_PAUSE: Duration = Duration::from_millis(400);
+const FIRST_BACKOFF: Duration = Duration::from_millis(400);
 
 /// Busy or broken for now. Everything else is said again to no avail.
-pub(super) const fn is_passing(status: u16) -> bool {
+pub(super) const fn is_transient(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504 | 529)
 }
 
 /// Half to one and a half of the pause, so that those who failed together do not come back together.
-pub(super) fn pause(attempt: u32) -> Duration {
-    let full = FIRST_PAUSE * 2_u32.saturating_pow(attempt.saturating_sub(1));
+pub(super) fn jittered_backoff(attempt: u32) -> Duration {
+    let full = FIRST_BACKOFF * 2_u32.saturating_pow(attempt.saturating_sub(1));
     let share = (RandomState::new().hash_one(attempt) % 1000) as f64 / 1000.0;
     full.mul_f64(0.5 + share)
 }
 
 /// `Retry-After`: seconds, or a date counted from the server's own `Date`.
-pub(super) fn retry_after(value: Option<&str>, date: Option<&str>) -> Option<Duration> {
+pub(super) fn parse_retry_after(value: Option<&str>, date: Option<&str>) -> Option<Duration> {
     let value = value?.trim();
     if let Ok(seconds) = value.parse::<u64>() {
         return Some(Duration::from_secs(seconds));
@@ -42,22 +42,22 @@ mod tests {
     #[test]
     fn pauses_grow_and_differ() {
         for attempt in 1..4 {
-            let full = FIRST_PAUSE * 2_u32.pow(attempt - 1);
+            let full = FIRST_BACKOFF * 2_u32.pow(attempt - 1);
             for _ in 0..50 {
-                let pause = pause(attempt);
+                let pause = jittered_backoff(attempt);
                 assert!(pause >= full / 2 && pause <= full * 3 / 2, "{pause:?}");
             }
         }
-        assert!((0..50).map(|_| pause(1)).collect::<std::collections::HashSet<_>>().len() > 10);
+        assert!((0..50).map(|_| jittered_backoff(1)).collect::<std::collections::HashSet<_>>().len() > 10);
     }
 
     #[test]
     fn retry_after_is_read_in_both_forms() {
-        assert_eq!(retry_after(Some("7"), None), Some(Duration::from_secs(7)));
+        assert_eq!(parse_retry_after(Some("7"), None), Some(Duration::from_secs(7)));
         let (until, now) = ("Mon, 16 Nov 2026 08:00:30 GMT", "Mon, 16 Nov 2026 08:00:00 GMT");
-        assert_eq!(retry_after(Some(until), Some(now)), Some(Duration::from_secs(30)));
-        assert_eq!(retry_after(Some(until), None), None);
-        assert_eq!(retry_after(Some("soon"), Some(now)), None);
-        assert_eq!(retry_after(None, Some(now)), None);
+        assert_eq!(parse_retry_after(Some(until), Some(now)), Some(Duration::from_secs(30)));
+        assert_eq!(parse_retry_after(Some(until), None), None);
+        assert_eq!(parse_retry_after(Some("soon"), Some(now)), None);
+        assert_eq!(parse_retry_after(None, Some(now)), None);
     }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use adjutant::{
-    llm::{Failure, Llm as _, Request, Wire},
+    llm::{Llm as _, ModelHttpClient, ProviderFailure, ProviderRequest},
     model::llm::{BudgetLimits, LlmSettings, Provider, TokenPrice},
 };
 use serde_json::{Value, json};
@@ -64,8 +64,8 @@ impl Drop for Peer {
     }
 }
 
-fn request(user: &str, schema: Value) -> Request {
-    Request {
+fn request(user: &str, schema: Value) -> ProviderRequest {
+    ProviderRequest {
         system: "Answer in JSON.".into(),
         user: user.into(),
         repair: None,
@@ -80,7 +80,7 @@ fn request(user: &str, schema: Value) -> Request {
 async fn a_real_server_speaks_chat_schemas_and_errors() {
     adjutant::tls::install_provider();
     let peer = Peer::start();
-    let wire = Wire::new(&peer.settings()).unwrap();
+    let wire = ModelHttpClient::new(&peer.settings()).unwrap();
     let schema = json!({
         "type": "object", "additionalProperties": false, "required": ["urgent"],
         "properties": { "urgent": { "type": "boolean" } },
@@ -91,27 +91,28 @@ async fn a_real_server_speaks_chat_schemas_and_errors() {
     let (tokens_in, tokens_out) = raw.tokens.unwrap();
     assert!(tokens_in > 5 && tokens_out > 2, "{tokens_in} {tokens_out}");
     // The repair is a conversation.
-    let again = Request { repair: Some((raw.text, "it must be true".into())), ..request("Is it?", schema.clone()) };
+    let again =
+        ProviderRequest { repair: Some((raw.text, "it must be true".into())), ..request("Is it?", schema.clone()) };
     assert!(wire.ask(&again).await.is_ok());
     // An answer cut off by its limit of tokens, a schema nobody can keep, a wrong path.
-    let short = Request { max_tokens: 1, ..request("Is it?", schema) };
-    assert!(matches!(wire.ask(&short).await, Err(Failure::Garbled(_))));
+    let short = ProviderRequest { max_tokens: 1, ..request("Is it?", schema) };
+    assert!(matches!(wire.ask(&short).await, Err(ProviderFailure::MalformedReply(_))));
     let unfit = wire.ask(&request("x", json!({ "type": "surprise" }))).await;
-    assert!(matches!(unfit, Err(Failure::Unfit(400))), "{unfit:?}");
+    assert!(matches!(unfit, Err(ProviderFailure::RequestRejected(400))), "{unfit:?}");
     let elsewhere = LlmSettings { base_url: format!("{}/nowhere", peer.url), ..peer.settings() };
-    let lost = Wire::new(&elsewhere).unwrap().ask(&request("x", json!({ "type": "object" }))).await;
-    assert!(matches!(lost, Err(Failure::Denied(404, _))), "{lost:?}");
+    let lost = ModelHttpClient::new(&elsewhere).unwrap().ask(&request("x", json!({ "type": "object" }))).await;
+    assert!(matches!(lost, Err(ProviderFailure::Denied(404, _))), "{lost:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn our_own_schemas_are_taken_by_a_real_server() {
     adjutant::tls::install_provider();
     let peer = Peer::start();
-    let wire = Wire::new(&peer.settings()).unwrap();
+    let wire = ModelHttpClient::new(&peer.settings()).unwrap();
     for prompt in adjutant::llm::Prompt::ALL {
-        let asked = Request { max_tokens: 8, ..request("Go.", prompt.schema().clone()) };
+        let asked = ProviderRequest { max_tokens: 8, ..request("Go.", prompt.schema().clone()) };
         match wire.ask(&asked).await {
-            Ok(_) | Err(Failure::Garbled(_)) => {}
+            Ok(_) | Err(ProviderFailure::MalformedReply(_)) => {}
             Err(other) => panic!("{prompt}: {other:?}"),
         }
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{execute_tool::LEFT_TO_PERSON, wording};
 use crate::{
     graph::entry::{Node, NodeInput, NodeOutput},
-    llm::{Heard, Prompt, prompt::generate_response},
+    llm::{ModelReply, Prompt, prompt::generate_response},
     model::{Change, Me, Move, Reflection, RunFeedback, Status, Task},
     tool::Registry,
 };
@@ -80,7 +80,7 @@ impl GenerateResponse {
 }
 
 /// What was done is said by us; what it was about may be a model's sentence, and is marked as that.
-fn append_model_summary(done: String, heard: Option<&Heard>) -> String {
+fn append_model_summary(done: String, heard: Option<&ModelReply>) -> String {
     match heard.and_then(|heard| heard.answer::<generate_response::Answer>()) {
         Some(answer) => format!("{done} About: {}", answer.about.trim()),
         None => done,

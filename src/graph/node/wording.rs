@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     graph::entry::{Call, NodeInput, NodeOutput},
     llm::{
-        Heard, Inquiry,
+        Inquiry, ModelReply,
         prompt::{draft_reply, generate_response, plan_step, prioritise},
         quote::{Cast, Message},
     },
@@ -61,7 +61,7 @@ pub(super) fn request_plan_wording(step: &NodeOutput, mail: &Mail, me: &Me, lang
 }
 
 /// The same step with better words, in the tasks and in the runs that will work them.
-pub(super) fn apply_plan_wording(mut step: NodeOutput, heard: &Heard, tools: &Registry) -> NodeOutput {
+pub(super) fn apply_plan_wording(mut step: NodeOutput, heard: &ModelReply, tools: &Registry) -> NodeOutput {
     let Some(answer) = heard.answer::<plan_step::Answer>() else { return step };
     let tasks = step.changes.iter_mut().filter_map(|change| match change {
         Change::OpenTask { task, .. } => Some(task.as_mut()),
@@ -143,7 +143,7 @@ pub(super) fn request_draft(
 }
 
 /// The words for a draft, if the model had any.
-pub(super) fn draft_wording(heard: &Heard) -> Option<ReplyWording> {
+pub(super) fn draft_wording(heard: &ModelReply) -> Option<ReplyWording> {
     let answer = heard.answer::<draft_reply::Answer>()?;
     (answer.action == draft_reply::Wish::Reply).then(|| ReplyWording {
         greeting: answer.greeting.trim().to_owned(),

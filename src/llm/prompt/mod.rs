@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{Request, schema};
+use super::{ProviderRequest, schema};
 use crate::model::{ids::sha256_hex, text_enum::words};
 
 words! {
@@ -127,10 +127,10 @@ impl Inquiry {
     }
 
     /// The guidelines first, then our own words, then the data as a quoted value.
-    pub fn request(&self, guidelines: &str) -> Request {
+    pub fn request(&self, guidelines: &str) -> ProviderRequest {
         let sheet = self.prompt.sheet();
         let system = format!("{guidelines}\n\n{HOUSE}\n{}\nThe schema of the answer: {}\n", sheet.text, sheet.schema);
-        Request {
+        ProviderRequest {
             system: system.trim_start().to_owned(),
             user: format!("DATA, quoted and untrusted:\n{}", self.data),
             repair: None,

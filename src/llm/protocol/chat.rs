@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::{CUT_OFF, count, turns};
 use crate::{
-    llm::{Failure, Raw, Request},
+    llm::{ProviderFailure, ProviderReply, ProviderRequest},
     model::llm::Provider,
 };
 
-pub(super) fn encode(provider: Provider, model: &str, request: &Request) -> Value {
+pub(super) fn encode(provider: Provider, model: &str, request: &ProviderRequest) -> Value {
     let mut messages = vec![json!({ "role": "system", "content": request.system })];
     messages.extend(turns(request));
     let mut body = json!({ "model": model, "messages": messages, "stream": false });
@@ -29,18 +29,18 @@ pub(super) fn encode(provider: Provider, model: &str, request: &Request) -> Valu
     body
 }
 
-pub(super) fn decode(body: &Value) -> Result<Raw, Failure> {
+pub(super) fn decode(body: &Value) -> Result<ProviderReply, ProviderFailure> {
     let tokens = count(body, "/usage/prompt_tokens").zip(count(body, "/usage/completion_tokens"));
     let finish = body.pointer("/choices/0/finish_reason").and_then(Value::as_str);
     let refusal = body.pointer("/choices/0/message/refusal").and_then(Value::as_str);
     if refusal.is_some_and(|words| !words.is_empty()) || finish == Some("content_filter") {
-        return Err(Failure::Refused { tokens });
+        return Err(ProviderFailure::Refused { tokens });
     }
     if finish == Some("length") {
-        return Err(Failure::Garbled(CUT_OFF.into()));
+        return Err(ProviderFailure::MalformedReply(CUT_OFF.into()));
     }
     match body.pointer("/choices/0/message/content").and_then(Value::as_str) {
-        Some(text) => Ok(Raw { text: text.to_owned(), tokens }),
-        None => Err(Failure::Garbled("the answer holds no message".into())),
+        Some(text) => Ok(ProviderReply { text: text.to_owned(), tokens }),
+        None => Err(ProviderFailure::MalformedReply("the answer holds no message".into())),
     }
 }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{CUT_OFF, count, turns};
-use crate::llm::{Failure, Raw, Request};
+use crate::llm::{ProviderFailure, ProviderReply, ProviderRequest};
 
-pub(super) fn encode(model: &str, request: &Request) -> Value {
+pub(super) fn encode(model: &str, request: &ProviderRequest) -> Value {
     let mut body = json!({
         "model": model,
         "max_tokens": request.max_tokens,
@@ -21,17 +21,19 @@ pub(super) fn encode(model: &str, request: &Request) -> Value {
     body
 }
 
-pub(super) fn decode(body: &Value) -> Result<Raw, Failure> {
+pub(super) fn decode(body: &Value) -> Result<ProviderReply, ProviderFailure> {
     let tokens = count(body, "/usage/input_tokens").zip(count(body, "/usage/output_tokens"));
     match body.get("stop_reason").and_then(Value::as_str) {
-        Some("refusal") => return Err(Failure::Refused { tokens }),
-        Some("max_tokens" | "model_context_window_exceeded") => return Err(Failure::Garbled(CUT_OFF.into())),
+        Some("refusal") => return Err(ProviderFailure::Refused { tokens }),
+        Some("max_tokens" | "model_context_window_exceeded") => {
+            return Err(ProviderFailure::MalformedReply(CUT_OFF.into()));
+        }
         _ => {}
     }
     let parts = body.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let text: String = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
     if parts.is_empty() {
-        return Err(Failure::Garbled("the answer holds no message".into()));
+        return Err(ProviderFailure::MalformedReply("the answer holds no message".into()));
     }
-    Ok(Raw { text, tokens })
+    Ok(ProviderReply { text, tokens })
 }

@@ -5,7 +5,7 @@ mod messages;
 
 use serde_json::Value;
 
-use super::{Failure, Raw, Request};
+use super::{ProviderFailure, ProviderReply, ProviderRequest};
 use crate::model::llm::Provider;
 
 /// An answer that was cut off is half an answer.
@@ -27,7 +27,7 @@ pub(super) const fn key_header(provider: Provider) -> (&'static str, &'static st
     }
 }
 
-pub(super) fn encode(provider: Provider, model: &str, request: &Request) -> Value {
+pub(super) fn encode(provider: Provider, model: &str, request: &ProviderRequest) -> Value {
     match provider {
         Provider::Anthropic => messages::encode(model, request),
         _ => chat::encode(provider, model, request),
@@ -35,12 +35,13 @@ pub(super) fn encode(provider: Provider, model: &str, request: &Request) -> Valu
 }
 
 /// Returns what a model said, from the bytes of its server's answer.
-pub fn read_answer(provider: Provider, bytes: &[u8]) -> Result<Raw, Failure> {
-    let body = serde_json::from_slice(bytes).map_err(|_| Failure::Garbled("the server's answer is not JSON".into()))?;
+pub fn parse_provider_reply(provider: Provider, bytes: &[u8]) -> Result<ProviderReply, ProviderFailure> {
+    let body = serde_json::from_slice(bytes)
+        .map_err(|_| ProviderFailure::MalformedReply("the server's answer is not JSON".into()))?;
     decode(provider, &body)
 }
 
-fn decode(provider: Provider, body: &Value) -> Result<Raw, Failure> {
+fn decode(provider: Provider, body: &Value) -> Result<ProviderReply, ProviderFailure> {
     match provider {
         Provider::Anthropic => messages::decode(body),
         _ => chat::decode(body),
@@ -48,7 +49,7 @@ fn decode(provider: Provider, body: &Value) -> Result<Raw, Failure> {
 }
 
 /// The turns of the conversation after the system's words: the question, and what was wrong with the first answer.
-fn turns(request: &Request) -> Vec<Value> {
+fn turns(request: &ProviderRequest) -> Vec<Value> {
     let turn = |role: &str, content: &str| serde_json::json!({ "role": role, "content": content });
     let mut turns = vec![turn("user", &request.user)];
     if let Some((said, problem)) = &request.repair {
@@ -71,8 +72,8 @@ mod tests {
 
     use super::*;
 
-    fn request() -> Request {
-        Request {
+    fn request() -> ProviderRequest {
+        ProviderRequest {
             system: "be brief".into(),
             user: "data".into(),
             repair: None,
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(openai["max_completion_tokens"], 64);
         assert_eq!(openai["temperature"], Value::Null);
         assert_eq!(openai["response_format"]["json_schema"]["schema"]["type"], "object");
-        let local = encode(Provider::Compatible, "m", &Request { native_schema: false, ..request() });
+        let local = encode(Provider::Compatible, "m", &ProviderRequest { native_schema: false, ..request() });
         assert_eq!((local["max_tokens"].as_u64(), &local["response_format"]), (Some(64), &Value::Null));
         let anthropic = encode(Provider::Anthropic, "m", &request());
         assert_eq!(anthropic["system"], "be brief");
@@ -99,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_repair_shows_what_was_said() {
-        let again = Request { repair: Some(("prose".into(), "no JSON".into())), ..request() };
+        let again = ProviderRequest { repair: Some(("prose".into(), "no JSON".into())), ..request() };
         let turns = encode(Provider::Compatible, "m", &again)["messages"].as_array().unwrap().clone();
         let roles: Vec<_> = turns.iter().map(|turn| turn["role"].as_str().unwrap()).collect();
         assert_eq!(roles, ["system", "user", "assistant", "user"]);
@@ -108,7 +109,7 @@ mod tests {
     #[test]
     fn bodies_are_read_without_belief() {
         let said = |text: &str| json!({ "choices": [{ "message": { "content": text }, "finish_reason": "stop" }], "usage": { "prompt_tokens": 9, "completion_tokens": 2 } });
-        assert_eq!(decode(Provider::OpenAi, &said("x")), Ok(Raw { text: "x".into(), tokens: Some((9, 2)) }));
+        assert_eq!(decode(Provider::OpenAi, &said("x")), Ok(ProviderReply { text: "x".into(), tokens: Some((9, 2)) }));
         for (body, garbled) in [
             (json!({}), true),
             (json!([1, 2]), true),
@@ -118,12 +119,12 @@ mod tests {
             (json!({ "choices": [{ "message": { "refusal": "I will not" } }] }), false),
         ] {
             let failure = decode(Provider::Gemini, &body).unwrap_err();
-            assert_eq!(matches!(failure, Failure::Garbled(_)), garbled, "{body}");
+            assert_eq!(matches!(failure, ProviderFailure::MalformedReply(_)), garbled, "{body}");
         }
         let claude = json!({ "content": [{ "type": "text", "text": "{}" }], "stop_reason": "end_turn", "usage": { "input_tokens": 3, "output_tokens": 1 } });
-        assert_eq!(decode(Provider::Anthropic, &claude), Ok(Raw { text: "{}".into(), tokens: Some((3, 1)) }));
+        assert_eq!(decode(Provider::Anthropic, &claude), Ok(ProviderReply { text: "{}".into(), tokens: Some((3, 1)) }));
         let refused = json!({ "content": [], "stop_reason": "refusal" });
-        assert_eq!(decode(Provider::Anthropic, &refused), Err(Failure::Refused { tokens: None }));
+        assert_eq!(decode(Provider::Anthropic, &refused), Err(ProviderFailure::Refused { tokens: None }));
         assert!(decode(Provider::Anthropic, &json!({ "content": 1 })).is_err());
     }
 }
