@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use super::{Budget, Inquiry, Llm, ProviderFailure, ProviderRequest, rest::Rest};
+use super::{Budget, Inquiry, Llm, ProviderFailure, ProviderRequest, circuit_breaker::CircuitBreaker};
 use crate::model::{
     ids::sha256_hex,
     llm::{LlmSettings, ModelCall, ModelUsage, Outcome, Provider, TokenPrice},
@@ -28,7 +28,7 @@ pub struct BudgetedModel {
     max_concurrent: usize,
     permits: Semaphore,
     budget: Budget,
-    circuit_breaker: Rest,
+    circuit_breaker: CircuitBreaker,
 }
 
 /// A question with what its budget needs to know.
@@ -93,7 +93,7 @@ impl BudgetedModel {
             max_concurrent: settings.max_concurrent,
             permits: Semaphore::new(settings.max_concurrent),
             budget,
-            circuit_breaker: Rest::default(),
+            circuit_breaker: CircuitBreaker::default(),
         }
     }
 
@@ -119,14 +119,14 @@ impl BudgetedModel {
     }
 
     async fn call_within_budget(&self, question: &PromptCall<'_>, tally: &mut RunningCost) -> FinishedCall {
-        if let Some(reason) = self.circuit_breaker.reason() {
+        if let Some(reason) = self.circuit_breaker.open_reason() {
             return FinishedCall::unanswered(Outcome::Resting, reason);
         }
         let Ok(_place) = self.permits.acquire().await else {
             return FinishedCall::unanswered(Outcome::Resting, "the program is ending");
         };
         // It may have failed for those before us in line.
-        if let Some(reason) = self.circuit_breaker.reason() {
+        if let Some(reason) = self.circuit_breaker.open_reason() {
             return FinishedCall::unanswered(Outcome::Resting, reason);
         }
         let request = question.input.request(question.guidelines);
@@ -217,10 +217,12 @@ impl BudgetedModel {
     fn update_circuit_breaker(&self, end: &FinishedCall) {
         match end.outcome {
             Outcome::Answered | Outcome::Repaired | Outcome::Malformed | Outcome::Refused => {
-                self.circuit_breaker.worked()
+                self.circuit_breaker.record_success()
             }
-            Outcome::Unreachable | Outcome::Late => self.circuit_breaker.failed(&end.note, end.retry_after, false),
-            Outcome::Denied => self.circuit_breaker.failed(&end.note, None, true),
+            Outcome::Unreachable | Outcome::Late => {
+                self.circuit_breaker.record_failure(&end.note, end.retry_after, false)
+            }
+            Outcome::Denied => self.circuit_breaker.record_failure(&end.note, None, true),
             Outcome::Resting | Outcome::DayBudget | Outcome::TaskBudget | Outcome::Lost => {}
         }
     }

@@ -7,11 +7,11 @@
 
 mod budget;
 mod budgeted_model;
+mod circuit_breaker;
 mod http_client;
 pub mod prompt;
 mod protocol;
 pub mod quote;
-mod rest;
 mod retry;
 mod schema;
 mod speech;
