@@ -10,11 +10,11 @@ use crate::model::llm::{BudgetLimits, ModelUsage, Outcome};
 
 pub struct Budget {
     allowance: BudgetLimits,
-    state: Mutex<State>,
+    state: Mutex<BudgetState>,
 }
 
 #[derive(Default)]
-struct State {
+struct BudgetState {
     day: String,
     /// Today, settled.
     spent: ModelUsage,
@@ -22,7 +22,7 @@ struct State {
     /// Of questions that were given up in the middle: in no record yet.
     unrecorded: ModelUsage,
     /// Of questions under way, by what they are about.
-    about: HashMap<String, ModelUsage>,
+    reserved_in_flight: HashMap<String, ModelUsage>,
 }
 
 /// The worst a question can cost, put aside until it is known. Dropped unsettled, all of it counts as spent.
@@ -31,13 +31,13 @@ pub(super) struct Reservation<'a> {
     about: String,
     day: String,
     worst: ModelUsage,
-    settled: Option<ModelUsage>,
+    actual: Option<ModelUsage>,
 }
 
 impl Budget {
     /// `spent` is what the record says of `day`.
     pub fn new(allowance: BudgetLimits, day: &str, spent: ModelUsage) -> Self {
-        let state = State { day: day.to_owned(), spent, ..State::default() };
+        let state = BudgetState { day: day.to_owned(), spent, ..BudgetState::default() };
         Self { allowance, state: Mutex::new(state) }
     }
 
@@ -58,14 +58,14 @@ impl Budget {
         if !self.allowance.day.allows(state.spent.plus(state.reserved).plus(worst)) {
             return Err(Outcome::DayBudget);
         }
-        let under_way = state.about.get(about).copied().unwrap_or_default();
+        let under_way = state.reserved_in_flight.get(about).copied().unwrap_or_default();
         if !self.allowance.task.allows(before.plus(under_way).plus(worst)) {
             return Err(Outcome::TaskBudget);
         }
         state.reserved = state.reserved.plus(worst);
-        state.about.insert(about.to_owned(), under_way.plus(worst));
+        state.reserved_in_flight.insert(about.to_owned(), under_way.plus(worst));
         let (about, day) = (about.to_owned(), day.to_owned());
-        Ok(Reservation { budget: self, about, day, worst, settled: None })
+        Ok(Reservation { budget: self, about, day, worst, actual: None })
     }
 
     /// What was given up in the middle since this was last asked, at its worst. For whoever records it.
@@ -74,32 +74,32 @@ impl Budget {
     }
 
     /// Nothing is under way.
-    pub(super) fn is_settled(&self) -> bool {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).about.is_empty()
+    pub(super) fn is_idle(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).reserved_in_flight.is_empty()
     }
 }
 
 impl Reservation<'_> {
-    pub(super) fn settle(mut self, spent: ModelUsage) {
-        self.settled = Some(spent);
+    pub(super) fn commit(mut self, spent: ModelUsage) {
+        self.actual = Some(spent);
     }
 }
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         let mut state = self.budget.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.settled.is_none() {
+        if self.actual.is_none() {
             state.unrecorded = state.unrecorded.plus(self.worst);
         }
         if state.day == self.day {
             state.reserved = state.reserved.minus(self.worst);
-            state.spent = state.spent.plus(self.settled.unwrap_or(self.worst));
+            state.spent = state.spent.plus(self.actual.unwrap_or(self.worst));
         }
-        let left = state.about.get(&self.about).copied().unwrap_or_default().minus(self.worst);
+        let left = state.reserved_in_flight.get(&self.about).copied().unwrap_or_default().minus(self.worst);
         if left == ModelUsage::default() {
-            state.about.remove(&self.about);
+            state.reserved_in_flight.remove(&self.about);
         } else {
-            state.about.insert(self.about.clone(), left);
+            state.reserved_in_flight.insert(self.about.clone(), left);
         }
     }
 }
@@ -123,7 +123,7 @@ mod tests {
         let budget = budget(100, 1000);
         let one = budget.reserve("monday", "a", ModelUsage::default(), tokens(60)).ok().unwrap();
         assert_eq!(budget.reserve("monday", "b", ModelUsage::default(), tokens(40)).err(), Some(Outcome::DayBudget));
-        one.settle(tokens(5));
+        one.commit(tokens(5));
         let two = budget.reserve("monday", "b", ModelUsage::default(), tokens(80)).ok().unwrap();
         drop(two);
         assert_eq!(
@@ -131,7 +131,7 @@ mod tests {
             Some(Outcome::DayBudget),
             "one that nobody settled counts whole"
         );
-        assert!(budget.is_settled());
+        assert!(budget.is_idle());
         assert_eq!((budget.take_unrecorded(), budget.take_unrecorded()), (tokens(80), ModelUsage::default()));
     }
 
@@ -140,8 +140,8 @@ mod tests {
         let budget = budget(100, 1000);
         let late = budget.reserve("monday", "a", ModelUsage::default(), tokens(90)).ok().unwrap();
         let early = budget.reserve("tuesday", "b", ModelUsage::default(), tokens(100)).ok().unwrap();
-        late.settle(tokens(90));
-        early.settle(tokens(1));
+        late.commit(tokens(90));
+        early.commit(tokens(1));
         assert!(budget.reserve("tuesday", "c", ModelUsage::default(), tokens(99)).is_ok());
     }
 

@@ -145,7 +145,7 @@ impl BudgetedModel {
         });
         // Cut off in the middle: nobody knows what it cost, so it cost the most it could.
         tally.spent = tally.spent.plus(tally.in_flight.take().unwrap_or_default());
-        reserved.settle(tally.spent);
+        reserved.commit(tally.spent);
         self.update_circuit_breaker(&end);
         end
     }
@@ -234,7 +234,7 @@ impl BudgetedModel {
 
     /// Nothing is under way whose cost nobody knows.
     pub fn is_idle(&self) -> bool {
-        self.budget.is_settled()
+        self.budget.is_idle()
     }
 
     pub const fn max_concurrent(&self) -> usize {
