@@ -47,7 +47,7 @@ fn settings() -> LlmSettings {
 }
 
 /// As large as a question gets: a long mail, several people and tasks.
-fn data() -> plan_step::Data {
+fn data() -> plan_step::PlanStepData {
     let person =
         |nth: usize| Person { handle: format!("P{nth}"), name: format!("Person {nth}"), role: "wrote M0".into() };
     let message = Message {
@@ -63,7 +63,7 @@ fn data() -> plan_step::Data {
         deadline: String::new(),
         steps: vec!["remind".into(), "do_the_work".into()],
     };
-    plan_step::Data {
+    plan_step::PlanStepData {
         language: "en".into(),
         people: (0..8).map(person).collect(),
         message,
@@ -87,7 +87,7 @@ fn main() {
         let begun = Instant::now();
         let mut last = None;
         for _ in 0..CALLS {
-            let inquiry = data().inquiry().unwrap();
+            let inquiry = data().to_prompt_input().unwrap();
             let question = PromptCall { input: &inquiry, guidelines: &guidelines, about: "task", spent_before: ModelUsage::default(), day: "2026-11-16" };
             let (heard, call) = desk.ask(&question).await;
             assert!(heard.answer.is_some(), "{heard:?}");

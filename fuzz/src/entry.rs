@@ -11,7 +11,7 @@ use adjutant::{
     hitl::Dropped,
     ingest::{TrustedServers, parse_mail},
     llm::{
-        Inquiry, parse_provider_reply,
+        PromptInput, parse_provider_reply,
         prompt::{draft_reply, generate_response, plan_step, prioritise},
         quote::Cast,
     },
@@ -157,17 +157,17 @@ pub fn decision_file(bytes: &[u8]) {
 pub fn model_answer(bytes: &[u8]) {
     for provider in Provider::ALL {
         if let Ok(raw) = parse_provider_reply(*provider, bytes) {
-            sample_inquiries().iter().for_each(|question| drop(question.check(&raw.text)));
+            sample_inquiries().iter().for_each(|question| drop(question.check_answer(&raw.text)));
         }
     }
     if let Ok(text) = std::str::from_utf8(bytes) {
-        sample_inquiries().iter().for_each(|question| drop(question.check(text)));
+        sample_inquiries().iter().for_each(|question| drop(question.check_answer(text)));
     }
 }
 
 /// One of each, about one mail.
-fn sample_inquiries() -> &'static [Inquiry] {
-    static QUESTIONS: LazyLock<Vec<Inquiry>> = LazyLock::new(|| {
+fn sample_inquiries() -> &'static [PromptInput] {
+    static QUESTIONS: LazyLock<Vec<PromptInput>> = LazyLock::new(|| {
         let mail = Mail { subject: "Report".into(), text: "Could you send the report?".into(), ..Mail::default() };
         let cast = Cast::of(&mail, &ME);
         let (people, message, objective) = (cast.people(), cast.message(&mail), "Send the report".to_owned());
@@ -177,13 +177,13 @@ fn sample_inquiries() -> &'static [Inquiry] {
             deadline: String::new(),
             steps: vec!["draft_reply".into()],
         };
-        let wording = plan_step::Data {
+        let wording = plan_step::PlanStepData {
             language: "en".into(),
             people: people.clone(),
             message: message.clone(),
             tasks: vec![task],
         };
-        let reply = draft_reply::Data {
+        let reply = draft_reply::DraftReplyData {
             language: "en".into(),
             people: people.clone(),
             messages: vec![message.clone()],
@@ -193,15 +193,16 @@ fn sample_inquiries() -> &'static [Inquiry] {
             related: Vec::new(),
             times_follow: false,
         };
-        let summary = generate_response::Data {
+        let summary = generate_response::GenerateResponseData {
             language: "en".into(),
             people: people.clone(),
             message: message.clone(),
             objective: objective.clone(),
             related: Vec::new(),
         };
-        let urgency = prioritise::Data { people, message, objective, deadline: String::new() };
-        let all = [wording.inquiry(), urgency.inquiry(), reply.inquiry(), summary.inquiry()];
+        let urgency = prioritise::PrioritiseData { people, message, objective, deadline: String::new() };
+        let all =
+            [wording.to_prompt_input(), urgency.to_prompt_input(), reply.to_prompt_input(), summary.to_prompt_input()];
         all.into_iter().flatten().collect()
     });
     &QUESTIONS

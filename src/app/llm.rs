@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::App;
 use crate::{
     graph::{MODEL_IN_USE, NodeModelCaller},
-    llm::{Budget, BudgetedModel, Inquiry, Llm, ModelHttpClient, PromptCall, prompt::prioritise, quote::Message},
+    llm::{Budget, BudgetedModel, Llm, ModelHttpClient, PromptCall, PromptInput, prompt::prioritise, quote::Message},
     model::{
         Instant, ReplyJson,
         llm::{BudgetLimits, LlmSettings, ModelCall, ModelUsage, Outcome, Provider},
@@ -198,7 +198,7 @@ impl App {
 }
 
 /// The smallest question there is, with nothing of the person's in it.
-fn smallest_prompt() -> anyhow::Result<Inquiry> {
+fn smallest_prompt() -> anyhow::Result<PromptInput> {
     let message = Message {
         handle: "M0".into(),
         from: "P1".into(),
@@ -206,11 +206,11 @@ fn smallest_prompt() -> anyhow::Result<Inquiry> {
         subject: String::new(),
         text: "Whenever you find the time.".into(),
     };
-    let data = prioritise::Data {
+    let data = prioritise::PrioritiseData {
         people: Vec::new(),
         message,
         objective: "Check that a model answers".into(),
         deadline: String::new(),
     };
-    data.inquiry().context("the question cannot be written down")
+    data.to_prompt_input().context("the question cannot be written down")
 }

@@ -11,7 +11,7 @@ use super::{
     recall,
 };
 use crate::{
-    llm::Inquiry,
+    llm::PromptInput,
     memory::Memory,
     model::{AccountMode, ActionId, Instant, Mail, ReplyJson, RunState, UrgencyOrigin, llm::ModelCall},
     outbox::{EffectProgress, Outbox},
@@ -165,7 +165,7 @@ impl LiveCallHandler {
         })
     }
 
-    async fn call_model(&self, asker: CallContext<'_>, inquiry: &Inquiry) -> CallResult {
+    async fn call_model(&self, asker: CallContext<'_>, inquiry: &PromptInput) -> CallResult {
         let model = self.model.as_ref().context("there is no model to ask")?;
         let (heard, call) = model.call(&self.store, asker, inquiry).await?;
         Ok(CallReply { value: encode_reply(&heard)?, action_move: None, call: Some(Box::new(call)) })

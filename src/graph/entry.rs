@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    llm::{Inquiry, ModelReply, Prompt},
+    llm::{ModelReply, Prompt, PromptInput},
     model::{
         AccountId, ActionId, Change, Facts, Instant, Mail, MailId, Move, OutboxState, Reading, Reflection, ReplyJson,
         RunId, RunKind, RunState, Task, TaskId, UserId, ids::sha256_hex,
@@ -44,7 +44,7 @@ pub enum Call {
     /// How the person writes: what they wrote last, to this address first.
     Style { person: String },
     /// Put to the model. Answered in any case, if only with why there is no answer.
-    Model { inquiry: Box<Inquiry> },
+    Model { inquiry: Box<PromptInput> },
     /// What the account allows.
     Standing,
     /// When the person is busy between two times.

@@ -7,7 +7,7 @@ use tokio::sync::OnceCell;
 
 use super::call_handler::CallContext;
 use crate::{
-    llm::{BudgetedModel, Inquiry, ModelReply, PromptCall},
+    llm::{BudgetedModel, ModelReply, PromptCall, PromptInput},
     model::{Instant, llm::ModelCall},
     rules::guidelines,
     store::{Store, Write},
@@ -32,7 +32,7 @@ impl NodeModelCaller {
         &self,
         store: &Store,
         asker: CallContext<'_>,
-        inquiry: &Inquiry,
+        inquiry: &PromptInput,
     ) -> anyhow::Result<(ModelReply, ModelCall)> {
         self.in_use_flag_written.get_or_try_init(|| self.write_in_use_flag(store, "1")).await?;
         // A mail's own run has no task yet.

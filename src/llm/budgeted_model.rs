@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use super::{Budget, Inquiry, Llm, ProviderFailure, ProviderRequest, circuit_breaker::CircuitBreaker};
+use super::{Budget, Llm, PromptInput, ProviderFailure, ProviderRequest, circuit_breaker::CircuitBreaker};
 use crate::model::{
     ids::sha256_hex,
     llm::{LlmSettings, ModelCall, ModelUsage, Outcome, Provider, TokenPrice},
@@ -34,7 +34,7 @@ pub struct BudgetedModel {
 /// A question with what its budget needs to know.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptCall<'a> {
-    pub input: &'a Inquiry,
+    pub input: &'a PromptInput,
     pub guidelines: &'a str,
     /// A task, or the run that reads a mail.
     pub about: &'a str,
@@ -152,7 +152,7 @@ impl BudgetedModel {
 
     async fn request_with_repair(
         &self,
-        inquiry: &Inquiry,
+        inquiry: &PromptInput,
         mut request: ProviderRequest,
         tally: &mut RunningCost,
     ) -> FinishedCall {
@@ -165,7 +165,7 @@ impl BudgetedModel {
             tally.in_flight = None;
             tally.spent = tally.spent.plus(self.actual_cost(&asked, most));
             match asked {
-                Ok(raw) => match inquiry.check(&raw.text) {
+                Ok(raw) => match inquiry.check_answer(&raw.text) {
                     Ok(answer) => {
                         let outcome = if round == 0 { Outcome::Answered } else { Outcome::Repaired };
                         return FinishedCall { outcome, answer: Some(answer), note: problem, retry_after: None };

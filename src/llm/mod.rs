@@ -23,7 +23,7 @@ use serde_json::Value;
 pub use budget::Budget;
 pub use budgeted_model::{BudgetedModel, ModelReply, PromptCall};
 pub use http_client::ModelHttpClient;
-pub use prompt::{Inquiry, Prompt};
+pub use prompt::{Prompt, PromptInput};
 pub use protocol::parse_provider_reply;
 pub use speech::SAID_TOO_MUCH;
 

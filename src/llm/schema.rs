@@ -4,37 +4,37 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
 /// Words of the full dialect that some provider turns down. What they say is checked when the answer is read.
-const NOT_EVERYWHERE: &[&str] = &["$schema", "title", "format", "default", "minimum", "maximum", "description"];
+const UNSUPPORTED_KEYWORDS: &[&str] = &["$schema", "title", "format", "default", "minimum", "maximum", "description"];
 
-pub(super) fn of<T: JsonSchema>() -> Value {
+pub(super) fn schema_for<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
-    strict(&mut schema);
+    make_strict(&mut schema);
     schema
 }
 
 /// Every field is required, and no other is allowed.
-fn strict(schema: &mut Value) {
+fn make_strict(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
-            fields.retain(|word, _| !NOT_EVERYWHERE.contains(&word.as_str()));
+            fields.retain(|word, _| !UNSUPPORTED_KEYWORDS.contains(&word.as_str()));
             if let Some(Value::Object(properties)) = fields.get_mut("properties") {
-                properties.values_mut().for_each(strict);
+                properties.values_mut().for_each(make_strict);
                 let names = properties.keys().cloned().map(Value::from).collect();
                 fields.insert("required".into(), Value::Array(names));
                 fields.insert("additionalProperties".into(), Value::Bool(false));
             }
-            nested(fields);
+            make_nested_strict(fields);
         }
-        Value::Array(items) => items.iter_mut().for_each(strict),
+        Value::Array(items) => items.iter_mut().for_each(make_strict),
         _ => {}
     }
 }
 
-fn nested(fields: &mut Map<String, Value>) {
+fn make_nested_strict(fields: &mut Map<String, Value>) {
     for (word, inner) in fields.iter_mut() {
         if word != "properties" {
-            strict(inner);
+            make_strict(inner);
         }
     }
 }

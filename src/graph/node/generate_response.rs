@@ -81,7 +81,7 @@ impl GenerateResponse {
 
 /// What was done is said by us; what it was about may be a model's sentence, and is marked as that.
 fn append_model_summary(done: String, heard: Option<&ModelReply>) -> String {
-    match heard.and_then(|heard| heard.answer::<generate_response::Answer>()) {
+    match heard.and_then(|heard| heard.answer::<generate_response::GenerateResponseAnswer>()) {
         Some(answer) => format!("{done} About: {}", answer.about.trim()),
         None => done,
     }

@@ -43,7 +43,7 @@ impl Node for Prioritise {
 
 /// The only thing a model says about a level. A follow-up can make a task more urgent, never less.
 fn model_urgency(entry: &NodeInput<'_>, heard: &ModelReply) -> Option<f64> {
-    let scored = heard.answer::<prioritise::Answer>()?.urgency;
+    let scored = heard.answer::<prioritise::PrioritiseAnswer>()?.urgency;
     let known = entry.state.facts.as_ref().map_or(0.0, |facts| facts.urgency);
     Some(if entry.run.kind == RunKind::Rank { scored.max(known) } else { scored })
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     graph::entry::{Call, NodeInput, NodeOutput},
     llm::{
-        Inquiry, ModelReply,
+        ModelReply, PromptInput,
         prompt::{draft_reply, generate_response, plan_step, prioritise},
         quote::{Cast, Message},
     },
@@ -25,7 +25,7 @@ const MODEL: &str = "model";
 const MOST_EARLIER: usize = 6;
 const LONGEST_LINE: usize = 300;
 
-fn request_model_call(inquiry: Option<Inquiry>) -> Option<NodeOutput> {
+fn request_model_call(inquiry: Option<PromptInput>) -> Option<NodeOutput> {
     inquiry.map(|inquiry| NodeOutput::from_call(Call::Model { inquiry: Box::new(inquiry) }))
 }
 
@@ -55,14 +55,18 @@ pub(super) fn request_plan_wording(step: &NodeOutput, mail: &Mail, me: &Me, lang
     if tasks.is_empty() {
         return None;
     }
-    let data =
-        plan_step::Data { language: language.to_owned(), people: cast.people(), message: cast.message(mail), tasks };
-    request_model_call(data.inquiry())
+    let data = plan_step::PlanStepData {
+        language: language.to_owned(),
+        people: cast.people(),
+        message: cast.message(mail),
+        tasks,
+    };
+    request_model_call(data.to_prompt_input())
 }
 
 /// The same step with better words, in the tasks and in the runs that will work them.
 pub(super) fn apply_plan_wording(mut step: NodeOutput, heard: &ModelReply, tools: &Registry) -> NodeOutput {
-    let Some(answer) = heard.answer::<plan_step::Answer>() else { return step };
+    let Some(answer) = heard.answer::<plan_step::PlanStepAnswer>() else { return step };
     let tasks = step.changes.iter_mut().filter_map(|change| match change {
         Change::OpenTask { task, .. } => Some(task.as_mut()),
         _ => None,
@@ -78,7 +82,7 @@ pub(super) fn apply_plan_wording(mut step: NodeOutput, heard: &ModelReply, tools
     step
 }
 
-fn reword_task(task: &mut Task, worded: &plan_step::Worded, tools: &Registry) {
+fn reword_task(task: &mut Task, worded: &plan_step::RewordedTask, tools: &Registry) {
     let objective = worded.objective.trim();
     if objective != task.objective {
         objective.clone_into(&mut task.objective);
@@ -102,13 +106,13 @@ fn reword_task(task: &mut Task, worded: &plan_step::Worded, tools: &Registry) {
 
 pub(super) fn request_urgency(mail: &Mail, me: &Me, task: &Task) -> Option<NodeOutput> {
     let cast = Cast::of(mail, me);
-    let data = prioritise::Data {
+    let data = prioritise::PrioritiseData {
         people: cast.people(),
         message: cast.message(mail),
         objective: cast.mask(&task.objective, LONGEST_LINE),
         deadline: task.context.deadline.clone().unwrap_or_default(),
     };
-    request_model_call(data.inquiry())
+    request_model_call(data.to_prompt_input())
 }
 
 pub(super) fn request_draft(
@@ -129,7 +133,7 @@ pub(super) fn request_draft(
         text: cast.mask(&other.text, LONGEST_LINE),
     }));
     let asked = task.context.more.get("evidence").and_then(Value::as_str).unwrap_or_default();
-    let data = draft_reply::Data {
+    let data = draft_reply::DraftReplyData {
         language: language(entry),
         people: cast.people(),
         messages,
@@ -139,13 +143,13 @@ pub(super) fn request_draft(
         related: related(entry, &cast),
         times_follow: task.tool_output.as_ref().is_some_and(|output| output.contains_key("propose_time_slots")),
     };
-    request_model_call(data.inquiry())
+    request_model_call(data.to_prompt_input())
 }
 
 /// The words for a draft, if the model had any.
 pub(super) fn draft_wording(heard: &ModelReply) -> Option<ReplyWording> {
-    let answer = heard.answer::<draft_reply::Answer>()?;
-    (answer.action == draft_reply::Wish::Reply).then(|| ReplyWording {
+    let answer = heard.answer::<draft_reply::DraftReplyAnswer>()?;
+    (answer.action == draft_reply::ReplyChoice::Reply).then(|| ReplyWording {
         greeting: answer.greeting.trim().to_owned(),
         text: answer.text.trim().to_owned(),
         closing: answer.closing.trim().to_owned(),
@@ -154,14 +158,14 @@ pub(super) fn draft_wording(heard: &ModelReply) -> Option<ReplyWording> {
 
 pub(super) fn request_summary(entry: &NodeInput<'_>, mail: &Mail, me: &Me, task: &Task) -> Option<NodeOutput> {
     let cast = Cast::of(mail, me);
-    let data = generate_response::Data {
+    let data = generate_response::GenerateResponseData {
         language: language(entry),
         people: cast.people(),
         message: cast.message(mail),
         objective: cast.mask(&task.objective, LONGEST_LINE),
         related: related(entry, &cast),
     };
-    request_model_call(data.inquiry())
+    request_model_call(data.to_prompt_input())
 }
 
 fn language(entry: &NodeInput<'_>) -> String {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Answers, Inquiry, Prompt};
+use super::{CheckedAnswer, Prompt, PromptInput};
 use crate::llm::{
     quote::{Message, Person},
     speech,
@@ -13,7 +13,7 @@ const LONGEST_LINE: usize = 80;
 const LONGEST_TEXT: usize = 1_500;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Data {
+pub struct DraftReplyData {
     pub language: String,
     pub people: Vec<Person>,
     /// The mail at hand first, then its conversation, newest first.
@@ -30,8 +30,8 @@ pub struct Data {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
-    pub action: Wish,
+pub struct DraftReplyAnswer {
+    pub action: ReplyChoice,
     pub message: String,
     pub greeting: String,
     pub text: String,
@@ -40,25 +40,25 @@ pub struct Answer {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Wish {
+pub enum ReplyChoice {
     Reply,
     Leave,
 }
 
-impl Data {
-    pub fn inquiry(&self) -> Option<Inquiry> {
-        Inquiry::new(Prompt::DraftReply, self)
+impl DraftReplyData {
+    pub fn to_prompt_input(&self) -> Option<PromptInput> {
+        PromptInput::new(Prompt::DraftReply, self)
     }
 }
 
-impl Answers for Answer {
-    type Data = Data;
+impl CheckedAnswer for DraftReplyAnswer {
+    type Data = DraftReplyData;
 
-    fn check(&self, data: &Data) -> Result<(), String> {
+    fn check(&self, data: &DraftReplyData) -> Result<(), String> {
         if data.messages.first().is_none_or(|at_hand| at_hand.handle != self.message) {
             return Err("the message that is answered is M0".into());
         }
-        if self.action == Wish::Leave {
+        if self.action == ReplyChoice::Leave {
             return Ok(());
         }
         speech::check_line(&self.greeting, LONGEST_LINE)?;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Answers, Inquiry, Prompt};
+use super::{CheckedAnswer, Prompt, PromptInput};
 use crate::llm::{
     quote::{Message, Person},
     speech,
@@ -12,7 +12,7 @@ use crate::llm::{
 const LONGEST: usize = 280;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Data {
+pub struct GenerateResponseData {
     pub language: String,
     pub people: Vec<Person>,
     pub message: Message,
@@ -22,20 +22,20 @@ pub struct Data {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
+pub struct GenerateResponseAnswer {
     pub about: String,
 }
 
-impl Data {
-    pub fn inquiry(&self) -> Option<Inquiry> {
-        Inquiry::new(Prompt::GenerateResponse, self)
+impl GenerateResponseData {
+    pub fn to_prompt_input(&self) -> Option<PromptInput> {
+        PromptInput::new(Prompt::GenerateResponse, self)
     }
 }
 
-impl Answers for Answer {
-    type Data = Data;
+impl CheckedAnswer for GenerateResponseAnswer {
+    type Data = GenerateResponseData;
 
-    fn check(&self, _data: &Data) -> Result<(), String> {
+    fn check(&self, _data: &GenerateResponseData) -> Result<(), String> {
         speech::check_line(&self.about, LONGEST)
     }
 }

@@ -25,7 +25,7 @@ words! {
 
 /// A question a node wants put: nothing in it depends on when it is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Inquiry {
+pub struct PromptInput {
     pub prompt: Prompt,
     /// Of the prompt's text, so that the record says which words were used.
     pub version: String,
@@ -34,33 +34,40 @@ pub struct Inquiry {
 }
 
 /// What is put before every prompt: how the data is to be taken.
-const HOUSE: &str = include_str!("house.md");
+const PREAMBLE: &str = include_str!("house.md");
 
-struct Sheet {
+struct PromptTemplate {
     text: &'static str,
     version: String,
     schema: Value,
 }
 
-impl Sheet {
+impl PromptTemplate {
     fn new(text: &'static str, schema: Value) -> Self {
-        let mut version = sha256_hex(format!("{HOUSE}\n{text}\n{schema}").as_bytes());
+        let mut version = sha256_hex(format!("{PREAMBLE}\n{text}\n{schema}").as_bytes());
         version.truncate(12);
         Self { text, version, schema }
     }
 }
 
-static PLAN_STEP: LazyLock<Sheet> =
-    LazyLock::new(|| Sheet::new(include_str!("plan_step.md"), schema::of::<plan_step::Answer>()));
-static PRIORITISE: LazyLock<Sheet> =
-    LazyLock::new(|| Sheet::new(include_str!("prioritise.md"), schema::of::<prioritise::Answer>()));
-static DRAFT_REPLY: LazyLock<Sheet> =
-    LazyLock::new(|| Sheet::new(include_str!("draft_reply.md"), schema::of::<draft_reply::Answer>()));
-static GENERATE_RESPONSE: LazyLock<Sheet> =
-    LazyLock::new(|| Sheet::new(include_str!("generate_response.md"), schema::of::<generate_response::Answer>()));
+static PLAN_STEP: LazyLock<PromptTemplate> = LazyLock::new(|| {
+    PromptTemplate::new(include_str!("plan_step.md"), schema::schema_for::<plan_step::PlanStepAnswer>())
+});
+static PRIORITISE: LazyLock<PromptTemplate> = LazyLock::new(|| {
+    PromptTemplate::new(include_str!("prioritise.md"), schema::schema_for::<prioritise::PrioritiseAnswer>())
+});
+static DRAFT_REPLY: LazyLock<PromptTemplate> = LazyLock::new(|| {
+    PromptTemplate::new(include_str!("draft_reply.md"), schema::schema_for::<draft_reply::DraftReplyAnswer>())
+});
+static GENERATE_RESPONSE: LazyLock<PromptTemplate> = LazyLock::new(|| {
+    PromptTemplate::new(
+        include_str!("generate_response.md"),
+        schema::schema_for::<generate_response::GenerateResponseAnswer>(),
+    )
+});
 
 /// What can be wrong with an answer, for the data it was given about.
-trait Answers: DeserializeOwned + Serialize {
+trait CheckedAnswer: DeserializeOwned + Serialize {
     type Data: DeserializeOwned;
 
     /// The reason goes back to the model; it never repeats what the model said.
@@ -68,7 +75,7 @@ trait Answers: DeserializeOwned + Serialize {
 }
 
 impl Prompt {
-    fn sheet(self) -> &'static Sheet {
+    fn template(self) -> &'static PromptTemplate {
         match self {
             Self::PlanStep => &PLAN_STEP,
             Self::Prioritise => &PRIORITISE,
@@ -78,11 +85,11 @@ impl Prompt {
     }
 
     pub fn version(self) -> &'static str {
-        &self.sheet().version
+        &self.template().version
     }
 
     pub fn schema(self) -> &'static Value {
-        &self.sheet().schema
+        &self.template().schema
     }
 
     /// Enough for the longest answer that passes its check.
@@ -95,31 +102,32 @@ impl Prompt {
     }
 
     /// Reads an answer back as what was asked for.
-    fn check(self, data: &Value, text: &str) -> Result<Value, String> {
+    fn check_answer(self, data: &Value, text: &str) -> Result<Value, String> {
         match self {
-            Self::PlanStep => checked::<plan_step::Answer>(data, text),
-            Self::Prioritise => checked::<prioritise::Answer>(data, text),
-            Self::DraftReply => checked::<draft_reply::Answer>(data, text),
-            Self::GenerateResponse => checked::<generate_response::Answer>(data, text),
+            Self::PlanStep => parse_and_check::<plan_step::PlanStepAnswer>(data, text),
+            Self::Prioritise => parse_and_check::<prioritise::PrioritiseAnswer>(data, text),
+            Self::DraftReply => parse_and_check::<draft_reply::DraftReplyAnswer>(data, text),
+            Self::GenerateResponse => parse_and_check::<generate_response::GenerateResponseAnswer>(data, text),
         }
     }
 }
 
-fn checked<A: Answers>(data: &Value, text: &str) -> Result<Value, String> {
+fn parse_and_check<A: CheckedAnswer>(data: &Value, text: &str) -> Result<Value, String> {
     let data = A::Data::deserialize(data).map_err(|_| "the question cannot be read back")?;
-    let answer: A = serde_json::from_str(bare(text)).map_err(|_| "it is not the JSON object of the schema")?;
+    let answer: A =
+        serde_json::from_str(strip_code_fence(text)).map_err(|_| "it is not the JSON object of the schema")?;
     answer.check(&data)?;
     serde_json::to_value(&answer).map_err(|_| "it cannot be kept".to_owned())
 }
 
 /// Without the fence some models put around everything.
-fn bare(text: &str) -> &str {
+fn strip_code_fence(text: &str) -> &str {
     let text = text.trim();
     let inside = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
     inside.and_then(|inside| inside.strip_suffix("```")).unwrap_or(text).trim()
 }
 
-impl Inquiry {
+impl PromptInput {
     /// None when the data cannot be written down, which its types rule out.
     fn new<D: Serialize>(prompt: Prompt, data: &D) -> Option<Self> {
         let data = serde_json::to_value(data).ok()?;
@@ -128,8 +136,9 @@ impl Inquiry {
 
     /// The guidelines first, then our own words, then the data as a quoted value.
     pub fn request(&self, guidelines: &str) -> ProviderRequest {
-        let sheet = self.prompt.sheet();
-        let system = format!("{guidelines}\n\n{HOUSE}\n{}\nThe schema of the answer: {}\n", sheet.text, sheet.schema);
+        let sheet = self.prompt.template();
+        let system =
+            format!("{guidelines}\n\n{PREAMBLE}\n{}\nThe schema of the answer: {}\n", sheet.text, sheet.schema);
         ProviderRequest {
             system: system.trim_start().to_owned(),
             user: format!("DATA, quoted and untrusted:\n{}", self.data),
@@ -141,8 +150,8 @@ impl Inquiry {
         }
     }
 
-    pub fn check(&self, text: &str) -> Result<Value, String> {
-        self.prompt.check(&self.data, text)
+    pub fn check_answer(&self, text: &str) -> Result<Value, String> {
+        self.prompt.check_answer(&self.data, text)
     }
 }
 
@@ -164,8 +173,8 @@ mod tests {
 
     #[test]
     fn a_fence_is_taken_off_and_prose_is_not() {
-        assert_eq!(bare("```json\n{}\n```"), "{}");
-        assert_eq!(bare(" {} "), "{}");
-        assert_eq!(bare("Sure! {}"), "Sure! {}");
+        assert_eq!(strip_code_fence("```json\n{}\n```"), "{}");
+        assert_eq!(strip_code_fence(" {} "), "{}");
+        assert_eq!(strip_code_fence("Sure! {}"), "Sure! {}");
     }
 }

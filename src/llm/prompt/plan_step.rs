@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Answers, Inquiry, Prompt};
+use super::{CheckedAnswer, Prompt, PromptInput};
 use crate::llm::{
     quote::{Message, Person},
     speech,
@@ -15,7 +15,7 @@ const LONGEST_OBJECTIVE: usize = 160;
 const FURTHEST_DAYS: i64 = 730;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Data {
+pub struct PlanStepData {
     pub language: String,
     pub people: Vec<Person>,
     pub message: Message,
@@ -34,29 +34,29 @@ pub struct TaskShown {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
-    pub tasks: Vec<Worded>,
+pub struct PlanStepAnswer {
+    pub tasks: Vec<RewordedTask>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Worded {
+pub struct RewordedTask {
     pub task: String,
     pub objective: String,
     /// `YYYY-MM-DD`, or empty.
     pub deadline: String,
-    pub steps: Vec<Extra>,
+    pub steps: Vec<ExtraStep>,
 }
 
 /// What may be prepared beside the template's steps: nothing that leaves the house.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Extra {
+pub enum ExtraStep {
     DraftReply,
     SummariseThread,
 }
 
-impl Extra {
+impl ExtraStep {
     /// The name of its tool.
     pub const fn step(self) -> &'static str {
         match self {
@@ -66,16 +66,16 @@ impl Extra {
     }
 }
 
-impl Data {
-    pub fn inquiry(&self) -> Option<Inquiry> {
-        Inquiry::new(Prompt::PlanStep, self)
+impl PlanStepData {
+    pub fn to_prompt_input(&self) -> Option<PromptInput> {
+        PromptInput::new(Prompt::PlanStep, self)
     }
 }
 
-impl Answers for Answer {
-    type Data = Data;
+impl CheckedAnswer for PlanStepAnswer {
+    type Data = PlanStepData;
 
-    fn check(&self, data: &Data) -> Result<(), String> {
+    fn check(&self, data: &PlanStepData) -> Result<(), String> {
         let known: Vec<&str> = data.tasks.iter().map(|task| task.handle.as_str()).collect();
         let mut named: Vec<&str> = self.tasks.iter().map(|task| task.task.as_str()).collect();
         named.sort_unstable();
@@ -88,12 +88,12 @@ impl Answers for Answer {
         }
         self.tasks.iter().try_for_each(|task| {
             speech::check_line(&task.objective, LONGEST_OBJECTIVE)?;
-            deadline(&task.deadline, data)
+            check_deadline(&task.deadline, data)
         })
     }
 }
 
-fn deadline(text: &str, data: &Data) -> Result<(), String> {
+fn check_deadline(text: &str, data: &PlanStepData) -> Result<(), String> {
     if text.is_empty() {
         return Ok(());
     }
@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    fn inquiry() -> Inquiry {
+    fn inquiry() -> PromptInput {
         let message = Message {
             handle: "M0".into(),
             from: "P1".into(),
@@ -123,8 +123,9 @@ mod tests {
             deadline: String::new(),
             steps: vec!["do_the_work".into()],
         };
-        let data = Data { language: "en".into(), people: vec![], message, tasks: vec![shown("T1"), shown("T2")] };
-        data.inquiry().unwrap()
+        let data =
+            PlanStepData { language: "en".into(), people: vec![], message, tasks: vec![shown("T1"), shown("T2")] };
+        data.to_prompt_input().unwrap()
     }
 
     fn worded(task: &str, objective: &str, deadline: &str) -> serde_json::Value {
@@ -133,7 +134,7 @@ mod tests {
 
     #[test]
     fn the_tasks_are_those_that_were_found() {
-        let check = |tasks: &[serde_json::Value]| inquiry().check(&json!({ "tasks": tasks }).to_string());
+        let check = |tasks: &[serde_json::Value]| inquiry().check_answer(&json!({ "tasks": tasks }).to_string());
         let (one, two) = (worded("T1", "Send Tom the numbers", ""), worded("T2", "Call Tom", "2026-11-20"));
         assert!(check(&[one.clone(), two.clone()]).is_ok());
         for tasks in [

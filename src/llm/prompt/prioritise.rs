@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Answers, Inquiry, Prompt};
+use super::{CheckedAnswer, Prompt, PromptInput};
 use crate::llm::quote::{Message, Person};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Data {
+pub struct PrioritiseData {
     pub people: Vec<Person>,
     pub message: Message,
     pub objective: String,
@@ -17,20 +17,20 @@ pub struct Data {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
+pub struct PrioritiseAnswer {
     pub urgency: f64,
 }
 
-impl Data {
-    pub fn inquiry(&self) -> Option<Inquiry> {
-        Inquiry::new(Prompt::Prioritise, self)
+impl PrioritiseData {
+    pub fn to_prompt_input(&self) -> Option<PromptInput> {
+        PromptInput::new(Prompt::Prioritise, self)
     }
 }
 
-impl Answers for Answer {
-    type Data = Data;
+impl CheckedAnswer for PrioritiseAnswer {
+    type Data = PrioritiseData;
 
-    fn check(&self, _data: &Data) -> Result<(), String> {
+    fn check(&self, _data: &PrioritiseData) -> Result<(), String> {
         if (0.0..=1.0).contains(&self.urgency) { Ok(()) } else { Err("urgency is a number from 0 to 1".into()) }
     }
 }
