@@ -14,7 +14,7 @@ mod protocol;
 pub mod quote;
 mod retry;
 mod schema;
-mod speech;
+mod text_check;
 
 use std::{future::Future, pin::Pin, time::Duration};
 
@@ -25,7 +25,7 @@ pub use budgeted_model::{BudgetedModel, ModelReply, PromptCall};
 pub use http_client::ModelHttpClient;
 pub use prompt::{Prompt, PromptInput};
 pub use protocol::parse_provider_reply;
-pub use speech::SAID_TOO_MUCH;
+pub use text_check::FORBIDDEN_IN_TEXT;
 
 /// What goes to a provider.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{CheckedAnswer, Prompt, PromptInput};
 use crate::llm::{
     quote::{Message, Person},
-    speech,
+    text_check,
 };
 
 const LONGEST_LINE: usize = 80;
@@ -61,11 +61,11 @@ impl CheckedAnswer for DraftReplyAnswer {
         if self.action == ReplyChoice::Leave {
             return Ok(());
         }
-        speech::check_line(&self.greeting, LONGEST_LINE)?;
-        speech::check_line(&self.closing, LONGEST_LINE)?;
+        text_check::check_line(&self.greeting, LONGEST_LINE)?;
+        text_check::check_line(&self.closing, LONGEST_LINE)?;
         if self.text.trim().is_empty() {
             return Err("the text is empty".into());
         }
-        speech::check(&self.text, LONGEST_TEXT)
+        text_check::check(&self.text, LONGEST_TEXT)
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{CheckedAnswer, Prompt, PromptInput};
 use crate::llm::{
     quote::{Message, Person},
-    speech,
+    text_check,
 };
 
 const LONGEST: usize = 280;
@@ -36,6 +36,6 @@ impl CheckedAnswer for GenerateResponseAnswer {
     type Data = GenerateResponseData;
 
     fn check(&self, _data: &GenerateResponseData) -> Result<(), String> {
-        speech::check_line(&self.about, LONGEST)
+        text_check::check_line(&self.about, LONGEST)
     }
 }

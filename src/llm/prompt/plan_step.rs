@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{CheckedAnswer, Prompt, PromptInput};
 use crate::llm::{
     quote::{Message, Person},
-    speech,
+    text_check,
 };
 
 const LONGEST_OBJECTIVE: usize = 160;
@@ -87,7 +87,7 @@ impl CheckedAnswer for PlanStepAnswer {
             return Err("each task of the data must be answered once, by its handle".into());
         }
         self.tasks.iter().try_for_each(|task| {
-            speech::check_line(&task.objective, LONGEST_OBJECTIVE)?;
+            text_check::check_line(&task.objective, LONGEST_OBJECTIVE)?;
             check_deadline(&task.deadline, data)
         })
     }

@@ -8,7 +8,7 @@ use regex::Regex;
 use unicode_normalization::UnicodeNormalization as _;
 
 /// Said back to the model, and in the record: no word of what it wrote.
-pub const SAID_TOO_MUCH: &str = "a text must not hold an address, a link, a domain, a file name or an id";
+pub const FORBIDDEN_IN_TEXT: &str = "a text must not hold an address, a link, a domain, a file name or an id";
 
 /// A mixed word this long is an id, a key or a hash.
 const ID_CHARS: usize = 16;
@@ -35,13 +35,13 @@ pub(super) fn check(text: &str, longest: usize) -> Result<(), String> {
     if text.chars().count() > longest {
         return Err(format!("a text is longer than {longest} characters"));
     }
-    if text.chars().any(hides) {
+    if text.chars().any(is_hidden) {
         return Err("a text holds control or hidden characters".into());
     }
     let plain: String = text.nfkc().flat_map(char::to_lowercase).map(|c| if is_dot(c) { '.' } else { c }).collect();
     let links = LINK.as_ref().is_none_or(|links| links.is_match(&plain));
-    if plain.contains('@') || links || plain.split_whitespace().any(is_id) || has_account(&plain) {
-        return Err(SAID_TOO_MUCH.into());
+    if plain.contains('@') || links || plain.split_whitespace().any(is_id) || has_account_number(&plain) {
+        return Err(FORBIDDEN_IN_TEXT.into());
     }
     Ok(())
 }
@@ -54,7 +54,7 @@ pub(super) fn check_line(text: &str, longest: usize) -> Result<(), String> {
     check(text, longest)
 }
 
-fn hides(c: char) -> bool {
+fn is_hidden(c: char) -> bool {
     (c.is_control() && c != '\n')
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}' | '\u{e0000}'..='\u{e007f}')
 }
@@ -70,7 +70,7 @@ fn is_id(word: &str) -> bool {
 }
 
 /// Digits that stand together but for the marks people put between them.
-fn has_account(text: &str) -> bool {
+fn has_account_number(text: &str) -> bool {
     let (mut digits, mut apart) = (0, false);
     for c in text.chars() {
         let mark = matches!(c, ' ' | '-' | '/' | '.' | '(' | ')' | '+');
