@@ -9,8 +9,8 @@ use std::{sync::Arc, time::Instant};
 use adjutant::{
     llm::{
         Budget, BudgetedModel, CompletionFuture, Llm, PromptCall, ProviderReply, ProviderRequest,
+        anonymiser::{Person, QuotedMessage},
         prompt::plan_step,
-        quote::{Message, Person},
     },
     model::{
         ReplyJson,
@@ -50,7 +50,7 @@ fn settings() -> LlmSettings {
 fn data() -> plan_step::PlanStepData {
     let person =
         |nth: usize| Person { handle: format!("P{nth}"), name: format!("Person {nth}"), role: "wrote M0".into() };
-    let message = Message {
+    let message = QuotedMessage {
         handle: "M0".into(),
         from: "P1".into(),
         sent: "2026-11-16T08:00:00Z".parse().ok(),

@@ -11,9 +11,10 @@ use adjutant::{
     hitl::Dropped,
     ingest::{TrustedServers, parse_mail},
     llm::{
-        PromptInput, parse_provider_reply,
+        PromptInput,
+        anonymiser::Anonymiser,
+        parse_provider_reply,
         prompt::{draft_reply, generate_response, plan_step, prioritise},
-        quote::Cast,
     },
     model::{Addressed, Facts, Instant, ItemId, Mail, Me, Reading, UrgencyOrigin, llm::Provider},
     policy::EffectPolicy,
@@ -169,7 +170,7 @@ pub fn model_answer(bytes: &[u8]) {
 fn sample_inquiries() -> &'static [PromptInput] {
     static QUESTIONS: LazyLock<Vec<PromptInput>> = LazyLock::new(|| {
         let mail = Mail { subject: "Report".into(), text: "Could you send the report?".into(), ..Mail::default() };
-        let cast = Cast::of(&mail, &ME);
+        let cast = Anonymiser::for_mail(&mail, &ME);
         let (people, message, objective) = (cast.people(), cast.message(&mail), "Send the report".to_owned());
         let task = plan_step::TaskShown {
             handle: "T1".into(),

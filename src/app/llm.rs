@@ -8,7 +8,10 @@ use serde::Serialize;
 use super::App;
 use crate::{
     graph::{MODEL_IN_USE, NodeModelCaller},
-    llm::{Budget, BudgetedModel, Llm, ModelHttpClient, PromptCall, PromptInput, prompt::prioritise, quote::Message},
+    llm::{
+        Budget, BudgetedModel, Llm, ModelHttpClient, PromptCall, PromptInput, anonymiser::QuotedMessage,
+        prompt::prioritise,
+    },
     model::{
         Instant, ReplyJson,
         llm::{BudgetLimits, LlmSettings, ModelCall, ModelUsage, Outcome, Provider},
@@ -199,7 +202,7 @@ impl App {
 
 /// The smallest question there is, with nothing of the person's in it.
 fn smallest_prompt() -> anyhow::Result<PromptInput> {
-    let message = Message {
+    let message = QuotedMessage {
         handle: "M0".into(),
         from: "P1".into(),
         sent: None,

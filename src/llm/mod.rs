@@ -5,13 +5,13 @@
 //! own answer. Nothing a model says is used before it was read back as the type that was asked for, and no text of its
 //! own may hold an address, an id or a link. It is shown people and messages as handles and mail as quoted data.
 
+pub mod anonymiser;
 mod budget;
 mod budgeted_model;
 mod circuit_breaker;
 mod http_client;
 pub mod prompt;
 mod protocol;
-pub mod quote;
 mod retry;
 mod schema;
 mod text_check;

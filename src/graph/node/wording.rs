@@ -10,8 +10,8 @@ use crate::{
     graph::entry::{Call, NodeInput, NodeOutput},
     llm::{
         ModelReply, PromptInput,
+        anonymiser::{Anonymiser, QuotedMessage},
         prompt::{draft_reply, generate_response, plan_step, prioritise},
-        quote::{Cast, Message},
     },
     model::{Change, Mail, Me, Subtask, Task},
     tool::{Registry, ReplyWording, ThreadMail},
@@ -42,12 +42,12 @@ fn task_handle(nth: usize) -> String {
 
 /// Better words for the tasks this step opens; none when it opens none.
 pub(super) fn request_plan_wording(step: &NodeOutput, mail: &Mail, me: &Me, language: &str) -> Option<NodeOutput> {
-    let cast = Cast::of(mail, me);
+    let cast = Anonymiser::for_mail(mail, me);
     let tasks: Vec<_> = opened_tasks(step)
         .enumerate()
         .map(|(nth, task)| plan_step::TaskShown {
             handle: task_handle(nth),
-            objective: cast.mask(&task.objective, LONGEST_LINE),
+            objective: cast.redact(&task.objective, LONGEST_LINE),
             deadline: task.context.deadline.clone().unwrap_or_default(),
             steps: task.subtasks.iter().map(|subtask| subtask.step.clone()).collect(),
         })
@@ -105,11 +105,11 @@ fn reword_task(task: &mut Task, worded: &plan_step::RewordedTask, tools: &Regist
 }
 
 pub(super) fn request_urgency(mail: &Mail, me: &Me, task: &Task) -> Option<NodeOutput> {
-    let cast = Cast::of(mail, me);
+    let cast = Anonymiser::for_mail(mail, me);
     let data = prioritise::PrioritiseData {
         people: cast.people(),
         message: cast.message(mail),
-        objective: cast.mask(&task.objective, LONGEST_LINE),
+        objective: cast.redact(&task.objective, LONGEST_LINE),
         deadline: task.context.deadline.clone().unwrap_or_default(),
     };
     request_model_call(data.to_prompt_input())
@@ -122,24 +122,24 @@ pub(super) fn request_draft(
     task: &Task,
     (thread, style): (&[ThreadMail], &[String]),
 ) -> Option<NodeOutput> {
-    let cast = Cast::of(mail, me);
+    let cast = Anonymiser::for_mail(mail, me);
     let mut messages = vec![cast.message(mail)];
     let earlier = thread.iter().filter(|other| !mail.text.trim().starts_with(other.text.trim())).take(MOST_EARLIER);
-    messages.extend(earlier.enumerate().map(|(nth, other)| Message {
+    messages.extend(earlier.enumerate().map(|(nth, other)| QuotedMessage {
         handle: format!("M{}", nth + 1),
-        from: cast.mask(&other.from, LONGEST_LINE),
+        from: cast.redact(&other.from, LONGEST_LINE),
         sent: other.at,
         subject: String::new(),
-        text: cast.mask(&other.text, LONGEST_LINE),
+        text: cast.redact(&other.text, LONGEST_LINE),
     }));
     let asked = task.context.more.get("evidence").and_then(Value::as_str).unwrap_or_default();
     let data = draft_reply::DraftReplyData {
         language: language(entry),
         people: cast.people(),
         messages,
-        objective: cast.mask(&task.objective, LONGEST_LINE),
-        asked: cast.mask(asked, LONGEST_LINE),
-        style: style.iter().map(|text| cast.mask(text, usize::MAX)).collect(),
+        objective: cast.redact(&task.objective, LONGEST_LINE),
+        asked: cast.redact(asked, LONGEST_LINE),
+        style: style.iter().map(|text| cast.redact(text, usize::MAX)).collect(),
         related: related(entry, &cast),
         times_follow: task.tool_output.as_ref().is_some_and(|output| output.contains_key("propose_time_slots")),
     };
@@ -157,12 +157,12 @@ pub(super) fn draft_wording(heard: &ModelReply) -> Option<ReplyWording> {
 }
 
 pub(super) fn request_summary(entry: &NodeInput<'_>, mail: &Mail, me: &Me, task: &Task) -> Option<NodeOutput> {
-    let cast = Cast::of(mail, me);
+    let cast = Anonymiser::for_mail(mail, me);
     let data = generate_response::GenerateResponseData {
         language: language(entry),
         people: cast.people(),
         message: cast.message(mail),
-        objective: cast.mask(&task.objective, LONGEST_LINE),
+        objective: cast.redact(&task.objective, LONGEST_LINE),
         related: related(entry, &cast),
     };
     request_model_call(data.to_prompt_input())
@@ -172,6 +172,6 @@ fn language(entry: &NodeInput<'_>) -> String {
     entry.state.facts.as_ref().map(|facts| facts.language.clone()).unwrap_or_default()
 }
 
-fn related(entry: &NodeInput<'_>, cast: &Cast) -> Vec<String> {
-    entry.state.context_docs.iter().map(|doc| cast.mask(&doc.title, LONGEST_LINE)).collect()
+fn related(entry: &NodeInput<'_>, cast: &Anonymiser) -> Vec<String> {
+    entry.state.context_docs.iter().map(|doc| cast.redact(&doc.title, LONGEST_LINE)).collect()
 }

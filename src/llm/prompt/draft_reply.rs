@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CheckedAnswer, Prompt, PromptInput};
 use crate::llm::{
-    quote::{Message, Person},
+    anonymiser::{Person, QuotedMessage},
     text_check,
 };
 
@@ -17,7 +17,7 @@ pub struct DraftReplyData {
     pub language: String,
     pub people: Vec<Person>,
     /// The mail at hand first, then its conversation, newest first.
-    pub messages: Vec<Message>,
+    pub messages: Vec<QuotedMessage>,
     pub objective: String,
     /// The sentence that asks.
     pub asked: String,

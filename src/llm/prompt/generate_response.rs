@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CheckedAnswer, Prompt, PromptInput};
 use crate::llm::{
-    quote::{Message, Person},
+    anonymiser::{Person, QuotedMessage},
     text_check,
 };
 
@@ -15,7 +15,7 @@ const LONGEST: usize = 280;
 pub struct GenerateResponseData {
     pub language: String,
     pub people: Vec<Person>,
-    pub message: Message,
+    pub message: QuotedMessage,
     pub objective: String,
     pub related: Vec<String>,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CheckedAnswer, Prompt, PromptInput};
 use crate::llm::{
-    quote::{Message, Person},
+    anonymiser::{Person, QuotedMessage},
     text_check,
 };
 
@@ -18,7 +18,7 @@ const FURTHEST_DAYS: i64 = 730;
 pub struct PlanStepData {
     pub language: String,
     pub people: Vec<Person>,
-    pub message: Message,
+    pub message: QuotedMessage,
     pub tasks: Vec<TaskShown>,
 }
 
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     fn inquiry() -> PromptInput {
-        let message = Message {
+        let message = QuotedMessage {
             handle: "M0".into(),
             from: "P1".into(),
             sent: "2026-11-16T08:00:00Z".parse().ok(),

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CheckedAnswer, Prompt, PromptInput};
-use crate::llm::quote::{Message, Person};
+use crate::llm::anonymiser::{Person, QuotedMessage};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PrioritiseData {
     pub people: Vec<Person>,
-    pub message: Message,
+    pub message: QuotedMessage,
     pub objective: String,
     #[serde(default)]
     pub deadline: String,

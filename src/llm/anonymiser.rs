@@ -14,7 +14,7 @@ const LONGEST_NAME: usize = 60;
 /// More people than this are a crowd.
 const MOST_PEOPLE: usize = 12;
 
-static SECRET: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static ADDRESS_OR_LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?P<address>[^\s<>()\[\],;:@]+@[^\s<>()\[\],;:@]+)|[A-Za-z][A-Za-z0-9+.-]*://\S+|\bwww\.\S+|\b[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*\.\p{L}{2,}(?:/\S*)?",
     )
@@ -32,7 +32,7 @@ pub struct Person {
 
 /// A message, quoted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct QuotedMessage {
     /// `M0` is the mail at hand.
     pub handle: String,
     pub from: String,
@@ -44,33 +44,33 @@ pub struct Message {
 }
 
 /// The people of one mail, by handle.
-pub struct Cast(Vec<Known>);
+pub struct Anonymiser(Vec<AnonymisedPerson>);
 
-struct Known {
+struct AnonymisedPerson {
     addresses: Vec<String>,
     name: String,
     role: &'static str,
 }
 
-impl Cast {
-    pub fn of(mail: &Mail, me: &Me) -> Self {
+impl Anonymiser {
+    pub fn for_mail(mail: &Mail, me: &Me) -> Self {
         let own = me.names.first().cloned().unwrap_or_default();
-        let person = Known { addresses: me.addresses.clone(), name: own, role: "the person you work for" };
+        let person = AnonymisedPerson { addresses: me.addresses.clone(), name: own, role: "the person you work for" };
         let mut cast = Self(vec![person]);
         for (nth, address) in mail.participants().enumerate() {
             if address.addr.is_empty() || cast.handle(&address.addr).is_some() || cast.0.len() >= MOST_PEOPLE {
                 continue;
             }
             let role = if nth == 0 { "wrote M0" } else { "also received M0" };
-            cast.0.push(Known { addresses: vec![address.addr.clone()], name: name_of(address), role });
+            cast.0.push(AnonymisedPerson { addresses: vec![address.addr.clone()], name: name_of(address), role });
         }
         cast
     }
 
     pub fn people(&self) -> Vec<Person> {
-        let person = |(nth, known): (usize, &Known)| Person {
+        let person = |(nth, known): (usize, &AnonymisedPerson)| Person {
             handle: format!("P{nth}"),
-            name: self.mask(&known.name, LONGEST_NAME),
+            name: self.redact(&known.name, LONGEST_NAME),
             role: known.role.to_owned(),
         };
         self.0.iter().enumerate().map(person).collect()
@@ -83,20 +83,20 @@ impl Cast {
         Some(format!("P{nth}"))
     }
 
-    pub fn message(&self, mail: &Mail) -> Message {
-        Message {
+    pub fn message(&self, mail: &Mail) -> QuotedMessage {
+        QuotedMessage {
             handle: "M0".into(),
             from: self.handle(&mail.from.addr).unwrap_or_else(|| "unknown".into()),
             sent: mail.date,
-            subject: self.mask(&mail.subject, LONGEST_SUBJECT),
-            text: self.mask(&mail.text, LONGEST_TEXT),
+            subject: self.redact(&mail.subject, LONGEST_SUBJECT),
+            text: self.redact(&mail.text, LONGEST_TEXT),
         }
     }
 
     /// Text without addresses and links, cut to a length.
-    pub fn mask(&self, text: &str, longest: usize) -> String {
+    pub fn redact(&self, text: &str, longest: usize) -> String {
         let short: String = text.chars().take(longest).collect();
-        let Some(secret) = SECRET.as_ref() else { return String::new() };
+        let Some(secret) = ADDRESS_OR_LINK.as_ref() else { return String::new() };
         let shown = |found: &Captures<'_>| match found.name("address") {
             Some(address) => self.handle(address.as_str().trim_matches('.')).unwrap_or_else(|| "[address]".into()),
             None => "[link]".into(),
@@ -142,7 +142,7 @@ mod tests {
             text: "Ask Dana@work.example or eve@evil.example, www.evil.example or pay.evil.example/now. Thanks.".into(),
             ..Mail::default()
         };
-        let cast = Cast::of(&mail, &me());
+        let cast = Anonymiser::for_mail(&mail, &me());
         let shown = serde_json::to_string(&(cast.people(), cast.message(&mail))).unwrap();
         assert!(!shown.contains('@') && !shown.contains("evil"), "{shown}");
         assert!(shown.contains("Ask P2 or [address], [link] or [link]"), "{shown}");
@@ -152,6 +152,6 @@ mod tests {
     #[test]
     fn a_long_mail_is_cut_between_characters() {
         let mail = Mail { text: "א".repeat(LONGEST_TEXT + 5), ..Mail::default() };
-        assert_eq!(Cast::of(&mail, &me()).message(&mail).text.chars().count(), LONGEST_TEXT);
+        assert_eq!(Anonymiser::for_mail(&mail, &me()).message(&mail).text.chars().count(), LONGEST_TEXT);
     }
 }
