@@ -8,7 +8,7 @@ use std::{
 };
 
 use adjutant::{
-    hitl::Dropped,
+    hitl::DecisionFile,
     ingest::{TrustedServers, parse_mail},
     llm::{
         PromptInput,
@@ -151,7 +151,7 @@ pub fn policy(bytes: &[u8]) {
 }
 
 pub fn decision_file(bytes: &[u8]) {
-    drop(Dropped::parse(ItemId::derive(now(), &["fuzz"]), bytes));
+    drop(DecisionFile::parse(ItemId::derive(now(), &["fuzz"]), bytes));
 }
 
 /// What a model's server answers, in each provider's shape, and what the model said, for each question.

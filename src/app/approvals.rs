@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{App, NotFound};
 use crate::{
     config::AccountKind,
-    hitl::{self, Dropped, Looked, Queue},
+    hitl::{self, DecisionFile, Queue, QueueReport},
     model::{
         Action, ActionId, Door, Effect, Instant, ItemId, ItemKind, Mail, RunId,
         action::{Argument, ComposedMessage, Origin, SendKind},
@@ -359,14 +359,16 @@ impl App {
     }
 
     /// Brings the queue's files and the database together, and acts on the decisions dropped there.
-    pub async fn reconcile_queue(&self) -> anyhow::Result<Looked> {
+    pub async fn reconcile_queue(&self) -> anyhow::Result<QueueReport> {
         let queue = Queue::at(self.home.queue());
         let now = self.clock.now();
         let looked = queue.reconcile(&self.store, now).await?;
-        for dropped in &looked.dropped {
+        for dropped in &looked.decisions {
             match self.record_decision(dropped.item_id, decision_from_file(dropped)).await {
-                Ok(_) => queue.done_with(dropped)?,
-                Err(error) if is_permanent_refusal(&error) => queue.refuse(dropped, &format!("{error:#}"), now)?,
+                Ok(_) => queue.remove_decision(dropped)?,
+                Err(error) if is_permanent_refusal(&error) => {
+                    queue.quarantine_decision(dropped, &format!("{error:#}"), now)?
+                }
                 // A full disk is no answer to a person's word: the file stays, and is tried again at the next look.
                 Err(error) => {
                     tracing::warn!(
@@ -376,11 +378,11 @@ impl App {
                 }
             }
         }
-        if looked.dropped.is_empty() {
+        if looked.decisions.is_empty() {
             return Ok(looked);
         }
         let after = queue.reconcile(&self.store, now).await?;
-        Ok(Looked { written: looked.written + after.written, removed: looked.removed + after.removed, ..looked })
+        Ok(QueueReport { written: looked.written + after.written, removed: looked.removed + after.removed, ..looked })
     }
 
     /// Voids what waited too long. What will soon, to be told once.
@@ -410,9 +412,9 @@ fn is_permanent_refusal(error: &anyhow::Error) -> bool {
     refused || error.downcast_ref::<NotFound>().is_some()
 }
 
-fn decision_from_file(dropped: &Dropped) -> DecisionInput {
+fn decision_from_file(dropped: &DecisionFile) -> DecisionInput {
     DecisionInput {
-        kind: dropped.verdict,
+        kind: dropped.kind,
         reason: dropped.reason.clone(),
         channel: Door::File,
         seen_sha256: dropped.action_sha256.clone(),

@@ -3,8 +3,8 @@
 //! The database is the authority, the files are its view: they are written from it, compared with it, and never read as
 //! more than a decision to be checked. Whatever does not belong here is put into `quarantine/` and never used.
 
-mod drop;
-mod view;
+mod decision_file;
+mod item_file;
 
 use std::{
     fs::{self, DirBuilder, File},
@@ -21,8 +21,8 @@ use crate::{
     store::Store,
 };
 
-pub use drop::Dropped;
-pub use view::{File as QueueFile, with_named_digests};
+pub use decision_file::DecisionFile;
+pub use item_file::{QueueFile, with_named_digests};
 
 const QUARANTINE: &str = "quarantine";
 /// A queue of more files than this is an attack or a mistake; the rest waits for the next look.
@@ -37,13 +37,13 @@ pub struct Queue {
 
 /// What a look at the folder found and did.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Looked {
+pub struct QueueReport {
     pub written: usize,
     pub removed: usize,
     /// What was put away, and why.
     pub quarantined: Vec<(String, String)>,
     /// Sound decision files, not yet acted on.
-    pub dropped: Vec<Dropped>,
+    pub decisions: Vec<DecisionFile>,
 }
 
 impl Queue {
@@ -56,26 +56,26 @@ impl Queue {
     }
 
     /// Makes the folder say what the database says, and collects the decisions in it.
-    pub async fn reconcile(&self, store: &Store, now: Instant) -> anyhow::Result<Looked> {
+    pub async fn reconcile(&self, store: &Store, now: Instant) -> anyhow::Result<QueueReport> {
         let queue = self.clone();
-        let open = store.read(view::all).await?;
+        let open = store.read(item_file::render_open_items).await?;
         let known = store.clone();
         let is_item = move |id: ItemId| known.read_blocking(|reader| reader.has_item(id));
         let folder = self.folder.clone();
-        let looked = tokio::task::spawn_blocking(move || queue.look(&open, &is_item, now)).await?;
+        let looked = tokio::task::spawn_blocking(move || queue.reconcile_files(&open, &is_item, now)).await?;
         looked.with_context(|| format!("the approval queue {} cannot be brought up to date", folder.display()))
     }
 
-    fn look(
+    fn reconcile_files(
         &self,
-        open: &[view::File],
+        open: &[item_file::QueueFile],
         is_item: &dyn Fn(ItemId) -> crate::store::Result<bool>,
         now: Instant,
-    ) -> anyhow::Result<Looked> {
+    ) -> anyhow::Result<QueueReport> {
         let quarantine = self.folder.join(QUARANTINE);
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&quarantine);
         made.with_context(|| format!("{} cannot be made", quarantine.display()))?;
-        let mut looked = Looked::default();
+        let mut looked = QueueReport::default();
         let mut present = Vec::new();
         let entries =
             fs::read_dir(&self.folder).with_context(|| format!("{} cannot be read", self.folder.display()))?;
@@ -86,32 +86,38 @@ impl Queue {
                 self.quarantine(&entry.path(), "its name is not text", now, &mut looked)?;
                 continue;
             };
-            match Belongs::of(text) {
-                Belongs::Quarantine => {}
-                Belongs::Nothing => self.quarantine(&entry.path(), "it has no business here", now, &mut looked)?,
+            match QueueFileName::parse(text) {
+                QueueFileName::Quarantine => {}
+                QueueFileName::Foreign => {
+                    self.quarantine(&entry.path(), "it has no business here", now, &mut looked)?
+                }
                 // A kill between writing and renaming leaves one; it was never shown to anybody.
-                Belongs::Unfinished => remove(&entry.path())?,
-                Belongs::Item(id) => {
+                QueueFileName::Unfinished => remove(&entry.path())?,
+                QueueFileName::Item(id) => {
                     if let Some(file) = open.iter().find(|file| file.item_id == id) {
-                        match unchanged(&entry.path(), &file.text) {
-                            Ok(Written::Now) => present.push(id),
+                        match check_item_file(&entry.path(), &file.text) {
+                            Ok(ItemFileState::Current) => present.push(id),
                             // Written anew below.
-                            Ok(Written::Before) => {}
-                            Err(Unread::Foreign(why)) => self.quarantine(&entry.path(), &why, now, &mut looked)?,
-                            Err(Unread::Passing(error)) => return Err(error.into()),
+                            Ok(ItemFileState::Outdated) => {}
+                            Err(QueueReadError::Rejected(why)) => {
+                                self.quarantine(&entry.path(), &why, now, &mut looked)?
+                            }
+                            Err(QueueReadError::Transient(error)) => return Err(error.into()),
                         }
-                    } else if is_item(id)? && is_plain(&entry.path()) {
+                    } else if is_item(id)? && is_regular_file(&entry.path()) {
                         remove(&entry.path())?;
                         looked.removed += 1;
                     } else {
                         self.quarantine(&entry.path(), "there is no such item", now, &mut looked)?;
                     }
                 }
-                Belongs::Decision(id) => match drop::read(&entry.path(), id) {
-                    Ok(dropped) => looked.dropped.push(dropped),
-                    Err(Unread::Foreign(why)) => self.quarantine(&entry.path(), &why, now, &mut looked)?,
+                QueueFileName::Decision(id) => match decision_file::read(&entry.path(), id) {
+                    Ok(dropped) => looked.decisions.push(dropped),
+                    Err(QueueReadError::Rejected(why)) => self.quarantine(&entry.path(), &why, now, &mut looked)?,
                     // Nothing is known of it yet: it stays, and is read at the next look.
-                    Err(Unread::Passing(error)) => tracing::warn!(%error, "a decision file cannot be read yet"),
+                    Err(QueueReadError::Transient(error)) => {
+                        tracing::warn!(%error, "a decision file cannot be read yet")
+                    }
                 },
             }
         }
@@ -123,7 +129,7 @@ impl Queue {
     }
 
     /// tmp → fsync → rename → fsync of the folder, 0600 from the first byte.
-    fn write(&self, file: &view::File) -> io::Result<()> {
+    fn write(&self, file: &item_file::QueueFile) -> io::Result<()> {
         use std::{io::Write as _, os::unix::fs::OpenOptionsExt};
         failpoint::around("queue.write", || {
             let unfinished = self.folder.join(format!(".{}.tmp", file.item_id));
@@ -137,17 +143,17 @@ impl Queue {
     }
 
     /// A decision that was acted on.
-    pub fn done_with(&self, dropped: &Dropped) -> io::Result<()> {
+    pub fn remove_decision(&self, dropped: &DecisionFile) -> io::Result<()> {
         remove(&self.folder.join(dropped.file_name()))
     }
 
     /// A decision that was refused.
-    pub fn refuse(&self, dropped: &Dropped, why: &str, now: Instant) -> anyhow::Result<()> {
-        self.quarantine(&self.folder.join(dropped.file_name()), why, now, &mut Looked::default())
+    pub fn quarantine_decision(&self, dropped: &DecisionFile, why: &str, now: Instant) -> anyhow::Result<()> {
+        self.quarantine(&self.folder.join(dropped.file_name()), why, now, &mut QueueReport::default())
     }
 
     /// Moves the thing itself, never what it points to.
-    fn quarantine(&self, path: &Path, why: &str, now: Instant, looked: &mut Looked) -> anyhow::Result<()> {
+    fn quarantine(&self, path: &Path, why: &str, now: Instant, looked: &mut QueueReport) -> anyhow::Result<()> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let plain: String = name
             .chars()
@@ -168,16 +174,16 @@ impl Queue {
 }
 
 /// What a name in the folder stands for.
-enum Belongs {
+enum QueueFileName {
     Item(ItemId),
     Decision(ItemId),
     Unfinished,
     Quarantine,
-    Nothing,
+    Foreign,
 }
 
-impl Belongs {
-    fn of(name: &str) -> Self {
+impl QueueFileName {
+    fn parse(name: &str) -> Self {
         // Exactly our own spelling of an id: one name, one item.
         let id = |text: &str| text.parse::<ItemId>().ok().filter(|id| id.to_string() == text);
         if name == QUARANTINE {
@@ -190,7 +196,7 @@ impl Belongs {
             return Self::Item(id);
         }
         let unfinished = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")).and_then(id);
-        if unfinished.is_some() { Self::Unfinished } else { Self::Nothing }
+        if unfinished.is_some() { Self::Unfinished } else { Self::Foreign }
     }
 }
 
@@ -201,57 +207,61 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-fn is_plain(path: &Path) -> bool {
+fn is_regular_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
 }
 
 /// When a file got its content.
-enum Written {
-    Now,
+enum ItemFileState {
+    Current,
     /// The item was snoozed, or its task changed, since.
-    Before,
+    Outdated,
 }
 
 /// Ours, and exactly what we wrote, now or before.
-fn unchanged(path: &Path, text: &str) -> Result<Written, Unread> {
+fn check_item_file(path: &Path, text: &str) -> Result<ItemFileState, QueueReadError> {
     /// What an item can shrink by.
     const SLACK: u64 = 1024 * 1024;
-    let bytes = own_file(path, text.len() as u64 + SLACK)?;
+    let bytes = read_private_file(path, text.len() as u64 + SLACK)?;
     if bytes == text.as_bytes() {
-        return Ok(Written::Now);
+        return Ok(ItemFileState::Current);
     }
-    if view::is_whole(&bytes) { Ok(Written::Before) } else { Err("it is not what was written".into()) }
+    if item_file::has_valid_seal(&bytes) {
+        Ok(ItemFileState::Outdated)
+    } else {
+        Err("it is not what was written".into())
+    }
 }
 
 /// Why a file of the queue was not read.
-enum Unread {
+enum QueueReadError {
     /// It is not ours, or not what belongs here, and never will be.
-    Foreign(String),
+    Rejected(String),
     /// The machine could not read it now: too many open files, no memory, a failing disk.
-    Passing(io::Error),
+    Transient(io::Error),
 }
 
-impl From<&str> for Unread {
+impl From<&str> for QueueReadError {
     fn from(why: &str) -> Self {
-        Self::Foreign(why.to_owned())
+        Self::Rejected(why.to_owned())
     }
 }
 
-impl From<io::Error> for Unread {
+impl From<io::Error> for QueueReadError {
     fn from(error: io::Error) -> Self {
         use rustix::io::Errno;
         // A link, a socket, a name without a file, a file we may not open.
         let of_the_file =
             [Errno::LOOP, Errno::NXIO, Errno::NODEV, Errno::NOENT, Errno::ACCESS, Errno::PERM, Errno::ISDIR];
         match Errno::from_io_error(&error) {
-            Some(errno) if of_the_file.contains(&errno) => Self::Foreign(format!("it cannot be opened: {error}")),
-            _ => Self::Passing(error),
+            Some(errno) if of_the_file.contains(&errno) => Self::Rejected(format!("it cannot be opened: {error}")),
+            _ => Self::Transient(error),
         }
     }
 }
 
 /// The bytes of a regular file of ours that nobody else can write or read; never through a link.
-fn own_file(path: &Path, most: u64) -> Result<Vec<u8>, Unread> {
+fn read_private_file(path: &Path, most: u64) -> Result<Vec<u8>, QueueReadError> {
     use std::{io::Read as _, os::unix::fs::OpenOptionsExt};
     failpoint::around("queue.read", || {
         let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits();

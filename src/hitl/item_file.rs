@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
+pub struct QueueFile {
     pub item_id: ItemId,
     pub text: String,
 }
@@ -17,13 +17,13 @@ pub struct File {
 /// Before the digest of everything above it, the last thing in a file: tells what we once wrote from what others did.
 const SEAL: &str = ",\n  \"view_sha256\": \"";
 
-fn sealed(text: &str) -> String {
+fn append_seal(text: &str) -> String {
     let body = text.strip_suffix("\n}").unwrap_or(text);
     format!("{body}{SEAL}{}\"\n}}\n", sha256_hex(body.as_bytes()))
 }
 
 /// Exactly as some version of it was written.
-pub(super) fn is_whole(bytes: &[u8]) -> bool {
+pub(super) fn has_valid_seal(bytes: &[u8]) -> bool {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
     text.rsplit_once(SEAL).is_some_and(|(body, seal)| seal == format!("{}\"\n}}\n", sha256_hex(body.as_bytes())))
 }
@@ -60,7 +60,7 @@ pub fn with_named_digests<T: Serialize, S: Serializer>(
 }
 
 /// Every item that waits, with its task, its effect and the run that parked, as the database has them.
-pub(super) fn all(reader: &StoreReader<'_>) -> Result<Vec<File>> {
+pub(super) fn render_open_items(reader: &StoreReader<'_>) -> Result<Vec<QueueFile>> {
     let mut files = Vec::new();
     for item in reader.open_items()? {
         let task = item.task_id.map(|id| reader.task(id).skip_unreadable()).transpose()?.flatten();
@@ -88,8 +88,8 @@ pub(super) fn all(reader: &StoreReader<'_>) -> Result<Vec<File>> {
         if let Some(fields) = whole.as_object_mut() {
             fields.insert(ACTION_DIGEST.into(), json!(action_sha256));
         }
-        let text = sealed(&serde_json::to_string_pretty(&whole).unwrap_or_default());
-        files.push(File { item_id: item.item_id, text });
+        let text = append_seal(&serde_json::to_string_pretty(&whole).unwrap_or_default());
+        files.push(QueueFile { item_id: item.item_id, text });
     }
     Ok(files)
 }
@@ -100,14 +100,14 @@ mod tests {
 
     #[test]
     fn any_changed_byte_breaks_the_seal() {
-        let text = sealed("{\n  \"item\": \"x\",\n  \"schema\": 1\n}");
-        assert!(is_whole(text.as_bytes()));
+        let text = append_seal("{\n  \"item\": \"x\",\n  \"schema\": 1\n}");
+        assert!(has_valid_seal(text.as_bytes()));
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
         for at in 0..text.len() {
             let mut bytes = text.clone().into_bytes();
             bytes[at] ^= 1;
-            assert!(!is_whole(&bytes), "byte {at}");
+            assert!(!has_valid_seal(&bytes), "byte {at}");
         }
-        assert!(!is_whole(b"") && !is_whole(b"{}\n"));
+        assert!(!has_valid_seal(b"") && !has_valid_seal(b"{}\n"));
     }
 }

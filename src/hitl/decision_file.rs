@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{Unread, own_file};
+use super::{QueueReadError, read_private_file};
 use crate::{
     model::{ItemId, ids::sha256_hex},
     store::value::Verdict,
@@ -15,9 +15,9 @@ const LARGEST: u64 = 64 * 1024;
 
 /// A sound decision file. Whether it counts is decided by the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dropped {
+pub struct DecisionFile {
     pub item_id: ItemId,
-    pub verdict: Verdict,
+    pub kind: Verdict,
     /// Empty for items that are about no action.
     pub action_sha256: String,
     pub reason: String,
@@ -27,7 +27,7 @@ pub struct Dropped {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct DecisionFileContent {
     #[serde(default)]
     action_sha256: String,
     decision: Verdict,
@@ -35,13 +35,14 @@ struct Written {
     reason: String,
 }
 
-impl Dropped {
+impl DecisionFile {
     /// Reads the bytes of a decision file about an item. The error says what is wrong with them.
     pub fn parse(item_id: ItemId, bytes: &[u8]) -> Result<Self, String> {
-        let written: Written = serde_json::from_slice(bytes).map_err(|error| format!("it cannot be read: {error}"))?;
+        let written: DecisionFileContent =
+            serde_json::from_slice(bytes).map_err(|error| format!("it cannot be read: {error}"))?;
         let digest = sha256_hex(&[item_id.to_string().as_bytes(), b"\n", bytes].concat());
-        let Written { action_sha256, decision: verdict, reason } = written;
-        Ok(Self { item_id, verdict, action_sha256, reason, digest })
+        let DecisionFileContent { action_sha256, decision: verdict, reason } = written;
+        Ok(Self { item_id, kind: verdict, action_sha256, reason, digest })
     }
 
     pub fn file_name(&self) -> String {
@@ -49,6 +50,6 @@ impl Dropped {
     }
 }
 
-pub(super) fn read(path: &Path, item_id: ItemId) -> Result<Dropped, Unread> {
-    Dropped::parse(item_id, &own_file(path, LARGEST)?).map_err(Unread::Foreign)
+pub(super) fn read(path: &Path, item_id: ItemId) -> Result<DecisionFile, QueueReadError> {
+    DecisionFile::parse(item_id, &read_private_file(path, LARGEST)?).map_err(QueueReadError::Rejected)
 }
