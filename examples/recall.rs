@@ -9,7 +9,7 @@ use std::{
 
 use adjutant::{
     clock::Clock,
-    memory::{Memory, Question, Scope},
+    memory::{Memory, MemoryQuery, Scope},
     model::{AccountId, AccountMode, Direction, Mail, UserId, memory::MemorySettings},
     store::{
         Receipt, SearchDepth, Store, Write,
@@ -121,7 +121,7 @@ impl SearchFixture {
         let words =
             self.store.read_blocking(|reader| reader.find(query, account, SearchDepth::PERSON, RESULTS_PER_SEARCH))?;
         let near = self.memory.search_dense(account, query, RESULTS_PER_SEARCH).await?;
-        let question = Question {
+        let question = MemoryQuery {
             account,
             text: query,
             thread: "",
@@ -131,7 +131,7 @@ impl SearchFixture {
             now: Clock::System.now(),
             scope: Scope::person(RESULTS_PER_SEARCH),
         };
-        let both = self.memory.recall(&question).await?.found;
+        let both = self.memory.search(&question).await?.found;
         Ok([
             words.into_iter().map(|hit| hit.document.doc).collect(),
             near.into_iter().map(|near| near.doc).collect(),

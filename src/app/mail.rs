@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{App, NotFound};
 use crate::{
-    memory::{Found, Question, Recalled, Scope},
+    memory::{Found, HybridResults, MemoryQuery, Scope},
     model::{AccountId, AccountMode, Mail, MailId, MailState, NodeName, RunId, RunKind, RunState},
     store::{
         Receipt, SkipUnreadable as _, Write,
@@ -130,7 +130,7 @@ impl App {
     pub async fn search(&self, text: &str, limit: usize) -> anyhow::Result<SearchResults> {
         let mut search = SearchResults::default();
         for account in self.store.read(|reader| reader.account_ids()).await? {
-            let question = Question {
+            let question = MemoryQuery {
                 account: &account,
                 text,
                 thread: "",
@@ -140,7 +140,7 @@ impl App {
                 now: self.clock.now(),
                 scope: Scope::person(limit),
             };
-            let Recalled { found, trouble } = self.memory.recall(&question).await?;
+            let HybridResults { found, trouble } = self.memory.search(&question).await?;
             search.found.extend(found);
             search.trouble = search.trouble.or(trouble);
         }

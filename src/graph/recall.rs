@@ -2,7 +2,7 @@
 
 use super::{call_handler::CallContext, entry::Call};
 use crate::{
-    memory::{Found, Memory, Question, Scope},
+    memory::{Found, Memory, MemoryQuery, Scope},
     model::ContextDoc,
     store::Result,
 };
@@ -12,7 +12,7 @@ pub(super) async fn recall_documents(memory: &Memory, asker: CallContext<'_>, ca
     let Call::Recall { mail_id, thread, person, words, invoice } = call else { return Ok(Vec::new()) };
     let task = asker.state.task.as_ref().map(|task| format!("task:{}", task.task_id));
     let own: Vec<String> = mail_id.map(|id| format!("mail:{id}")).into_iter().chain(task).collect();
-    let question = Question {
+    let question = MemoryQuery {
         account: &asker.run.account,
         text: words,
         thread,
@@ -22,7 +22,7 @@ pub(super) async fn recall_documents(memory: &Memory, asker: CallContext<'_>, ca
         now: asker.now,
         scope: Scope::RUN,
     };
-    let recalled = memory.recall(&question).await?;
+    let recalled = memory.search(&question).await?;
     Ok(recalled.found.into_iter().map(to_context_doc).collect())
 }
 

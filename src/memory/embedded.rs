@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{
     index::{Candidate, Index, Shape},
-    words::{DocKind, Filter, Near, Reply, Result, Snippet, Vectors},
+    words::{DocKind, Filter, NearDocument, Reply, Result, Snippet, Vectors},
 };
 use crate::{
     model::vector::{decode, encode},
@@ -80,7 +80,7 @@ impl Embedded {
         reader.visit_vectors_after(0, |row| loaded.take(self.shape.dimension, row))
     }
 
-    fn look(&self, query: &[f32], filter: &Filter, k: usize) -> Result<Vec<Near>> {
+    fn look(&self, query: &[f32], filter: &Filter, k: usize) -> Result<Vec<NearDocument>> {
         let newest = self.store.read_blocking(|reader| self.catch_up(reader))?;
         let (found, gone) = self.nearest(newest, query, filter, k)?;
         if gone == 0 || (found.len() == k && gone <= k) {
@@ -93,7 +93,7 @@ impl Embedded {
 
     /// The documents, and how many rows were gone. The walk holds no reader; what is newer than `newest` came meanwhile,
     /// and is not missed.
-    fn nearest(&self, newest: i64, query: &[f32], filter: &Filter, k: usize) -> Result<(Vec<Near>, usize)> {
+    fn nearest(&self, newest: i64, query: &[f32], filter: &Filter, k: usize) -> Result<(Vec<NearDocument>, usize)> {
         let candidates = {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
             loaded.index.nearest(query, filter, k.saturating_mul(PER_DOCUMENT))
@@ -102,7 +102,7 @@ impl Embedded {
             return Ok((Vec::new(), 0));
         }
         let documents = self.store.read_blocking(|reader| {
-            let (mut found, mut gone) = (Vec::<Near>::new(), 0);
+            let (mut found, mut gone) = (Vec::<NearDocument>::new(), 0);
             for Candidate { vector_id, score } in candidates {
                 if found.len() == k {
                     break;
@@ -115,7 +115,7 @@ impl Embedded {
                     Some(row) if found.iter().any(|near| near.doc == row.document.doc) => {}
                     Some(VectorDocument { document, number }) => {
                         let (doc, score) = (document.doc.clone(), score.clamp(-1.0, 1.0));
-                        found.push(Near { doc, number, score, document: Some(document) });
+                        found.push(NearDocument { doc, number, score, document: Some(document) });
                     }
                     None => gone += usize::from(vector_id <= newest),
                 }
@@ -181,7 +181,7 @@ impl Vectors for Embedded {
         })
     }
 
-    fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> Reply<'a, Vec<Near>> {
+    fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> Reply<'a, Vec<NearDocument>> {
         Box::pin(async move {
             // While it is being read by another thread, this one has better things to do than wait.
             let small = self.loaded.try_read().is_ok_and(|loaded| loaded.last > 0 && loaded.index.len() < LARGE);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::recall::Question;
+use super::search::MemoryQuery;
 use crate::{
     model::{Instant, text_enum::words},
     store::value::{Document, FullTextHit},
@@ -80,7 +80,7 @@ pub(super) struct Finds {
     pub(super) related: Vec<Document>,
 }
 
-pub(super) fn fuse(question: &Question<'_>, finds: Finds) -> Vec<Found> {
+pub(super) fn fuse(question: &MemoryQuery<'_>, finds: Finds) -> Vec<Found> {
     let mut pool = Pool::default();
     for (rank, hit) in finds.words.into_iter().enumerate() {
         pool.add(hit.document, Ground::Words, hit.words.join(", "), WORDS * hit.share.powf(SHARE) * fading(rank));
@@ -121,7 +121,7 @@ impl Pool {
         }
     }
 
-    fn boosted(self, question: &Question<'_>) -> Vec<Found> {
+    fn boosted(self, question: &MemoryQuery<'_>) -> Vec<Found> {
         let mut found: Vec<Found> =
             self.found.into_iter().map(|(document, reasons)| boost(question, document, reasons)).collect();
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.at.cmp(&a.at)).then_with(|| a.doc.cmp(&b.doc)));
@@ -129,7 +129,7 @@ impl Pool {
     }
 }
 
-fn boost(question: &Question<'_>, document: Document, mut reasons: Vec<Reason>) -> Found {
+fn boost(question: &MemoryQuery<'_>, document: Document, mut reasons: Vec<Reason>) -> Found {
     let Document { doc, title, at, person, thread } = document;
     let mut because = |by, weight: f64| reasons.push(Reason { by, detail: String::new(), weight });
     if !question.thread.is_empty() && thread == question.thread {
@@ -161,7 +161,7 @@ fn thousandths(number: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{memory::recall::Scope, model::AccountId};
+    use crate::{memory::search::Scope, model::AccountId};
 
     fn document(doc: &str) -> Document {
         let at = "2026-11-01T08:00:00Z".parse().unwrap();
@@ -174,7 +174,7 @@ mod tests {
 
     fn order(finds: Finds) -> Vec<String> {
         let account = AccountId::from("a");
-        let question = Question {
+        let question = MemoryQuery {
             account: &account,
             text: "",
             thread: "<t>",

@@ -93,7 +93,7 @@ impl Index {
         }
         let closely = LEAST_CLOSELY.max(rows / ONE_IN).max(most);
         let telling = query.get(..self.shape.telling).unwrap_or(query);
-        let mut found = walk(&Walk { shelves: &shelves, query, telling, rows, closely, least: filter.least });
+        let mut found = walk(&Walk { shelves: &shelves, query, telling, rows, closely, least: filter.min_cosine });
         let best_first =
             |a: &Candidate, b: &Candidate| b.score.total_cmp(&a.score).then_with(|| a.vector_id.cmp(&b.vector_id));
         if found.len() > most {

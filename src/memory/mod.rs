@@ -6,7 +6,7 @@ mod embedded;
 mod fusion;
 mod http_embedder;
 pub mod index;
-mod recall;
+mod search;
 mod server;
 mod static_embedder;
 mod store_sync;
@@ -17,11 +17,11 @@ use std::sync::{Arc, Mutex};
 pub use embedded::Embedded;
 pub use fusion::{Found, Ground, Reason};
 pub use http_embedder::HttpEmbedder;
-pub use recall::{Question, Recalled, Scope};
+pub use search::{HybridResults, MemoryQuery, Scope};
 pub use server::Server;
 pub use static_embedder::StaticEmbedder;
 pub use store_sync::{EmbeddingRound, MemoryStatus};
-pub use words::{DocKind, Embedder, Filter, MemoryError, Near, Reply, Result, Snippet, Vectors};
+pub use words::{DocKind, Embedder, Filter, MemoryError, NearDocument, Reply, Result, Snippet, Vectors};
 
 use crate::{
     clock::Clock,
@@ -66,15 +66,15 @@ impl Memory {
     }
 
     /// The documents of an account nearest in meaning to a text, best first.
-    pub async fn search_dense(&self, account: &AccountId, text: &str, k: usize) -> Result<Vec<Near>> {
-        self.nearest(&Filter::account(account), text, k).await
+    pub async fn search_dense(&self, account: &AccountId, text: &str, k: usize) -> Result<Vec<NearDocument>> {
+        self.find_nearest(&Filter::account(account), text, k).await
     }
 
     /// The same among tasks only, or mails only.
-    pub async fn nearest(&self, filter: &Filter, text: &str, k: usize) -> Result<Vec<Near>> {
+    pub async fn find_nearest(&self, filter: &Filter, text: &str, k: usize) -> Result<Vec<NearDocument>> {
         self.ensure_same_origin()?;
         self.must_not_wait()?;
-        let found = self.ask(filter, text, k).await;
+        let found = self.embed_and_search(filter, text, k).await;
         found.inspect_err(|error| {
             if !matches!(error, MemoryError::Store(_)) {
                 self.spare_the_next(error);
@@ -82,7 +82,7 @@ impl Memory {
         })
     }
 
-    async fn ask(&self, filter: &Filter, text: &str, k: usize) -> Result<Vec<Near>> {
+    async fn embed_and_search(&self, filter: &Filter, text: &str, k: usize) -> Result<Vec<NearDocument>> {
         let question = self.embedder.embed(&[text]).await?;
         match question.into_iter().next().flatten() {
             Some(vector) => self.vectors.top_k(&vector, filter, k).await,

@@ -12,7 +12,7 @@ use qdrant_client::{
 };
 use uuid::Uuid;
 
-use super::words::{DocKind, Filter, MemoryError, Near, Reply, Result, Snippet, Vectors};
+use super::words::{DocKind, Filter, MemoryError, NearDocument, Reply, Result, Snippet, Vectors};
 use crate::model::memory::QdrantSettings;
 
 /// A server that takes longer to answer a call is as good as away: the work does not wait for it.
@@ -127,7 +127,7 @@ impl Server {
         Ok(())
     }
 
-    async fn ask(&self, query: &[f32], filter: &Filter, k: usize) -> Result<Vec<Near>, QdrantError> {
+    async fn ask(&self, query: &[f32], filter: &Filter, k: usize) -> Result<Vec<NearDocument>, QdrantError> {
         let kind = filter.kind.map(|kind| Condition::matches("kind", kind.as_str().to_owned()));
         let account = Condition::matches("account", filter.account.as_str().to_owned());
         let limit = u64::try_from(k.saturating_mul(PER_DOCUMENT)).unwrap_or(u64::MAX);
@@ -137,8 +137,8 @@ impl Server {
             .limit(limit)
             .with_payload(true);
         let answer = self.client.query(question).await?;
-        let mut found: Vec<Near> = Vec::new();
-        for near in answer.result.iter().filter_map(near).filter(|near| near.score >= filter.least) {
+        let mut found: Vec<NearDocument> = Vec::new();
+        for near in answer.result.iter().filter_map(near).filter(|near| near.score >= filter.min_cosine) {
             if found.len() < k && !found.iter().any(|known| known.doc == near.doc) {
                 found.push(near);
             }
@@ -171,11 +171,11 @@ fn point(snippet: &Snippet) -> PointStruct {
 }
 
 /// None for a point that is not ours.
-fn near(point: &ScoredPoint) -> Option<Near> {
+fn near(point: &ScoredPoint) -> Option<NearDocument> {
     let doc = point.payload.get("doc")?.as_str()?.clone();
     let number = u8::try_from(point.payload.get("number")?.as_integer()?).ok()?;
     // The server adds up what was rounded: the same vector can be a little nearer than 1.
-    Some(Near { doc, number, score: point.score.clamp(-1.0, 1.0), document: None })
+    Some(NearDocument { doc, number, score: point.score.clamp(-1.0, 1.0), document: None })
 }
 
 impl Vectors for Server {
@@ -200,7 +200,7 @@ impl Vectors for Server {
         })
     }
 
-    fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> Reply<'a, Vec<Near>> {
+    fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> Reply<'a, Vec<NearDocument>> {
         Box::pin(async move {
             // The server refuses to be asked for nothing.
             if k == 0 {

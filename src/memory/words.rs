@@ -62,19 +62,19 @@ pub struct Filter {
     /// None: tasks and mails.
     pub kind: Option<DocKind>,
     /// What is farther than this cosine is not looked up.
-    pub least: f32,
+    pub min_cosine: f32,
 }
 
 impl Filter {
     /// Everything an account has.
     pub fn account(account: &AccountId) -> Self {
-        Self { account: account.clone(), kind: None, least: -1.0 }
+        Self { account: account.clone(), kind: None, min_cosine: -1.0 }
     }
 }
 
 /// A document whose best piece is near to what was asked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Near {
+pub struct NearDocument {
     pub doc: String,
     pub number: u8,
     /// The cosine: 1 is the same, 0 has nothing to do with it.
@@ -101,7 +101,7 @@ pub trait Vectors: Send + Sync {
     fn upsert<'a>(&'a self, snippets: &'a [Snippet]) -> Reply<'a, ()>;
     fn delete<'a>(&'a self, docs: &'a [String]) -> Reply<'a, ()>;
     /// The nearest `k` documents, best first, each once.
-    fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> Reply<'a, Vec<Near>>;
+    fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> Reply<'a, Vec<NearDocument>>;
     /// Of snippets.
     fn count(&self) -> Reply<'_, u64>;
     /// Whether it holds what it was given: false when everything must be given to it again.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use adjutant::{
-    memory::{DocKind, Embedded, Filter, Near, Server, Snippet, Vectors, index::Shape},
+    memory::{DocKind, Embedded, Filter, NearDocument, Server, Snippet, Vectors, index::Shape},
     model::{AccountId, memory::QdrantSettings},
 };
 
@@ -79,7 +79,7 @@ impl Expected {
     }
 
     /// The answer is the right one, up to what rounding may exchange.
-    fn check(&self, found: &[Near], query: &[f32], filter: &Filter, k: usize) {
+    fn check(&self, found: &[NearDocument], query: &[f32], filter: &Filter, k: usize) {
         let right = self.nearest(query, filter);
         assert_eq!(found.len(), k.min(right.len()), "{filter:?} {found:?}");
         assert_eq!(found.iter().map(|near| &near.doc).collect::<BTreeSet<_>>().len(), found.len(), "{found:?}");

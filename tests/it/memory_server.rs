@@ -161,18 +161,18 @@ async fn a_server_that_hangs_is_away_and_nobody_waits_for_it_twice() {
     house.once().await;
     let app = house.app().await;
     let account = Filter::account(&AccountId::from(WORK));
-    assert!(!app.memory.nearest(&account, "the house", 5).await.unwrap().is_empty());
+    assert!(!app.memory.find_nearest(&account, "the house", 5).await.unwrap().is_empty());
     peer.hang();
     let begun = Instant::now();
-    let asked = app.memory.nearest(&account, "the house", 5).await;
+    let asked = app.memory.find_nearest(&account, "the house", 5).await;
     assert!(matches!(asked, Err(MemoryError::Away { .. })), "{asked:?}");
     assert!(begun.elapsed() < Duration::from_secs(7), "{:?}", begun.elapsed());
     let begun = Instant::now();
-    assert!(app.memory.nearest(&account, "the house", 5).await.is_err());
+    assert!(app.memory.find_nearest(&account, "the house", 5).await.is_err());
     assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
     peer.go_on();
     house.clock.advance(10);
-    assert!(!app.memory.nearest(&account, "the house", 5).await.unwrap().is_empty());
+    assert!(!app.memory.find_nearest(&account, "the house", 5).await.unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

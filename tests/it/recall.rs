@@ -4,7 +4,7 @@ use std::{collections::HashMap, fs, path::Path, sync::Arc};
 
 use adjutant::{
     app::App,
-    memory::{Ground, Question, Recalled, Scope},
+    memory::{Ground, HybridResults, MemoryQuery, Scope},
     model::{AccountId, Address, Direction, Mail},
     store::{
         SearchDepth, Write,
@@ -54,10 +54,10 @@ async fn keep(app: &App, account: &str, texts: &[String]) -> Vec<String> {
     (0..texts.len()).map(|nth| docs[&format!("{account}/{nth}")].clone()).collect()
 }
 
-fn question<'a>(account: &'a AccountId, text: &'a str) -> Question<'a> {
+fn question<'a>(account: &'a AccountId, text: &'a str) -> MemoryQuery<'a> {
     let now = NOW.parse().unwrap();
     let scope = Scope::person(FIRST);
-    Question { account, text, thread: "", person: "", invoice: "", leave_out: &[], now, scope }
+    MemoryQuery { account, text, thread: "", person: "", invoice: "", leave_out: &[], now, scope }
 }
 
 fn pairs(name: &str) -> Vec<(String, String)> {
@@ -72,7 +72,7 @@ async fn recalls(app: &App, account: &AccountId, asked: &[(String, String)]) -> 
     for (text, doc) in asked {
         let words = app.store.read_blocking(|reader| reader.find(text, account, SearchDepth::PERSON, FIRST)).unwrap();
         let near = app.memory.search_dense(account, text, FIRST).await.unwrap();
-        let both = app.memory.recall(&question(account, text)).await.unwrap().found;
+        let both = app.memory.search(&question(account, text)).await.unwrap().found;
         for (sum, hit) in found.iter_mut().zip([
             words.iter().any(|hit| hit.document.doc == *doc),
             near.iter().any(|near| near.doc == *doc),
@@ -126,8 +126,8 @@ async fn nothing_is_found_in_another_account() {
     let theirs = keep(&app, "other", &vec![text; 20]).await;
     for (account, expected) in [(WORK, own), ("other", theirs)] {
         let account = AccountId::from(account);
-        let question = Question { scope: Scope::person(50), ..question(&account, "plumber and pipe, invoice 4471") };
-        let Recalled { found, trouble } = app.memory.recall(&question).await.unwrap();
+        let question = MemoryQuery { scope: Scope::person(50), ..question(&account, "plumber and pipe, invoice 4471") };
+        let HybridResults { found, trouble } = app.memory.search(&question).await.unwrap();
         assert_eq!(trouble, None);
         assert_eq!(found.len(), expected.len());
         assert!(found.iter().all(|found| expected.contains(&found.doc)), "{found:?}");

@@ -4,7 +4,7 @@
 use super::{
     Memory,
     fusion::{self, Finds, Found},
-    words::{Filter, Near},
+    words::{Filter, NearDocument},
 };
 use crate::{
     model::{AccountId, Instant},
@@ -16,7 +16,7 @@ const FROM_THREAD: usize = 5;
 const FROM_PERSON: usize = 3;
 const OF_INVOICE: usize = 5;
 
-pub struct Question<'a> {
+pub struct MemoryQuery<'a> {
     pub account: &'a AccountId,
     pub text: &'a str,
     /// Empty without one.
@@ -72,40 +72,40 @@ impl Scope {
 
     /// What is too far in any case need not be looked up.
     fn filter(&self, account: &AccountId) -> Filter {
-        Filter { least: self.least_cosine.min(self.least_cosine_alone), ..Filter::account(account) }
+        Filter { min_cosine: self.least_cosine.min(self.least_cosine_alone), ..Filter::account(account) }
     }
 }
 
 /// What was found, and why not by meaning when it was not.
 #[derive(Debug)]
-pub struct Recalled {
+pub struct HybridResults {
     pub found: Vec<Found>,
     pub trouble: Option<String>,
 }
 
 impl Memory {
-    pub async fn recall(&self, question: &Question<'_>) -> Result<Recalled> {
+    pub async fn search(&self, question: &MemoryQuery<'_>) -> Result<HybridResults> {
         let scope = question.scope;
-        let (near, trouble) = match self.nearest(&scope.filter(question.account), question.text, scope.candidates).await
-        {
-            Ok(near) => (near, None),
-            Err(error) => (Vec::new(), Some(error.to_string())),
-        };
-        let finds = self.store.read_blocking(|reader| gather(reader, question, near))?;
+        let (near, trouble) =
+            match self.find_nearest(&scope.filter(question.account), question.text, scope.candidates).await {
+                Ok(near) => (near, None),
+                Err(error) => (Vec::new(), Some(error.to_string())),
+            };
+        let finds = self.store.read_blocking(|reader| collect_candidates(reader, question, near))?;
         let mut found = fusion::fuse(question, finds);
         found.retain(|found| !question.leave_out.contains(&found.doc));
         found.truncate(scope.limit);
-        Ok(Recalled { found, trouble })
+        Ok(HybridResults { found, trouble })
     }
 }
 
-fn gather(reader: &StoreReader<'_>, question: &Question<'_>, near: Vec<Near>) -> Result<Finds> {
-    let Question { account, text, thread, person, invoice, scope, .. } = question;
+fn collect_candidates(reader: &StoreReader<'_>, question: &MemoryQuery<'_>, near: Vec<NearDocument>) -> Result<Finds> {
+    let MemoryQuery { account, text, thread, person, invoice, scope, .. } = question;
     let (words, any) =
         reader.search_documents_with_share(text, account, scope.depth, scope.candidates, scope.least_share)?;
     let mut finds = Finds { words, ..Finds::default() };
     let least = if any { scope.least_cosine } else { scope.least_cosine_alone };
-    for Near { doc, score, document, .. } in near.into_iter().filter(|near| near.score >= least) {
+    for NearDocument { doc, score, document, .. } in near.into_iter().filter(|near| near.score >= least) {
         let document =
             document.map_or_else(|| reader.document(&doc, account).skip_unreadable(), |document| Ok(Some(document)))?;
         finds.near.extend(document.map(|document| (document, score)));
