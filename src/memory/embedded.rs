@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{
     index::{Candidate, Index, Shape},
-    words::{DocKind, Filter, NearDocument, Reply, Result, Snippet, Vectors},
+    traits::{DocKind, Filter, MemoryFuture, MemoryResult, NearDocument, Snippet, Vectors},
 };
 use crate::{
     model::vector::{decode, encode},
@@ -42,12 +42,12 @@ impl Embedded {
     }
 
     /// Reads what is stored, so that nobody waits for it later.
-    pub fn load(&self) -> Result<()> {
+    pub fn load(&self) -> MemoryResult<()> {
         Ok(self.store.read_blocking(|reader| self.catch_up(reader).map(drop))?)
     }
 
     /// Rows that are no vectors, told once. Their documents are to be learned anew.
-    fn take_broken(&self) -> Result<Vec<String>> {
+    fn take_broken(&self) -> MemoryResult<Vec<String>> {
         // While they are being read there is nothing to tell yet.
         let Ok(mut loaded) = self.loaded.try_write() else { return Ok(Vec::new()) };
         let broken = std::mem::take(&mut loaded.broken);
@@ -56,13 +56,13 @@ impl Embedded {
             broken
                 .iter()
                 .map(|id| Ok(reader.document_of_vector(*id).skip_unreadable()?.map(|found| found.document.doc)))
-                .collect::<Result<Vec<_>, _>>()
+                .collect::<MemoryResult<Vec<_>, _>>()
         })?;
         Ok(docs.into_iter().flatten().collect())
     }
 
     /// Loads what this reader sees and is not loaded yet. The newest it sees: others may see more.
-    fn catch_up(&self, reader: &StoreReader<'_>) -> Result<i64, crate::store::StoreError> {
+    fn catch_up(&self, reader: &StoreReader<'_>) -> MemoryResult<i64, crate::store::StoreError> {
         let last = self.loaded.read().unwrap_or_else(PoisonError::into_inner).last;
         let newest = reader.newest_vector_id()?;
         if newest > last {
@@ -74,13 +74,13 @@ impl Embedded {
     }
 
     /// All of it anew; nobody meets it empty.
-    fn reload(&self, reader: &StoreReader<'_>) -> Result<(), crate::store::StoreError> {
+    fn reload(&self, reader: &StoreReader<'_>) -> MemoryResult<(), crate::store::StoreError> {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         *loaded = Loaded::nothing(self.shape);
         reader.visit_vectors_after(0, |row| loaded.take(self.shape.dimension, row))
     }
 
-    fn look(&self, query: &[f32], filter: &Filter, k: usize) -> Result<Vec<NearDocument>> {
+    fn look(&self, query: &[f32], filter: &Filter, k: usize) -> MemoryResult<Vec<NearDocument>> {
         let newest = self.store.read_blocking(|reader| self.catch_up(reader))?;
         let (found, gone) = self.nearest(newest, query, filter, k)?;
         if gone == 0 || (found.len() == k && gone <= k) {
@@ -93,7 +93,13 @@ impl Embedded {
 
     /// The documents, and how many rows were gone. The walk holds no reader; what is newer than `newest` came meanwhile,
     /// and is not missed.
-    fn nearest(&self, newest: i64, query: &[f32], filter: &Filter, k: usize) -> Result<(Vec<NearDocument>, usize)> {
+    fn nearest(
+        &self,
+        newest: i64,
+        query: &[f32],
+        filter: &Filter,
+        k: usize,
+    ) -> MemoryResult<(Vec<NearDocument>, usize)> {
         let candidates = {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
             loaded.index.nearest(query, filter, k.saturating_mul(PER_DOCUMENT))
@@ -131,7 +137,7 @@ impl Embedded {
     }
 
     /// Each document's pieces, by the numbers the store knows the documents by.
-    fn learned(&self, snippets: &[Snippet]) -> Result<Vec<EmbeddedDocument>> {
+    fn learned(&self, snippets: &[Snippet]) -> MemoryResult<Vec<EmbeddedDocument>> {
         let learned = self.store.read_blocking(|reader| {
             let mut learned: Vec<EmbeddedDocument> = Vec::new();
             for Snippet { doc, number, vector, .. } in snippets {
@@ -167,21 +173,21 @@ impl Vectors for Embedded {
         "embedded".into()
     }
 
-    fn upsert<'a>(&'a self, snippets: &'a [Snippet]) -> Reply<'a, ()> {
+    fn upsert<'a>(&'a self, snippets: &'a [Snippet]) -> MemoryFuture<'a, ()> {
         Box::pin(async move {
             self.store.write(Write::RecordEmbeddings(self.learned(snippets)?)).await?;
             Ok(())
         })
     }
 
-    fn delete<'a>(&'a self, docs: &'a [String]) -> Reply<'a, ()> {
+    fn delete<'a>(&'a self, docs: &'a [String]) -> MemoryFuture<'a, ()> {
         Box::pin(async move {
             self.store.write(Write::DeleteVectors { docs: docs.to_vec(), reembed: false }).await?;
             Ok(())
         })
     }
 
-    fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> Reply<'a, Vec<NearDocument>> {
+    fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> MemoryFuture<'a, Vec<NearDocument>> {
         Box::pin(async move {
             // While it is being read by another thread, this one has better things to do than wait.
             let small = self.loaded.try_read().is_ok_and(|loaded| loaded.last > 0 && loaded.index.len() < LARGE);
@@ -194,12 +200,12 @@ impl Vectors for Embedded {
         })
     }
 
-    fn count(&self) -> Reply<'_, u64> {
+    fn count(&self) -> MemoryFuture<'_, u64> {
         Box::pin(async move { Ok(self.store.read(|reader| reader.vector_count()).await?) })
     }
 
     /// Rows that turned out to be no vectors are made anew; the others are as good as the database.
-    fn is_whole(&self) -> Reply<'_, bool> {
+    fn is_whole(&self) -> MemoryFuture<'_, bool> {
         Box::pin(async move {
             let docs = self.take_broken()?;
             if !docs.is_empty() {
@@ -210,7 +216,7 @@ impl Vectors for Embedded {
         })
     }
 
-    fn clear(&self) -> Reply<'_, ()> {
+    fn clear(&self) -> MemoryFuture<'_, ()> {
         Box::pin(async move {
             self.store.write(Write::DeleteAllVectors).await?;
             self.forget_loaded();

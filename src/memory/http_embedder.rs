@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     index::Shape,
-    words::{Embedder, MemoryError, Reply, Result},
+    traits::{Embedder, MemoryError, MemoryFuture, MemoryResult},
 };
 use crate::model::{memory::EmbeddingsSettings, vector::normalise};
 
@@ -44,7 +44,7 @@ struct EmbeddingItem {
 }
 
 impl HttpEmbedder {
-    pub fn new(settings: EmbeddingsSettings) -> Result<Self> {
+    pub fn new(settings: EmbeddingsSettings) -> MemoryResult<Self> {
         let client = reqwest::Client::builder()
             .timeout(CALL_TIMEOUT)
             .connect_timeout(CONNECT_TIMEOUT)
@@ -68,11 +68,11 @@ impl HttpEmbedder {
     /// In our own words: the text of an error may hold an address.
     fn unreachable_error(&self, error: &reqwest::Error) -> MemoryError {
         let why = if error.is_connect() { "nobody answers at the address" } else { "the connection broke" };
-        MemoryError::Away { what: self.label(), why: why.into() }
+        MemoryError::Unreachable { what: self.label(), why: why.into() }
     }
 
     /// The body, unless it is longer than the vectors of so many texts.
-    async fn read_bounded(&self, mut response: reqwest::Response, texts: usize) -> Result<Vec<u8>> {
+    async fn read_bounded(&self, mut response: reqwest::Response, texts: usize) -> MemoryResult<Vec<u8>> {
         let most = OVERHEAD_BYTES + texts.saturating_mul(self.settings.dimension.saturating_mul(NUMBER_BYTES));
         let too_long = || self.refused_error(format!("its answer is longer than {most} bytes"));
         if response.content_length().is_some_and(|length| length > most as u64) {
@@ -88,7 +88,7 @@ impl HttpEmbedder {
         Ok(body)
     }
 
-    async fn request_embeddings(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+    async fn request_embeddings(&self, texts: &[&str]) -> MemoryResult<Vec<Vec<f32>>> {
         let url = format!("{}/v1/embeddings", self.settings.url.trim_end_matches('/').trim_end_matches("/v1"));
         let mut request = self.client.post(url).json(&EmbeddingsRequest { model: &self.settings.model, input: texts });
         if let Some(key) = &self.settings.key {
@@ -97,7 +97,7 @@ impl HttpEmbedder {
         let response = request.send().await.map_err(|error| self.unreachable_error(&error))?;
         let status = response.status();
         if status.is_server_error() || status.as_u16() == 429 {
-            return Err(MemoryError::Away { what: self.label(), why: format!("it answered {status}") });
+            return Err(MemoryError::Unreachable { what: self.label(), why: format!("it answered {status}") });
         }
         if status.is_redirection() {
             return Err(self.refused_error(format!("it answered {status} and points elsewhere, which is not followed")));
@@ -136,7 +136,7 @@ impl Embedder for HttpEmbedder {
         Shape::even(self.settings.dimension)
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Reply<'a, Vec<Option<Vec<f32>>>> {
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> MemoryFuture<'a, Vec<Option<Vec<f32>>>> {
         Box::pin(async move {
             let said: Vec<&str> = texts.iter().copied().filter(|text| !text.trim().is_empty()).collect();
             if said.is_empty() {

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::words::{DocKind, Filter};
+use super::traits::{DocKind, Filter};
 use crate::model::{AccountId, vector::Int8VectorRef};
 
 /// Rows whose levels are kept together: few, so that the last block wastes little.

@@ -10,7 +10,7 @@ mod search;
 mod server;
 mod static_embedder;
 mod store_sync;
-mod words;
+mod traits;
 
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +21,7 @@ pub use search::{HybridResults, MemoryQuery, Scope};
 pub use server::Server;
 pub use static_embedder::StaticEmbedder;
 pub use store_sync::{EmbeddingRound, MemoryStatus};
-pub use words::{DocKind, Embedder, Filter, MemoryError, NearDocument, Reply, Result, Snippet, Vectors};
+pub use traits::{DocKind, Embedder, Filter, MemoryError, MemoryFuture, MemoryResult, NearDocument, Snippet, Vectors};
 
 use crate::{
     clock::Clock,
@@ -43,7 +43,7 @@ pub struct Memory {
 
 impl Memory {
     /// As it is configured. Nothing is loaded and nobody is called before it is needed.
-    pub fn open(settings: &MemorySettings, store: Store, clock: Clock) -> Result<Self> {
+    pub fn open(settings: &MemorySettings, store: Store, clock: Clock) -> MemoryResult<Self> {
         let (embedder, table): (Arc<dyn Embedder>, _) = match &settings.embeddings {
             Some(endpoint) => (Arc::new(HttpEmbedder::new(endpoint.clone())?), None),
             None => {
@@ -66,12 +66,12 @@ impl Memory {
     }
 
     /// The documents of an account nearest in meaning to a text, best first.
-    pub async fn search_dense(&self, account: &AccountId, text: &str, k: usize) -> Result<Vec<NearDocument>> {
+    pub async fn search_dense(&self, account: &AccountId, text: &str, k: usize) -> MemoryResult<Vec<NearDocument>> {
         self.find_nearest(&Filter::account(account), text, k).await
     }
 
     /// The same among tasks only, or mails only.
-    pub async fn find_nearest(&self, filter: &Filter, text: &str, k: usize) -> Result<Vec<NearDocument>> {
+    pub async fn find_nearest(&self, filter: &Filter, text: &str, k: usize) -> MemoryResult<Vec<NearDocument>> {
         self.ensure_same_origin()?;
         self.must_not_wait()?;
         let found = self.embed_and_search(filter, text, k).await;
@@ -82,7 +82,7 @@ impl Memory {
         })
     }
 
-    async fn embed_and_search(&self, filter: &Filter, text: &str, k: usize) -> Result<Vec<NearDocument>> {
+    async fn embed_and_search(&self, filter: &Filter, text: &str, k: usize) -> MemoryResult<Vec<NearDocument>> {
         let question = self.embedder.embed(&[text]).await?;
         match question.into_iter().next().flatten() {
             Some(vector) => self.vectors.top_k(&vector, filter, k).await,

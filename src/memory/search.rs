@@ -4,7 +4,7 @@
 use super::{
     Memory,
     fusion::{self, Finds, Found},
-    words::{Filter, NearDocument},
+    traits::{Filter, NearDocument},
 };
 use crate::{
     model::{AccountId, Instant},

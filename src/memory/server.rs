@@ -12,7 +12,7 @@ use qdrant_client::{
 };
 use uuid::Uuid;
 
-use super::words::{DocKind, Filter, MemoryError, NearDocument, Reply, Result, Snippet, Vectors};
+use super::traits::{DocKind, Filter, MemoryError, MemoryFuture, MemoryResult, NearDocument, Snippet, Vectors};
 use crate::model::memory::QdrantSettings;
 
 /// A server that takes longer to answer a call is as good as away: the work does not wait for it.
@@ -32,7 +32,7 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn new(settings: &QdrantSettings, dimension: usize) -> Result<Self> {
+    pub fn new(settings: &QdrantSettings, dimension: usize) -> MemoryResult<Self> {
         let QdrantSettings { url, api_key, collection } = settings;
         let client = Qdrant::from_url(url)
             .api_key(api_key.as_ref().map(|key| key.reveal().to_owned()))
@@ -61,7 +61,7 @@ impl Server {
         };
         let why = plainly(&why);
         if is_away(&error) {
-            MemoryError::Away { what: self.what(), why }
+            MemoryError::Unreachable { what: self.what(), why }
         } else {
             MemoryError::Refused { what: self.what(), why }
         }
@@ -69,14 +69,18 @@ impl Server {
 
     /// Awaits an exchange of so many calls. The client calls a second time when a connection broke, and gives that its whole
     /// patience again: here both together have no more than one.
-    async fn within<T>(&self, calls: u32, exchange: impl Future<Output = Result<T, QdrantError>>) -> Result<T> {
+    async fn within<T>(
+        &self,
+        calls: u32,
+        exchange: impl Future<Output = MemoryResult<T, QdrantError>>,
+    ) -> MemoryResult<T> {
         match tokio::time::timeout(PATIENCE * calls, exchange).await {
             Ok(answered) => answered.map_err(|error| self.failed(error)),
-            Err(_) => Err(MemoryError::Away { what: self.what(), why: "it does not answer in time".into() }),
+            Err(_) => Err(MemoryError::Unreachable { what: self.what(), why: "it does not answer in time".into() }),
         }
     }
 
-    async fn create(&self) -> Result<(), QdrantError> {
+    async fn create(&self) -> MemoryResult<(), QdrantError> {
         let vectors = VectorParamsBuilder::new(self.dimension, Distance::Cosine);
         let collection = CreateCollectionBuilder::new(&self.collection).vectors_config(vectors);
         self.client.create_collection(collection).await?;
@@ -89,7 +93,7 @@ impl Server {
 
     /// False when it is not there, holds vectors of another kind, or lacks an index: a strict server refuses to search or
     /// delete by a field that has none.
-    async fn fits(&self) -> Result<bool, QdrantError> {
+    async fn fits(&self) -> MemoryResult<bool, QdrantError> {
         if !self.client.collection_exists(&self.collection).await? {
             return Ok(false);
         }
@@ -104,14 +108,14 @@ impl Server {
                 if params.size == self.dimension && params.distance == i32::from(Distance::Cosine)))
     }
 
-    async fn start_anew(&self) -> Result<(), QdrantError> {
+    async fn start_anew(&self) -> MemoryResult<(), QdrantError> {
         if self.client.collection_exists(&self.collection).await? {
             self.client.delete_collection(&self.collection).await?;
         }
         self.create().await
     }
 
-    async fn put(&self, snippets: &[Snippet]) -> Result<(), QdrantError> {
+    async fn put(&self, snippets: &[Snippet]) -> MemoryResult<(), QdrantError> {
         let points: Vec<PointStruct> = snippets.iter().map(point).collect();
         self.client.upsert_points(UpsertPointsBuilder::new(&self.collection, points).wait(true)).await?;
         // What a document had beyond its new pieces.
@@ -127,7 +131,7 @@ impl Server {
         Ok(())
     }
 
-    async fn ask(&self, query: &[f32], filter: &Filter, k: usize) -> Result<Vec<NearDocument>, QdrantError> {
+    async fn ask(&self, query: &[f32], filter: &Filter, k: usize) -> MemoryResult<Vec<NearDocument>, QdrantError> {
         let kind = filter.kind.map(|kind| Condition::matches("kind", kind.as_str().to_owned()));
         let account = Condition::matches("account", filter.account.as_str().to_owned());
         let limit = u64::try_from(k.saturating_mul(PER_DOCUMENT)).unwrap_or(u64::MAX);
@@ -183,7 +187,7 @@ impl Vectors for Server {
         format!("{}/{}", self.url.trim_end_matches('/'), self.collection)
     }
 
-    fn upsert<'a>(&'a self, snippets: &'a [Snippet]) -> Reply<'a, ()> {
+    fn upsert<'a>(&'a self, snippets: &'a [Snippet]) -> MemoryFuture<'a, ()> {
         Box::pin(async move {
             if snippets.is_empty() {
                 return Ok(());
@@ -192,7 +196,7 @@ impl Vectors for Server {
         })
     }
 
-    fn delete<'a>(&'a self, docs: &'a [String]) -> Reply<'a, ()> {
+    fn delete<'a>(&'a self, docs: &'a [String]) -> MemoryFuture<'a, ()> {
         Box::pin(async move {
             let these = Where::must([Condition::matches("doc", docs.to_vec())]);
             let request = DeletePointsBuilder::new(&self.collection).points(these).wait(true);
@@ -200,7 +204,7 @@ impl Vectors for Server {
         })
     }
 
-    fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> Reply<'a, Vec<NearDocument>> {
+    fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> MemoryFuture<'a, Vec<NearDocument>> {
         Box::pin(async move {
             // The server refuses to be asked for nothing.
             if k == 0 {
@@ -210,7 +214,7 @@ impl Vectors for Server {
         })
     }
 
-    fn count(&self) -> Reply<'_, u64> {
+    fn count(&self) -> MemoryFuture<'_, u64> {
         Box::pin(async move {
             let all = CountPointsBuilder::new(&self.collection).exact(true);
             let answer = self.within(1, self.client.count(all)).await?;
@@ -218,11 +222,11 @@ impl Vectors for Server {
         })
     }
 
-    fn is_whole(&self) -> Reply<'_, bool> {
+    fn is_whole(&self) -> MemoryFuture<'_, bool> {
         Box::pin(self.within(2, self.fits()))
     }
 
-    fn clear(&self) -> Reply<'_, ()> {
+    fn clear(&self) -> MemoryFuture<'_, ()> {
         Box::pin(self.within(6, self.start_anew()))
     }
 }

@@ -9,7 +9,7 @@ use model2vec_rs::model::StaticModel;
 
 use super::{
     index::Shape,
-    words::{Embedder, MemoryError, Reply, Result},
+    traits::{Embedder, MemoryError, MemoryFuture, MemoryResult},
 };
 use crate::store::embedding::EmbedFn;
 
@@ -96,13 +96,13 @@ impl Embedder for StaticEmbedder {
         SHAPE
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Reply<'a, Vec<Option<Vec<f32>>>> {
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> MemoryFuture<'a, Vec<Option<Vec<f32>>>> {
         Box::pin(async move { self.embed_now(texts) })
     }
 }
 
 impl StaticEmbedder {
-    fn embed_now(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>> {
+    fn embed_now(&self, texts: &[&str]) -> MemoryResult<Vec<Option<Vec<f32>>>> {
         if self.load().is_none() {
             let why = "its table cannot be read; this program is damaged, install it again".to_owned();
             return Err(MemoryError::Refused { what: "the embedder compiled in".into(), why });

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{
     Memory,
-    words::{MemoryError, Result, Snippet},
+    traits::{MemoryError, MemoryResult, Snippet},
 };
 use crate::{
     model::Instant,
@@ -82,20 +82,20 @@ impl Memory {
     }
 
     /// Errs when the vectors were made elsewhere or by another embedder: they say nothing to this one.
-    pub(super) fn ensure_same_origin(&self) -> Result<()> {
+    pub(super) fn ensure_same_origin(&self) -> MemoryResult<()> {
         let (wanted, found) = (self.origin(), self.store.read_blocking(|reader| reader.memory_place())?);
         match found {
-            Some(found) if found != wanted => Err(MemoryError::Foreign { found, wanted }),
+            Some(found) if found != wanted => Err(MemoryError::OriginMismatch { found, wanted }),
             _ => Ok(()),
         }
     }
 
     /// Errs at once while a place that was away is not yet tried again: nobody waits for a timeout twice.
-    pub(super) fn must_not_wait(&self) -> Result<()> {
+    pub(super) fn must_not_wait(&self) -> MemoryResult<()> {
         let retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
         match retry.until.max(retry.silent_until) {
             Some(until) if self.clock.now() < until => {
-                Err(MemoryError::Away { what: self.vectors.place(), why: retry.why.clone() })
+                Err(MemoryError::Unreachable { what: self.vectors.place(), why: retry.why.clone() })
             }
             _ => Ok(()),
         }
@@ -116,7 +116,7 @@ impl Memory {
     }
 
     /// For the worker, when it starts: vectors of another place or embedder are made anew.
-    pub async fn reset_if_origin_changed(&self) -> Result<()> {
+    pub async fn reset_if_origin_changed(&self) -> MemoryResult<()> {
         match self.store.read(|reader| reader.memory_place()).await? {
             Some(found) if found == self.origin() => Ok(()),
             _ => self.reset().await,
@@ -124,14 +124,14 @@ impl Memory {
     }
 
     /// All of it is made anew, here and now or by whoever tends it.
-    pub async fn reset(&self) -> Result<()> {
+    pub async fn reset(&self) -> MemoryResult<()> {
         let elsewhere = self.in_process.1.is_none();
         self.store.write(Write::ResetMemory { place: self.origin(), elsewhere }).await?;
         Ok(())
     }
 
     /// Learns a good deal of what is due. Never fails because of the place: that is noted, told once, and tried again later.
-    pub async fn embed_due_documents(&self) -> Result<EmbeddingRound> {
+    pub async fn embed_due_documents(&self) -> MemoryResult<EmbeddingRound> {
         let mut tended = EmbeddingRound::default();
         if self.is_put_off() {
             return Ok(tended);
@@ -152,7 +152,7 @@ impl Memory {
     }
 
     /// Learns the next part of what is due; how many documents that were.
-    pub async fn embed_next_batch(&self) -> Result<usize> {
+    pub async fn embed_next_batch(&self) -> MemoryResult<usize> {
         if self.store.read(|reader| reader.must_clear_memory()).await? {
             self.vectors.clear().await?;
             self.store.write(Write::MarkMemoryCleared).await?;
@@ -178,7 +178,7 @@ impl Memory {
     /// Checks that the place holds what it was given, and gives it everything again when it does not. A server is checked
     /// again after a while, and when anything went wrong with it: somebody may have replaced the collection by one that
     /// takes our points, and then most of them are missing.
-    async fn ensure_intact(&self) -> Result<()> {
+    async fn ensure_intact(&self) -> MemoryResult<()> {
         let now = self.clock.now();
         let lock = || self.retry.lock().unwrap_or_else(PoisonError::into_inner);
         if lock().whole_until.is_some_and(|until| now < until) {
@@ -202,7 +202,7 @@ impl Memory {
         Ok(())
     }
 
-    async fn embed_snippets(&self, due: &[DueDocument]) -> Result<Vec<Snippet>> {
+    async fn embed_snippets(&self, due: &[DueDocument]) -> MemoryResult<Vec<Snippet>> {
         let texts: Vec<&str> = due.iter().flat_map(|due| &due.snippets).map(String::as_str).collect();
         let mut vectors = self.embedder.embed(&texts).await?.into_iter();
         let mut snippets = Vec::new();
@@ -226,7 +226,7 @@ impl Memory {
     }
 
     /// Notes that the place is away; what to say, if it has not been said.
-    async fn lost(&self, error: &MemoryError) -> Result<Option<String>> {
+    async fn lost(&self, error: &MemoryError) -> MemoryResult<Option<String>> {
         let (now, why) = (self.clock.now(), error.to_string());
         self.try_later(error);
         if self.store.read(|reader| reader.memory_trouble()).await?.is_some() {
@@ -238,7 +238,7 @@ impl Memory {
         Ok(Some(said))
     }
 
-    async fn found_again(&self) -> Result<bool> {
+    async fn found_again(&self) -> MemoryResult<bool> {
         {
             let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
             retry.until = None;
@@ -252,7 +252,7 @@ impl Memory {
         Ok(back)
     }
 
-    pub async fn status(&self) -> Result<MemoryStatus> {
+    pub async fn status(&self) -> MemoryResult<MemoryStatus> {
         let read = self.store.read(|reader| {
             Ok((
                 reader.document_count()?,

@@ -126,7 +126,7 @@ async fn a_server_that_is_gone_for_an_hour_stops_nothing_and_is_told_once() {
         assert_eq!(app.embed_due_documents().await.unwrap().notice(), None);
         let begun = Instant::now();
         let asked = app.memory.find_nearest(&Filter::account(&AccountId::from(WORK)), "keys of the house", 5).await;
-        assert!(matches!(asked, Err(MemoryError::Away { .. })), "{asked:?}");
+        assert!(matches!(asked, Err(MemoryError::Unreachable { .. })), "{asked:?}");
         assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     }
     house.post(&house.letter("later").question());

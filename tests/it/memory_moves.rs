@@ -38,7 +38,7 @@ async fn to_a_server_and_back() {
     memory_section(&house, &format!("qdrant_url = \"{}\"", peer.url()));
     // Before the worker has moved it, a question is refused with a word, and nobody asks an empty server.
     let asked = house.app().await.memory.search_dense(&AccountId::from(WORK), "the keys", 5).await;
-    assert!(matches!(&asked, Err(MemoryError::Foreign { .. })), "{asked:?}");
+    assert!(matches!(&asked, Err(MemoryError::OriginMismatch { .. })), "{asked:?}");
     let mut told = Vec::new();
     let status = house.app().await.rebuild_memory(|progress| told.push((progress.done, progress.total))).await.unwrap();
     assert_eq!((status.vectors, status.due, &status.foreign), (Some(here), 0, &None), "{status:?}");

@@ -11,20 +11,20 @@ use crate::{
 };
 
 /// Whoever embeds or remembers may be at the other end of a wire.
-pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
-pub type Result<T, E = MemoryError> = std::result::Result<T, E>;
+pub type MemoryFuture<'a, T> = Pin<Box<dyn Future<Output = MemoryResult<T>> + Send + 'a>>;
+pub type MemoryResult<T, E = MemoryError> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     /// Nothing is lost: what it should have learned waits in the store.
     #[error("{what} cannot be reached: {why}")]
-    Away { what: String, why: String },
+    Unreachable { what: String, why: String },
     /// It was reached and said no.
     #[error("{what} refused: {why}")]
     Refused { what: String, why: String },
     /// The worker makes it anew when it starts.
     #[error("the memory was made by {found}, and this is {wanted}: start the worker, or `adjutant memory rebuild`")]
-    Foreign { found: String, wanted: String },
+    OriginMismatch { found: String, wanted: String },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -90,7 +90,7 @@ pub trait Embedder: Send + Sync {
     fn name(&self) -> &str;
     fn shape(&self) -> Shape;
     /// A vector of length 1 for each text; none for a text that says nothing.
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Reply<'a, Vec<Option<Vec<f32>>>>;
+    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> MemoryFuture<'a, Vec<Option<Vec<f32>>>>;
 }
 
 /// Remembers points. A cache of the store: losing all of it loses nothing.
@@ -98,14 +98,14 @@ pub trait Vectors: Send + Sync {
     /// Where they are, for a person.
     fn place(&self) -> String;
     /// All snippets of each document named, in place of those it had. Doing it twice is doing it once.
-    fn upsert<'a>(&'a self, snippets: &'a [Snippet]) -> Reply<'a, ()>;
-    fn delete<'a>(&'a self, docs: &'a [String]) -> Reply<'a, ()>;
+    fn upsert<'a>(&'a self, snippets: &'a [Snippet]) -> MemoryFuture<'a, ()>;
+    fn delete<'a>(&'a self, docs: &'a [String]) -> MemoryFuture<'a, ()>;
     /// The nearest `k` documents, best first, each once.
-    fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> Reply<'a, Vec<NearDocument>>;
+    fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> MemoryFuture<'a, Vec<NearDocument>>;
     /// Of snippets.
-    fn count(&self) -> Reply<'_, u64>;
+    fn count(&self) -> MemoryFuture<'_, u64>;
     /// Whether it holds what it was given: false when everything must be given to it again.
-    fn is_whole(&self) -> Reply<'_, bool>;
+    fn is_whole(&self) -> MemoryFuture<'_, bool>;
     /// Forgets everything and is ready to learn anew.
-    fn clear(&self) -> Reply<'_, ()>;
+    fn clear(&self) -> MemoryFuture<'_, ()>;
 }
