@@ -7,7 +7,7 @@ use std::{hint::black_box, path::Path, time::Instant as Stopwatch};
 
 use adjutant::{
     memory::{
-        DocKind, Embedded, Embedder as _, Filter, StaticEmbedder as Embedder, Vectors as _,
+        DocKind, EmbeddedVectorStore, Embedder as _, Filter, StaticEmbedder as Embedder, VectorStore as _,
         index::{Candidate, Index},
     },
     model::{
@@ -228,7 +228,7 @@ fn through_the_store(
     let store = Store::open(&path, folder.path())?;
     fill(&path, stored)?;
     let runtime = kit::runtime()?;
-    let vectors = Embedded::new(store, Embedder::default().shape());
+    let vectors = EmbeddedVectorStore::new(store, Embedder::default().shape());
     let watch = Stopwatch::now();
     vectors.load()?;
     table.value(

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{
     index::{Candidate, Index, Shape},
-    traits::{DocKind, Filter, MemoryFuture, MemoryResult, NearDocument, Snippet, Vectors},
+    traits::{DocKind, Filter, MemoryFuture, MemoryResult, NearDocument, Snippet, VectorStore},
 };
 use crate::{
     model::vector::{decode, encode},
@@ -15,29 +15,29 @@ use crate::{
 };
 
 /// From here on a question is walked off the async threads: below, waking another thread costs more than the walk.
-const LARGE: usize = 20_000;
+const BLOCKING_SCAN_ROWS: usize = 20_000;
 /// Candidates for each document wanted: a document has a few pieces, and some rows may be gone.
 const PER_DOCUMENT: usize = 8;
 
 /// A cheap handle. Whatever process wrote a vector, the next question sees it.
 #[derive(Clone)]
-pub struct Embedded {
+pub struct EmbeddedVectorStore {
     store: Store,
     shape: Shape,
-    loaded: Arc<RwLock<Loaded>>,
+    loaded: Arc<RwLock<LoadedIndex>>,
 }
 
-struct Loaded {
+struct LoadedIndex {
     index: Index,
     /// The newest row that was looked at.
-    last: i64,
+    newest_row: i64,
     /// Rows that are not vectors of this dimension.
     broken: Vec<i64>,
 }
 
-impl Embedded {
+impl EmbeddedVectorStore {
     pub fn new(store: Store, shape: Shape) -> Self {
-        let loaded = Loaded::nothing(shape);
+        let loaded = LoadedIndex::empty(shape);
         Self { store, shape, loaded: Arc::new(RwLock::new(loaded)) }
     }
 
@@ -47,7 +47,7 @@ impl Embedded {
     }
 
     /// Rows that are no vectors, told once. Their documents are to be learned anew.
-    fn take_broken(&self) -> MemoryResult<Vec<String>> {
+    fn take_broken_documents(&self) -> MemoryResult<Vec<String>> {
         // While they are being read there is nothing to tell yet.
         let Ok(mut loaded) = self.loaded.try_write() else { return Ok(Vec::new()) };
         let broken = std::mem::take(&mut loaded.broken);
@@ -63,12 +63,12 @@ impl Embedded {
 
     /// Loads what this reader sees and is not loaded yet. The newest it sees: others may see more.
     fn catch_up(&self, reader: &StoreReader<'_>) -> MemoryResult<i64, crate::store::StoreError> {
-        let last = self.loaded.read().unwrap_or_else(PoisonError::into_inner).last;
+        let last = self.loaded.read().unwrap_or_else(PoisonError::into_inner).newest_row;
         let newest = reader.newest_vector_id()?;
         if newest > last {
             let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
-            let last = loaded.last;
-            reader.visit_vectors_after(last, |row| loaded.take(self.shape.dimension, row))?;
+            let last = loaded.newest_row;
+            reader.visit_vectors_after(last, |row| loaded.add_row(self.shape.dimension, row))?;
         }
         Ok(newest)
     }
@@ -76,24 +76,24 @@ impl Embedded {
     /// All of it anew; nobody meets it empty.
     fn reload(&self, reader: &StoreReader<'_>) -> MemoryResult<(), crate::store::StoreError> {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
-        *loaded = Loaded::nothing(self.shape);
-        reader.visit_vectors_after(0, |row| loaded.take(self.shape.dimension, row))
+        *loaded = LoadedIndex::empty(self.shape);
+        reader.visit_vectors_after(0, |row| loaded.add_row(self.shape.dimension, row))
     }
 
-    fn look(&self, query: &[f32], filter: &Filter, k: usize) -> MemoryResult<Vec<NearDocument>> {
+    fn search_index(&self, query: &[f32], filter: &Filter, k: usize) -> MemoryResult<Vec<NearDocument>> {
         let newest = self.store.read_blocking(|reader| self.catch_up(reader))?;
-        let (found, gone) = self.nearest(newest, query, filter, k)?;
+        let (found, gone) = self.nearest_documents(newest, query, filter, k)?;
         if gone == 0 || (found.len() == k && gone <= k) {
             return Ok(found);
         }
         // Too much of what was loaded is not there any more.
         self.store.read_blocking(|reader| self.reload(reader))?;
-        Ok(self.nearest(newest, query, filter, k)?.0)
+        Ok(self.nearest_documents(newest, query, filter, k)?.0)
     }
 
     /// The documents, and how many rows were gone. The walk holds no reader; what is newer than `newest` came meanwhile,
     /// and is not missed.
-    fn nearest(
+    fn nearest_documents(
         &self,
         newest: i64,
         query: &[f32],
@@ -131,13 +131,13 @@ impl Embedded {
         Ok(documents)
     }
 
-    fn forget_loaded(&self) {
+    fn clear_loaded(&self) {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
-        *loaded = Loaded::nothing(self.shape);
+        *loaded = LoadedIndex::empty(self.shape);
     }
 
     /// Each document's pieces, by the numbers the store knows the documents by.
-    fn learned(&self, snippets: &[Snippet]) -> MemoryResult<Vec<EmbeddedDocument>> {
+    fn group_by_document(&self, snippets: &[Snippet]) -> MemoryResult<Vec<EmbeddedDocument>> {
         let learned = self.store.read_blocking(|reader| {
             let mut learned: Vec<EmbeddedDocument> = Vec::new();
             for Snippet { doc, number, vector, .. } in snippets {
@@ -154,13 +154,13 @@ impl Embedded {
     }
 }
 
-impl Loaded {
-    fn nothing(shape: Shape) -> Self {
-        Self { index: Index::new(shape), last: 0, broken: Vec::new() }
+impl LoadedIndex {
+    fn empty(shape: Shape) -> Self {
+        Self { index: Index::new(shape), newest_row: 0, broken: Vec::new() }
     }
 
-    fn take(&mut self, dimension: usize, row: VectorRow<'_>) {
-        self.last = row.vector_id;
+    fn add_row(&mut self, dimension: usize, row: VectorRow<'_>) {
+        self.newest_row = row.vector_id;
         match (decode(row.bytes, dimension), row.kind.parse::<DocKind>()) {
             (Some(vector), Ok(kind)) => self.index.add(row.account, kind, row.vector_id, vector),
             _ => self.broken.push(row.vector_id),
@@ -168,14 +168,14 @@ impl Loaded {
     }
 }
 
-impl Vectors for Embedded {
+impl VectorStore for EmbeddedVectorStore {
     fn place(&self) -> String {
         "embedded".into()
     }
 
     fn upsert<'a>(&'a self, snippets: &'a [Snippet]) -> MemoryFuture<'a, ()> {
         Box::pin(async move {
-            self.store.write(Write::RecordEmbeddings(self.learned(snippets)?)).await?;
+            self.store.write(Write::RecordEmbeddings(self.group_by_document(snippets)?)).await?;
             Ok(())
         })
     }
@@ -190,12 +190,15 @@ impl Vectors for Embedded {
     fn top_k<'a>(&'a self, query: &'a [f32], filter: &'a Filter, k: usize) -> MemoryFuture<'a, Vec<NearDocument>> {
         Box::pin(async move {
             // While it is being read by another thread, this one has better things to do than wait.
-            let small = self.loaded.try_read().is_ok_and(|loaded| loaded.last > 0 && loaded.index.len() < LARGE);
+            let small = self
+                .loaded
+                .try_read()
+                .is_ok_and(|loaded| loaded.newest_row > 0 && loaded.index.len() < BLOCKING_SCAN_ROWS);
             if small {
-                return self.look(query, filter, k);
+                return self.search_index(query, filter, k);
             }
             let (own, query, filter) = (self.clone(), query.to_vec(), filter.clone());
-            let looked = tokio::task::spawn_blocking(move || own.look(&query, &filter, k)).await;
+            let looked = tokio::task::spawn_blocking(move || own.search_index(&query, &filter, k)).await;
             looked.map_err(|_| crate::store::StoreError::Stopped)?
         })
     }
@@ -205,9 +208,9 @@ impl Vectors for Embedded {
     }
 
     /// Rows that turned out to be no vectors are made anew; the others are as good as the database.
-    fn is_whole(&self) -> MemoryFuture<'_, bool> {
+    fn check_intact(&self) -> MemoryFuture<'_, bool> {
         Box::pin(async move {
-            let docs = self.take_broken()?;
+            let docs = self.take_broken_documents()?;
             if !docs.is_empty() {
                 tracing::warn!(documents = docs.len(), "stored vectors could not be read; they are made anew");
                 self.store.write(Write::DeleteVectors { docs, reembed: true }).await?;
@@ -219,7 +222,7 @@ impl Vectors for Embedded {
     fn clear(&self) -> MemoryFuture<'_, ()> {
         Box::pin(async move {
             self.store.write(Write::DeleteAllVectors).await?;
-            self.forget_loaded();
+            self.clear_loaded();
             Ok(())
         })
     }

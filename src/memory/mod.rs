@@ -6,22 +6,24 @@ mod embedded;
 mod fusion;
 mod http_embedder;
 pub mod index;
+mod qdrant;
 mod search;
-mod server;
 mod static_embedder;
 mod store_sync;
 mod traits;
 
 use std::sync::{Arc, Mutex};
 
-pub use embedded::Embedded;
+pub use embedded::EmbeddedVectorStore;
 pub use fusion::{Found, Ground, Reason};
 pub use http_embedder::HttpEmbedder;
+pub use qdrant::QdrantVectorStore;
 pub use search::{HybridResults, MemoryQuery, Scope};
-pub use server::Server;
 pub use static_embedder::StaticEmbedder;
 pub use store_sync::{EmbeddingRound, MemoryStatus};
-pub use traits::{DocKind, Embedder, Filter, MemoryError, MemoryFuture, MemoryResult, NearDocument, Snippet, Vectors};
+pub use traits::{
+    DocKind, Embedder, Filter, MemoryError, MemoryFuture, MemoryResult, NearDocument, Snippet, VectorStore,
+};
 
 use crate::{
     clock::Clock,
@@ -35,9 +37,9 @@ pub struct Memory {
     store: Store,
     clock: Clock,
     embedder: Arc<dyn Embedder>,
-    vectors: Arc<dyn Vectors>,
+    vectors: Arc<dyn VectorStore>,
     /// Loaded in the background; none when another embedder or another place is used.
-    in_process: (Option<StaticEmbedder>, Option<Embedded>),
+    in_process: (Option<StaticEmbedder>, Option<EmbeddedVectorStore>),
     retry: Arc<Mutex<store_sync::Retry>>,
 }
 
@@ -52,10 +54,10 @@ impl Memory {
             }
         };
         let shape = embedder.shape();
-        let (vectors, embedded): (Arc<dyn Vectors>, _) = match &settings.qdrant {
-            Some(qdrant) => (Arc::new(Server::new(qdrant, shape.dimension)?), None),
+        let (vectors, embedded): (Arc<dyn VectorStore>, _) = match &settings.qdrant {
+            Some(qdrant) => (Arc::new(QdrantVectorStore::new(qdrant, shape.dimension)?), None),
             None => {
-                let embedded = Embedded::new(store.clone(), shape);
+                let embedded = EmbeddedVectorStore::new(store.clone(), shape);
                 (Arc::new(embedded.clone()), Some(embedded))
             }
         };

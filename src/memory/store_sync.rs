@@ -185,7 +185,7 @@ impl Memory {
             return Ok(());
         }
         let is_server = self.in_process.1.is_none();
-        let mut whole = self.vectors.is_whole().await?;
+        let mut whole = self.vectors.check_intact().await?;
         if whole && is_server {
             let points = self.vectors.count().await?;
             whole = points.saturating_mul(2) >= lock().points;

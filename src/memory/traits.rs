@@ -94,7 +94,7 @@ pub trait Embedder: Send + Sync {
 }
 
 /// Remembers points. A cache of the store: losing all of it loses nothing.
-pub trait Vectors: Send + Sync {
+pub trait VectorStore: Send + Sync {
     /// Where they are, for a person.
     fn place(&self) -> String;
     /// All snippets of each document named, in place of those it had. Doing it twice is doing it once.
@@ -105,7 +105,7 @@ pub trait Vectors: Send + Sync {
     /// Of snippets.
     fn count(&self) -> MemoryFuture<'_, u64>;
     /// Whether it holds what it was given: false when everything must be given to it again.
-    fn is_whole(&self) -> MemoryFuture<'_, bool>;
+    fn check_intact(&self) -> MemoryFuture<'_, bool>;
     /// Forgets everything and is ready to learn anew.
     fn clear(&self) -> MemoryFuture<'_, ()>;
 }

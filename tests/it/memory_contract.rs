@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use adjutant::{
-    memory::{DocKind, Embedded, Filter, NearDocument, Server, Snippet, Vectors, index::Shape},
+    memory::{
+        DocKind, EmbeddedVectorStore, Filter, NearDocument, QdrantVectorStore, Snippet, VectorStore, index::Shape,
+    },
     model::{AccountId, memory::QdrantSettings},
 };
 
@@ -104,7 +106,7 @@ fn filters() -> Vec<Filter> {
     accounts.iter().flat_map(|account| kinds.map(|kind| filter(account, kind))).collect()
 }
 
-async fn ask_everything(vectors: &dyn Vectors, expected: &Expected, dice: &mut Dice) {
+async fn ask_everything(vectors: &dyn VectorStore, expected: &Expected, dice: &mut Dice) {
     let query = random_vector(dice);
     for filter in filters() {
         for k in [0, 1, 5, 100] {
@@ -115,10 +117,10 @@ async fn ask_everything(vectors: &dyn Vectors, expected: &Expected, dice: &mut D
     assert_eq!(vectors.count().await.unwrap(), expected.count());
 }
 
-async fn keeps_the_contract(vectors: &dyn Vectors, docs: &[(String, AccountId)], dice: &mut Dice) {
+async fn keeps_the_contract(vectors: &dyn VectorStore, docs: &[(String, AccountId)], dice: &mut Dice) {
     let mut expected = Expected::default();
     vectors.clear().await.unwrap();
-    assert!(vectors.is_whole().await.unwrap());
+    assert!(vectors.check_intact().await.unwrap());
     ask_everything(vectors, &expected, dice).await;
 
     // All at once, then the same again.
@@ -184,14 +186,14 @@ async fn beside_the_tasks() {
     let house = House::active();
     let app = house.app().await;
     let docs = documents(&house);
-    let vectors = Embedded::new(app.store.clone(), Shape::even(DIMENSION));
+    let vectors = EmbeddedVectorStore::new(app.store.clone(), Shape::even(DIMENSION));
     keeps_the_contract(&vectors, &docs, &mut Dice::thrown("beside_the_tasks")).await;
 }
 
-fn server(url: &str, collection: &str) -> Server {
+fn server(url: &str, collection: &str) -> QdrantVectorStore {
     let key = std::env::var("QDRANT_API_KEY").ok().map(Into::into);
     let settings = QdrantSettings { url: url.into(), api_key: key, collection: collection.into() };
-    Server::new(&settings, DIMENSION).unwrap()
+    QdrantVectorStore::new(&settings, DIMENSION).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -223,7 +225,7 @@ async fn what_another_process_wrote_is_found() {
     let mut dice = Dice::thrown("another_process");
     let (writes, reads) = {
         let shape = Shape::even(DIMENSION);
-        (Embedded::new(one.store.clone(), shape), Embedded::new(other.store.clone(), shape))
+        (EmbeddedVectorStore::new(one.store.clone(), shape), EmbeddedVectorStore::new(other.store.clone(), shape))
     };
     let mut expected = Expected::default();
     for doc in &docs {

@@ -12,32 +12,32 @@ use qdrant_client::{
 };
 use uuid::Uuid;
 
-use super::traits::{DocKind, Filter, MemoryError, MemoryFuture, MemoryResult, NearDocument, Snippet, Vectors};
+use super::traits::{DocKind, Filter, MemoryError, MemoryFuture, MemoryResult, NearDocument, Snippet, VectorStore};
 use crate::model::memory::QdrantSettings;
 
 /// A server that takes longer to answer a call is as good as away: the work does not wait for it.
-const PATIENCE: Duration = Duration::from_secs(5);
-const CONNECT: Duration = Duration::from_secs(2);
+const CALL_TIMEOUT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Points for each document wanted: a document has a few pieces, and is found once.
 const PER_DOCUMENT: usize = 4;
 /// Under which the ids of our points are made; drawn once.
 const NAMESPACE: Uuid = Uuid::from_u128(0x8f5d_6c0e_3b0a_4a6f_9a51_7d2c_41e0_b6d3);
-const KEYWORDS: [&str; 3] = ["account", "kind", "doc"];
+const INDEXED_FIELDS: [&str; 3] = ["account", "kind", "doc"];
 
-pub struct Server {
+pub struct QdrantVectorStore {
     client: Qdrant,
     url: String,
     collection: String,
     dimension: u64,
 }
 
-impl Server {
+impl QdrantVectorStore {
     pub fn new(settings: &QdrantSettings, dimension: usize) -> MemoryResult<Self> {
         let QdrantSettings { url, api_key, collection } = settings;
         let client = Qdrant::from_url(url)
             .api_key(api_key.as_ref().map(|key| key.reveal().to_owned()))
-            .timeout(PATIENCE)
-            .connect_timeout(CONNECT)
+            .timeout(CALL_TIMEOUT)
+            .connect_timeout(CONNECT_TIMEOUT)
             .skip_compatibility_check()
             .build()
             .map_err(|error| MemoryError::Refused {
@@ -48,35 +48,35 @@ impl Server {
         Ok(Self { client, url: url.clone(), collection: collection.clone(), dimension })
     }
 
-    fn what(&self) -> String {
+    fn label(&self) -> String {
         format!("the Qdrant server at {}", self.url)
     }
 
-    fn failed(&self, error: QdrantError) -> MemoryError {
+    fn to_memory_error(&self, error: QdrantError) -> MemoryError {
         let why = match &error {
             QdrantError::ResponseError { status } | QdrantError::ResourceExhaustedError { status, .. } => {
                 status.message().to_owned()
             }
             other => other.to_string(),
         };
-        let why = plainly(&why);
-        if is_away(&error) {
-            MemoryError::Unreachable { what: self.what(), why }
+        let why = innermost_message(&why);
+        if is_unreachable(&error) {
+            MemoryError::Unreachable { what: self.label(), why }
         } else {
-            MemoryError::Refused { what: self.what(), why }
+            MemoryError::Refused { what: self.label(), why }
         }
     }
 
     /// Awaits an exchange of so many calls. The client calls a second time when a connection broke, and gives that its whole
     /// patience again: here both together have no more than one.
-    async fn within<T>(
+    async fn with_timeout<T>(
         &self,
         calls: u32,
         exchange: impl Future<Output = MemoryResult<T, QdrantError>>,
     ) -> MemoryResult<T> {
-        match tokio::time::timeout(PATIENCE * calls, exchange).await {
-            Ok(answered) => answered.map_err(|error| self.failed(error)),
-            Err(_) => Err(MemoryError::Unreachable { what: self.what(), why: "it does not answer in time".into() }),
+        match tokio::time::timeout(CALL_TIMEOUT * calls, exchange).await {
+            Ok(answered) => answered.map_err(|error| self.to_memory_error(error)),
+            Err(_) => Err(MemoryError::Unreachable { what: self.label(), why: "it does not answer in time".into() }),
         }
     }
 
@@ -84,7 +84,7 @@ impl Server {
         let vectors = VectorParamsBuilder::new(self.dimension, Distance::Cosine);
         let collection = CreateCollectionBuilder::new(&self.collection).vectors_config(vectors);
         self.client.create_collection(collection).await?;
-        for field in KEYWORDS {
+        for field in INDEXED_FIELDS {
             let index = CreateFieldIndexCollectionBuilder::new(&self.collection, field, FieldType::Keyword);
             self.client.create_field_index(index.wait(true)).await?;
         }
@@ -93,7 +93,7 @@ impl Server {
 
     /// False when it is not there, holds vectors of another kind, or lacks an index: a strict server refuses to search or
     /// delete by a field that has none.
-    async fn fits(&self) -> MemoryResult<bool, QdrantError> {
+    async fn has_matching_collection(&self) -> MemoryResult<bool, QdrantError> {
         if !self.client.collection_exists(&self.collection).await? {
             return Ok(false);
         }
@@ -101,21 +101,21 @@ impl Server {
         let Some(info) = info.result else { return Ok(false) };
         let keyword = i32::from(PayloadSchemaType::Keyword);
         let is_indexed = |field| info.payload_schema.get(field).is_some_and(|index| index.data_type == keyword);
-        let indexed = KEYWORDS.into_iter().all(is_indexed);
+        let indexed = INDEXED_FIELDS.into_iter().all(is_indexed);
         let config = info.config.and_then(|config| config.params?.vectors_config?.config);
         Ok(indexed
             && matches!(config, Some(vectors_config::Config::Params(params))
                 if params.size == self.dimension && params.distance == i32::from(Distance::Cosine)))
     }
 
-    async fn start_anew(&self) -> MemoryResult<(), QdrantError> {
+    async fn recreate_collection(&self) -> MemoryResult<(), QdrantError> {
         if self.client.collection_exists(&self.collection).await? {
             self.client.delete_collection(&self.collection).await?;
         }
         self.create().await
     }
 
-    async fn put(&self, snippets: &[Snippet]) -> MemoryResult<(), QdrantError> {
+    async fn upsert_points(&self, snippets: &[Snippet]) -> MemoryResult<(), QdrantError> {
         let points: Vec<PointStruct> = snippets.iter().map(point).collect();
         self.client.upsert_points(UpsertPointsBuilder::new(&self.collection, points).wait(true)).await?;
         // What a document had beyond its new pieces.
@@ -131,7 +131,12 @@ impl Server {
         Ok(())
     }
 
-    async fn ask(&self, query: &[f32], filter: &Filter, k: usize) -> MemoryResult<Vec<NearDocument>, QdrantError> {
+    async fn query_points(
+        &self,
+        query: &[f32],
+        filter: &Filter,
+        k: usize,
+    ) -> MemoryResult<Vec<NearDocument>, QdrantError> {
         let kind = filter.kind.map(|kind| Condition::matches("kind", kind.as_str().to_owned()));
         let account = Condition::matches("account", filter.account.as_str().to_owned());
         let limit = u64::try_from(k.saturating_mul(PER_DOCUMENT)).unwrap_or(u64::MAX);
@@ -142,7 +147,7 @@ impl Server {
             .with_payload(true);
         let answer = self.client.query(question).await?;
         let mut found: Vec<NearDocument> = Vec::new();
-        for near in answer.result.iter().filter_map(near).filter(|near| near.score >= filter.min_cosine) {
+        for near in answer.result.iter().filter_map(to_near_document).filter(|near| near.score >= filter.min_cosine) {
             if found.len() < k && !found.iter().any(|known| known.doc == near.doc) {
                 found.push(near);
             }
@@ -175,14 +180,14 @@ fn point(snippet: &Snippet) -> PointStruct {
 }
 
 /// None for a point that is not ours.
-fn near(point: &ScoredPoint) -> Option<NearDocument> {
+fn to_near_document(point: &ScoredPoint) -> Option<NearDocument> {
     let doc = point.payload.get("doc")?.as_str()?.clone();
     let number = u8::try_from(point.payload.get("number")?.as_integer()?).ok()?;
     // The server adds up what was rounded: the same vector can be a little nearer than 1.
     Some(NearDocument { doc, number, score: point.score.clamp(-1.0, 1.0), document: None })
 }
 
-impl Vectors for Server {
+impl VectorStore for QdrantVectorStore {
     fn place(&self) -> String {
         format!("{}/{}", self.url.trim_end_matches('/'), self.collection)
     }
@@ -192,7 +197,7 @@ impl Vectors for Server {
             if snippets.is_empty() {
                 return Ok(());
             }
-            self.within(2, self.put(snippets)).await
+            self.with_timeout(2, self.upsert_points(snippets)).await
         })
     }
 
@@ -200,7 +205,7 @@ impl Vectors for Server {
         Box::pin(async move {
             let these = Where::must([Condition::matches("doc", docs.to_vec())]);
             let request = DeletePointsBuilder::new(&self.collection).points(these).wait(true);
-            self.within(1, self.client.delete_points(request)).await.map(drop)
+            self.with_timeout(1, self.client.delete_points(request)).await.map(drop)
         })
     }
 
@@ -210,35 +215,35 @@ impl Vectors for Server {
             if k == 0 {
                 return Ok(Vec::new());
             }
-            self.within(1, self.ask(query, filter, k)).await
+            self.with_timeout(1, self.query_points(query, filter, k)).await
         })
     }
 
     fn count(&self) -> MemoryFuture<'_, u64> {
         Box::pin(async move {
             let all = CountPointsBuilder::new(&self.collection).exact(true);
-            let answer = self.within(1, self.client.count(all)).await?;
+            let answer = self.with_timeout(1, self.client.count(all)).await?;
             Ok(answer.result.map_or(0, |result| result.count))
         })
     }
 
-    fn is_whole(&self) -> MemoryFuture<'_, bool> {
-        Box::pin(self.within(2, self.fits()))
+    fn check_intact(&self) -> MemoryFuture<'_, bool> {
+        Box::pin(self.with_timeout(2, self.has_matching_collection()))
     }
 
     fn clear(&self) -> MemoryFuture<'_, ()> {
-        Box::pin(self.within(6, self.start_anew()))
+        Box::pin(self.with_timeout(6, self.recreate_collection()))
     }
 }
 
 /// A failed connection is told as a nest of values; the system's own words are in the middle of it.
-fn plainly(why: &str) -> String {
+fn innermost_message(why: &str) -> String {
     let inner = why.rsplit_once("message: \"").and_then(|(_, rest)| rest.split_once('"')).map(|(words, _)| words);
     inner.unwrap_or(why).lines().next().unwrap_or_default().chars().take(200).collect()
 }
 
 /// Not there, or not in time. A connection that breaks half-way is told as cancelled or unknown.
-fn is_away(error: &QdrantError) -> bool {
+fn is_unreachable(error: &QdrantError) -> bool {
     // By number, as the protocol has them: the crate that names them is not ours to use.
     const CANCELLED: i32 = 1;
     const UNKNOWN: i32 = 2;
@@ -261,8 +266,8 @@ mod tests {
     #[test]
     fn a_failed_connection_is_told_in_the_systems_words() {
         let nest = r#"Failed to connect to http://h/: Error(ConnectError("tcp", Os { code: 111, kind: ConnectionRefused, message: "Connection refused" }))"#;
-        assert_eq!(plainly(nest), "Connection refused");
-        assert_eq!(plainly("Not found: Collection `x`\nand more"), "Not found: Collection `x`");
+        assert_eq!(innermost_message(nest), "Connection refused");
+        assert_eq!(innermost_message("Not found: Collection `x`\nand more"), "Not found: Collection `x`");
     }
 
     #[test]
