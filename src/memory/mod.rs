@@ -40,7 +40,7 @@ pub struct Memory {
     vectors: Arc<dyn VectorStore>,
     /// Loaded in the background; none when another embedder or another place is used.
     in_process: (Option<StaticEmbedder>, Option<EmbeddedVectorStore>),
-    retry: Arc<Mutex<store_sync::Retry>>,
+    retry: Arc<Mutex<store_sync::MemoryBackoff>>,
 }
 
 impl Memory {
@@ -75,11 +75,11 @@ impl Memory {
     /// The same among tasks only, or mails only.
     pub async fn find_nearest(&self, filter: &Filter, text: &str, k: usize) -> MemoryResult<Vec<NearDocument>> {
         self.ensure_same_origin()?;
-        self.must_not_wait()?;
+        self.ensure_queries_allowed()?;
         let found = self.embed_and_search(filter, text, k).await;
         found.inspect_err(|error| {
             if !matches!(error, MemoryError::Store(_)) {
-                self.spare_the_next(error);
+                self.block_queries(error);
             }
         })
     }

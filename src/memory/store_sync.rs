@@ -29,17 +29,17 @@ const WHOLE_FOR: i64 = 60;
 
 /// When a place that could not be reached is tried again.
 #[derive(Default)]
-pub(super) struct Retry {
+pub(super) struct MemoryBackoff {
     pause: i64,
-    until: Option<Instant>,
+    blocked_until: Option<Instant>,
     /// Nobody asks it before then: a question failed. Tending it is not put off, so that it is healed, or told.
-    silent_until: Option<Instant>,
+    queries_blocked_until: Option<Instant>,
     /// A server was found to hold what it was given, and is not checked again before then.
     whole_until: Option<Instant>,
     /// How many points it held then.
     points: u64,
     /// Why, for those who ask meanwhile.
-    why: String,
+    reason: String,
 }
 
 /// What one round of tending did.
@@ -91,28 +91,28 @@ impl Memory {
     }
 
     /// Errs at once while a place that was away is not yet tried again: nobody waits for a timeout twice.
-    pub(super) fn must_not_wait(&self) -> MemoryResult<()> {
+    pub(super) fn ensure_queries_allowed(&self) -> MemoryResult<()> {
         let retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
-        match retry.until.max(retry.silent_until) {
+        match retry.blocked_until.max(retry.queries_blocked_until) {
             Some(until) if self.clock.now() < until => {
-                Err(MemoryError::Unreachable { what: self.vectors.place(), why: retry.why.clone() })
+                Err(MemoryError::Unreachable { what: self.vectors.place(), why: retry.reason.clone() })
             }
             _ => Ok(()),
         }
     }
 
-    fn is_put_off(&self) -> bool {
-        let until = self.retry.lock().unwrap_or_else(PoisonError::into_inner).until;
+    fn is_backing_off(&self) -> bool {
+        let until = self.retry.lock().unwrap_or_else(PoisonError::into_inner).blocked_until;
         until.is_some_and(|until| self.clock.now() < until)
     }
 
     /// A question failed: the next ones are not even asked for a moment, and whoever tends the place looks whether it still
     /// holds what it was given.
-    pub(super) fn spare_the_next(&self, error: &MemoryError) {
+    pub(super) fn block_queries(&self, error: &MemoryError) {
         let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
-        retry.silent_until = Some(self.clock.now().plus(chrono::Duration::seconds(FIRST_BACKOFF_SECONDS)));
+        retry.queries_blocked_until = Some(self.clock.now().plus(chrono::Duration::seconds(FIRST_BACKOFF_SECONDS)));
         retry.whole_until = None;
-        retry.why = error.to_string();
+        retry.reason = error.to_string();
     }
 
     /// For the worker, when it starts: vectors of another place or embedder are made anew.
@@ -133,7 +133,7 @@ impl Memory {
     /// Learns a good deal of what is due. Never fails because of the place: that is noted, told once, and tried again later.
     pub async fn embed_due_documents(&self) -> MemoryResult<EmbeddingRound> {
         let mut tended = EmbeddingRound::default();
-        if self.is_put_off() {
+        if self.is_backing_off() {
             return Ok(tended);
         }
         for _ in 0..BATCHES_PER_ROUND {
@@ -142,12 +142,12 @@ impl Memory {
                 Ok(learned) => tended.learned += learned,
                 Err(MemoryError::Store(error)) => return Err(error.into()),
                 Err(error) => {
-                    tended.lost = self.lost(&error).await?;
+                    tended.lost = self.record_unreachable(&error).await?;
                     return Ok(tended);
                 }
             }
         }
-        tended.back = self.found_again().await?;
+        tended.back = self.record_reachable().await?;
         Ok(tended)
     }
 
@@ -217,18 +217,18 @@ impl Memory {
     }
 
     /// From now on nobody asks it for a while.
-    fn try_later(&self, error: &MemoryError) {
+    fn back_off(&self, error: &MemoryError) {
         let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
         retry.pause = (retry.pause * 2).clamp(FIRST_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS);
-        retry.until = Some(self.clock.now().plus(chrono::Duration::seconds(retry.pause)));
+        retry.blocked_until = Some(self.clock.now().plus(chrono::Duration::seconds(retry.pause)));
         retry.whole_until = None;
-        retry.why = error.to_string();
+        retry.reason = error.to_string();
     }
 
     /// Notes that the place is away; what to say, if it has not been said.
-    async fn lost(&self, error: &MemoryError) -> MemoryResult<Option<String>> {
+    async fn record_unreachable(&self, error: &MemoryError) -> MemoryResult<Option<String>> {
         let (now, why) = (self.clock.now(), error.to_string());
-        self.try_later(error);
+        self.back_off(error);
         if self.store.read(|reader| reader.memory_trouble()).await?.is_some() {
             return Ok(None);
         }
@@ -238,11 +238,11 @@ impl Memory {
         Ok(Some(said))
     }
 
-    async fn found_again(&self) -> MemoryResult<bool> {
+    async fn record_reachable(&self) -> MemoryResult<bool> {
         {
             let mut retry = self.retry.lock().unwrap_or_else(PoisonError::into_inner);
-            retry.until = None;
-            retry.silent_until = None;
+            retry.blocked_until = None;
+            retry.queries_blocked_until = None;
             retry.pause = 0;
         }
         let back = self.store.read(|reader| reader.memory_trouble()).await?.is_some();
@@ -262,7 +262,7 @@ impl Memory {
             ))
         });
         let (documents, due, trouble, found) = read.await?;
-        let vectors = match self.must_not_wait() {
+        let vectors = match self.ensure_queries_allowed() {
             Ok(()) => self.vectors.count().await,
             Err(error) => Err(error),
         };
