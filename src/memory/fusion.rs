@@ -13,7 +13,7 @@ use crate::{
 
 words! {
     /// What speaks for a document.
-    Ground {
+    MatchKind {
         Meaning = "meaning",
         Words = "words",
         Thread = "thread",
@@ -25,19 +25,19 @@ words! {
 
 /// How fast a rank fades: the second counts for three quarters of the first, the tenth for a quarter. The usual 60 takes
 /// the tenth of one half as seriously as its first, and then the weaker half drowns the better one.
-const FADE: f64 = 2.0;
+const RANK_CONSTANT: f64 = 2.0;
 /// A document with half of the words is worth less than half of one with all of them.
-const SHARE: f64 = 1.5;
+const SHARE_EXPONENT: f64 = 1.5;
 /// Of a document that is first by meaning, and of one that is first by words and holds all of them.
-const MEANING: f64 = 0.5;
-const WORDS: f64 = 0.5;
+const MEANING_WEIGHT: f64 = 0.5;
+const WORDS_WEIGHT: f64 = 0.5;
 /// A shared conversation or invoice says as much as being first by words; a shared person says a little.
-const THREAD: f64 = 0.5;
-const INVOICE: f64 = 0.5;
-const PERSON: f64 = 0.15;
+const THREAD_WEIGHT: f64 = 0.5;
+const INVOICE_WEIGHT: f64 = 0.5;
+const PERSON_WEIGHT: f64 = 0.15;
 /// Of a document from this moment; it halves with every month. Enough to order what is otherwise alike.
-const RECENT: f64 = 0.05;
-const RECENT_HALVES: f64 = 30.0;
+const RECENCY_WEIGHT: f64 = 0.05;
+const RECENCY_HALF_LIFE_DAYS: f64 = 30.0;
 
 /// A document that was found. Its title is a stranger's text: to be shown and compared, never obeyed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,18 +49,18 @@ pub struct Found {
     /// Higher is better; the sum of its reasons' weights.
     pub score: f64,
     /// What weighs most comes first.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<MatchReason>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Reason {
-    pub by: Ground,
+pub struct MatchReason {
+    pub by: MatchKind,
     /// For a person: which words, how near.
     pub detail: String,
     pub weight: f64,
 }
 
-impl std::fmt::Display for Reason {
+impl std::fmt::Display for MatchReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.detail.as_str() {
             "" => write!(f, "{}", self.by),
@@ -71,7 +71,7 @@ impl std::fmt::Display for Reason {
 
 /// What each way of looking found, best first.
 #[derive(Debug, Default)]
-pub(super) struct Finds {
+pub(super) struct CandidateLists {
     pub(super) words: Vec<FullTextHit>,
     pub(super) near: Vec<(Document, f32)>,
     /// The same invoice.
@@ -80,65 +80,70 @@ pub(super) struct Finds {
     pub(super) related: Vec<Document>,
 }
 
-pub(super) fn fuse(question: &MemoryQuery<'_>, finds: Finds) -> Vec<Found> {
-    let mut pool = Pool::default();
+pub(super) fn fuse(question: &MemoryQuery<'_>, finds: CandidateLists) -> Vec<Found> {
+    let mut pool = FusionPool::default();
     for (rank, hit) in finds.words.into_iter().enumerate() {
-        pool.add(hit.document, Ground::Words, hit.words.join(", "), WORDS * hit.share.powf(SHARE) * fading(rank));
+        pool.add_reason(
+            hit.document,
+            MatchKind::Words,
+            hit.words.join(", "),
+            WORDS_WEIGHT * hit.share.powf(SHARE_EXPONENT) * rank_weight(rank),
+        );
     }
     for (rank, (document, cosine)) in finds.near.into_iter().enumerate() {
-        pool.add(document, Ground::Meaning, format!("{cosine:.2}"), MEANING * fading(rank));
+        pool.add_reason(document, MatchKind::Meaning, format!("{cosine:.2}"), MEANING_WEIGHT * rank_weight(rank));
     }
     for document in finds.invoice {
-        pool.add(document, Ground::Invoice, String::new(), INVOICE);
+        pool.add_reason(document, MatchKind::Invoice, String::new(), INVOICE_WEIGHT);
     }
-    finds.related.into_iter().for_each(|document| pool.know(document));
-    pool.boosted(question)
+    finds.related.into_iter().for_each(|document| pool.add_document(document));
+    pool.into_ranked(question)
 }
 
-fn fading(rank: usize) -> f64 {
-    (FADE + 1.0) / (FADE + 1.0 + rank as f64)
+fn rank_weight(rank: usize) -> f64 {
+    (RANK_CONSTANT + 1.0) / (RANK_CONSTANT + 1.0 + rank as f64)
 }
 
 #[derive(Default)]
-struct Pool {
-    found: Vec<(Document, Vec<Reason>)>,
+struct FusionPool {
+    found: Vec<(Document, Vec<MatchReason>)>,
     places: HashMap<String, usize>,
 }
 
-impl Pool {
-    fn know(&mut self, document: Document) {
+impl FusionPool {
+    fn add_document(&mut self, document: Document) {
         if !self.places.contains_key(&document.doc) {
             self.places.insert(document.doc.clone(), self.found.len());
             self.found.push((document, Vec::new()));
         }
     }
 
-    fn add(&mut self, document: Document, by: Ground, detail: String, weight: f64) {
+    fn add_reason(&mut self, document: Document, by: MatchKind, detail: String, weight: f64) {
         let doc = document.doc.clone();
-        self.know(document);
+        self.add_document(document);
         if let Some((_, reasons)) = self.places.get(&doc).and_then(|place| self.found.get_mut(*place)) {
-            reasons.push(Reason { by, detail, weight });
+            reasons.push(MatchReason { by, detail, weight });
         }
     }
 
-    fn boosted(self, question: &MemoryQuery<'_>) -> Vec<Found> {
+    fn into_ranked(self, question: &MemoryQuery<'_>) -> Vec<Found> {
         let mut found: Vec<Found> =
-            self.found.into_iter().map(|(document, reasons)| boost(question, document, reasons)).collect();
+            self.found.into_iter().map(|(document, reasons)| score_document(question, document, reasons)).collect();
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.at.cmp(&a.at)).then_with(|| a.doc.cmp(&b.doc)));
         found
     }
 }
 
-fn boost(question: &MemoryQuery<'_>, document: Document, mut reasons: Vec<Reason>) -> Found {
+fn score_document(question: &MemoryQuery<'_>, document: Document, mut reasons: Vec<MatchReason>) -> Found {
     let Document { doc, title, at, person, thread } = document;
-    let mut because = |by, weight: f64| reasons.push(Reason { by, detail: String::new(), weight });
+    let mut because = |by, weight: f64| reasons.push(MatchReason { by, detail: String::new(), weight });
     if !question.thread.is_empty() && thread == question.thread {
-        because(Ground::Thread, THREAD);
+        because(MatchKind::Thread, THREAD_WEIGHT);
     }
     if !question.person.is_empty() && person == question.person {
-        because(Ground::Person, PERSON);
+        because(MatchKind::Person, PERSON_WEIGHT);
     }
-    because(Ground::Recent, RECENT * recency(question.now, at));
+    because(MatchKind::Recent, RECENCY_WEIGHT * recency(question.now, at));
     for reason in &mut reasons {
         reason.weight = thousandths(reason.weight);
     }
@@ -151,7 +156,7 @@ fn boost(question: &MemoryQuery<'_>, document: Document, mut reasons: Vec<Reason
 /// 1 now, half of it a month ago.
 fn recency(now: Instant, at: Instant) -> f64 {
     let days = (now.utc() - at.utc()).num_minutes().max(0) as f64 / (24.0 * 60.0);
-    0.5_f64.powf(days / RECENT_HALVES)
+    0.5_f64.powf(days / RECENCY_HALF_LIFE_DAYS)
 }
 
 fn thousandths(number: f64) -> f64 {
@@ -172,7 +177,7 @@ mod tests {
         FullTextHit { document, score: 1.0, share, words: vec!["lease".into()] }
     }
 
-    fn order(finds: Finds) -> Vec<String> {
+    fn order(finds: CandidateLists) -> Vec<String> {
         let account = AccountId::from("a");
         let question = MemoryQuery {
             account: &account,
@@ -196,21 +201,21 @@ mod tests {
     fn both_halves_together_beat_either_alone() {
         let words = vec![hit(document("word"), 1.0), hit(document("both"), 1.0)];
         let near = vec![(document("mean"), 0.7), (document("both"), 0.6)];
-        assert_eq!(order(Finds { words, near, ..Finds::default() }), ["both", "mean", "word"]);
+        assert_eq!(order(CandidateLists { words, near, ..CandidateLists::default() }), ["both", "mean", "word"]);
     }
 
     #[test]
     fn one_common_word_does_not_outrank_what_means_the_same() {
         let words = (0..20).map(|n| hit(document(&format!("w{n}")), 0.1)).collect();
         let near: Vec<_> = (0..20).map(|n| (document(&format!("m{n}")), 0.5)).collect();
-        let found = order(Finds { words, near, ..Finds::default() });
+        let found = order(CandidateLists { words, near, ..CandidateLists::default() });
         assert!(found[..10].iter().all(|doc| doc.starts_with('m')), "{found:?}");
     }
 
     #[test]
     fn without_meaning_the_words_alone_keep_their_order() {
         let words = (0..5).map(|n| hit(document(&format!("w{n}")), 0.5)).collect();
-        assert_eq!(order(Finds { words, ..Finds::default() }), ["w0", "w1", "w2", "w3", "w4"]);
+        assert_eq!(order(CandidateLists { words, ..CandidateLists::default() }), ["w0", "w1", "w2", "w3", "w4"]);
     }
 
     #[test]
@@ -221,22 +226,22 @@ mod tests {
             ..document(doc)
         };
         let related = vec![of("stranger", "", ""), of("person", "p@x.example", ""), of("thread", "", "<t>")];
-        assert_eq!(order(Finds { related, ..Finds::default() }), ["thread", "person", "stranger"]);
+        assert_eq!(order(CandidateLists { related, ..CandidateLists::default() }), ["thread", "person", "stranger"]);
         let invoice = vec![document("invoice")];
         let related = vec![of("person", "p@x.example", "")];
-        assert_eq!(order(Finds { related, invoice, ..Finds::default() }), ["invoice", "person"]);
+        assert_eq!(order(CandidateLists { related, invoice, ..CandidateLists::default() }), ["invoice", "person"]);
         // The same request outweighs another mail of the conversation.
         let (words, near) = (vec![hit(document("same"), 1.0)], vec![(document("same"), 0.9)]);
         let related = vec![of("thread", "", "<t>")];
-        assert_eq!(order(Finds { words, near, related, ..Finds::default() }), ["same", "thread"]);
+        assert_eq!(order(CandidateLists { words, near, related, ..CandidateLists::default() }), ["same", "thread"]);
     }
 
     #[test]
     fn of_two_alike_the_newer_comes_first_and_age_alone_beats_nothing() {
         let old = |doc: &str| Document { at: "2024-01-01T08:00:00Z".parse().unwrap(), ..document(doc) };
         let related = vec![old("older"), document("newer")];
-        assert_eq!(order(Finds { related, ..Finds::default() }), ["newer", "older"]);
+        assert_eq!(order(CandidateLists { related, ..CandidateLists::default() }), ["newer", "older"]);
         let near = vec![(old("first"), 0.6), (document("second"), 0.5)];
-        assert_eq!(order(Finds { near, ..Finds::default() }), ["first", "second"]);
+        assert_eq!(order(CandidateLists { near, ..CandidateLists::default() }), ["first", "second"]);
     }
 }

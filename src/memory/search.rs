@@ -3,7 +3,7 @@
 
 use super::{
     Memory,
-    fusion::{self, Finds, Found},
+    fusion::{self, CandidateLists, Found},
     traits::{Filter, NearDocument},
 };
 use crate::{
@@ -99,11 +99,15 @@ impl Memory {
     }
 }
 
-fn collect_candidates(reader: &StoreReader<'_>, question: &MemoryQuery<'_>, near: Vec<NearDocument>) -> Result<Finds> {
+fn collect_candidates(
+    reader: &StoreReader<'_>,
+    question: &MemoryQuery<'_>,
+    near: Vec<NearDocument>,
+) -> Result<CandidateLists> {
     let MemoryQuery { account, text, thread, person, invoice, scope, .. } = question;
     let (words, any) =
         reader.search_documents_with_share(text, account, scope.depth, scope.candidates, scope.least_share)?;
-    let mut finds = Finds { words, ..Finds::default() };
+    let mut finds = CandidateLists { words, ..CandidateLists::default() };
     let least = if any { scope.least_cosine } else { scope.least_cosine_alone };
     for NearDocument { doc, score, document, .. } in near.into_iter().filter(|near| near.score >= least) {
         let document =

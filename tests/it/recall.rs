@@ -4,7 +4,7 @@ use std::{collections::HashMap, fs, path::Path, sync::Arc};
 
 use adjutant::{
     app::App,
-    memory::{Ground, HybridResults, MemoryQuery, Scope},
+    memory::{HybridResults, MatchKind, MemoryQuery, Scope},
     model::{AccountId, Address, Direction, Mail},
     store::{
         SearchDepth, Write,
@@ -131,8 +131,8 @@ async fn nothing_is_found_in_another_account() {
         assert_eq!(trouble, None);
         assert_eq!(found.len(), expected.len());
         assert!(found.iter().all(|found| expected.contains(&found.doc)), "{found:?}");
-        let grounds: Vec<Ground> = found[0].reasons.iter().map(|reason| reason.by).collect();
-        assert!(grounds.contains(&Ground::Words) && grounds.contains(&Ground::Meaning), "{found:?}");
+        let grounds: Vec<MatchKind> = found[0].reasons.iter().map(|reason| reason.by).collect();
+        assert!(grounds.contains(&MatchKind::Words) && grounds.contains(&MatchKind::Meaning), "{found:?}");
     }
 }
 
@@ -147,7 +147,7 @@ async fn without_its_vectors_a_search_goes_on_by_words_and_says_so() {
     let after = app.search("invoice 2041", 5).await.unwrap();
     assert!(after.trouble.is_some());
     assert_eq!(after.found[0].doc, before.found[0].doc);
-    assert!(after.found.iter().flat_map(|found| &found.reasons).all(|reason| reason.by != Ground::Meaning));
+    assert!(after.found.iter().flat_map(|found| &found.reasons).all(|reason| reason.by != MatchKind::Meaning));
 }
 
 /// What the newest task was handed.

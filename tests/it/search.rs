@@ -1,6 +1,6 @@
 //! Found by words and by meaning, in English and Hebrew, with the reasons.
 
-use adjutant::{memory::Ground, store::Write};
+use adjutant::{memory::MatchKind, store::Write};
 
 use crate::house::{Dice, House, Kind};
 
@@ -56,7 +56,7 @@ async fn what_is_meant_is_found_without_a_word_of_it() {
         let found = app.search(text, 5).await.unwrap().found;
         let hit = found.iter().find(|found| found.title.to_lowercase().contains(&title.to_lowercase()));
         let hit = hit.unwrap_or_else(|| panic!("{text}: {found:?}"));
-        assert!(hit.reasons.iter().any(|reason| reason.by == Ground::Meaning), "{hit:?}");
+        assert!(hit.reasons.iter().any(|reason| reason.by == MatchKind::Meaning), "{hit:?}");
     }
 }
 
