@@ -8,7 +8,7 @@ use std::{hint::black_box, path::Path, time::Instant as Stopwatch};
 use adjutant::{
     memory::{
         DocKind, EmbeddedVectorStore, Embedder as _, Filter, StaticEmbedder as Embedder, VectorStore as _,
-        index::{Candidate, Index},
+        index::{ScoredVector, VectorIndex},
     },
     model::{
         AccountId,
@@ -119,7 +119,7 @@ fn ways(table: &mut Table, words: &[String], count: usize, goal: f64) -> anyhow:
     let right: Vec<Vec<i64>> = questions.iter().map(|question| floats(&stored, question)).collect();
 
     let before = anonymous()?;
-    let mut index = Index::new(Embedder::default().shape());
+    let mut index = VectorIndex::new(Embedder::default().shape());
     for (nth, bytes) in stored.bytes.iter().enumerate() {
         index.add(account(nth), DocKind::Task, nth as i64, decode(bytes, DIMENSION).context("a vector")?);
     }
@@ -173,7 +173,7 @@ fn account(nth: usize) -> &'static str {
     if nth.is_multiple_of(SHARE) { "other" } else { "asked" }
 }
 
-fn ids(found: &[Candidate]) -> Vec<i64> {
+fn ids(found: &[ScoredVector]) -> Vec<i64> {
     found.iter().map(|candidate| candidate.vector_id).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{
-    index::{Candidate, Index, Shape},
+    index::{ScoredVector, VectorIndex, VectorShape},
     traits::{DocKind, Filter, MemoryFuture, MemoryResult, NearDocument, Snippet, VectorStore},
 };
 use crate::{
@@ -23,12 +23,12 @@ const PER_DOCUMENT: usize = 8;
 #[derive(Clone)]
 pub struct EmbeddedVectorStore {
     store: Store,
-    shape: Shape,
+    shape: VectorShape,
     loaded: Arc<RwLock<LoadedIndex>>,
 }
 
 struct LoadedIndex {
-    index: Index,
+    index: VectorIndex,
     /// The newest row that was looked at.
     newest_row: i64,
     /// Rows that are not vectors of this dimension.
@@ -36,7 +36,7 @@ struct LoadedIndex {
 }
 
 impl EmbeddedVectorStore {
-    pub fn new(store: Store, shape: Shape) -> Self {
+    pub fn new(store: Store, shape: VectorShape) -> Self {
         let loaded = LoadedIndex::empty(shape);
         Self { store, shape, loaded: Arc::new(RwLock::new(loaded)) }
     }
@@ -109,7 +109,7 @@ impl EmbeddedVectorStore {
         }
         let documents = self.store.read_blocking(|reader| {
             let (mut found, mut gone) = (Vec::<NearDocument>::new(), 0);
-            for Candidate { vector_id, score } in candidates {
+            for ScoredVector { vector_id, score } in candidates {
                 if found.len() == k {
                     break;
                 }
@@ -155,8 +155,8 @@ impl EmbeddedVectorStore {
 }
 
 impl LoadedIndex {
-    fn empty(shape: Shape) -> Self {
-        Self { index: Index::new(shape), newest_row: 0, broken: Vec::new() }
+    fn empty(shape: VectorShape) -> Self {
+        Self { index: VectorIndex::new(shape), newest_row: 0, broken: Vec::new() }
     }
 
     fn add_row(&mut self, dimension: usize, row: VectorRow<'_>) {

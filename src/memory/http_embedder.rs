@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    index::Shape,
+    index::VectorShape,
     traits::{Embedder, MemoryError, MemoryFuture, MemoryResult},
 };
 use crate::model::{memory::EmbeddingsSettings, vector::normalise};
@@ -132,8 +132,8 @@ impl Embedder for HttpEmbedder {
         &self.name
     }
 
-    fn shape(&self) -> Shape {
-        Shape::even(self.settings.dimension)
+    fn shape(&self) -> VectorShape {
+        VectorShape::uniform(self.settings.dimension)
     }
 
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> MemoryFuture<'a, Vec<Option<Vec<f32>>>> {

@@ -8,7 +8,7 @@ use std::sync::{
 use model2vec_rs::model::StaticModel;
 
 use super::{
-    index::Shape,
+    index::VectorShape,
     traits::{Embedder, MemoryError, MemoryFuture, MemoryResult},
 };
 use crate::store::embedding::EmbedFn;
@@ -19,7 +19,7 @@ const CONFIG: &[u8] = include_bytes!("../../assets/embedder/config.json");
 /// Another table is another embedder; its name holds the start of this.
 const NAME: &str = "minilm-l6-static-192/40cedc76";
 /// Its dimensions are sorted by what they tell: the last third holds 15 % of a vector.
-const SHAPE: Shape = Shape { dimension: 192, telling: 128 };
+const SHAPE: VectorShape = VectorShape { dimension: 192, binary_dimensions: 128 };
 
 /// Looks without a text in between after which the table is put away: loading it again takes less time than a commit or
 /// two on a slow disk, and keeping it twice the memory of an idle daemon.
@@ -92,7 +92,7 @@ impl Embedder for StaticEmbedder {
         NAME
     }
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> VectorShape {
         SHAPE
     }
 

@@ -4,7 +4,7 @@ use std::{future::Future, pin::Pin};
 
 use serde::Serialize;
 
-use super::index::Shape;
+use super::index::VectorShape;
 use crate::{
     model::{AccountId, text_enum::words},
     store::{StoreError, value::Document},
@@ -88,7 +88,7 @@ pub struct NearDocument {
 pub trait Embedder: Send + Sync {
     /// Vectors of different names do not compare.
     fn name(&self) -> &str;
-    fn shape(&self) -> Shape;
+    fn shape(&self) -> VectorShape;
     /// A vector of length 1 for each text; none for a text that says nothing.
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> MemoryFuture<'a, Vec<Option<Vec<f32>>>>;
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use adjutant::{
     memory::{
-        DocKind, EmbeddedVectorStore, Filter, NearDocument, QdrantVectorStore, Snippet, VectorStore, index::Shape,
+        DocKind, EmbeddedVectorStore, Filter, NearDocument, QdrantVectorStore, Snippet, VectorStore, index::VectorShape,
     },
     model::{AccountId, memory::QdrantSettings},
 };
@@ -186,7 +186,7 @@ async fn beside_the_tasks() {
     let house = House::active();
     let app = house.app().await;
     let docs = documents(&house);
-    let vectors = EmbeddedVectorStore::new(app.store.clone(), Shape::even(DIMENSION));
+    let vectors = EmbeddedVectorStore::new(app.store.clone(), VectorShape::uniform(DIMENSION));
     keeps_the_contract(&vectors, &docs, &mut Dice::thrown("beside_the_tasks")).await;
 }
 
@@ -224,7 +224,7 @@ async fn what_another_process_wrote_is_found() {
     let docs = documents(&house);
     let mut dice = Dice::thrown("another_process");
     let (writes, reads) = {
-        let shape = Shape::even(DIMENSION);
+        let shape = VectorShape::uniform(DIMENSION);
         (EmbeddedVectorStore::new(one.store.clone(), shape), EmbeddedVectorStore::new(other.store.clone(), shape))
     };
     let mut expected = Expected::default();
