@@ -22,7 +22,7 @@ fn main() -> anyhow::Result<()> {
     let home = Home::at(folder.path().to_owned());
     let runtime = kit::runtime()?;
     let now = desk::now()?;
-    let config = Config { state: Some(folder.path().join("state")), ..Config::load(&home)? };
+    let config = Config { state_folder: Some(folder.path().join("state")), ..Config::load(&home)? };
     let open = || App::open(home.clone(), config.clone(), Clock::stopped_at(now));
     drop(runtime.block_on(open())?);
     fill(&Connection::open(home.database())?)?;

@@ -35,7 +35,7 @@ pub(crate) async fn open(root: &Path) -> anyhow::Result<App> {
         fs::create_dir_all(root.join("mail").join(folder))?;
     }
     let home = Home::at(root.to_owned());
-    let config = Config { state: Some(root.join("state")), ..Config::load(&home)? };
+    let config = Config { state_folder: Some(root.join("state")), ..Config::load(&home)? };
     let app = App::open(home, config, Clock::stopped_at(now()?)).await?;
     let known = app.store.read(|reader| reader.account(&AccountId::from(ACCOUNT))).await?;
     if known.is_some_and(|account| account.mode == AccountMode::Observe) {

@@ -179,7 +179,7 @@ impl App {
                 "trusts no server, so no sender counts as verified; set trusted_servers of [[account]] {name}"
             ));
         }
-        let real = configured.is_some_and(|known| !known.sample);
+        let real = configured.is_some_and(|known| !known.is_sample);
         if real && self.config.me.names.is_empty() {
             notes.push("does not know your name, so letters are signed with the address; set names of [me]".into());
         }

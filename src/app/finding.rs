@@ -221,7 +221,7 @@ impl App {
         match &known.kind {
             AccountKind::Maildir { path, sendmail } => {
                 let transport =
-                    sendmail.as_ref().and_then(|sendmail| Sendmail::parse(&sendmail.line, sendmail.patience));
+                    sendmail.as_ref().and_then(|sendmail| Sendmail::parse(&sendmail.command_line, sendmail.timeout));
                 let transport = transport.and_then(|sendmail| find_transport_fault(known, sendmail.name()));
                 let mailbox = find_mailbox_fault(known, path).or_else(|| find_poll_fault(known, condition));
                 // In a mailbox that is away, so is its folder of sent mail.
@@ -252,7 +252,7 @@ fn find_poll_fault(known: &AccountConfig, condition: Option<&AccountCondition>) 
 
 /// An account whose mail nobody has looked at for a day: the daemon, or what starts `once`, has stopped.
 fn find_unpolled(known: &AccountConfig, account: &Account, now: Instant) -> Option<Finding> {
-    let last = account.polled_at.filter(|last| !known.sample && last.plus(NOT_POLLED_AFTER) < now)?;
+    let last = account.polled_at.filter(|last| !known.is_sample && last.plus(NOT_POLLED_AFTER) < now)?;
     let what = format!("account {} was polled last at {last}, so newer mail is not read", known.name);
     Some(Finding::new(FindingCode::NotPolled, what, "start `adjutant run`, or run `adjutant once`"))
 }
@@ -265,7 +265,7 @@ fn find_mailbox_fault(account: &AccountConfig, path: &Path) -> Option<Finding> {
     let is_missing =
         |listed: &io::Result<()>| listed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     if listed.iter().all(is_missing) {
-        if account.sample && !path.exists() {
+        if account.is_sample && !path.exists() {
             return None;
         }
         let what = format!("account {name}: there is no Maildir at {}", path.display());

@@ -34,7 +34,7 @@ impl App {
     /// before there was a witness, has such a chain.
     pub(super) async fn attach_witness(&mut self) -> anyhow::Result<()> {
         let Some(chain) = self.store.read_blocking(|reader| reader.audit_chain())? else { return Ok(()) };
-        self.witness = Witness::for_home(self.config.state.as_deref(), chain.home_id());
+        self.witness = Witness::for_home(self.config.state_folder.as_deref(), chain.home_id());
         if !chain.anchored {
             self.record_audit_head().await;
         }

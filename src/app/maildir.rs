@@ -24,7 +24,7 @@ impl App {
         sendmail: Option<&SendmailConfig>,
     ) -> Maildir {
         let ledger = FilesOfLedger { store: self.store.clone(), account: account.name.clone() };
-        let sendmail = sendmail.and_then(|sendmail| Sendmail::parse(&sendmail.line, sendmail.patience));
+        let sendmail = sendmail.and_then(|sendmail| Sendmail::parse(&sendmail.command_line, sendmail.timeout));
         Maildir::open(path.to_owned(), Box::new(ledger)).with_sendmail(sendmail)
     }
 

@@ -118,11 +118,11 @@ impl App {
             self.ensure_account(local, "local", AccountMode::Active).await?;
         }
         for account in self.config.accounts.iter().filter(|account| !has(&account.name)) {
-            let mode = if account.sample { AccountMode::Active } else { AccountMode::Observe };
+            let mode = if account.is_sample { AccountMode::Active } else { AccountMode::Observe };
             self.ensure_account(account.name.clone(), account.kind.name(), mode).await?;
         }
-        if self.config.accounts.iter().any(|account| !account.sample) {
-            let samples = known.iter().find(|account| account.account.as_str() == crate::config::SAMPLES);
+        if self.config.accounts.iter().any(|account| !account.is_sample) {
+            let samples = known.iter().find(|account| account.account.as_str() == crate::config::SAMPLES_ACCOUNT);
             if let Some(samples) = samples.filter(|account| account.mode != AccountMode::Retired) {
                 let retire = Write::SetMode {
                     account: samples.account.clone(),

@@ -6,7 +6,7 @@ use chrono_tz::Tz;
 
 use super::App;
 use crate::{
-    config::SAMPLES,
+    config::SAMPLES_ACCOUNT,
     model::{AccountId, Instant},
     source::{Maildir, maildir::INBOX},
 };
@@ -30,7 +30,7 @@ impl App {
         }
         let value = now.to_string();
         self.store.write(crate::store::Write::StoreSetting { name: SEEDED.into(), value }).await?;
-        let account = AccountId::from(SAMPLES);
+        let account = AccountId::from(SAMPLES_ACCOUNT);
         tracing::info!(account = %account, mails = MAILS.len(), "the sample mailbox is there");
         Ok(())
     }

@@ -273,7 +273,7 @@ impl App {
         let (source, place): (Arc<dyn Source>, MailLocation) = match &account.kind {
             AccountKind::Maildir { path, sendmail } => {
                 let maildir = Arc::new(self.open_maildir(account, path, sendmail.as_ref()));
-                if account.sample {
+                if account.is_sample {
                     maildir.create_inbox().context("the sample mailbox cannot be made")?;
                     self.seed_samples(&maildir).await?;
                 }

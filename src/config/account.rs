@@ -5,8 +5,8 @@ use std::{path::PathBuf, time::Duration};
 use chrono_tz::Tz;
 
 use super::{
-    Home, SAMPLES, SAMPLES_SERVER,
-    raw::{Raw, RawAccount, RawKind},
+    Home, SAMPLES_ACCOUNT, SAMPLES_SERVER,
+    raw::{RawAccount, RawConfig, RawKind},
 };
 use crate::model::{AccountId, Since};
 
@@ -16,9 +16,9 @@ const CLIENT_FILE: &str = "google-client.json";
 /// How far back the first look goes unless told.
 const FIRST_LOOK_DAYS: u32 = 7;
 /// Queueing a message takes a moment; a transport that takes this long hangs, unless the person knows better.
-const SENDMAIL_PATIENCE: u64 = 60;
+const DEFAULT_SENDMAIL_TIMEOUT: u64 = 60;
 /// A stop waits for a transport that is at work, so its patience has an end.
-const LONGEST_PATIENCE: u64 = 600;
+const MAX_SENDMAIL_TIMEOUT: u64 = 600;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountConfig {
@@ -31,7 +31,7 @@ pub struct AccountConfig {
     /// Addresses, or domains with an @ before them, whose mail is never worked.
     pub never_touch: Vec<String>,
     /// Ours to play with: acts from the start. Every other account starts in observe mode.
-    pub sample: bool,
+    pub is_sample: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,9 +48,9 @@ pub enum AccountKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SendmailConfig {
     /// The program and its arguments, with spaces between.
-    pub line: String,
+    pub command_line: String,
     /// How long it may take; then it is stopped.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,18 +99,18 @@ impl AccountKind {
 }
 
 /// The mailbox that is there before there is a real one.
-pub(super) fn samples(home: &Home) -> AccountConfig {
+pub(super) fn sample_account(home: &Home) -> AccountConfig {
     AccountConfig {
-        name: AccountId::from(SAMPLES),
+        name: AccountId::from(SAMPLES_ACCOUNT),
         kind: AccountKind::Maildir { path: home.data().join("mail"), sendmail: None },
         address: None,
         trusted_servers: vec![SAMPLES_SERVER.to_owned()],
         never_touch: Vec::new(),
-        sample: true,
+        is_sample: true,
     }
 }
 
-pub(super) fn checked(raw: &Raw, home: &Home) -> Result<Vec<AccountConfig>, String> {
+pub(super) fn validate_accounts(raw: &RawConfig, home: &Home) -> Result<Vec<AccountConfig>, String> {
     let zone = raw.me.time_zone.parse().unwrap_or(Tz::UTC);
     let mut accounts: Vec<AccountConfig> = Vec::new();
     for account in &raw.account {
@@ -119,8 +119,8 @@ pub(super) fn checked(raw: &Raw, home: &Home) -> Result<Vec<AccountConfig>, Stri
             return Err(format!("there are two accounts named '{}'", account.name));
         }
         let kind = match account.kind {
-            RawKind::Maildir => maildir(account, home)?,
-            RawKind::Gmail => AccountKind::Gmail(gmail(account, home, zone)?),
+            RawKind::Maildir => validate_maildir(account, home)?,
+            RawKind::Gmail => AccountKind::Gmail(validate_gmail(account, home, zone)?),
         };
         let servers = match kind {
             AccountKind::Maildir { .. } => Vec::new(),
@@ -129,10 +129,14 @@ pub(super) fn checked(raw: &Raw, home: &Home) -> Result<Vec<AccountConfig>, Stri
         accounts.push(AccountConfig {
             name: AccountId(account.name.clone()),
             kind,
-            address: account.address.as_deref().map(own).transpose()?,
+            address: account.address.as_deref().map(parse_own_address).transpose()?,
             trusted_servers: account.trusted_servers.clone().unwrap_or(servers),
-            never_touch: account.never_touch.iter().map(|sender| never(sender)).collect::<Result<_, _>>()?,
-            sample: false,
+            never_touch: account
+                .never_touch
+                .iter()
+                .map(|sender| parse_never_touch(sender))
+                .collect::<Result<_, _>>()?,
+            is_sample: false,
         });
     }
     Ok(accounts)
@@ -140,7 +144,7 @@ pub(super) fn checked(raw: &Raw, home: &Home) -> Result<Vec<AccountConfig>, Stri
 
 fn check_name(name: &str) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.is_empty() || !name.chars().all(plain) || [SAMPLES, "local", ".", ".."].contains(&name) {
+    if name.is_empty() || !name.chars().all(plain) || [SAMPLES_ACCOUNT, "local", ".", ".."].contains(&name) {
         return Err(format!(
             "account name '{name}': expected letters, digits, - _ . and neither 'samples' nor 'local'"
         ));
@@ -148,7 +152,7 @@ fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn maildir(account: &RawAccount, home: &Home) -> Result<AccountKind, String> {
+fn validate_maildir(account: &RawAccount, home: &Home) -> Result<AccountKind, String> {
     let name = &account.name;
     let path = account.path.as_ref().ok_or_else(|| format!("account '{name}' has no path"))?;
     let given = [
@@ -163,10 +167,10 @@ fn maildir(account: &RawAccount, home: &Home) -> Result<AccountKind, String> {
     if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
         return Err(format!("account '{name}': {key} is only for kind = \"gmail\""));
     }
-    Ok(AccountKind::Maildir { path: home.root().join(path), sendmail: transport(account)? })
+    Ok(AccountKind::Maildir { path: home.root().join(path), sendmail: validate_sendmail(account)? })
 }
 
-fn gmail(account: &RawAccount, home: &Home, zone: Tz) -> Result<GmailConfig, String> {
+fn validate_gmail(account: &RawAccount, home: &Home, zone: Tz) -> Result<GmailConfig, String> {
     let name = &account.name;
     if account.path.is_some() || account.sendmail.is_some() || account.sendmail_patience.is_some() {
         return Err(format!("account '{name}' is of kind \"gmail\": it has no path and no sendmail"));
@@ -174,7 +178,7 @@ fn gmail(account: &RawAccount, home: &Home, zone: Tz) -> Result<GmailConfig, Str
     let labels = account.labels.clone().filter(|labels| !labels.is_empty());
     Ok(GmailConfig {
         labels: labels.unwrap_or_else(|| vec!["INBOX".to_owned()]),
-        since: since(account.since.as_deref(), zone)?,
+        since: parse_since(account.since.as_deref(), zone)?,
         client_file: home.root().join(account.client_file.as_deref().unwrap_or(CLIENT_FILE)),
         token_file: home.token_file(name),
         calendar: account.calendar.unwrap_or(true),
@@ -184,7 +188,7 @@ fn gmail(account: &RawAccount, home: &Home, zone: Tz) -> Result<GmailConfig, Str
     })
 }
 
-fn since(text: Option<&str>, zone: Tz) -> Result<Since, String> {
+fn parse_since(text: Option<&str>, zone: Tz) -> Result<Since, String> {
     match text {
         None => Ok(Since::Days(FIRST_LOOK_DAYS)),
         Some("today") => Ok(Since::Today(zone)),
@@ -196,7 +200,7 @@ fn since(text: Option<&str>, zone: Tz) -> Result<Since, String> {
     }
 }
 
-fn own(text: &str) -> Result<String, String> {
+fn parse_own_address(text: &str) -> Result<String, String> {
     let address = text.trim().to_lowercase();
     let whole = address.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
     if whole && !address.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | ',')) {
@@ -205,7 +209,7 @@ fn own(text: &str) -> Result<String, String> {
     Err(format!("account.address is '{text}'; expected such as \"you@work.example\""))
 }
 
-fn never(text: &str) -> Result<String, String> {
+fn parse_never_touch(text: &str) -> Result<String, String> {
     let sender = text.trim().to_lowercase();
     if sender.len() > 1 && sender.contains('@') && !sender.ends_with('@') && !sender.contains(char::is_whitespace) {
         return Ok(sender);
@@ -213,10 +217,10 @@ fn never(text: &str) -> Result<String, String> {
     Err(format!("account.never_touch has '{text}'; expected an address or @domain"))
 }
 
-fn transport(account: &RawAccount) -> Result<Option<SendmailConfig>, String> {
-    let seconds = account.sendmail_patience.unwrap_or(SENDMAIL_PATIENCE);
-    if !(1..=LONGEST_PATIENCE).contains(&seconds) {
-        return Err(format!("account.sendmail_patience is {seconds}; expected 1 to {LONGEST_PATIENCE} seconds"));
+fn validate_sendmail(account: &RawAccount) -> Result<Option<SendmailConfig>, String> {
+    let seconds = account.sendmail_patience.unwrap_or(DEFAULT_SENDMAIL_TIMEOUT);
+    if !(1..=MAX_SENDMAIL_TIMEOUT).contains(&seconds) {
+        return Err(format!("account.sendmail_patience is {seconds}; expected 1 to {MAX_SENDMAIL_TIMEOUT} seconds"));
     }
     match account.sendmail.as_deref().map(str::trim) {
         Some(line) if !line.starts_with('/') => {
@@ -225,6 +229,8 @@ fn transport(account: &RawAccount) -> Result<Option<SendmailConfig>, String> {
         None if account.sendmail_patience.is_some() => {
             Err(format!("account '{}': sendmail_patience is only for an account with sendmail", account.name))
         }
-        line => Ok(line.map(|line| SendmailConfig { line: line.to_owned(), patience: Duration::from_secs(seconds) })),
+        line => {
+            Ok(line.map(|line| SendmailConfig { command_line: line.to_owned(), timeout: Duration::from_secs(seconds) }))
+        }
     }
 }

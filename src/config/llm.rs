@@ -9,7 +9,7 @@ use super::{
 };
 use crate::model::llm::{BudgetLimits, LlmSettings, Provider, SpendLimit, TokenPrice};
 
-pub(super) fn checked(raw: RawLlm, home: &Home) -> Result<Option<LlmSettings>, String> {
+pub(super) fn validate_llm(raw: RawLlm, home: &Home) -> Result<Option<LlmSettings>, String> {
     let provider: Provider = raw.provider.parse().map_err(|error| format!("llm.provider: {error}"))?;
     if provider == Provider::Off {
         return Ok(None);
@@ -31,10 +31,13 @@ pub(super) fn checked(raw: RawLlm, home: &Home) -> Result<Option<LlmSettings>, S
         deadline: Duration::from_secs(raw.timeout_seconds),
         max_concurrent: raw.at_once,
         budget: BudgetLimits {
-            day: limit("day", raw.tokens_per_day, raw.money_per_day, &raw)?,
-            task: limit("task", raw.tokens_per_task, raw.money_per_task, &raw)?,
+            day: validate_limit("day", raw.tokens_per_day, raw.money_per_day, &raw)?,
+            task: validate_limit("task", raw.tokens_per_task, raw.money_per_task, &raw)?,
         },
-        price: TokenPrice { input: money("price_in", raw.price_in)?, output: money("price_out", raw.price_out)? },
+        price: TokenPrice {
+            input: check_amount("price_in", raw.price_in)?,
+            output: check_amount("price_out", raw.price_out)?,
+        },
         model: raw.model,
     }))
 }
@@ -65,8 +68,8 @@ fn base_url(provider: Provider, given: &str, has_key: bool) -> Result<String, St
     Ok(url.to_owned())
 }
 
-fn limit(per: &str, tokens: u64, money_limit: f64, raw: &RawLlm) -> Result<SpendLimit, String> {
-    let most = money(&format!("money_per_{per}"), money_limit)?;
+fn validate_limit(per: &str, tokens: u64, money_limit: f64, raw: &RawLlm) -> Result<SpendLimit, String> {
+    let most = check_amount(&format!("money_per_{per}"), money_limit)?;
     if most > 0.0 && raw.price_in <= 0.0 && raw.price_out <= 0.0 {
         return Err(format!("llm.money_per_{per} is set but no price is; set llm.price_in and llm.price_out"));
     }
@@ -74,7 +77,7 @@ fn limit(per: &str, tokens: u64, money_limit: f64, raw: &RawLlm) -> Result<Spend
     Ok(SpendLimit { tokens: Some(tokens).filter(|most| *most > 0), micros: Some(micros).filter(|most| *most > 0) })
 }
 
-fn money(key: &str, value: f64) -> Result<f64, String> {
+fn check_amount(key: &str, value: f64) -> Result<f64, String> {
     if value.is_finite() && (0.0..1e6).contains(&value) {
         Ok(value)
     } else {
@@ -98,9 +101,9 @@ mod tests {
 
     #[test]
     fn off_is_none_and_each_provider_has_an_address() {
-        assert_eq!(checked(RawLlm::default(), &home()).unwrap(), None);
+        assert_eq!(validate_llm(RawLlm::default(), &home()).unwrap(), None);
         for provider in ["openai", "anthropic", "gemini", "ollama"] {
-            let settings = checked(raw(provider), &home()).unwrap().unwrap();
+            let settings = validate_llm(raw(provider), &home()).unwrap().unwrap();
             assert!(settings.base_url.starts_with("http"), "{provider}");
         }
     }
@@ -108,7 +111,7 @@ mod tests {
     #[test]
     fn a_key_never_travels_in_the_clear() {
         let at = |base_url: &str, key: &str| {
-            checked(RawLlm { base_url: base_url.into(), key: key.into(), ..raw("compatible") }, &home())
+            validate_llm(RawLlm { base_url: base_url.into(), key: key.into(), ..raw("compatible") }, &home())
         };
         assert!(at("http://127.0.0.1:8080/v1/", "k").is_ok());
         assert!(at("http://[::1]:8080/v1", "k").is_ok());
@@ -134,7 +137,7 @@ mod tests {
         let read = |mode| {
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
             let raw = RawLlm { key_file: "key".into(), ..raw("openai") };
-            checked(raw, &Home::at(folder.path().to_owned()))
+            validate_llm(raw, &Home::at(folder.path().to_owned()))
         };
         assert!(read(0o644).unwrap_err().contains("chmod 600"));
         assert_eq!(read(0o600).unwrap().unwrap().key.unwrap().reveal(), "sk-1");
@@ -142,10 +145,10 @@ mod tests {
 
     #[test]
     fn money_needs_prices_and_zero_is_no_limit() {
-        let error = checked(RawLlm { money_per_day: 1.0, ..raw("openai") }, &home()).unwrap_err();
+        let error = validate_llm(RawLlm { money_per_day: 1.0, ..raw("openai") }, &home()).unwrap_err();
         assert!(error.contains("price_in"), "{error}");
         let priced = RawLlm { money_per_day: 1.5, price_in: 0.1, tokens_per_task: 0, ..raw("openai") };
-        let budget = checked(priced, &home()).unwrap().unwrap().budget;
+        let budget = validate_llm(priced, &home()).unwrap().unwrap().budget;
         assert_eq!((budget.day.micros, budget.task.tokens), (Some(1_500_000), None));
     }
 }

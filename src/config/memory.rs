@@ -7,11 +7,11 @@ use super::{
 };
 use crate::model::memory::{EmbeddingsSettings, MemorySettings, QdrantSettings};
 
-pub(super) fn settings(raw: &RawMemory, home: &Home) -> Result<MemorySettings, String> {
-    Ok(MemorySettings { qdrant: qdrant(raw, home)?, embeddings: embeddings(raw, home)? })
+pub(super) fn validate_memory(raw: &RawMemory, home: &Home) -> Result<MemorySettings, String> {
+    Ok(MemorySettings { qdrant: validate_qdrant(raw, home)?, embeddings: validate_embeddings(raw, home)? })
 }
 
-fn qdrant(raw: &RawMemory, home: &Home) -> Result<Option<QdrantSettings>, String> {
+fn validate_qdrant(raw: &RawMemory, home: &Home) -> Result<Option<QdrantSettings>, String> {
     let RawMemory { qdrant_url: url, qdrant_api_key, qdrant_api_key_file, collection, .. } = raw;
     let api_key = secret::read("memory.qdrant_api_key", qdrant_api_key, qdrant_api_key_file, home)?;
     if url.is_empty() {
@@ -28,7 +28,7 @@ fn qdrant(raw: &RawMemory, home: &Home) -> Result<Option<QdrantSettings>, String
     Ok(Some(QdrantSettings { url: url.clone(), api_key, collection: collection.clone() }))
 }
 
-fn embeddings(raw: &RawMemory, home: &Home) -> Result<Option<EmbeddingsSettings>, String> {
+fn validate_embeddings(raw: &RawMemory, home: &Home) -> Result<Option<EmbeddingsSettings>, String> {
     let RawMemory { embeddings_url: url, embeddings_model, embeddings_key, embeddings_key_file, .. } = raw;
     if url.is_empty() {
         return Ok(None);
@@ -77,7 +77,7 @@ mod tests {
     fn a_key_never_travels_in_the_clear_and_an_address_holds_no_password() {
         let qdrant = |url: &str, key: &str| {
             let raw = RawMemory { qdrant_url: url.into(), qdrant_api_key: key.into(), ..RawMemory::default() };
-            settings(&raw, &home())
+            validate_memory(&raw, &home())
         };
         let embeddings = |url: &str, key: &str| {
             let (embeddings_model, embeddings_dimension) = ("m".to_owned(), 8);
@@ -89,7 +89,7 @@ mod tests {
                 embeddings_dimension,
                 ..RawMemory::default()
             };
-            settings(&raw, &home())
+            validate_memory(&raw, &home())
         };
         for (url, key, fits) in [
             ("http://127.0.0.1:6334", "k", true),

@@ -9,7 +9,7 @@ mod memory;
 mod overlay;
 mod raw;
 mod secret;
-mod state;
+mod state_folder;
 
 use std::{collections::HashMap, path::PathBuf};
 
@@ -37,9 +37,9 @@ pub struct Config {
     /// Runs in flight.
     pub in_flight: usize,
     /// When the daily ranking runs, as a cron line in the person's time zone.
-    pub daily: String,
+    pub nightly_schedule: String,
     /// Where the witness of this home is kept, outside it; none when no place is known.
-    pub state: Option<PathBuf>,
+    pub state_folder: Option<PathBuf>,
     pub memory: MemorySettings,
     /// The model that helps; none: the rules alone.
     pub llm: Option<LlmSettings>,
@@ -55,7 +55,7 @@ pub struct BadConfig {
 }
 
 /// The account that shows what the program does before there is a real one.
-pub const SAMPLES: &str = "samples";
+pub const SAMPLES_ACCOUNT: &str = "samples";
 /// Whom the sample mails are written to. Nobody else is ever called so.
 const SAMPLE_NAME: &str = "Alex Green";
 const SAMPLE_ADDRESS: &str = "you@home.example";
@@ -77,21 +77,23 @@ impl Config {
 
     fn parse(text: &str, vars: impl Iterator<Item = (String, String)>, home: &Home) -> Result<Self, String> {
         let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
-        secret::refuse_in_file(&table, &home.config_file())?;
+        secret::reject_keys_in_file(&table, &home.config_file())?;
         let vars: Vec<(String, String)> = vars.collect();
-        let usual = state::usual(&vars);
+        let usual = state_folder::default_state_folder(&vars);
         overlay::apply(&mut table, vars.into_iter());
         // Only the text knows its lines; a variable has none.
-        let raw: raw::Raw = table.try_into().map_err(|error: toml::de::Error| {
-            toml::from_str::<raw::Raw>(text).err().map_or_else(|| error.to_string(), |located| located.to_string())
+        let raw: raw::RawConfig = table.try_into().map_err(|error: toml::de::Error| {
+            toml::from_str::<raw::RawConfig>(text)
+                .err()
+                .map_or_else(|| error.to_string(), |located| located.to_string())
         })?;
-        checked(raw, home, usual)
+        validate_config(raw, home, usual)
     }
 }
 
-fn checked(raw: raw::Raw, home: &Home, usual_state: Option<PathBuf>) -> Result<Config, String> {
-    let accounts = account::checked(&raw, home)?;
-    let accounts = if accounts.is_empty() { vec![account::samples(home)] } else { accounts };
+fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf>) -> Result<Config, String> {
+    let accounts = account::validate_accounts(&raw, home)?;
+    let accounts = if accounts.is_empty() { vec![account::sample_account(home)] } else { accounts };
     if raw.engine.in_flight == 0 || raw.engine.in_flight > 1024 {
         return Err(format!("engine.in_flight is {}; expected 1 to 1024", raw.engine.in_flight));
     }
@@ -102,35 +104,35 @@ fn checked(raw: raw::Raw, home: &Home, usual_state: Option<PathBuf>) -> Result<C
         .parse::<croner::Cron>()
         .map_err(|error| format!("daily is '{}': {error}; expected a cron line such as \"15 3 * * *\"", raw.daily))?;
     Ok(Config {
-        me: me(raw.me, &accounts)?,
+        me: validate_me(raw.me, &accounts)?,
         labels: raw.mail.labels,
         poll_seconds: raw.mail.poll_seconds,
         old_after_days: raw.mail.old_after_days,
         in_flight: raw.engine.in_flight,
-        llm: llm::checked(raw.llm, home)?,
-        daily: raw.daily,
-        state: match state::checked(&raw.state, home)? {
+        llm: llm::validate_llm(raw.llm, home)?,
+        nightly_schedule: raw.daily,
+        state_folder: match state_folder::validate_state_folder(&raw.state, home)? {
             Some(named) => Some(named),
             // A state folder inside the data would be put back with them; then there is none.
-            None => usual_state.filter(|usual| !state::is_inside(usual, &home.data())),
+            None => usual_state.filter(|usual| !state_folder::is_inside(usual, &home.data())),
         },
-        memory: memory::settings(&raw.memory, home)?,
+        memory: memory::validate_memory(&raw.memory, home)?,
         accounts,
     })
 }
 
-fn me(raw: raw::RawMe, accounts: &[AccountConfig]) -> Result<Me, String> {
+fn validate_me(raw: raw::RawMe, accounts: &[AccountConfig]) -> Result<Me, String> {
     let time_zone: Tz = raw.time_zone.parse().map_err(|_| {
         format!("me.time_zone is '{}'; expected a name such as \"Europe/Berlin\" or \"UTC\"", raw.time_zone)
     })?;
     let (start, end) = raw
         .working_hours
         .split_once('-')
-        .and_then(|(start, end)| Some((time(start)?, time(end)?)))
+        .and_then(|(start, end)| Some((parse_time(start)?, parse_time(end)?)))
         .filter(|(start, end)| start < end)
         .ok_or_else(|| format!("me.working_hours is '{}'; expected such as \"09:00-17:00\"", raw.working_hours))?;
-    let work_days = raw.working_days.iter().map(|day| weekday(day)).collect::<Result<Vec<_>, _>>()?;
-    let is_sample = accounts.iter().all(|account| account.sample);
+    let work_days = raw.working_days.iter().map(|day| parse_weekday(day)).collect::<Result<Vec<_>, _>>()?;
+    let is_sample = accounts.iter().all(|account| account.is_sample);
     let or_sample = |given: Vec<String>, sample: &str| {
         if given.is_empty() && is_sample { vec![sample.to_owned()] } else { given }
     };
@@ -154,11 +156,11 @@ fn me(raw: raw::RawMe, accounts: &[AccountConfig]) -> Result<Me, String> {
     })
 }
 
-fn time(text: &str) -> Option<NaiveTime> {
+fn parse_time(text: &str) -> Option<NaiveTime> {
     NaiveTime::parse_from_str(text.trim(), "%H:%M").ok()
 }
 
-fn weekday(text: &str) -> Result<Weekday, String> {
+fn parse_weekday(text: &str) -> Result<Weekday, String> {
     text.parse().map_err(|_| format!("me.working_days has '{text}'; expected mon, tue, wed, thu, fri, sat or sun"))
 }
 
@@ -176,7 +178,7 @@ mod tests {
     fn nothing_at_all_is_a_whole_configuration() {
         let config = parse("", &[]).unwrap();
         assert_eq!(config.accounts.len(), 1);
-        assert!(config.accounts[0].sample);
+        assert!(config.accounts[0].is_sample);
         assert_eq!(config.in_flight, 64);
     }
 
@@ -232,7 +234,10 @@ mod tests {
         for (more, seconds) in [("", 60), ("sendmail_patience = 5", 5)] {
             let config = parse(&format!("{account}{more}"), &[]).unwrap();
             let AccountKind::Maildir { sendmail: Some(sendmail), .. } = &config.accounts[0].kind else { panic!() };
-            assert_eq!((sendmail.line.as_str(), sendmail.patience.as_secs()), ("/usr/sbin/sendmail -i -t", seconds));
+            assert_eq!(
+                (sendmail.command_line.as_str(), sendmail.timeout.as_secs()),
+                ("/usr/sbin/sendmail -i -t", seconds)
+            );
         }
     }
 
@@ -246,12 +251,12 @@ mod tests {
         assert_eq!(gmail.token_file, std::path::Path::new("/home/of/it/data/accounts/g.token"));
         assert_eq!(gmail.client_file, std::path::Path::new("/home/of/it/google-client.json"));
         assert_eq!(account.trusted_servers, ["mx.google.com"]);
-        assert!(!account.sample);
+        assert!(!account.is_sample);
     }
 
     #[test]
     fn the_state_folder_is_where_the_user_keeps_such_things() {
-        let state = |text: &str, vars: &[(&str, &str)]| parse(text, vars).unwrap().state;
+        let state = |text: &str, vars: &[(&str, &str)]| parse(text, vars).unwrap().state_folder;
         let path = |text: &str| Some(PathBuf::from(text));
         assert_eq!(state("", &[("HOME", "/u")]), path("/u/.local/state/adjutant"));
         assert_eq!(state("", &[("HOME", "/u"), ("XDG_STATE_HOME", "/s")]), path("/s/adjutant"));
@@ -270,7 +275,7 @@ mod tests {
         std::os::unix::fs::symlink(root.join("data"), folder.path().join("into")).unwrap();
         let named = |state: &str| {
             Config::parse(&format!("state = \"{state}\""), std::iter::empty(), &Home::at(root.clone()))
-                .map(|config| config.state)
+                .map(|config| config.state_folder)
         };
         for inside in [
             "data",
@@ -288,7 +293,7 @@ mod tests {
             assert_eq!(named(outside).unwrap(), Some(root.join(outside)), "{outside}");
         }
         let usual = [("XDG_STATE_HOME".to_owned(), root.join("data").display().to_string())];
-        assert_eq!(Config::parse("", usual.into_iter(), &Home::at(root.clone())).unwrap().state, None);
+        assert_eq!(Config::parse("", usual.into_iter(), &Home::at(root.clone())).unwrap().state_folder, None);
     }
 
     #[test]

@@ -15,19 +15,19 @@ pub(super) fn apply(table: &mut toml::Table, vars: impl Iterator<Item = (String,
                 let inner = table.entry(section).or_insert_with(|| toml::Table::new().into());
                 if let Some(inner) = inner.as_table_mut() {
                     // A key is text, whatever it looks like.
-                    let value = if key.ends_with("key") { toml::Value::String(text) } else { value(&text) };
+                    let value = if key.ends_with("key") { toml::Value::String(text) } else { parse_value(&text) };
                     inner.insert(key.to_owned(), value);
                 }
             }
             None => {
-                table.insert(key, value(&text));
+                table.insert(key, parse_value(&text));
             }
         }
     }
 }
 
 /// A number, a list or a flag as in the file; anything else is a text.
-fn value(text: &str) -> toml::Value {
+fn parse_value(text: &str) -> toml::Value {
     let parsed = format!("value = {text}").parse::<toml::Table>().ok();
     parsed.and_then(|mut table| table.remove("value")).unwrap_or_else(|| toml::Value::String(text.to_owned()))
 }

@@ -7,7 +7,7 @@ pub const TEMPLATE: &str = include_str!("template.toml");
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Raw {
+pub(super) struct RawConfig {
     pub(super) daily: String,
     pub(super) state: String,
     pub(super) me: RawMe,
@@ -18,7 +18,7 @@ pub(super) struct Raw {
     pub(super) account: Vec<RawAccount>,
 }
 
-impl Default for Raw {
+impl Default for RawConfig {
     fn default() -> Self {
         Self {
             daily: "15 3 * * *".into(),

@@ -9,7 +9,7 @@ use crate::model::Secret;
 const KEYS: [(&str, &str); 3] = [("llm", "key"), ("memory", "qdrant_api_key"), ("memory", "embeddings_key")];
 
 /// Refuses a configuration file that holds a key.
-pub(super) fn refuse_in_file(table: &toml::Table, file: &Path) -> Result<(), String> {
+pub(super) fn reject_keys_in_file(table: &toml::Table, file: &Path) -> Result<(), String> {
     let held = |section: &str, key: &str| {
         let value = table.get(section).and_then(toml::Value::as_table).and_then(|section| section.get(key));
         value.is_some_and(|value| value.as_str() != Some(""))

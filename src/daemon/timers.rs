@@ -37,7 +37,7 @@ pub(super) async fn announce_due_reminders(shared: DaemonContext) {
 pub(super) async fn rerank_daily(shared: DaemonContext) {
     let app = &shared.worker.app;
     // Checked when the configuration was read.
-    let Ok(cron) = app.config.daily.parse::<Cron>() else { return };
+    let Ok(cron) = app.config.nightly_schedule.parse::<Cron>() else { return };
     loop {
         let now = app.clock.now().utc().with_timezone(&app.config.me.time_zone);
         let Ok(next) = cron.find_next_occurrence(&now, false) else { return };

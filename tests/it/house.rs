@@ -235,7 +235,7 @@ impl House {
     }
 
     pub(crate) fn config(&self) -> Config {
-        Config { state: Some(self.state().join("adjutant")), ..Config::load(&self.home()).unwrap() }
+        Config { state_folder: Some(self.state().join("adjutant")), ..Config::load(&self.home()).unwrap() }
     }
 
     pub(crate) async fn app(&self) -> App {

@@ -159,7 +159,7 @@ impl App {
     }
 
     fn nightly_schedule(&self) -> anyhow::Result<NightlySchedule> {
-        let line = &self.config.daily;
+        let line = &self.config.nightly_schedule;
         NightlySchedule::new(line, self.config.me.time_zone).ok_or_else(|| anyhow::anyhow!("'{line}' is no cron line"))
     }
 

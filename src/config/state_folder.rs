@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use super::Home;
 
 /// The folder a person named. Inside `data/` it would be put back with what it is to tell about.
-pub(super) fn checked(text: &str, home: &Home) -> Result<Option<PathBuf>, String> {
+pub(super) fn validate_state_folder(text: &str, home: &Home) -> Result<Option<PathBuf>, String> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -39,7 +39,7 @@ fn resolved(path: &Path) -> PathBuf {
 }
 
 /// `$XDG_STATE_HOME/adjutant`, or `~/.local/state/adjutant`.
-pub(super) fn usual(vars: &[(String, String)]) -> Option<PathBuf> {
+pub(super) fn default_state_folder(vars: &[(String, String)]) -> Option<PathBuf> {
     let named = |wanted: &str| {
         let found = vars.iter().find(|(name, _)| name == wanted);
         found.map(|(_, value)| PathBuf::from(value)).filter(|path| path.is_absolute())
