@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context as _;
 use serde_json::json;
 
-use super::screen::Screen;
+use super::printer::Printer;
 use crate::{
     app::{App, PendingSignIn},
     model::Secret,
@@ -20,13 +20,13 @@ const NOBODY: &str = "http://127.0.0.1:1";
 /// Pastes that hold no answer before it is given up.
 const PASTES: usize = 5;
 
-pub(super) async fn gmail(app: &App, screen: Screen, account: Option<&str>, no_browser: bool) -> anyhow::Result<()> {
+pub(super) async fn gmail(app: &App, screen: Printer, account: Option<&str>, no_browser: bool) -> anyhow::Result<()> {
     let (signing_in, code) = if no_browser { paste(app, account)? } else { browse(app, account).await? };
     let address = app.end_sign_in(&signing_in, &code).await?;
     let account = &signing_in.account;
-    screen.answer(&json!({ "account": account, "signed_in": true, "address": address }), |screen| {
-        screen.line(&format!("Account {account} is signed in as {address}."))?;
-        screen.line(&format!(
+    screen.print_json_or(&json!({ "account": account, "signed_in": true, "address": address }), |screen| {
+        screen.print_line(&format!("Account {account} is signed in as {address}."))?;
+        screen.print_line(&format!(
             "Next: `adjutant preview {account}` shows what the first look would do; `adjutant run` starts it. It only observes until `adjutant mail mode {account} active`."
         ))
     })

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{
     FOUND,
     health::{audit_line, print_health},
-    screen::Screen,
+    printer::Printer,
 };
 use crate::{
     app::App,
@@ -21,21 +21,21 @@ use crate::{
     rules::{RuleSet, RulesError},
 };
 
-pub(super) fn init(screen: Screen, dir: Option<PathBuf>) -> anyhow::Result<ExitCode> {
+pub(super) fn init(screen: Printer, dir: Option<PathBuf>) -> anyhow::Result<ExitCode> {
     let root = match dir {
         Some(dir) => dir,
         None => std::env::current_dir()?,
     };
     let written = App::init_home(&root)?;
-    if written.iter().any(|file| file == "adjutant.toml") && !screen.json {
+    if written.iter().any(|file| file == "adjutant.toml") && !screen.is_json {
         ask_who(&root)?;
     }
-    screen.answer(&json!({ "home": root, "written": written }), |screen| {
+    screen.print_json_or(&json!({ "home": root, "written": written }), |screen| {
         if written.is_empty() {
-            return screen.line("Everything is there already; nothing was changed.");
+            return screen.print_line("Everything is there already; nothing was changed.");
         }
-        screen.line(&format!("Wrote {} in {}.", written.join(", "), root.display()))?;
-        screen.line("Next: say who you are ([me]) and name your mailbox in adjutant.toml, then `adjutant run`. Without one, sample mails show what it does.")
+        screen.print_line(&format!("Wrote {} in {}.", written.join(", "), root.display()))?;
+        screen.print_line("Next: say who you are ([me]) and name your mailbox in adjutant.toml, then `adjutant run`. Without one, sample mails show what it does.")
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -62,16 +62,18 @@ fn ask_who(root: &Path) -> anyhow::Result<()> {
     std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))
 }
 
-pub(super) fn graph(screen: Screen, dot: bool) -> anyhow::Result<ExitCode> {
+pub(super) fn graph(screen: Printer, dot: bool) -> anyhow::Result<ExitCode> {
     let shape = GraphTopology::standard()?;
     let edges: Vec<_> =
         shape.edges().map(|(from, outcome, to)| json!({ "from": from, "on": outcome, "to": name(to) })).collect();
-    screen.answer(&edges, |screen| screen.line(if dot { shape.dot() } else { shape.mermaid() }.trim_end()))?;
+    screen.print_json_or(&edges, |screen| {
+        screen.print_line(if dot { shape.dot() } else { shape.mermaid() }.trim_end())
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// `broken` is why the file does not count, where that is known already: its text alone may look good.
-pub(super) fn rules(screen: Screen, file: &Path, broken: Option<RulesError>) -> anyhow::Result<ExitCode> {
+pub(super) fn rules(screen: Printer, file: &Path, broken: Option<RulesError>) -> anyhow::Result<ExitCode> {
     let kind = std::fs::metadata(file).map(|meta| meta.file_type());
     let is_pipe = broken.is_none() && kind.is_ok_and(|kind| !kind.is_file() && !kind.is_dir());
     // A pipe that somebody names is meant to be read from.
@@ -82,42 +84,44 @@ pub(super) fn rules(screen: Screen, file: &Path, broken: Option<RulesError>) -> 
         Ok(rules) => {
             let warnings: Vec<String> = rules.lint().iter().map(ToString::to_string).collect();
             let answer = json!({ "ok": true, "rules": rules.len(), "version": rules.version(), "warnings": warnings });
-            screen.answer(&answer, |screen| {
-                screen.line(&format!(
+            screen.print_json_or(&answer, |screen| {
+                screen.print_line(&format!(
                     "{}: {} rules, version {}. In order.",
                     file.display(),
                     rules.len(),
                     rules.version()
                 ))?;
-                warnings.iter().try_for_each(|warning| screen.line(&format!("warning: {warning}")))
+                warnings.iter().try_for_each(|warning| screen.print_line(&format!("warning: {warning}")))
             })?;
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {
-            screen.answer(&json!({ "ok": false, "error": error.to_string() }), |screen| {
-                screen.line(&error.to_string())
+            screen.print_json_or(&json!({ "ok": false, "error": error.to_string() }), |screen| {
+                screen.print_line(&error.to_string())
             })?;
             Ok(ExitCode::from(FOUND))
         }
     }
 }
 
-pub(super) async fn doctor(app: &App, screen: Screen) -> anyhow::Result<ExitCode> {
+pub(super) async fn doctor(app: &App, screen: Printer) -> anyhow::Result<ExitCode> {
     let health = app.health().await?;
-    screen.answer(&health, |screen| print_health(screen, &health, app.config.me.time_zone))?;
+    screen.print_json_or(&health, |screen| print_health(screen, &health, app.config.me.time_zone))?;
     Ok(if health.is_well() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
 }
 
-pub(super) async fn audit(app: &App, screen: Screen) -> anyhow::Result<ExitCode> {
+pub(super) async fn audit(app: &App, screen: Printer) -> anyhow::Result<ExitCode> {
     let verified = app.verify_audit().await?;
-    screen.answer(&verified, |screen| screen.line(audit_line(&verified).trim_start_matches("audit").trim_start()))?;
+    screen.print_json_or(&verified, |screen| {
+        screen.print_line(audit_line(&verified).trim_start_matches("audit").trim_start())
+    })?;
     Ok(if verified.problem.is_none() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
 }
 
-pub(super) async fn pause(app: &App, screen: Screen, on: bool) -> anyhow::Result<()> {
+pub(super) async fn pause(app: &App, screen: Printer, on: bool) -> anyhow::Result<()> {
     app.set_paused(on).await?;
-    screen.answer(&serde_json::json!({ "paused": on }), |screen| {
-        screen.line(if on {
+    screen.print_json_or(&serde_json::json!({ "paused": on }), |screen| {
+        screen.print_line(if on {
             "Paused: no effect is carried out until `adjutant resume`. Mail is still read."
         } else {
             "Effects go on."

@@ -5,25 +5,25 @@ use std::{collections::BTreeMap, io};
 use comfy_table::Cell;
 use serde_json::json;
 
-use super::screen::{Screen, cell, shown};
+use super::printer::{Printer, cell, escape_and_truncate};
 use crate::{
     app::{App, CostReport},
     model::llm::{ModelUsage, SpendLimit},
     store::value::CostRow,
 };
 
-pub(super) async fn cost(app: &App, screen: Screen, days: u32) -> anyhow::Result<()> {
+pub(super) async fn cost(app: &App, screen: Printer, days: u32) -> anyhow::Result<()> {
     match app.cost(days).await? {
-        Some(cost) => screen.answer(&cost, |screen| print(screen, &cost)),
-        None => screen.answer(&json!({ "provider": "off", "rows": [] }), |screen| {
-            screen.line("There is no model, and nothing was spent. [llm] in adjutant.toml turns one on.")
+        Some(cost) => screen.print_json_or(&cost, |screen| print(screen, &cost)),
+        None => screen.print_json_or(&json!({ "provider": "off", "rows": [] }), |screen| {
+            screen.print_line("There is no model, and nothing was spent. [llm] in adjutant.toml turns one on.")
         }),
     }
 }
 
-fn print(screen: Screen, cost: &CostReport) -> io::Result<()> {
+fn print(screen: Printer, cost: &CostReport) -> io::Result<()> {
     if cost.rows.is_empty() {
-        screen.line("Nothing was spent yet.")?;
+        screen.print_line("Nothing was spent yet.")?;
     }
     for (title, key) in [
         ("day", (|row: &CostRow| row.day.clone()) as fn(&CostRow) -> String),
@@ -32,22 +32,22 @@ fn print(screen: Screen, cost: &CostReport) -> io::Result<()> {
     ] {
         if !cost.rows.is_empty() {
             table(screen, cost, title, key)?;
-            screen.line("")?;
+            screen.print_line("")?;
         }
     }
-    screen.line(&format!("{} {}", cost.provider, shown(&cost.model, 60)))?;
-    screen.line(&format!("today    {}", against(cost.spent_today, &cost.budget.day, cost.priced)))?;
-    screen.line(&format!("per task {}", limit_words(&cost.budget.task)))?;
+    screen.print_line(&format!("{} {}", cost.provider, escape_and_truncate(&cost.model, 60)))?;
+    screen.print_line(&format!("today    {}", against(cost.spent_today, &cost.budget.day, cost.priced)))?;
+    screen.print_line(&format!("per task {}", limit_words(&cost.budget.task)))?;
     if !cost.priced {
-        screen.line("Money is not counted: set llm.price_in and llm.price_out.")?;
+        screen.print_line("Money is not counted: set llm.price_in and llm.price_out.")?;
     }
     match cost.gone_since {
-        Some(since) => screen.line(&format!("Today's budget is GONE since {since}; rules go on alone.")),
+        Some(since) => screen.print_line(&format!("Today's budget is GONE since {since}; rules go on alone.")),
         None => Ok(()),
     }
 }
 
-fn table(screen: Screen, cost: &CostReport, title: &str, key: fn(&CostRow) -> String) -> io::Result<()> {
+fn table(screen: Printer, cost: &CostReport, title: &str, key: fn(&CostRow) -> String) -> io::Result<()> {
     let mut sums: BTreeMap<String, (u64, u64, ModelUsage)> = BTreeMap::new();
     for row in &cost.rows {
         let (calls, answered, spent) = sums.entry(key(row)).or_default();
@@ -65,7 +65,10 @@ fn table(screen: Screen, cost: &CostReport, title: &str, key: fn(&CostRow) -> St
             Cell::new(money(spent.micros)),
         ]
     };
-    screen.table(&[title, "questions", "answered", "tokens in", "tokens out", "money"], sums.iter().map(line).collect())
+    screen.print_table(
+        &[title, "questions", "answered", "tokens in", "tokens out", "money"],
+        sums.iter().map(line).collect(),
+    )
 }
 
 fn money(micros: u64) -> String {

@@ -4,7 +4,7 @@ use comfy_table::Cell;
 
 use super::{
     args::MailCommand,
-    screen::{Screen, cell, shown},
+    printer::{Printer, cell, escape_and_truncate},
 };
 use crate::{
     app::{App, MailDetail, SearchResults},
@@ -12,13 +12,15 @@ use crate::{
     store::value::LedgerRow,
 };
 
-pub(super) async fn mail(app: &App, screen: Screen, command: Option<MailCommand>) -> anyhow::Result<()> {
+pub(super) async fn mail(app: &App, screen: Printer, command: Option<MailCommand>) -> anyhow::Result<()> {
     match command.unwrap_or(MailCommand::List { state: None, limit: 50 }) {
         MailCommand::List { state, limit } => {
             let rows = app.list_mails(state, limit).await?;
-            screen.answer(&rows, |screen| {
-                screen
-                    .table(&["mail", "account", "from", "subject", "state", "reason"], rows.iter().map(line).collect())
+            screen.print_json_or(&rows, |screen| {
+                screen.print_table(
+                    &["mail", "account", "from", "subject", "state", "reason"],
+                    rows.iter().map(line).collect(),
+                )
             })
         }
         MailCommand::Show { mail } => show(screen, &app.mail_detail(App::parse_mail_id(&mail)?).await?),
@@ -40,7 +42,7 @@ pub(super) async fn mail(app: &App, screen: Screen, command: Option<MailCommand>
         MailCommand::Accounts => {
             let accounts = app.list_accounts().await?;
             let conditions = app.account_conditions().await?;
-            screen.answer(&accounts, |screen| {
+            screen.print_json_or(&accounts, |screen| {
                 let line = |account: &crate::store::value::Account| {
                     let condition = conditions.iter().find(|known| known.account == account.account);
                     let polled = super::health::last_poll_words(account.polled_at, condition);
@@ -51,13 +53,13 @@ pub(super) async fn mail(app: &App, screen: Screen, command: Option<MailCommand>
                         Cell::new(polled),
                     ]
                 };
-                screen.table(&["account", "kind", "mode", "last poll"], accounts.iter().map(line).collect())
+                screen.print_table(&["account", "kind", "mode", "last poll"], accounts.iter().map(line).collect())
             })
         }
         MailCommand::Mode { account, mode } => {
             app.set_mode(&account, mode).await?;
-            screen.answer(&serde_json::json!({ "account": account, "mode": mode }), |screen| {
-                screen.line(&format!("Account {account} is {mode} now; only later mail is concerned."))
+            screen.print_json_or(&serde_json::json!({ "account": account, "mode": mode }), |screen| {
+                screen.print_line(&format!("Account {account} is {mode} now; only later mail is concerned."))
             })
         }
     }
@@ -86,78 +88,78 @@ struct After<'a> {
     teaches: Option<&'a str>,
 }
 
-async fn after(app: &App, screen: Screen, mail: &str) -> anyhow::Result<()> {
+async fn after(app: &App, screen: Printer, mail: &str) -> anyhow::Result<()> {
     after_saying(app, screen, mail, None).await
 }
 
-async fn after_saying(app: &App, screen: Screen, mail: &str, muted: Option<&str>) -> anyhow::Result<()> {
+async fn after_saying(app: &App, screen: Printer, mail: &str, muted: Option<&str>) -> anyhow::Result<()> {
     let detail = app.mail_detail(App::parse_mail_id(mail)?).await?;
     let id = detail.row.mail_id;
     let teaches = app.log_and_explain_correction(move |correction| correction.mail_id == Some(id)).await?;
-    screen.answer(&After { row: &detail.row, muted, teaches: teaches.as_deref() }, |screen| {
-        screen.line(&format!(
+    screen.print_json_or(&After { row: &detail.row, muted, teaches: teaches.as_deref() }, |screen| {
+        screen.print_line(&format!(
             "Mail {}: {}, {}",
             detail.row.mail_id,
             detail.row.state,
-            shown(&detail.row.reason, 200)
+            escape_and_truncate(&detail.row.reason, 200)
         ))?;
-        muted.iter().try_for_each(|words| screen.line(&shown(words, 1000)))?;
-        teaches.iter().try_for_each(|words| screen.line(&shown(words, 300)))
+        muted.iter().try_for_each(|words| screen.print_line(&escape_and_truncate(words, 1000)))?;
+        teaches.iter().try_for_each(|words| screen.print_line(&escape_and_truncate(words, 300)))
     })
 }
 
-fn show(screen: Screen, detail: &MailDetail) -> anyhow::Result<()> {
-    screen.answer(detail, |screen| {
+fn show(screen: Printer, detail: &MailDetail) -> anyhow::Result<()> {
+    screen.print_json_or(detail, |screen| {
         let row = &detail.row;
-        screen.line(&format!("Mail {} in {} ({}), {}", row.mail_id, row.account, row.folder, row.arrived_at))?;
-        screen.line(&format!("  {}: {}", row.state, shown(&row.reason, 300)))?;
+        screen.print_line(&format!("Mail {} in {} ({}), {}", row.mail_id, row.account, row.folder, row.arrived_at))?;
+        screen.print_line(&format!("  {}: {}", row.state, escape_and_truncate(&row.reason, 300)))?;
         for task in &detail.tasks {
             let number = task.number.map_or_else(String::new, |number| number.to_string());
-            screen.line(&format!(
+            screen.print_line(&format!(
                 "  task {number}: {} ({}, {})",
-                shown(&task.task.objective, 120),
+                escape_and_truncate(&task.task.objective, 120),
                 task.task.priority,
                 task.task.status
             ))?;
         }
-        let Some(mail) = &detail.mail else { return screen.line("  It could not be read.") };
+        let Some(mail) = &detail.mail else { return screen.print_line("  It could not be read.") };
         let sender = if mail.authentication.verified { "verified" } else { &mail.authentication.reason };
-        screen.line(&format!(
+        screen.print_line(&format!(
             "  From     {} <{}> ({})",
-            shown(mail.from.label(), 80),
-            shown(&mail.from.addr, 80),
-            shown(sender, 100)
+            escape_and_truncate(mail.from.label(), 80),
+            escape_and_truncate(&mail.from.addr, 80),
+            escape_and_truncate(sender, 100)
         ))?;
-        screen.line(&format!("  Subject  {}", shown(&mail.subject, 200)))?;
+        screen.print_line(&format!("  Subject  {}", escape_and_truncate(&mail.subject, 200)))?;
         for attachment in &mail.attachments {
-            screen.line(&format!(
+            screen.print_line(&format!(
                 "  Attached {} ({}, {} bytes)",
-                shown(&attachment.name, 80),
-                shown(&attachment.content_type, 60),
+                escape_and_truncate(&attachment.name, 80),
+                escape_and_truncate(&attachment.content_type, 60),
                 attachment.size
             ))?;
         }
-        screen.line("")?;
-        screen.line(&crate::ingest::escape_for_display(&mail.text))
+        screen.print_line("")?;
+        screen.print_line(&crate::ingest::escape_for_display(&mail.text))
     })
 }
 
-pub(super) async fn search(app: &App, screen: Screen, text: &str, rebuild: bool, limit: usize) -> anyhow::Result<()> {
+pub(super) async fn search(app: &App, screen: Printer, text: &str, rebuild: bool, limit: usize) -> anyhow::Result<()> {
     if rebuild {
         app.rebuild_search().await?;
         if text.is_empty() {
-            return screen.answer(&serde_json::json!({ "rebuilt": true }), |screen| {
-                screen.line("The search index is built anew.")
+            return screen.print_json_or(&serde_json::json!({ "rebuilt": true }), |screen| {
+                screen.print_line("The search index is built anew.")
             });
         }
     }
     let SearchResults { found, trouble } = app.search(text, limit).await?;
-    screen.answer(&found, |screen| {
+    screen.print_json_or(&found, |screen| {
         if let Some(trouble) = &trouble {
-            screen.line(&format!("Found by words only: {}", shown(trouble, 200)))?;
+            screen.print_line(&format!("Found by words only: {}", escape_and_truncate(trouble, 200)))?;
         }
         if found.is_empty() {
-            return screen.line("Nothing found.");
+            return screen.print_line("Nothing found.");
         }
         let line = |found: &Found| {
             let because: Vec<String> = found.reasons.iter().map(ToString::to_string).collect();
@@ -169,6 +171,6 @@ pub(super) async fn search(app: &App, screen: Screen, text: &str, rebuild: bool,
                 cell(&because.join(", "), 80),
             ]
         };
-        screen.table(&["where", "what", "when", "score", "because"], found.iter().map(line).collect())
+        screen.print_table(&["where", "what", "when", "score", "because"], found.iter().map(line).collect())
     })
 }

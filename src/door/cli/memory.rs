@@ -2,24 +2,24 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{args::MemoryCommand, screen::Screen};
+use super::{args::MemoryCommand, printer::Printer};
 use crate::{app::App, memory::MemoryStatus};
 
-pub(super) async fn memory(app: &App, screen: Screen, command: Option<MemoryCommand>) -> anyhow::Result<()> {
+pub(super) async fn memory(app: &App, screen: Printer, command: Option<MemoryCommand>) -> anyhow::Result<()> {
     let status = match command {
         None | Some(MemoryCommand::Status) => app.memory_status().await?,
         Some(MemoryCommand::Rebuild) => rebuild(app, screen).await?,
     };
-    screen.answer(&status, |screen| {
+    screen.print_json_or(&status, |screen| {
         let MemoryStatus { place, embedder, dimension, .. } = &status;
-        screen.line(&format!("place     {place}"))?;
-        screen.line(&format!("embedder  {embedder}, {dimension} dimensions"))?;
-        screen.line(&format!("state     {}", sentence(&status)))
+        screen.print_line(&format!("place     {place}"))?;
+        screen.print_line(&format!("embedder  {embedder}, {dimension} dimensions"))?;
+        screen.print_line(&format!("state     {}", sentence(&status)))
     })
 }
 
-async fn rebuild(app: &App, screen: Screen) -> anyhow::Result<MemoryStatus> {
-    let bar = if screen.json { ProgressBar::hidden() } else { ProgressBar::new(0) };
+async fn rebuild(app: &App, screen: Printer) -> anyhow::Result<MemoryStatus> {
+    let bar = if screen.is_json { ProgressBar::hidden() } else { ProgressBar::new(0) };
     let style = ProgressStyle::with_template("{bar:40} {pos} of {len} documents, {elapsed}")?;
     bar.set_style(style);
     let status = app

@@ -10,11 +10,11 @@ mod hitl;
 mod mail;
 mod memory;
 mod night;
+mod printer;
 mod progress;
 mod read;
 mod run;
 mod runs;
-mod screen;
 mod tasks;
 
 use std::{io, process::ExitCode};
@@ -23,7 +23,7 @@ use clap::{CommandFactory as _, Parser as _};
 
 use self::{
     args::{Cli, Command},
-    screen::Screen,
+    printer::Printer,
 };
 use crate::{
     app::{App, BadInput, NotFound},
@@ -106,7 +106,7 @@ fn complain(error: &anyhow::Error) -> ExitCode {
 }
 
 async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
-    let screen = Screen::new(cli.json, std::env::var_os("NO_COLOR").is_some());
+    let screen = Printer::new(cli.json, std::env::var_os("NO_COLOR").is_some());
     match &cli.command {
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -139,8 +139,8 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
 }
 
 /// Shows what is due before a command, and after `once`.
-async fn with_reminders(app: &App, screen: Screen, command: Command) -> anyhow::Result<ExitCode> {
-    if screen.json {
+async fn with_reminders(app: &App, screen: Printer, command: Command) -> anyhow::Result<ExitCode> {
+    if screen.is_json {
         // A program reads this: what is due waits for a person.
         return with_app(app, screen, command).await;
     }
@@ -193,7 +193,7 @@ fn warn_of_model(app: &App, command: &Command) -> io::Result<()> {
     }
 }
 
-async fn with_app(app: &App, screen: Screen, command: Command) -> anyhow::Result<ExitCode> {
+async fn with_app(app: &App, screen: Printer, command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Run => run::run(app, screen).await?,
         Command::Once => run::once(app, screen).await?,

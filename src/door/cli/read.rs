@@ -13,14 +13,14 @@ use serde_json::json;
 
 use super::{
     FOUND,
-    screen::{Screen, cell, shown},
+    printer::{Printer, cell, escape_and_truncate},
 };
 use crate::{
     app::{App, EvalKind, PlanInput, PreviewLine, evaluate},
     model::{Mail, Reading},
 };
 
-pub(super) fn plan(app: &App, screen: Screen, eml: Option<PathBuf>, jsonl: bool) -> anyhow::Result<ExitCode> {
+pub(super) fn plan(app: &App, screen: Printer, eml: Option<PathBuf>, jsonl: bool) -> anyhow::Result<ExitCode> {
     if jsonl {
         return plan_lines(app);
     }
@@ -32,26 +32,30 @@ pub(super) fn plan(app: &App, screen: Screen, eml: Option<PathBuf>, jsonl: bool)
         raw = std::fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
     }
     let (mail, reading) = app.read_eml(&raw)?;
-    screen.answer(&json!({ "mail": mail, "reading": reading }), |screen| explain(screen, &mail, &reading))?;
+    screen.print_json_or(&json!({ "mail": mail, "reading": reading }), |screen| explain(screen, &mail, &reading))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn explain(screen: Screen, mail: &Mail, reading: &Reading) -> io::Result<()> {
-    screen.line(&format!("From     {} <{}>", shown(mail.from.label(), 80), shown(&mail.from.addr, 80)))?;
-    screen.line(&format!("Subject  {}", shown(&mail.subject, 160)))?;
-    screen.line(&format!(
+fn explain(screen: Printer, mail: &Mail, reading: &Reading) -> io::Result<()> {
+    screen.print_line(&format!(
+        "From     {} <{}>",
+        escape_and_truncate(mail.from.label(), 80),
+        escape_and_truncate(&mail.from.addr, 80)
+    ))?;
+    screen.print_line(&format!("Subject  {}", escape_and_truncate(&mail.subject, 160)))?;
+    screen.print_line(&format!(
         "Reading  {} (score {:.2}, urgency {:.2}, {})",
-        shown(&reading.reason, 300),
+        escape_and_truncate(&reading.reason, 300),
         reading.score,
         reading.urgency,
         reading.language
     ))?;
     for warning in &reading.warnings {
-        screen.line(&format!("WARNING  {}: {}", warning.kind, shown(&warning.text, 300)))?;
+        screen.print_line(&format!("WARNING  {}: {}", warning.kind, escape_and_truncate(&warning.text, 300)))?;
     }
     for task in &reading.tasks {
-        screen.line(&format!("Task     {} [{}]", shown(&task.objective, 160), task.kind))?;
-        screen.line(&format!("  because   “{}”", shown(&task.evidence, 300)))?;
+        screen.print_line(&format!("Task     {} [{}]", escape_and_truncate(&task.objective, 160), task.kind))?;
+        screen.print_line(&format!("  because   “{}”", escape_and_truncate(&task.evidence, 300)))?;
         let amount = task.amount.map(|amount| format!("{amount:.2} {}", task.currency.as_deref().unwrap_or("")));
         let fields = [
             ("person", &task.person),
@@ -61,9 +65,9 @@ fn explain(screen: Screen, mail: &Mail, reading: &Reading) -> io::Result<()> {
             ("invoice", &task.invoice_number),
         ];
         for (name, value) in fields.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
-            screen.line(&format!("  {name:<9} {}", shown(value, 120)))?;
+            screen.print_line(&format!("  {name:<9} {}", escape_and_truncate(value, 120)))?;
         }
-        screen.line(&format!("  steps     {}", task.steps.join(", ")))?;
+        screen.print_line(&format!("  steps     {}", task.steps.join(", ")))?;
     }
     Ok(())
 }
@@ -105,9 +109,9 @@ pub(super) fn eval(kind: EvalKind) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) async fn preview(app: &App, screen: Screen, place: &str, days: Option<u32>) -> anyhow::Result<()> {
+pub(super) async fn preview(app: &App, screen: Printer, place: &str, days: Option<u32>) -> anyhow::Result<()> {
     let preview = app.preview(place, days).await?;
-    screen.answer(&preview, |screen| {
+    screen.print_json_or(&preview, |screen| {
         let line = |line: &PreviewLine| {
             let warnings: String = line.warnings.iter().map(|warning| format!(" [{warning}]")).collect();
             vec![
@@ -118,8 +122,11 @@ pub(super) async fn preview(app: &App, screen: Screen, place: &str, days: Option
                 cell(&format!("{}{warnings}", line.evidence), 90),
             ]
         };
-        screen.table(&["from", "task", "priority", "deadline", "because"], preview.lines.iter().map(line).collect())?;
-        screen.line(&format!(
+        screen.print_table(
+            &["from", "task", "priority", "deadline", "because"],
+            preview.lines.iter().map(line).collect(),
+        )?;
+        screen.print_line(&format!(
             "{} mails {}: {} tasks, {} overdue, {} replies ready, {} sent; {} unreadable. Nothing was touched.",
             preview.mails,
             preview.span,
@@ -131,13 +138,13 @@ pub(super) async fn preview(app: &App, screen: Screen, place: &str, days: Option
         ))?;
         match preview.not_read {
             0 => Ok(()),
-            more => screen.line(&format!("{more} older ones were only counted; the first look reads them too.")),
+            more => screen.print_line(&format!("{more} older ones were only counted; the first look reads them too.")),
         }
     })
 }
 
-pub(super) async fn import(app: &App, screen: Screen, path: &Path, account: &str, tasks: bool) -> anyhow::Result<()> {
-    let bar = if screen.json { ProgressBar::hidden() } else { ProgressBar::new(0) };
+pub(super) async fn import(app: &App, screen: Printer, path: &Path, account: &str, tasks: bool) -> anyhow::Result<()> {
+    let bar = if screen.is_json { ProgressBar::hidden() } else { ProgressBar::new(0) };
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes}, {eta} left") {
         bar.set_style(style);
     }
@@ -149,8 +156,8 @@ pub(super) async fn import(app: &App, screen: Screen, path: &Path, account: &str
         .await?;
     bar.finish_and_clear();
     app.finish_runs().await?;
-    screen.answer(&report, |screen| {
-        screen.line(&format!(
+    screen.print_json_or(&report, |screen| {
+        screen.print_line(&format!(
             "{} mails into account {}: {} new, {} duplicates, {} unreadable; {} were read for tasks.",
             report.mails, report.account, report.new, report.duplicates, report.unreadable, report.to_work
         ))

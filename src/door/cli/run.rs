@@ -8,8 +8,9 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::{
-    due, progress,
-    screen::{Screen, cell, shown},
+    due,
+    printer::{Printer, cell, escape_and_truncate},
+    progress,
 };
 use crate::{
     app::{App, FollowedAccount, MailOutcome, PassReport, Worker, WorkerEvent, WorkerLockHeld},
@@ -20,12 +21,12 @@ use crate::{
 /// Mails in the table of a first look; more would scroll away.
 const MOST_SHOWN: usize = 60;
 
-pub(super) async fn run(app: &App, screen: Screen) -> anyhow::Result<()> {
+pub(super) async fn run(app: &App, screen: Printer) -> anyhow::Result<()> {
     let worker = app.start_worker().await?.map_err(anyhow::Error::from)?;
     let (door, mut pulses) = mpsc::unbounded_channel();
-    if !screen.json {
+    if !screen.is_json {
         for FollowedAccount { intake, location: place } in &worker.followed_accounts {
-            screen.line(&format!("Following account {} in {place}", intake.account_intake.account))?;
+            screen.print_line(&format!("Following account {} in {place}", intake.account_intake.account))?;
         }
         progress::show(worker.backfill.subscribe());
     }
@@ -46,8 +47,8 @@ pub(super) async fn run(app: &App, screen: Screen) -> anyhow::Result<()> {
     let served = daemon::run(worker, stop_signal(), door).await;
     printer.await?;
     served?;
-    if !screen.json {
-        screen.line("Stopped. Nothing is lost; run again to go on.")?;
+    if !screen.is_json {
+        screen.print_line("Stopped. Nothing is lost; run again to go on.")?;
     }
     Ok(())
 }
@@ -67,16 +68,16 @@ async fn stop_signal() {
 }
 
 /// With a daemon running, leaves a request and waits for its answer.
-pub(super) async fn once(app: &App, screen: Screen) -> anyhow::Result<()> {
+pub(super) async fn once(app: &App, screen: Printer) -> anyhow::Result<()> {
     let troubles = loop {
         match app.start_worker().await? {
             Ok(worker) => break once_here(worker, screen).await?,
             Err(WorkerLockHeld { pid }) => {
-                if !screen.json {
-                    screen.line(&format!("Another adjutant (process {pid}) is at work; asked it to look."))?;
+                if !screen.is_json {
+                    screen.print_line(&format!("Another adjutant (process {pid}) is at work; asked it to look."))?;
                 }
                 let Some(report) = app.ask("once").await? else { continue };
-                screen.answer(&report, |screen| print_answer(screen, &report))?;
+                screen.print_json_or(&report, |screen| print_answer(screen, &report))?;
                 break report.get("troubles").and_then(Value::as_array).map_or(0, Vec::len);
             }
         }
@@ -86,56 +87,56 @@ pub(super) async fn once(app: &App, screen: Screen) -> anyhow::Result<()> {
 }
 
 /// Returns how many accounts could not be taken in.
-async fn once_here(worker: Worker, screen: Screen) -> anyhow::Result<usize> {
+async fn once_here(worker: Worker, screen: Printer) -> anyhow::Result<usize> {
     let supervised = worker.engine.clone();
     let watch = tokio::spawn(async move { supervised.supervise_nodes().await });
-    if !screen.json {
+    if !screen.is_json {
         progress::show(worker.backfill.subscribe());
     }
     let report = worker.run_once().await;
     worker.stop().await;
     watch.await?;
     let report = report?;
-    screen.answer(&report, |screen| print_report(screen, &report))?;
+    screen.print_json_or(&report, |screen| print_report(screen, &report))?;
     Ok(report.troubles.len())
 }
 
-fn print_answer(screen: Screen, report: &Value) -> io::Result<()> {
+fn print_answer(screen: Printer, report: &Value) -> io::Result<()> {
     let count = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or_default();
     let troubles = report.get("troubles").and_then(Value::as_array).into_iter().flatten();
     for trouble in troubles.chain(report.get("model_note")) {
-        screen.line(&shown(trouble.as_str().unwrap_or_default(), 300))?;
+        screen.print_line(&escape_and_truncate(trouble.as_str().unwrap_or_default(), 300))?;
     }
     let (entered, duplicates, unreadable) = (count("entered"), count("duplicates"), count("unreadable"));
-    screen.line(&format!("{entered} new mails, {duplicates} duplicates, {unreadable} unreadable."))
+    screen.print_line(&format!("{entered} new mails, {duplicates} duplicates, {unreadable} unreadable."))
 }
 
-fn print_event(screen: Screen, zone: Tz, pulse: &WorkerEvent) -> io::Result<()> {
-    if screen.json {
-        return screen.line(&event_json(pulse).to_string());
+fn print_event(screen: Printer, zone: Tz, pulse: &WorkerEvent) -> io::Result<()> {
+    if screen.is_json {
+        return screen.print_line(&event_json(pulse).to_string());
     }
     match pulse {
         WorkerEvent::Started(report) => {
             print_report(screen, report)?;
-            screen.line("Waiting for mail. Ctrl-C stops.")
+            screen.print_line("Waiting for mail. Ctrl-C stops.")
         }
         WorkerEvent::MailSettled(outcome) => rows(screen, outcome).into_iter().try_for_each(|row| {
             let texts: Vec<String> = row.iter().map(Cell::content).filter(|text| !text.is_empty()).collect();
-            screen.line(&texts.join("  ·  "))
+            screen.print_line(&texts.join("  ·  "))
         }),
-        WorkerEvent::ReminderDue(reminder) => screen.line(&due::line("Reminder", reminder, zone)),
+        WorkerEvent::ReminderDue(reminder) => screen.print_line(&due::line("Reminder", reminder, zone)),
         WorkerEvent::ItemExpiring(item) => {
             let until = item.expires_at.map_or_else(String::new, |at| format!(" at {at}"));
-            screen.line(&format!("Soon void{until}: {} (adjutant hitl)", shown(&item.title, 200)))
+            screen.print_line(&format!("Soon void{until}: {} (adjutant hitl)", escape_and_truncate(&item.title, 200)))
         }
-        WorkerEvent::RulesBroken(problem) => screen.line(problem),
+        WorkerEvent::RulesBroken(problem) => screen.print_line(problem),
         WorkerEvent::NightlyDone(report) => super::night::print_report(screen, report),
         WorkerEvent::RulesChanged { version, reranked } => {
-            screen.line(&format!("New rules ({version}): {reranked} tasks changed their level."))
+            screen.print_line(&format!("New rules ({version}): {reranked} tasks changed their level."))
         }
-        WorkerEvent::MemoryAvailability(said) => screen.line(&format!("Memory: {said}")),
-        WorkerEvent::ModelUnavailable(note) => screen.line(&shown(note, 300)),
-        WorkerEvent::PollFailed { account, problem } => screen.line(&format!("Account {account}: {problem}")),
+        WorkerEvent::MemoryAvailability(said) => screen.print_line(&format!("Memory: {said}")),
+        WorkerEvent::ModelUnavailable(note) => screen.print_line(&escape_and_truncate(note, 300)),
+        WorkerEvent::PollFailed { account, problem } => screen.print_line(&format!("Account {account}: {problem}")),
     }
 }
 
@@ -159,24 +160,24 @@ fn event_json(pulse: &WorkerEvent) -> Value {
     }
 }
 
-fn print_report(screen: Screen, report: &PassReport) -> io::Result<()> {
-    report.troubles.iter().chain(&report.model_note).try_for_each(|trouble| screen.line(trouble))?;
-    report.memory.iter().try_for_each(|said| screen.line(&format!("Memory: {said}")))?;
+fn print_report(screen: Printer, report: &PassReport) -> io::Result<()> {
+    report.troubles.iter().chain(&report.model_note).try_for_each(|trouble| screen.print_line(trouble))?;
+    report.memory.iter().try_for_each(|said| screen.print_line(&format!("Memory: {said}")))?;
     if report.outcomes.is_empty() {
-        screen.line("No new mail.")?;
+        screen.print_line("No new mail.")?;
     } else {
         let earlier = report.outcomes.len().saturating_sub(MOST_SHOWN);
         let table = report.outcomes.iter().skip(earlier).flat_map(|outcome| rows(screen, outcome)).collect();
-        screen.table(&["mail", "from", "subject", "became", "priority", "by rule", "next step"], table)?;
+        screen.print_table(&["mail", "from", "subject", "became", "priority", "by rule", "next step"], table)?;
     }
-    screen.line(&format!(
+    screen.print_line(&format!(
         "{} mails: {} tasks, {} duplicates, {} unreadable. {} waiting for you (adjutant hitl list).",
         report.entered, report.tasks, report.duplicates, report.unreadable, report.waiting_for_you
     ))
 }
 
 /// One line per task, or one that says why there is none.
-fn rows(screen: Screen, outcome: &MailOutcome) -> Vec<Vec<Cell>> {
+fn rows(screen: Printer, outcome: &MailOutcome) -> Vec<Vec<Cell>> {
     let head = [Cell::new(outcome.mail_id), cell(&outcome.from, 26), cell(&outcome.subject, 30)];
     if outcome.tasks.is_empty() {
         let became = format!("{}: {}", outcome.state.as_str().replace('_', " "), outcome.reason);

@@ -8,16 +8,16 @@ use super::{
     FOUND,
     args::RunsCommand,
     hitl::waits_words,
-    screen::{Screen, cell, shown},
+    printer::{Printer, cell, escape_and_truncate},
 };
 use crate::{app::App, store::value::RunRow};
 
-pub(super) async fn runs(app: &App, screen: Screen, command: Option<RunsCommand>) -> anyhow::Result<ExitCode> {
+pub(super) async fn runs(app: &App, screen: Printer, command: Option<RunsCommand>) -> anyhow::Result<ExitCode> {
     match command.unwrap_or(RunsCommand::List { status: None, limit: 50 }) {
         RunsCommand::List { status, limit } => {
             let rows = app.list_runs(status, limit).await?;
-            screen.answer(&rows, |screen| {
-                screen.table(
+            screen.print_json_or(&rows, |screen| {
+                screen.print_table(
                     &["run", "kind", "about", "status", "node", "steps", "reason"],
                     rows.iter().map(|row| line(app, row)).collect(),
                 )
@@ -51,13 +51,16 @@ fn line(app: &App, row: &RunRow) -> Vec<Cell> {
     ]
 }
 
-async fn show(app: &App, screen: Screen, run: &str) -> anyhow::Result<()> {
+async fn show(app: &App, screen: Printer, run: &str) -> anyhow::Result<()> {
     let detail = app.run_detail(run).await?;
-    screen.answer(&detail, |screen| {
-        screen.table(&["run", "kind", "about", "status", "node", "steps", "reason"], vec![line(app, &detail.row)])?;
+    screen.print_json_or(&detail, |screen| {
+        screen.print_table(
+            &["run", "kind", "about", "status", "node", "steps", "reason"],
+            vec![line(app, &detail.row)],
+        )?;
         for checkpoint in &detail.checkpoints {
             let next = checkpoint.next.map_or_else(|| "end".to_owned(), |node| node.to_string());
-            screen.line(&format!(
+            screen.print_line(&format!(
                 "{:>3} {} {} → {next} ({})",
                 checkpoint.seq,
                 checkpoint.entered_at,
@@ -66,16 +69,16 @@ async fn show(app: &App, screen: Screen, run: &str) -> anyhow::Result<()> {
             ))?;
             for change in &checkpoint.changes {
                 let text = serde_json::to_string(change).unwrap_or_default();
-                screen.line(&format!("      {}", shown(&text, 160)))?;
+                screen.print_line(&format!("      {}", escape_and_truncate(&text, 160)))?;
             }
         }
         for asked in &detail.model_calls {
             let call = &asked.call;
-            screen.line(&format!(
+            screen.print_line(&format!(
                 "{:>3} asked {} {} for {}: prompt {} {}, guidelines {}, {} tokens, {} ms: {}",
                 asked.seq,
                 call.provider,
-                shown(&call.model, 40),
+                escape_and_truncate(&call.model, 40),
                 asked.node,
                 call.prompt,
                 call.version,
@@ -89,16 +92,23 @@ async fn show(app: &App, screen: Screen, run: &str) -> anyhow::Result<()> {
     })
 }
 
-async fn replay(app: &App, screen: Screen, run: &str) -> anyhow::Result<ExitCode> {
+async fn replay(app: &App, screen: Printer, run: &str) -> anyhow::Result<ExitCode> {
     let replay = app.replay(run).await?;
-    screen.answer(&replay, |screen| {
+    screen.print_json_or(&replay, |screen| {
         for checkpoint in &replay.checkpoints {
-            let verdict =
-                if checkpoint.identical { "identical".to_owned() } else { shown(&checkpoint.difference, 400) };
-            screen.line(&format!("{:>3} {}: {verdict}", checkpoint.seq, checkpoint.node))?;
+            let verdict = if checkpoint.identical {
+                "identical".to_owned()
+            } else {
+                escape_and_truncate(&checkpoint.difference, 400)
+            };
+            screen.print_line(&format!("{:>3} {}: {verdict}", checkpoint.seq, checkpoint.node))?;
         }
         let verdict = if replay.identical { "identical" } else { "NOT identical" };
-        screen.line(&format!("{} checkpoints, {verdict}, {} calls made", replay.checkpoints.len(), replay.calls_made))
+        screen.print_line(&format!(
+            "{} checkpoints, {verdict}, {} calls made",
+            replay.checkpoints.len(),
+            replay.calls_made
+        ))
     })?;
     Ok(if replay.identical { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
 }

@@ -7,7 +7,7 @@ use comfy_table::Cell;
 use super::{
     args::TasksCommand,
     hitl::{effect_words, waits_words},
-    screen::{Screen, cell, shown},
+    printer::{Printer, cell, escape_and_truncate},
 };
 use crate::{
     app::{App, NewTask, TaskDetail, next_step},
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-pub(super) async fn tasks(app: &App, screen: Screen, command: Option<TasksCommand>) -> anyhow::Result<()> {
+pub(super) async fn tasks(app: &App, screen: Printer, command: Option<TasksCommand>) -> anyhow::Result<()> {
     let command = command.unwrap_or(TasksCommand::List { all: false, limit: 100 });
     match command {
         TasksCommand::List { all, limit } => list(app, screen, all, limit).await,
@@ -79,11 +79,11 @@ fn deadline_wish(app: &App, text: &str) -> anyhow::Result<TaskEditKind> {
     Ok(TaskEditKind::Deadline(Some(text), Some(at)))
 }
 
-async fn list(app: &App, screen: Screen, all: bool, limit: usize) -> anyhow::Result<()> {
+async fn list(app: &App, screen: Printer, all: bool, limit: usize) -> anyhow::Result<()> {
     let rows = app.list_tasks(all, limit).await?;
-    screen.answer(&rows, |screen| {
+    screen.print_json_or(&rows, |screen| {
         if rows.is_empty() {
-            return screen.line("You're all caught up!");
+            return screen.print_line("You're all caught up!");
         }
         let line = |row: &TaskRow| {
             vec![
@@ -96,7 +96,7 @@ async fn list(app: &App, screen: Screen, all: bool, limit: usize) -> anyhow::Res
                 cell(&next_step(row), 30),
             ]
         };
-        screen.table(
+        screen.print_table(
             &["task", "priority", "status", "objective", "person", "deadline", "next step"],
             rows.iter().map(line).collect(),
         )
@@ -104,15 +104,23 @@ async fn list(app: &App, screen: Screen, all: bool, limit: usize) -> anyhow::Res
     Ok(())
 }
 
-fn show(app: &App, screen: Screen, detail: &TaskDetail) -> anyhow::Result<()> {
-    screen.answer(detail, |screen| {
+fn show(app: &App, screen: Printer, detail: &TaskDetail) -> anyhow::Result<()> {
+    screen.print_json_or(detail, |screen| {
         let row = &detail.row;
         let task = &row.task;
         let number = row.number.map_or_else(String::new, |number| format!("Task {number}: "));
-        screen.line(&format!("{number}{}", shown(&task.objective, 200)))?;
-        screen.line(&format!("  {} · {} by {} · next: {}", task.status, task.priority, row.rule, next_step(row)))?;
+        screen.print_line(&format!("{number}{}", escape_and_truncate(&task.objective, 200)))?;
+        screen.print_line(&format!(
+            "  {} · {} by {} · next: {}",
+            task.status,
+            task.priority,
+            row.rule,
+            next_step(row)
+        ))?;
         let field = |name: &str, value: Option<&str>| match value {
-            Some(value) if !value.is_empty() => screen.line(&format!("  {name:<10} {}", shown(value, 300))),
+            Some(value) if !value.is_empty() => {
+                screen.print_line(&format!("  {name:<10} {}", escape_and_truncate(value, 300)))
+            }
             _ => Ok(()),
         };
         field("id", Some(&task.task_id.to_string()))?;
@@ -129,13 +137,13 @@ fn show(app: &App, screen: Screen, detail: &TaskDetail) -> anyhow::Result<()> {
                 field("WARNING", warning.get("text").and_then(|text| text.as_str()))?;
             }
         }
-        screen.line("  Steps")?;
+        screen.print_line("  Steps")?;
         for subtask in &task.subtasks {
-            screen.line(&format!("    [{}] {}", if subtask.done { "x" } else { " " }, subtask.step))?;
+            screen.print_line(&format!("    [{}] {}", if subtask.done { "x" } else { " " }, subtask.step))?;
         }
         let (now, zone) = (app.clock.now(), app.config.me.time_zone);
         for effect in &detail.effects {
-            screen.line(&format!(
+            screen.print_line(&format!(
                 "  Effect {} {}: {}",
                 effect.action.tool,
                 effect.class,
@@ -143,34 +151,37 @@ fn show(app: &App, screen: Screen, detail: &TaskDetail) -> anyhow::Result<()> {
             ))?;
         }
         for waits in detail.waits.iter().filter_map(|run| waits_words(run, now, zone)) {
-            screen.line(&format!("  It {waits}"))?;
+            screen.print_line(&format!("  It {waits}"))?;
         }
-        screen.line("  History")?;
+        screen.print_line("  History")?;
         for entry in &detail.history {
             let from = if entry.from.is_empty() { "—" } else { &entry.from };
-            screen.line(&format!(
+            screen.print_line(&format!(
                 "    {} {}: {} → {} by {} ({})",
                 entry.at,
                 entry.field,
-                shown(from, 60),
-                shown(&entry.to, 60),
+                escape_and_truncate(from, 60),
+                escape_and_truncate(&entry.to, 60),
                 entry.who,
-                shown(&entry.why, 100)
+                escape_and_truncate(&entry.why, 100)
             ))?;
         }
         Ok(())
     })
 }
 
-fn follow_ups(screen: Screen, mails: &[FollowUp]) -> std::io::Result<()> {
+fn follow_ups(screen: Printer, mails: &[FollowUp]) -> std::io::Result<()> {
     mails.iter().try_for_each(|mail| {
         let FollowUp { mail_id, sender, subject, reason, at } = mail;
-        let (sender, subject) = (shown(sender, 60), shown(subject, 80));
-        screen.line(&format!("  Follow-up  mail {mail_id} {subject} from {sender}, {at}: {}", shown(reason, 120)))
+        let (sender, subject) = (escape_and_truncate(sender, 60), escape_and_truncate(subject, 80));
+        screen.print_line(&format!(
+            "  Follow-up  mail {mail_id} {subject} from {sender}, {at}: {}",
+            escape_and_truncate(reason, 120)
+        ))
     })
 }
 
-fn changed(screen: Screen, row: &TaskRow, verb: &str) -> anyhow::Result<()> {
+fn changed(screen: Printer, row: &TaskRow, verb: &str) -> anyhow::Result<()> {
     changed_and_taught(screen, row, verb, None)
 }
 
@@ -183,20 +194,20 @@ struct Changed<'a> {
     teaches: Option<&'a str>,
 }
 
-fn changed_and_taught(screen: Screen, row: &TaskRow, verb: &str, teaches: Option<String>) -> anyhow::Result<()> {
-    screen.answer(&Changed { row, teaches: teaches.as_deref() }, |screen| {
+fn changed_and_taught(screen: Printer, row: &TaskRow, verb: &str, teaches: Option<String>) -> anyhow::Result<()> {
+    screen.print_json_or(&Changed { row, teaches: teaches.as_deref() }, |screen| {
         let number = row.number.map_or_else(|| row.task.task_id.to_string(), |number| number.to_string());
-        screen.line(&format!(
+        screen.print_line(&format!(
             "Task {number} {verb}: {} ({}, {})",
-            shown(&row.task.objective, 120),
+            escape_and_truncate(&row.task.objective, 120),
             row.task.status,
             row.task.priority
         ))?;
-        teaches.iter().try_for_each(|words| screen.line(&shown(words, 300)))
+        teaches.iter().try_for_each(|words| screen.print_line(&escape_and_truncate(words, 300)))
     })
 }
 
-async fn invoices(app: &App, screen: Screen, csv: bool) -> anyhow::Result<()> {
+async fn invoices(app: &App, screen: Printer, csv: bool) -> anyhow::Result<()> {
     let rows = app.invoices().await?;
     if csv {
         let mut out = std::io::stdout().lock();
@@ -211,13 +222,13 @@ async fn invoices(app: &App, screen: Screen, csv: bool) -> anyhow::Result<()> {
         }
         return Ok(());
     }
-    screen.answer(&rows, |screen| {
+    screen.print_json_or(&rows, |screen| {
         let line = |row: &crate::store::value::InvoiceRow| {
             let amount = row.amount.map_or_else(String::new, |amount| format!("{amount:.2}"));
             let text = |value: &Option<String>| cell(value.as_deref().unwrap_or(""), 40);
             vec![cell(&row.payee, 40), Cell::new(amount), text(&row.currency), text(&row.due), text(&row.number)]
         };
-        screen.table(&["payee", "amount", "currency", "due", "number"], rows.iter().map(line).collect())
+        screen.print_table(&["payee", "amount", "currency", "due", "number"], rows.iter().map(line).collect())
     })
 }
 
@@ -246,25 +257,25 @@ fn in_quotes(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
-pub(super) async fn why(app: &App, screen: Screen, task: &str) -> anyhow::Result<()> {
+pub(super) async fn why(app: &App, screen: Printer, task: &str) -> anyhow::Result<()> {
     let why = app.why(task).await?;
-    screen.answer(&why, |screen| {
+    screen.print_json_or(&why, |screen| {
         let number = why.task.number.map_or_else(String::new, |number| format!(" {number}"));
-        screen.line(&format!("Task{number}: {}", shown(&why.task.task.objective, 200)))?;
+        screen.print_line(&format!("Task{number}: {}", escape_and_truncate(&why.task.task.objective, 200)))?;
         if why.set_by_hand {
-            screen.line(&format!(
+            screen.print_line(&format!(
                 "Its priority is {}, set by hand: that stands. The rules alone would say:",
                 why.level
             ))?;
         }
         if let Some(problem) = &why.rules_broken {
-            screen.line(problem)?;
+            screen.print_line(problem)?;
         }
         if let Some(sender) = &why.sender {
-            screen.line(&shown(sender, 300))?;
+            screen.print_line(&escape_and_truncate(sender, 300))?;
         }
         follow_ups(screen, &why.follow_ups)?;
-        screen.line(&why.trace.to_string())
+        screen.print_line(&why.trace.to_string())
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{super::screen::Screen, print, terminal::Terminal, words::headline};
+use super::{super::printer::Printer, print, terminal::Terminal, words::headline};
 use crate::app::{App, ItemDetail, is_approvable};
 
 /// The only answer that approves a batch.
@@ -12,12 +12,12 @@ pub(super) const YES: &str = "yes";
 pub(super) fn choose<'a>(
     app: &App,
     terminal: &Terminal,
-    screen: Screen,
+    screen: Printer,
     details: &'a [ItemDetail],
 ) -> io::Result<Vec<&'a ItemDetail>> {
-    screen.line("")?;
+    screen.print_line("")?;
     for detail in details {
-        screen.line(&format!("{:>3}  {}", detail.item.number, line(detail)))?;
+        screen.print_line(&format!("{:>3}  {}", detail.item.number, line(detail)))?;
     }
     let there: Vec<i64> = details.iter().map(|detail| detail.item.number).collect();
     let chosen = loop {
@@ -25,7 +25,7 @@ pub(super) fn choose<'a>(
         match numbers(&typed, &there) {
             Ok(numbers) if numbers.is_empty() => return Ok(Vec::new()),
             Ok(numbers) => break numbers,
-            Err(why) => screen.line(&why)?,
+            Err(why) => screen.print_line(&why)?,
         }
     };
     let chosen = details.iter().filter(|detail| chosen.contains(&detail.item.number) && obstacle(detail).is_none());
@@ -38,12 +38,12 @@ pub(super) fn choose<'a>(
     Ok(if answer.as_deref() == Some(YES) { chosen } else { Vec::new() })
 }
 
-fn preview(app: &App, screen: Screen, chosen: &[&ItemDetail]) -> io::Result<()> {
-    screen.line("")?;
+fn preview(app: &App, screen: Printer, chosen: &[&ItemDetail]) -> io::Result<()> {
+    screen.print_line("")?;
     chosen.iter().try_for_each(|detail| print(app, screen, detail))?;
-    screen.line("")?;
-    screen.line("To be approved:")?;
-    chosen.iter().try_for_each(|detail| screen.line(&format!("{:>5}  {}", detail.item.number, line(detail))))
+    screen.print_line("")?;
+    screen.print_line("To be approved:")?;
+    chosen.iter().try_for_each(|detail| screen.print_line(&format!("{:>5}  {}", detail.item.number, line(detail))))
 }
 
 pub(super) fn how_many(count: usize) -> String {

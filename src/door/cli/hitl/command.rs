@@ -8,7 +8,7 @@ use comfy_table::Cell;
 use super::{
     super::{
         Usage,
-        screen::{Screen, cell},
+        printer::{Printer, cell},
     },
     PAUSED, batch, editor, print, show,
     terminal::is_somebody_there,
@@ -27,7 +27,7 @@ use crate::{
 /// of each. Of several, all that can be are approved; the others are named, and the command fails.
 pub(super) async fn approve(
     app: &App,
-    screen: Screen,
+    screen: Printer,
     items: &[String],
     sha256: &[String],
     yes: bool,
@@ -40,12 +40,12 @@ pub(super) async fn approve(
         }
     }
     if sha256.is_empty() {
-        if yes || screen.json || !is_somebody_there() {
+        if yes || screen.is_json || !is_somebody_there() {
             let words = "name what you saw with --sha256, the action_sha256 of each item (`adjutant hitl show NR --json`); or approve at a terminal, where it is shown";
             return Err(Usage(words.into()).into());
         }
         if !is_confirmed(app, screen, &details)? {
-            return Ok(screen.line("Nothing was approved.")?);
+            return Ok(screen.print_line("Nothing was approved.")?);
         }
     } else {
         must_be_seen(&details, sha256)?;
@@ -89,12 +89,12 @@ fn must_be_seen(details: &[ItemDetail], sha256: &[String]) -> anyhow::Result<()>
 }
 
 /// Shows all of it, and asks. What is approved then is what was shown here.
-fn is_confirmed(app: &App, screen: Screen, details: &[ItemDetail]) -> anyhow::Result<bool> {
+fn is_confirmed(app: &App, screen: Printer, details: &[ItemDetail]) -> anyhow::Result<bool> {
     for detail in details {
         print(app, screen, detail)?;
-        screen.line("")?;
+        screen.print_line("")?;
     }
-    screen.line(&format!("Type {} to approve {}:", batch::YES, batch::how_many(details.len())))?;
+    screen.print_line(&format!("Type {} to approve {}:", batch::YES, batch::how_many(details.len())))?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
     Ok(answer.trim() == batch::YES)
@@ -102,7 +102,7 @@ fn is_confirmed(app: &App, screen: Screen, details: &[ItemDetail]) -> anyhow::Re
 
 pub(super) async fn decide(
     app: &App,
-    screen: Screen,
+    screen: Printer,
     item: &str,
     verdict: Verdict,
     reason: &str,
@@ -119,7 +119,7 @@ fn came_to_nothing(detail: &ItemDetail) -> Option<anyhow::Error> {
 }
 
 /// Returns the items as they are after whoever works has come to them.
-async fn report(app: &App, screen: Screen, ids: &[ItemId], verdict: Verdict) -> anyhow::Result<Vec<ItemDetail>> {
+async fn report(app: &App, screen: Printer, ids: &[ItemId], verdict: Verdict) -> anyhow::Result<Vec<ItemDetail>> {
     let alone = app.try_finish_runs().await?;
     // It is decided, whether or not a busy daemon has come to it yet.
     if !alone && let Err(error) = app.finish_runs().await {
@@ -132,12 +132,12 @@ async fn report(app: &App, screen: Screen, ids: &[ItemId], verdict: Verdict) -> 
     let paused = app.is_paused().await?;
     let corrects = |row: &CorrectionRow| matches!(row.kind, CorrectionKind::Reject | CorrectionKind::Respond);
     let teaches = if verdict == Verdict::Approve { None } else { app.log_and_explain_correction(corrects).await? };
-    screen.answer(&details, |screen| {
+    screen.print_json_or(&details, |screen| {
         if paused {
-            screen.line(PAUSED)?;
+            screen.print_line(PAUSED)?;
         }
-        details.iter().try_for_each(|detail| screen.line(&came_of(app, detail, verdict, alone)))?;
-        teaches.iter().try_for_each(|words| screen.line(words))
+        details.iter().try_for_each(|detail| screen.print_line(&came_of(app, detail, verdict, alone)))?;
+        teaches.iter().try_for_each(|words| screen.print_line(words))
     })?;
     Ok(details)
 }
@@ -155,7 +155,7 @@ fn came_of(app: &App, detail: &ItemDetail, verdict: Verdict, alone: bool) -> Str
 
 pub(super) async fn edit(
     app: &App,
-    screen: Screen,
+    screen: Printer,
     item: &str,
     subject: Option<String>,
     text: Option<String>,
@@ -167,7 +167,7 @@ pub(super) async fn edit(
     let (subject, text) = match (subject, text.as_deref()) {
         (None, None) if is_somebody_there() => match editor::edited(app, id, message)? {
             Some(edited) => edited,
-            None => return screen.answer(&detail, |screen| screen.line("Nothing was changed.")),
+            None => return screen.print_json_or(&detail, |screen| screen.print_line("Nothing was changed.")),
         },
         (None, None) => return Err(Usage("without a terminal, give --subject or --text".into()).into()),
         (subject, text) => {
@@ -188,22 +188,22 @@ pub(super) async fn edit(
     show(app, screen, &app.item_detail(&new.to_string()).await?)
 }
 
-pub(super) async fn snooze(app: &App, screen: Screen, item: &str, until: &str) -> anyhow::Result<()> {
+pub(super) async fn snooze(app: &App, screen: Printer, item: &str, until: &str) -> anyhow::Result<()> {
     let id = app.find_item_id(item).await?;
     let until = if until == "none" { None } else { Some(app.parse_future_time(until)?) };
     app.snooze_item(id, until).await?;
     let detail = app.item_detail(&id.to_string()).await?;
     let zone = app.config.me.time_zone;
-    screen.answer(&detail.item, |screen| {
-        let Some(until) = until else { return screen.line("It is shown again.") };
+    screen.print_json_or(&detail.item, |screen| {
+        let Some(until) = until else { return screen.print_line("It is shown again.") };
         let void =
             detail.item.expires_at.map_or_else(String::new, |at| format!(" It is void at {}.", moment(at, zone)));
-        screen.line(&format!("Hidden until {}.{void}", moment(until, zone)))
+        screen.print_line(&format!("Hidden until {}.{void}", moment(until, zone)))
     })
 }
 
 /// An item whose grace still runs, or an effect of the journal.
-pub(super) async fn undo(app: &App, screen: Screen, reference: &str) -> anyhow::Result<()> {
+pub(super) async fn undo(app: &App, screen: Printer, reference: &str) -> anyhow::Result<()> {
     let told = if let Ok(id) = app.find_item_id(reference).await
         && app.item_detail(&id.to_string()).await.is_ok()
     {
@@ -217,14 +217,14 @@ pub(super) async fn undo(app: &App, screen: Screen, reference: &str) -> anyhow::
         })?;
         app.undo_effect(action).await?
     };
-    screen.answer(&serde_json::json!({ "undone": told }), |screen| screen.line(&told))
+    screen.print_json_or(&serde_json::json!({ "undone": told }), |screen| screen.print_line(&told))
 }
 
-pub(super) async fn journal(app: &App, screen: Screen, limit: usize) -> anyhow::Result<()> {
+pub(super) async fn journal(app: &App, screen: Printer, limit: usize) -> anyhow::Result<()> {
     let rows = app.list_undoable_effects(limit).await?;
-    screen.answer(&rows, |screen| {
+    screen.print_json_or(&rows, |screen| {
         if rows.is_empty() {
-            return screen.line("There is nothing to take back.");
+            return screen.print_line("There is nothing to take back.");
         }
         let line = |entry: &crate::store::JournalRow| {
             vec![
@@ -234,7 +234,7 @@ pub(super) async fn journal(app: &App, screen: Screen, limit: usize) -> anyhow::
                 Cell::new(entry.row.action.action_id),
             ]
         };
-        screen.table(&["when", "what", "result", "effect"], rows.iter().map(line).collect())?;
-        screen.line("adjutant hitl undo EFFECT")
+        screen.print_table(&["when", "what", "result", "effect"], rows.iter().map(line).collect())?;
+        screen.print_line("adjutant hitl undo EFFECT")
     })
 }

@@ -14,7 +14,7 @@ pub(super) use self::words::{effect_words, moment, waits_words};
 use self::{desk::Desk, words::clock};
 use super::{
     args::HitlCommand,
-    screen::{Screen, cell, shown},
+    printer::{Printer, cell, escape_and_truncate},
 };
 use crate::{
     app::{App, ItemDetail},
@@ -27,9 +27,9 @@ const LONGEST_WAIT_SECONDS: i64 = 60;
 
 const PAUSED: &str = "Effects are paused: nothing leaves until `adjutant resume`.";
 
-pub(super) async fn hitl(app: &App, screen: Screen, command: Option<HitlCommand>) -> anyhow::Result<()> {
+pub(super) async fn hitl(app: &App, screen: Printer, command: Option<HitlCommand>) -> anyhow::Result<()> {
     let Some(command) = command else {
-        let desk = !screen.json && terminal::is_somebody_there();
+        let desk = !screen.is_json && terminal::is_somebody_there();
         return if desk { sit(app, screen).await } else { list(app, screen, false).await };
     };
     match command {
@@ -54,7 +54,7 @@ pub(super) async fn hitl(app: &App, screen: Screen, command: Option<HitlCommand>
     }
 }
 
-async fn list(app: &App, screen: Screen, all: bool) -> anyhow::Result<()> {
+async fn list(app: &App, screen: Printer, all: bool) -> anyhow::Result<()> {
     let items = if all { app.list_open_items().await? } else { app.items().await? };
     let waits = app.list_deferred_runs().await?;
     let paused = app.is_paused().await?;
@@ -65,12 +65,12 @@ async fn list(app: &App, screen: Screen, all: bool) -> anyhow::Result<()> {
     }
     let zone = app.config.me.time_zone;
     let now = app.clock.now();
-    screen.answer(&items, |screen| {
+    screen.print_json_or(&items, |screen| {
         if paused {
-            screen.line(PAUSED)?;
+            screen.print_line(PAUSED)?;
         }
         if items.is_empty() {
-            screen.line("Nothing waits for you.")?;
+            screen.print_line("Nothing waits for you.")?;
         } else {
             let line = |(item, what): (&ItemRow, &String)| {
                 let hidden = item.snooze_until.filter(|until| *until > now);
@@ -79,17 +79,17 @@ async fn list(app: &App, screen: Screen, all: bool) -> anyhow::Result<()> {
                 vec![
                     Cell::new(item.number),
                     Cell::new(item.kind.as_str().replace('_', " ")),
-                    Cell::new(shown(what, 120) + &hidden),
+                    Cell::new(escape_and_truncate(what, 120) + &hidden),
                     Cell::new(item.expires_at.map_or_else(String::new, |at| moment(at, zone))),
                     Cell::new(item.item_id),
                 ]
             };
             let rows = items.iter().zip(&whats).map(line).collect();
-            screen.table(&["nr", "kind", "what", "void at", "item"], rows)?;
-            screen.line("adjutant hitl show|approve|edit|reject|respond|snooze|retry|skip|cancel NR")?;
+            screen.print_table(&["nr", "kind", "what", "void at", "item"], rows)?;
+            screen.print_line("adjutant hitl show|approve|edit|reject|respond|snooze|retry|skip|cancel NR")?;
         }
         if left_behind > 0 && !paused {
-            screen.line(&format!(
+            screen.print_line(&format!(
                 "{left_behind} steps are due and no daemon runs: `adjutant run` or `adjutant once` goes on with them."
             ))?;
         }
@@ -98,32 +98,32 @@ async fn list(app: &App, screen: Screen, all: bool) -> anyhow::Result<()> {
 }
 
 /// What nobody is asked about, but does not go on either.
-fn waiting(screen: Screen, app: &App, waits: &[RunRow]) -> std::io::Result<()> {
+fn waiting(screen: Printer, app: &App, waits: &[RunRow]) -> std::io::Result<()> {
     if waits.is_empty() {
         return Ok(());
     }
-    screen.line("")?;
+    screen.print_line("")?;
     let line = |run: &RunRow| {
         let about = run.task_id.map_or_else(|| run.run_id.to_string(), |id| id.to_string());
         let until = run.wait_until.map_or_else(String::new, |at| clock(at, app.config.me.time_zone));
         vec![cell(&run.waits_for, 90), Cell::new(until), Cell::new(about)]
     };
-    screen.table(&["set aside", "goes on at", "task"], waits.iter().map(line).collect())
+    screen.print_table(&["set aside", "goes on at", "task"], waits.iter().map(line).collect())
 }
 
-fn show(app: &App, screen: Screen, detail: &ItemDetail) -> anyhow::Result<()> {
-    screen.answer(detail, |screen| print(app, screen, detail))
+fn show(app: &App, screen: Printer, detail: &ItemDetail) -> anyhow::Result<()> {
+    screen.print_json_or(detail, |screen| print(app, screen, detail))
 }
 
 /// The whole page, as the desk shows it.
-fn print(app: &App, screen: Screen, detail: &ItemDetail) -> std::io::Result<()> {
-    screen.line(&page::title(app, detail))?;
+fn print(app: &App, screen: Printer, detail: &ItemDetail) -> std::io::Result<()> {
+    screen.print_line(&page::title(app, detail))?;
     let lines = page::page(app, detail).into_iter().chain(page::details(detail));
-    lines.into_iter().try_for_each(|line| screen.line(&line.text))
+    lines.into_iter().try_for_each(|line| screen.print_line(&line.text))
 }
 
 /// Decides with keys, and says at the end what came of it.
-async fn sit(app: &App, screen: Screen) -> anyhow::Result<()> {
+async fn sit(app: &App, screen: Printer) -> anyhow::Result<()> {
     if app.items().await?.is_empty() {
         return list(app, screen, false).await;
     }
@@ -132,16 +132,20 @@ async fn sit(app: &App, screen: Screen) -> anyhow::Result<()> {
     see_off(app, screen, &ids).await?;
     for id in ids {
         let detail = app.item_detail(&id.to_string()).await?;
-        screen.line(&desk::told(&detail, app.config.me.time_zone))?;
+        screen.print_line(&desk::told(&detail, app.config.me.time_zone))?;
     }
     let left = app.items().await?.len();
     screen
-        .line(&if left == 0 { "Nothing waits for you.".to_owned() } else { format!("{left} still wait for you.") })
+        .print_line(&if left == 0 {
+            "Nothing waits for you.".to_owned()
+        } else {
+            format!("{left} still wait for you.")
+        })
         .map_err(Into::into)
 }
 
 /// Without a daemon nobody else lets go what was approved here.
-async fn see_off(app: &App, screen: Screen, ids: &[ItemId]) -> anyhow::Result<()> {
+async fn see_off(app: &App, screen: Printer, ids: &[ItemId]) -> anyhow::Result<()> {
     let mut until = None;
     for id in ids {
         let row = app.item_detail(&id.to_string()).await?.action;
@@ -149,17 +153,18 @@ async fn see_off(app: &App, screen: Screen, ids: &[ItemId]) -> anyhow::Result<()
     }
     let Some(until) = until else { return Ok(()) };
     if app.is_paused().await? {
-        return Ok(screen.line(PAUSED)?);
+        return Ok(screen.print_line(PAUSED)?);
     }
     if !app.try_finish_runs().await? {
         return Ok(());
     }
     let at = clock(until, app.config.me.time_zone);
     if until > app.clock.now().plus(chrono::Duration::seconds(LONGEST_WAIT_SECONDS)) {
-        return Ok(screen.line(&format!("No daemon runs: after {at}, `adjutant run` or `once` lets it go."))?);
+        return Ok(screen.print_line(&format!("No daemon runs: after {at}, `adjutant run` or `once` lets it go."))?);
     }
-    screen
-        .line(&format!("No daemon runs, so this waits for the grace until {at}; Ctrl-C leaves it to the next run."))?;
+    screen.print_line(&format!(
+        "No daemon runs, so this waits for the grace until {at}; Ctrl-C leaves it to the next run."
+    ))?;
     let passed = async {
         while app.clock.now() < until {
             tokio::time::sleep(std::time::Duration::from_millis(100)).await;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::{
-    super::screen::shown,
+    super::printer::escape_and_truncate,
     words::{effect_words, kind_words, marks, moment, void_words},
 };
 use crate::{
@@ -69,13 +69,13 @@ pub(super) fn page(app: &App, detail: &ItemDetail) -> Vec<Line> {
     lines.extend(invitation(item, zone));
     let class = detail.action.as_ref().map_or_else(String::new, |row| format!("{}: ", row.class));
     let reason = item.body.get("reason").and_then(|reason| reason.as_str()).unwrap_or(&item.title);
-    lines.push(Line::field("Why", &format!("{class}{}", shown(reason, 300))));
+    lines.push(Line::field("Why", &format!("{class}{}", escape_and_truncate(reason, 300))));
     if item.state != ItemState::Open {
         let by = if item.decision.is_empty() { String::new() } else { format!(": {}", item.decision) };
-        lines.push(Line::field("Decided", &format!("{}{by} {}", item.state, shown(&item.reason, 200))));
+        lines.push(Line::field("Decided", &format!("{}{by} {}", item.state, escape_and_truncate(&item.reason, 200))));
     }
     if !detail.on_yes.is_empty() {
-        lines.push(Line::field("On yes", &shown(&detail.on_yes, 600)));
+        lines.push(Line::field("On yes", &escape_and_truncate(&detail.on_yes, 600)));
     }
     if item.kind == ItemKind::FailedStep {
         lines.push(Line::field("Choose", "retry does it again, skip goes on without it, cancel gives the task up"));
@@ -83,11 +83,17 @@ pub(super) fn page(app: &App, detail: &ItemDetail) -> Vec<Line> {
     if let Some(task) = &detail.task {
         let number = task.number.map_or_else(String::new, |number| format!("{number}: "));
         let task = &task.task;
-        let text = format!("{number}{} ({}, {})", shown(&task.objective, 160), task.priority, task.status);
+        let text =
+            format!("{number}{} ({}, {})", escape_and_truncate(&task.objective, 160), task.priority, task.status);
         lines.push(Line::field("Task", &text));
     }
     if let Some(mail) = &detail.mail {
-        let text = format!("{}: {} from {}", mail.mail_id, shown(&mail.subject, 120), shown(&mail.sender, 80));
+        let text = format!(
+            "{}: {} from {}",
+            mail.mail_id,
+            escape_and_truncate(&mail.subject, 120),
+            escape_and_truncate(&mail.sender, 80)
+        );
         lines.push(Line::field("Mail", &text));
     }
     if let Some(row) = detail.action.as_ref().filter(|row| row.state != OutboxState::Parked) {
@@ -115,11 +121,12 @@ fn addressed(detail: &ItemDetail, message: &ComposedMessage) -> Vec<Line> {
     for (nth, to) in detail.recipients.iter().enumerate() {
         let (marks, loud) = marks(to);
         let label = if nth < message.to.len() { "To" } else { "Cc" };
-        lines.push(Line { loud, ..Line::field(label, &format!("{} [{marks}]", shown(&to.address, 254))) });
+        lines
+            .push(Line { loud, ..Line::field(label, &format!("{} [{marks}]", escape_and_truncate(&to.address, 254))) });
     }
-    lines.push(Line::field("Subject", &shown(&message.subject, 998)));
+    lines.push(Line::field("Subject", &escape_and_truncate(&message.subject, 998)));
     for attached in &message.attachments {
-        let (name, kind) = (shown(&attached.name, 200), shown(&attached.content_type, 80));
+        let (name, kind) = (escape_and_truncate(&attached.name, 200), escape_and_truncate(&attached.content_type, 80));
         let text = format!("{name} ({kind}, {} bytes) sha256 {}", attached.size, attached.sha256);
         lines.push(Line::warning("Attached", &text));
     }
@@ -133,12 +140,16 @@ fn invitation(item: &ItemRow, zone: Tz) -> Vec<Line> {
         let event: CalendarEvent = serde_json::from_value(value.clone()).unwrap_or_default();
         let at = |time: Option<Instant>| time.map_or_else(|| "no time".to_owned(), |at| moment(at, zone));
         let times = format!("{} to {}", at(event.start), at(event.end));
-        format!("\"{}\", {times}, organizer {}", shown(&event.summary, 200), shown(&event.organizer, 254))
+        format!(
+            "\"{}\", {times}, organizer {}",
+            escape_and_truncate(&event.summary, 200),
+            escape_and_truncate(&event.organizer, 254)
+        )
     };
     let mut lines = vec![Line::field("Event", &event(facts.get("event").unwrap_or(&Value::Null)))];
     let there = facts.get("in_calendar").unwrap_or(&Value::Null);
     if let Some(why) = there.get("not_asked").and_then(Value::as_str) {
-        lines.push(Line::field("Calendar", &format!("could not be asked: {}", shown(why, 200))));
+        lines.push(Line::field("Calendar", &format!("could not be asked: {}", escape_and_truncate(why, 200))));
     } else if there.get("holds").is_some_and(Value::is_string) {
         lines.push(Line::field("Calendar", "the event is not in it"));
     } else if let Some(holds) = there.get("holds") {
@@ -164,8 +175,8 @@ pub(super) fn cause(detail: &ItemDetail) -> Option<Vec<Line>> {
     let (mail, text) = (detail.mail.as_ref()?, detail.cause.as_ref()?);
     let mut lines = vec![
         Line::plain(format!("The mail that caused it, number {}", mail.mail_id)),
-        Line::field("From", &shown(&mail.sender, 254)),
-        Line::field("Subject", &shown(&mail.subject, 998)),
+        Line::field("From", &escape_and_truncate(&mail.sender, 254)),
+        Line::field("Subject", &escape_and_truncate(&mail.subject, 998)),
         Line::field("Arrived", &mail.arrived_at.to_string()),
         Line::plain(""),
     ];

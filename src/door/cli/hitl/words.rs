@@ -2,7 +2,7 @@
 
 use chrono_tz::Tz;
 
-use super::super::screen::shown;
+use super::super::printer::escape_and_truncate;
 use crate::{
     app::{ItemDetail, Recipient},
     model::{Effect, Instant, ItemKind, OutboxState},
@@ -12,7 +12,7 @@ use crate::{
 
 /// What became of an effect. Never more than is known.
 pub(in crate::door::cli) fn effect_words(row: &OutboxRow, zone: Tz) -> String {
-    let result = || shown(&row.result, 200);
+    let result = || escape_and_truncate(&row.result, 200);
     let and = |words: &str| if row.result.is_empty() { words.to_owned() } else { format!("{words}: {}", result()) };
     match row.state {
         OutboxState::Planned => "planned".into(),
@@ -61,14 +61,14 @@ pub(super) fn marks(to: &Recipient) -> (String, bool) {
 
 /// One line for a list or a preview: to whom, about what, how risky.
 pub(super) fn headline(detail: &ItemDetail) -> String {
-    let Some(row) = &detail.action else { return shown(&detail.item.title, 120) };
+    let Some(row) = &detail.action else { return escape_and_truncate(&detail.item.title, 120) };
     let Some(message) = row.action.effect.message() else {
-        return format!("{} [{}]", shown(&detail.item.title, 120), row.class);
+        return format!("{} [{}]", escape_and_truncate(&detail.item.title, 120), row.class);
     };
     let warned = |to: &Recipient| if to.standing == Some(Standing::New) { " (NEW)" } else { "" };
     let to: Vec<String> =
-        detail.recipients.iter().map(|to| format!("{}{}", shown(&to.address, 80), warned(to))).collect();
-    format!("{} · {} [{}]", to.join(", "), shown(&message.subject, 100), row.class)
+        detail.recipients.iter().map(|to| format!("{}{}", escape_and_truncate(&to.address, 80), warned(to))).collect();
+    format!("{} · {} [{}]", to.join(", "), escape_and_truncate(&message.subject, 100), row.class)
 }
 
 /// The one thing that changes where an effect ends: whether it is a message that leaves.
@@ -103,5 +103,5 @@ pub(super) fn void_words(item: &ItemRow, now: Instant, zone: Tz) -> String {
 /// What a run waits for, as long as it does.
 pub(in crate::door::cli) fn waits_words(run: &RunRow, now: Instant, zone: Tz) -> Option<String> {
     let until = run.wait_until.filter(|until| *until > now)?;
-    Some(format!("waits until {}: {}", clock(until, zone), shown(&run.waits_for, 160)))
+    Some(format!("waits until {}: {}", clock(until, zone), escape_and_truncate(&run.waits_for, 160)))
 }

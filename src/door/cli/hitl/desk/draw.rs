@@ -108,7 +108,7 @@ impl Desk<'_> {
     }
 
     fn styled(&self, line: &Line) -> String {
-        if line.loud && self.screen.colour && self.terminal.has_keys() {
+        if line.loud && self.screen.has_colour && self.terminal.has_keys() {
             format!("\x1b[1m{}\x1b[0m", line.text)
         } else {
             line.text.clone()

@@ -11,7 +11,7 @@ use std::io;
 pub(super) use self::decide::told;
 use self::draw::View;
 use super::{
-    super::screen::Screen,
+    super::printer::Printer,
     page::{self, Line},
     terminal::{Key, Terminal},
     words::{effect_words, headline},
@@ -25,7 +25,7 @@ use crate::{
 pub(super) struct Desk<'a> {
     app: &'a App,
     terminal: Terminal,
-    screen: Screen,
+    screen: Printer,
     queue: Vec<ItemId>,
     /// Which of the queue is shown.
     at: usize,
@@ -58,7 +58,7 @@ enum Stay {
 
 impl<'a> Desk<'a> {
     /// Shows the queue until the person leaves. What was decided.
-    pub(super) async fn sit(app: &'a App, screen: Screen) -> anyhow::Result<Vec<(ItemId, Verdict)>> {
+    pub(super) async fn sit(app: &'a App, screen: Printer) -> anyhow::Result<Vec<(ItemId, Verdict)>> {
         let mut desk = Self {
             app,
             terminal: Terminal::open()?,
@@ -263,7 +263,7 @@ fn ended_words(detail: &ItemDetail) -> String {
         ItemState::Decided => format!("decided: {}", item.decision),
         ItemState::Expired => "nobody answered in time".into(),
         _ if item.reason.is_empty() => item.state.to_string(),
-        _ => format!("{}: {}", item.state, super::super::screen::shown(&item.reason, 100)),
+        _ => format!("{}: {}", item.state, super::super::printer::escape_and_truncate(&item.reason, 100)),
     }
 }
 

@@ -11,26 +11,26 @@ use crate::{ingest::escape_for_display, model::Priority};
 const WIDTH_WITHOUT_TERMINAL: u16 = 160;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Screen {
-    pub(super) json: bool,
-    pub(super) colour: bool,
-    terminal: bool,
+pub(super) struct Printer {
+    pub(super) is_json: bool,
+    pub(super) has_colour: bool,
+    is_terminal: bool,
 }
 
-impl Screen {
-    pub(super) fn new(json: bool, no_colour: bool) -> Self {
-        let terminal = io::stdout().is_terminal();
-        Self { json, colour: terminal && !no_colour, terminal }
+impl Printer {
+    pub(super) fn new(is_json: bool, no_colour: bool) -> Self {
+        let is_terminal = io::stdout().is_terminal();
+        Self { is_json, has_colour: is_terminal && !no_colour, is_terminal }
     }
 
     /// One JSON value, or what `plain` prints.
-    pub(super) fn answer<T: Serialize>(
+    pub(super) fn print_json_or<T: Serialize>(
         self,
         value: &T,
         plain: impl FnOnce(Self) -> io::Result<()>,
     ) -> anyhow::Result<()> {
-        if self.json {
-            self.line(&serde_json::to_string_pretty(value)?)?;
+        if self.is_json {
+            self.print_line(&serde_json::to_string_pretty(value)?)?;
         } else {
             plain(self)?;
         }
@@ -38,27 +38,31 @@ impl Screen {
     }
 
     /// A line of our own words; mail text in it must be escaped first with [`shown`].
-    pub(super) fn line(self, text: &str) -> io::Result<()> {
+    pub(super) fn print_line(self, text: &str) -> io::Result<()> {
         writeln!(io::stdout().lock(), "{text}")
     }
 
-    pub(super) fn table(self, header: &[&str], rows: Vec<Vec<Cell>>) -> io::Result<()> {
+    pub(super) fn print_table(self, header: &[&str], rows: Vec<Vec<Cell>>) -> io::Result<()> {
         let mut table = Table::new();
         table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-        if !self.terminal {
+        if !self.is_terminal {
             table.set_width(WIDTH_WITHOUT_TERMINAL);
         }
-        if !self.colour {
+        if !self.has_colour {
             table.force_no_tty();
         }
         let title = |title: &&str| {
-            if self.colour { Cell::new(title).add_attribute(Attribute::Bold) } else { Cell::new(title.to_uppercase()) }
+            if self.has_colour {
+                Cell::new(title).add_attribute(Attribute::Bold)
+            } else {
+                Cell::new(title.to_uppercase())
+            }
         };
         table.set_header(header.iter().map(title));
         table.add_rows(rows);
         let text = table.to_string();
         for line in text.lines() {
-            self.line(line.trim_end())?;
+            self.print_line(line.trim_end())?;
         }
         Ok(())
     }
@@ -71,12 +75,12 @@ impl Screen {
             Priority::Med => Color::Cyan,
             Priority::Low => Color::Grey,
         };
-        if self.colour { cell.fg(colour) } else { cell }
+        if self.has_colour { cell.fg(colour) } else { cell }
     }
 }
 
 /// Text from outside, safe and short enough for one cell.
-pub(super) fn shown(text: &str, longest: usize) -> String {
+pub(super) fn escape_and_truncate(text: &str, longest: usize) -> String {
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut safe = escape_for_display(&one_line);
     if safe.chars().count() > longest {
@@ -86,5 +90,5 @@ pub(super) fn shown(text: &str, longest: usize) -> String {
 }
 
 pub(super) fn cell(text: &str, longest: usize) -> Cell {
-    Cell::new(shown(text, longest))
+    Cell::new(escape_and_truncate(text, longest))
 }
