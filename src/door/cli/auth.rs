@@ -16,12 +16,18 @@ use crate::{
 };
 
 /// Where the browser ends up when nobody listens: the address bar then holds the answer.
-const NOBODY: &str = "http://127.0.0.1:1";
+const UNUSED_REDIRECT: &str = "http://127.0.0.1:1";
 /// Pastes that hold no answer before it is given up.
 const PASTES: usize = 5;
 
-pub(super) async fn gmail(app: &App, screen: Printer, account: Option<&str>, no_browser: bool) -> anyhow::Result<()> {
-    let (signing_in, code) = if no_browser { paste(app, account)? } else { browse(app, account).await? };
+pub(super) async fn sign_in_gmail(
+    app: &App,
+    screen: Printer,
+    account: Option<&str>,
+    no_browser: bool,
+) -> anyhow::Result<()> {
+    let (signing_in, code) =
+        if no_browser { authorise_by_paste(app, account)? } else { authorise_in_browser(app, account).await? };
     let address = app.end_sign_in(&signing_in, &code).await?;
     let account = &signing_in.account;
     screen.print_json_or(&json!({ "account": account, "signed_in": true, "address": address }), |screen| {
@@ -32,10 +38,10 @@ pub(super) async fn gmail(app: &App, screen: Printer, account: Option<&str>, no_
     })
 }
 
-async fn browse(app: &App, account: Option<&str>) -> anyhow::Result<(PendingSignIn, Secret)> {
+async fn authorise_in_browser(app: &App, account: Option<&str>) -> anyhow::Result<(PendingSignIn, Secret)> {
     let door = RedirectListener::open().context("no port on 127.0.0.1 is free; use --no-browser")?;
     let signing_in = app.begin_sign_in(account, &door.address()?)?;
-    tell(&format!(
+    print_to_stderr(&format!(
         "Opening a browser. If none comes up, open this address on this machine (elsewhere: --no-browser):\n\n{}\n",
         signing_in.consent.url
     ));
@@ -56,22 +62,22 @@ fn open_browser(url: &str) {
     }
 }
 
-fn paste(app: &App, account: Option<&str>) -> anyhow::Result<(PendingSignIn, Secret)> {
-    let signing_in = app.begin_sign_in(account, NOBODY)?;
-    tell(&format!(
-        "Open this address in a browser on any machine and agree:\n\n{}\n\nIt ends at a page that cannot be shown. Copy its whole address ({NOBODY}/?…) and paste it here:",
+fn authorise_by_paste(app: &App, account: Option<&str>) -> anyhow::Result<(PendingSignIn, Secret)> {
+    let signing_in = app.begin_sign_in(account, UNUSED_REDIRECT)?;
+    print_to_stderr(&format!(
+        "Open this address in a browser on any machine and agree:\n\n{}\n\nIt ends at a page that cannot be shown. Copy its whole address ({UNUSED_REDIRECT}/?…) and paste it here:",
         signing_in.consent.url
     ));
     for line in io::stdin().lock().lines().take(PASTES) {
         if let Some(code) = signing_in.consent.extract_code(&line?).map_err(anyhow::Error::msg)? {
             return Ok((signing_in, code));
         }
-        tell("That holds no answer. Paste the whole address of the page the browser ended at:");
+        print_to_stderr("That holds no answer. Paste the whole address of the page the browser ended at:");
     }
     anyhow::bail!("nothing was pasted; nothing was changed")
 }
 
 /// Asked on stderr: stdout is for the answer.
-fn tell(text: &str) {
+fn print_to_stderr(text: &str) {
     drop(io::Write::write_fmt(&mut io::stderr().lock(), format_args!("{text}\n")));
 }

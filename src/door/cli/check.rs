@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use serde_json::json;
 
 use super::{
-    FOUND,
+    EXIT_FINDINGS,
     health::{audit_line, print_health},
     printer::Printer,
 };
@@ -28,7 +28,7 @@ pub(super) fn init(screen: Printer, dir: Option<PathBuf>) -> anyhow::Result<Exit
     };
     let written = App::init_home(&root)?;
     if written.iter().any(|file| file == "adjutant.toml") && !screen.is_json {
-        ask_who(&root)?;
+        ask_identity(&root)?;
     }
     screen.print_json_or(&json!({ "home": root, "written": written }), |screen| {
         if written.is_empty() {
@@ -41,7 +41,7 @@ pub(super) fn init(screen: Printer, dir: Option<PathBuf>) -> anyhow::Result<Exit
 }
 
 /// At a terminal, asks for name and address and writes them into the new configuration. An empty answer leaves it open.
-fn ask_who(root: &Path) -> anyhow::Result<()> {
+fn ask_identity(root: &Path) -> anyhow::Result<()> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Ok(());
     }
@@ -62,7 +62,7 @@ fn ask_who(root: &Path) -> anyhow::Result<()> {
     std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))
 }
 
-pub(super) fn graph(screen: Printer, dot: bool) -> anyhow::Result<ExitCode> {
+pub(super) fn print_graph(screen: Printer, dot: bool) -> anyhow::Result<ExitCode> {
     let shape = GraphTopology::standard()?;
     let edges: Vec<_> =
         shape.edges().map(|(from, outcome, to)| json!({ "from": from, "on": outcome, "to": name(to) })).collect();
@@ -73,7 +73,7 @@ pub(super) fn graph(screen: Printer, dot: bool) -> anyhow::Result<ExitCode> {
 }
 
 /// `broken` is why the file does not count, where that is known already: its text alone may look good.
-pub(super) fn rules(screen: Printer, file: &Path, broken: Option<RulesError>) -> anyhow::Result<ExitCode> {
+pub(super) fn check_rules_file(screen: Printer, file: &Path, broken: Option<RulesError>) -> anyhow::Result<ExitCode> {
     let kind = std::fs::metadata(file).map(|meta| meta.file_type());
     let is_pipe = broken.is_none() && kind.is_ok_and(|kind| !kind.is_file() && !kind.is_dir());
     // A pipe that somebody names is meant to be read from.
@@ -99,26 +99,26 @@ pub(super) fn rules(screen: Printer, file: &Path, broken: Option<RulesError>) ->
             screen.print_json_or(&json!({ "ok": false, "error": error.to_string() }), |screen| {
                 screen.print_line(&error.to_string())
             })?;
-            Ok(ExitCode::from(FOUND))
+            Ok(ExitCode::from(EXIT_FINDINGS))
         }
     }
 }
 
-pub(super) async fn doctor(app: &App, screen: Printer) -> anyhow::Result<ExitCode> {
+pub(super) async fn run_doctor(app: &App, screen: Printer) -> anyhow::Result<ExitCode> {
     let health = app.health().await?;
     screen.print_json_or(&health, |screen| print_health(screen, &health, app.config.me.time_zone))?;
-    Ok(if health.is_well() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
+    Ok(if health.is_well() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FINDINGS) })
 }
 
-pub(super) async fn audit(app: &App, screen: Printer) -> anyhow::Result<ExitCode> {
+pub(super) async fn verify_audit(app: &App, screen: Printer) -> anyhow::Result<ExitCode> {
     let verified = app.verify_audit().await?;
     screen.print_json_or(&verified, |screen| {
         screen.print_line(audit_line(&verified).trim_start_matches("audit").trim_start())
     })?;
-    Ok(if verified.problem.is_none() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
+    Ok(if verified.problem.is_none() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FINDINGS) })
 }
 
-pub(super) async fn pause(app: &App, screen: Printer, on: bool) -> anyhow::Result<()> {
+pub(super) async fn set_paused(app: &App, screen: Printer, on: bool) -> anyhow::Result<()> {
     app.set_paused(on).await?;
     screen.print_json_or(&serde_json::json!({ "paused": on }), |screen| {
         screen.print_line(if on {

@@ -12,7 +12,7 @@ use crate::{
     store::value::CostRow,
 };
 
-pub(super) async fn cost(app: &App, screen: Printer, days: u32) -> anyhow::Result<()> {
+pub(super) async fn show_cost(app: &App, screen: Printer, days: u32) -> anyhow::Result<()> {
     match app.cost(days).await? {
         Some(cost) => screen.print_json_or(&cost, |screen| print(screen, &cost)),
         None => screen.print_json_or(&json!({ "provider": "off", "rows": [] }), |screen| {
@@ -31,12 +31,13 @@ fn print(screen: Printer, cost: &CostReport) -> io::Result<()> {
         ("rule", |row| if row.rule.is_empty() { "(no task)".to_owned() } else { row.rule.clone() }),
     ] {
         if !cost.rows.is_empty() {
-            table(screen, cost, title, key)?;
+            print_cost_table(screen, cost, title, key)?;
             screen.print_line("")?;
         }
     }
     screen.print_line(&format!("{} {}", cost.provider, escape_and_truncate(&cost.model, 60)))?;
-    screen.print_line(&format!("today    {}", against(cost.spent_today, &cost.budget.day, cost.priced)))?;
+    screen
+        .print_line(&format!("today    {}", format_spent_of_limit(cost.spent_today, &cost.budget.day, cost.priced)))?;
     screen.print_line(&format!("per task {}", limit_words(&cost.budget.task)))?;
     if !cost.priced {
         screen.print_line("Money is not counted: set llm.price_in and llm.price_out.")?;
@@ -47,7 +48,7 @@ fn print(screen: Printer, cost: &CostReport) -> io::Result<()> {
     }
 }
 
-fn table(screen: Printer, cost: &CostReport, title: &str, key: fn(&CostRow) -> String) -> io::Result<()> {
+fn print_cost_table(screen: Printer, cost: &CostReport, title: &str, key: fn(&CostRow) -> String) -> io::Result<()> {
     let mut sums: BTreeMap<String, (u64, u64, ModelUsage)> = BTreeMap::new();
     for row in &cost.rows {
         let (calls, answered, spent) = sums.entry(key(row)).or_default();
@@ -75,7 +76,7 @@ fn money(micros: u64) -> String {
     format!("{:.4}", micros as f64 / 1e6)
 }
 
-fn against(spent: ModelUsage, limit: &SpendLimit, priced: bool) -> String {
+fn format_spent_of_limit(spent: ModelUsage, limit: &SpendLimit, priced: bool) -> String {
     let tokens = limit.tokens.map_or_else(String::new, |most| format!(" of {most}"));
     let mut text = format!("{}{tokens} tokens", spent.tokens());
     if priced {

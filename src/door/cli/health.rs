@@ -131,7 +131,11 @@ fn print_parts(screen: Printer, health: &Health) -> io::Result<()> {
             screen.print_line(&format!("rules    BROKEN, version {} counts: {problem}", health.rules_version))?
         }
     }
-    screen.print_line(&format!("memory   {}: {}", health.memory.place, super::memory::sentence(&health.memory)))?;
+    screen.print_line(&format!(
+        "memory   {}: {}",
+        health.memory.place,
+        super::memory::describe_status(&health.memory)
+    ))?;
     match &health.model {
         Some(model) => print_model(screen, model)?,
         None => screen.print_line("model    none; rules alone")?,

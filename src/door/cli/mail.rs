@@ -12,14 +12,14 @@ use crate::{
     store::value::LedgerRow,
 };
 
-pub(super) async fn mail(app: &App, screen: Printer, command: Option<MailCommand>) -> anyhow::Result<()> {
+pub(super) async fn execute(app: &App, screen: Printer, command: Option<MailCommand>) -> anyhow::Result<()> {
     match command.unwrap_or(MailCommand::List { state: None, limit: 50 }) {
         MailCommand::List { state, limit } => {
             let rows = app.list_mails(state, limit).await?;
             screen.print_json_or(&rows, |screen| {
                 screen.print_table(
                     &["mail", "account", "from", "subject", "state", "reason"],
-                    rows.iter().map(line).collect(),
+                    rows.iter().map(ledger_row_cells).collect(),
                 )
             })
         }
@@ -27,17 +27,17 @@ pub(super) async fn mail(app: &App, screen: Printer, command: Option<MailCommand
         MailCommand::NotATask { mail, reason } => {
             let id = App::parse_mail_id(&mail)?;
             app.mark_not_a_task(id, &reason).await?;
-            after(app, screen, &mail).await
+            print_corrected_mail(app, screen, &mail).await
         }
         MailCommand::MakeTask { mail, reason } => {
             let id = App::parse_mail_id(&mail)?;
             app.make_task(id, &reason).await?;
             app.finish_runs().await?;
-            after(app, screen, &mail).await
+            print_corrected_mail(app, screen, &mail).await
         }
         MailCommand::Mute { mail, off } => {
             let words = app.set_sender_muted(App::parse_mail_id(&mail)?, !off).await?;
-            after_saying(app, screen, &mail, Some(&words)).await
+            print_corrected_mail_and_mute(app, screen, &mail, Some(&words)).await
         }
         MailCommand::Accounts => {
             let accounts = app.list_accounts().await?;
@@ -65,7 +65,7 @@ pub(super) async fn mail(app: &App, screen: Printer, command: Option<MailCommand
     }
 }
 
-fn line(row: &LedgerRow) -> Vec<Cell> {
+fn ledger_row_cells(row: &LedgerRow) -> Vec<Cell> {
     vec![
         Cell::new(row.mail_id),
         Cell::new(&row.account),
@@ -78,7 +78,7 @@ fn line(row: &LedgerRow) -> Vec<Cell> {
 
 /// What the ledger says of a mail after a person's word, and what that word teaches.
 #[derive(serde::Serialize)]
-struct After<'a> {
+struct CorrectedMail<'a> {
     #[serde(flatten)]
     row: &'a LedgerRow,
     /// Whose mail a mute is about.
@@ -88,15 +88,20 @@ struct After<'a> {
     teaches: Option<&'a str>,
 }
 
-async fn after(app: &App, screen: Printer, mail: &str) -> anyhow::Result<()> {
-    after_saying(app, screen, mail, None).await
+async fn print_corrected_mail(app: &App, screen: Printer, mail: &str) -> anyhow::Result<()> {
+    print_corrected_mail_and_mute(app, screen, mail, None).await
 }
 
-async fn after_saying(app: &App, screen: Printer, mail: &str, muted: Option<&str>) -> anyhow::Result<()> {
+async fn print_corrected_mail_and_mute(
+    app: &App,
+    screen: Printer,
+    mail: &str,
+    muted: Option<&str>,
+) -> anyhow::Result<()> {
     let detail = app.mail_detail(App::parse_mail_id(mail)?).await?;
     let id = detail.row.mail_id;
     let teaches = app.log_and_explain_correction(move |correction| correction.mail_id == Some(id)).await?;
-    screen.print_json_or(&After { row: &detail.row, muted, teaches: teaches.as_deref() }, |screen| {
+    screen.print_json_or(&CorrectedMail { row: &detail.row, muted, teaches: teaches.as_deref() }, |screen| {
         screen.print_line(&format!(
             "Mail {}: {}, {}",
             detail.row.mail_id,

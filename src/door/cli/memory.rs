@@ -5,7 +5,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::{args::MemoryCommand, printer::Printer};
 use crate::{app::App, memory::MemoryStatus};
 
-pub(super) async fn memory(app: &App, screen: Printer, command: Option<MemoryCommand>) -> anyhow::Result<()> {
+pub(super) async fn execute(app: &App, screen: Printer, command: Option<MemoryCommand>) -> anyhow::Result<()> {
     let status = match command {
         None | Some(MemoryCommand::Status) => app.memory_status().await?,
         Some(MemoryCommand::Rebuild) => rebuild(app, screen).await?,
@@ -14,7 +14,7 @@ pub(super) async fn memory(app: &App, screen: Printer, command: Option<MemoryCom
         let MemoryStatus { place, embedder, dimension, .. } = &status;
         screen.print_line(&format!("place     {place}"))?;
         screen.print_line(&format!("embedder  {embedder}, {dimension} dimensions"))?;
-        screen.print_line(&format!("state     {}", sentence(&status)))
+        screen.print_line(&format!("state     {}", describe_status(&status)))
     })
 }
 
@@ -33,7 +33,7 @@ async fn rebuild(app: &App, screen: Printer) -> anyhow::Result<MemoryStatus> {
 }
 
 /// How it is, in one line.
-pub(super) fn sentence(status: &MemoryStatus) -> String {
+pub(super) fn describe_status(status: &MemoryStatus) -> String {
     let MemoryStatus { documents, due, vectors, trouble, foreign, .. } = status;
     let held = vectors.map_or_else(String::new, |vectors| format!(", {vectors} vectors"));
     let due = if *due == 0 { "complete".to_owned() } else { format!("{due} not yet learned") };

@@ -4,15 +4,15 @@ mod args;
 mod auth;
 mod check;
 mod cost;
-mod due;
 mod health;
 mod hitl;
 mod mail;
 mod memory;
-mod night;
+mod nightly;
 mod printer;
 mod progress;
 mod read;
+mod reminders;
 mod run;
 mod runs;
 mod tasks;
@@ -35,29 +35,29 @@ use crate::{
 };
 
 /// What a check that found something exits with.
-const FOUND: u8 = 4;
-const NOT_THERE: u8 = 3;
-const FAILED: u8 = 1;
+const EXIT_FINDINGS: u8 = 4;
+const EXIT_NOT_FOUND: u8 = 3;
+const EXIT_FAILURE: u8 = 1;
 /// Packages that talk to servers.
-const WIRE: [&str; 6] = ["h2", "hyper", "hyper_util", "hyper_rustls", "reqwest", "rustls"];
+const HTTP_CRATES: [&str; 6] = ["h2", "hyper", "hyper_util", "hyper_rustls", "reqwest", "rustls"];
 
 /// The command line was wrong in a way only the data could tell.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-struct Usage(String);
+struct UsageError(String);
 
 /// Parses the process's arguments, does what they say, and answers with its exit code.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     if let Err(error) = Clock::check_system() {
-        return complain(&error.into());
+        return report_error(&error.into());
     }
     start_log(cli.verbose);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads()).enable_all().build();
     let outcome = runtime.map_err(anyhow::Error::from).and_then(|runtime| runtime.block_on(dispatch(cli)));
     match outcome {
         Ok(code) => code,
-        Err(error) => complain(&error),
+        Err(error) => report_error(&error),
     }
 }
 
@@ -74,7 +74,7 @@ fn start_log(verbose: u8) {
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("ADJUTANT_LOG").unwrap_or_else(|_| level.into());
     // What goes over the wire holds mail and tokens; no level of detail may show it.
-    let filter = WIRE.iter().fold(filter, |filter, name| match format!("{name}=warn").parse() {
+    let filter = HTTP_CRATES.iter().fold(filter, |filter, name| match format!("{name}=warn").parse() {
         Ok(quiet) => filter.add_directive(quiet),
         Err(_) => filter,
     });
@@ -82,7 +82,7 @@ fn start_log(verbose: u8) {
 }
 
 /// One line on stderr that says what happened and what to do, and the code that goes with it.
-fn complain(error: &anyhow::Error) -> ExitCode {
+fn report_error(error: &anyhow::Error) -> ExitCode {
     let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     };
@@ -92,16 +92,16 @@ fn complain(error: &anyhow::Error) -> ExitCode {
     let missing = error.chain().any(|cause| {
         cause.is::<NotFound>() || matches!(cause.downcast_ref::<StoreError>(), Some(StoreError::NotFound(_)))
     });
-    let usage = error
-        .chain()
-        .any(|cause| cause.is::<NoHome>() || cause.is::<BadConfig>() || cause.is::<BadInput>() || cause.is::<Usage>());
+    let usage = error.chain().any(|cause| {
+        cause.is::<NoHome>() || cause.is::<BadConfig>() || cause.is::<BadInput>() || cause.is::<UsageError>()
+    });
     drop(io::Write::write_fmt(&mut io::stderr().lock(), format_args!("adjutant: {error:#}\n")));
     ExitCode::from(if missing {
-        NOT_THERE
+        EXIT_NOT_FOUND
     } else if usage {
         2
     } else {
-        FAILED
+        EXIT_FAILURE
     })
 }
 
@@ -116,69 +116,69 @@ async fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Command::Init { dir } => return check::init(screen, dir.clone().or(cli.home)),
         Command::Eval { kind } => return read::eval(*kind),
-        Command::Graph { dot } => return check::graph(screen, *dot),
+        Command::Graph { dot } => return check::print_graph(screen, *dot),
         _ => {}
     }
     let home = Home::find(cli.home, &std::env::current_dir()?)?;
     if let Command::Rules { command: args::RulesCommand::Check { file } } = &cli.command {
         let current = rules::load(&home.rules_file(), &home.last_good_rules());
-        warn_of_rules(&current)?;
+        warn_about_broken_rules(&current)?;
         return match file {
-            Some(file) => check::rules(screen, file, None),
-            None => check::rules(screen, &home.rules_file(), current.broken.map(|broken| broken.error)),
+            Some(file) => check::check_rules_file(screen, file, None),
+            None => check::check_rules_file(screen, &home.rules_file(), current.broken.map(|broken| broken.error)),
         };
     }
     let config = Config::load(&home)?;
     let app = App::open(home, config, Clock::System).await?;
-    warn_of_rules(&app.load_rules())?;
-    warn_of_policy(&app)?;
-    warn_of_model(&app, &cli.command)?;
-    let outcome = with_reminders(&app, screen, cli.command).await;
+    warn_about_broken_rules(&app.load_rules())?;
+    warn_about_broken_policy(&app)?;
+    warn_about_model(&app, &cli.command)?;
+    let outcome = execute_with_reminders(&app, screen, cli.command).await;
     app.record_audit_head().await;
     outcome
 }
 
 /// Shows what is due before a command, and after `once`.
-async fn with_reminders(app: &App, screen: Printer, command: Command) -> anyhow::Result<ExitCode> {
+async fn execute_with_reminders(app: &App, screen: Printer, command: Command) -> anyhow::Result<ExitCode> {
     if screen.is_json {
         // A program reads this: what is due waits for a person.
-        return with_app(app, screen, command).await;
+        return execute_command(app, screen, command).await;
     }
     let (is_run, is_once) = (matches!(command, Command::Run), matches!(command, Command::Once));
     if matches!(command, Command::Tasks { .. } | Command::Hitl { .. } | Command::Digest { .. }) {
-        due::recall(app).await?;
+        reminders::repeat_recent(app).await?;
     }
     // The daemon shows by itself what comes due.
     if !is_run {
-        due::show(app).await?;
+        reminders::show_due(app).await?;
     }
-    let code = with_app(app, screen, command).await?;
+    let code = execute_command(app, screen, command).await?;
     if is_once {
-        due::show(app).await?;
+        reminders::show_due(app).await?;
     }
     Ok(code)
 }
 
 /// One line on stderr of every command, whatever it answers: a file that does not count is said until it is mended.
-fn warn_of_rules(current: &rules::CurrentRules) -> io::Result<()> {
-    current.broken.iter().try_for_each(|broken| complain_of(&broken.to_string()))
+fn warn_about_broken_rules(current: &rules::CurrentRules) -> io::Result<()> {
+    current.broken.iter().try_for_each(|broken| print_warning(&broken.to_string()))
 }
 
-fn warn_of_policy(app: &App) -> io::Result<()> {
+fn warn_about_broken_policy(app: &App) -> io::Result<()> {
     let Err(problem) = app.try_load_policy() else { return Ok(()) };
     let problem = problem.lines().next().unwrap_or_default();
-    complain_of(&format!(
+    print_warning(&format!(
         "{} is broken: {problem}. Until it is mended nobody knows what you allow, so nothing is done: every effect waits, mail is still read.",
         app.home.policy_file().display()
     ))
 }
 
-fn complain_of(problem: &str) -> io::Result<()> {
+fn print_warning(problem: &str) -> io::Result<()> {
     io::Write::write_fmt(&mut io::stderr().lock(), format_args!("adjutant: {}\n", escape_for_display(problem)))
 }
 
 /// Beside the data, for the commands that do not say it themselves.
-fn warn_of_model(app: &App, command: &Command) -> io::Result<()> {
+fn warn_about_model(app: &App, command: &Command) -> io::Result<()> {
     let elsewhere = matches!(
         command,
         Command::Tasks { .. }
@@ -193,31 +193,31 @@ fn warn_of_model(app: &App, command: &Command) -> io::Result<()> {
     }
 }
 
-async fn with_app(app: &App, screen: Printer, command: Command) -> anyhow::Result<ExitCode> {
+async fn execute_command(app: &App, screen: Printer, command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Run => run::run(app, screen).await?,
-        Command::Once => run::once(app, screen).await?,
+        Command::Run => run::run_daemon(app, screen).await?,
+        Command::Once => run::run_once(app, screen).await?,
         Command::Import { path, account, tasks } => read::import(app, screen, &path, &account, tasks).await?,
         Command::Auth { command: args::AuthCommand::Gmail { account, no_browser } } => {
-            auth::gmail(app, screen, account.as_deref(), no_browser).await?;
+            auth::sign_in_gmail(app, screen, account.as_deref(), no_browser).await?;
         }
         Command::Preview { place, days } => read::preview(app, screen, &place, days).await?,
         Command::Plan { eml, jsonl } => return read::plan(app, screen, eml, jsonl),
-        Command::Tasks { command } => tasks::tasks(app, screen, command).await?,
-        Command::Mail { command } => mail::mail(app, screen, command).await?,
-        Command::Why { task } => tasks::why(app, screen, &task).await?,
+        Command::Tasks { command } => tasks::execute(app, screen, command).await?,
+        Command::Mail { command } => mail::execute(app, screen, command).await?,
+        Command::Why { task } => tasks::explain_priority(app, screen, &task).await?,
         Command::Search { text, rebuild, limit } => mail::search(app, screen, &text.join(" "), rebuild, limit).await?,
         Command::Hitl { command } => hitl::hitl(app, screen, command).await?,
-        Command::Runs { command } => return runs::runs(app, screen, command).await,
-        Command::Doctor => return check::doctor(app, screen).await,
-        Command::Cost { days } => cost::cost(app, screen, days).await?,
-        Command::Audit { command: args::AuditCommand::Verify } => return check::audit(app, screen).await,
-        Command::Memory { command } => memory::memory(app, screen, command).await?,
-        Command::Rules { command } => return night::rules(app, screen, command).await,
-        Command::Reflect { dry_run } => night::reflect(app, screen, dry_run).await?,
-        Command::Digest { hours } => night::digest(app, screen, hours).await?,
-        Command::Pause => check::pause(app, screen, true).await?,
-        Command::Resume => check::pause(app, screen, false).await?,
+        Command::Runs { command } => return runs::execute(app, screen, command).await,
+        Command::Doctor => return check::run_doctor(app, screen).await,
+        Command::Cost { days } => cost::show_cost(app, screen, days).await?,
+        Command::Audit { command: args::AuditCommand::Verify } => return check::verify_audit(app, screen).await,
+        Command::Memory { command } => memory::execute(app, screen, command).await?,
+        Command::Rules { command } => return nightly::execute_rules(app, screen, command).await,
+        Command::Reflect { dry_run } => nightly::reflect(app, screen, dry_run).await?,
+        Command::Digest { hours } => nightly::show_digest(app, screen, hours).await?,
+        Command::Pause => check::set_paused(app, screen, true).await?,
+        Command::Resume => check::set_paused(app, screen, false).await?,
         // Answered before a home was needed.
         Command::Completions { .. } | Command::Init { .. } | Command::Eval { .. } | Command::Graph { .. } => {}
     }

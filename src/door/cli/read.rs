@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::{
-    FOUND,
+    EXIT_FINDINGS,
     printer::{Printer, cell, escape_and_truncate},
 };
 use crate::{
@@ -32,11 +32,12 @@ pub(super) fn plan(app: &App, screen: Printer, eml: Option<PathBuf>, jsonl: bool
         raw = std::fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?;
     }
     let (mail, reading) = app.read_eml(&raw)?;
-    screen.print_json_or(&json!({ "mail": mail, "reading": reading }), |screen| explain(screen, &mail, &reading))?;
+    screen
+        .print_json_or(&json!({ "mail": mail, "reading": reading }), |screen| print_reading(screen, &mail, &reading))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn explain(screen: Printer, mail: &Mail, reading: &Reading) -> io::Result<()> {
+fn print_reading(screen: Printer, mail: &Mail, reading: &Reading) -> io::Result<()> {
     screen.print_line(&format!(
         "From     {} <{}>",
         escape_and_truncate(mail.from.label(), 80),
@@ -92,7 +93,7 @@ fn plan_lines(app: &App) -> anyhow::Result<ExitCode> {
         out.write_all(b"\n")?;
     }
     out.flush()?;
-    Ok(if bad { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })
+    Ok(if bad { ExitCode::from(EXIT_FINDINGS) } else { ExitCode::SUCCESS })
 }
 
 pub(super) fn eval(kind: EvalKind) -> anyhow::Result<ExitCode> {

@@ -8,9 +8,8 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::{
-    due,
     printer::{Printer, cell, escape_and_truncate},
-    progress,
+    progress, reminders,
 };
 use crate::{
     app::{App, FollowedAccount, MailOutcome, PassReport, Worker, WorkerEvent, WorkerLockHeld},
@@ -21,7 +20,7 @@ use crate::{
 /// Mails in the table of a first look; more would scroll away.
 const MOST_SHOWN: usize = 60;
 
-pub(super) async fn run(app: &App, screen: Printer) -> anyhow::Result<()> {
+pub(super) async fn run_daemon(app: &App, screen: Printer) -> anyhow::Result<()> {
     let worker = app.start_worker().await?.map_err(anyhow::Error::from)?;
     let (door, mut pulses) = mpsc::unbounded_channel();
     if !screen.is_json {
@@ -44,7 +43,7 @@ pub(super) async fn run(app: &App, screen: Printer) -> anyhow::Result<()> {
             }
         }
     });
-    let served = daemon::run(worker, stop_signal(), door).await;
+    let served = daemon::run(worker, wait_for_stop_signal(), door).await;
     printer.await?;
     served?;
     if !screen.is_json {
@@ -54,7 +53,7 @@ pub(super) async fn run(app: &App, screen: Printer) -> anyhow::Result<()> {
 }
 
 /// Ctrl-C, or the polite end from a service manager.
-async fn stop_signal() {
+async fn wait_for_stop_signal() {
     let interrupt = tokio::signal::ctrl_c();
     match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
         Ok(mut terminate) => {
@@ -68,16 +67,16 @@ async fn stop_signal() {
 }
 
 /// With a daemon running, leaves a request and waits for its answer.
-pub(super) async fn once(app: &App, screen: Printer) -> anyhow::Result<()> {
+pub(super) async fn run_once(app: &App, screen: Printer) -> anyhow::Result<()> {
     let troubles = loop {
         match app.start_worker().await? {
-            Ok(worker) => break once_here(worker, screen).await?,
+            Ok(worker) => break run_once_here(worker, screen).await?,
             Err(WorkerLockHeld { pid }) => {
                 if !screen.is_json {
                     screen.print_line(&format!("Another adjutant (process {pid}) is at work; asked it to look."))?;
                 }
                 let Some(report) = app.ask("once").await? else { continue };
-                screen.print_json_or(&report, |screen| print_answer(screen, &report))?;
+                screen.print_json_or(&report, |screen| print_daemon_reply(screen, &report))?;
                 break report.get("troubles").and_then(Value::as_array).map_or(0, Vec::len);
             }
         }
@@ -87,7 +86,7 @@ pub(super) async fn once(app: &App, screen: Printer) -> anyhow::Result<()> {
 }
 
 /// Returns how many accounts could not be taken in.
-async fn once_here(worker: Worker, screen: Printer) -> anyhow::Result<usize> {
+async fn run_once_here(worker: Worker, screen: Printer) -> anyhow::Result<usize> {
     let supervised = worker.engine.clone();
     let watch = tokio::spawn(async move { supervised.supervise_nodes().await });
     if !screen.is_json {
@@ -101,7 +100,7 @@ async fn once_here(worker: Worker, screen: Printer) -> anyhow::Result<usize> {
     Ok(report.troubles.len())
 }
 
-fn print_answer(screen: Printer, report: &Value) -> io::Result<()> {
+fn print_daemon_reply(screen: Printer, report: &Value) -> io::Result<()> {
     let count = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or_default();
     let troubles = report.get("troubles").and_then(Value::as_array).into_iter().flatten();
     for trouble in troubles.chain(report.get("model_note")) {
@@ -124,13 +123,15 @@ fn print_event(screen: Printer, zone: Tz, pulse: &WorkerEvent) -> io::Result<()>
             let texts: Vec<String> = row.iter().map(Cell::content).filter(|text| !text.is_empty()).collect();
             screen.print_line(&texts.join("  ·  "))
         }),
-        WorkerEvent::ReminderDue(reminder) => screen.print_line(&due::line("Reminder", reminder, zone)),
+        WorkerEvent::ReminderDue(reminder) => {
+            screen.print_line(&reminders::format_reminder("Reminder", reminder, zone))
+        }
         WorkerEvent::ItemExpiring(item) => {
             let until = item.expires_at.map_or_else(String::new, |at| format!(" at {at}"));
             screen.print_line(&format!("Soon void{until}: {} (adjutant hitl)", escape_and_truncate(&item.title, 200)))
         }
         WorkerEvent::RulesBroken(problem) => screen.print_line(problem),
-        WorkerEvent::NightlyDone(report) => super::night::print_report(screen, report),
+        WorkerEvent::NightlyDone(report) => super::nightly::print_report(screen, report),
         WorkerEvent::RulesChanged { version, reranked } => {
             screen.print_line(&format!("New rules ({version}): {reranked} tasks changed their level."))
         }

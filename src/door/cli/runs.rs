@@ -5,21 +5,21 @@ use std::process::ExitCode;
 use comfy_table::Cell;
 
 use super::{
-    FOUND,
+    EXIT_FINDINGS,
     args::RunsCommand,
     hitl::waits_words,
     printer::{Printer, cell, escape_and_truncate},
 };
 use crate::{app::App, store::value::RunRow};
 
-pub(super) async fn runs(app: &App, screen: Printer, command: Option<RunsCommand>) -> anyhow::Result<ExitCode> {
+pub(super) async fn execute(app: &App, screen: Printer, command: Option<RunsCommand>) -> anyhow::Result<ExitCode> {
     match command.unwrap_or(RunsCommand::List { status: None, limit: 50 }) {
         RunsCommand::List { status, limit } => {
             let rows = app.list_runs(status, limit).await?;
             screen.print_json_or(&rows, |screen| {
                 screen.print_table(
                     &["run", "kind", "about", "status", "node", "steps", "reason"],
-                    rows.iter().map(|row| line(app, row)).collect(),
+                    rows.iter().map(|row| run_row_cells(app, row)).collect(),
                 )
             })?;
         }
@@ -34,7 +34,7 @@ pub(super) async fn runs(app: &App, screen: Printer, command: Option<RunsCommand
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(app: &App, row: &RunRow) -> Vec<Cell> {
+fn run_row_cells(app: &App, row: &RunRow) -> Vec<Cell> {
     let about = row
         .task_id
         .map_or_else(|| row.mail_id.map_or_else(String::new, |id| format!("mail {id}")), |id| format!("task {id}"));
@@ -56,7 +56,7 @@ async fn show(app: &App, screen: Printer, run: &str) -> anyhow::Result<()> {
     screen.print_json_or(&detail, |screen| {
         screen.print_table(
             &["run", "kind", "about", "status", "node", "steps", "reason"],
-            vec![line(app, &detail.row)],
+            vec![run_row_cells(app, &detail.row)],
         )?;
         for checkpoint in &detail.checkpoints {
             let next = checkpoint.next.map_or_else(|| "end".to_owned(), |node| node.to_string());
@@ -110,5 +110,5 @@ async fn replay(app: &App, screen: Printer, run: &str) -> anyhow::Result<ExitCod
             replay.calls_made
         ))
     })?;
-    Ok(if replay.identical { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
+    Ok(if replay.identical { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FINDINGS) })
 }

@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-pub(super) async fn tasks(app: &App, screen: Printer, command: Option<TasksCommand>) -> anyhow::Result<()> {
+pub(super) async fn execute(app: &App, screen: Printer, command: Option<TasksCommand>) -> anyhow::Result<()> {
     let command = command.unwrap_or(TasksCommand::List { all: false, limit: 100 });
     match command {
         TasksCommand::List { all, limit } => list(app, screen, all, limit).await,
@@ -26,23 +26,25 @@ pub(super) async fn tasks(app: &App, screen: Printer, command: Option<TasksComma
         TasksCommand::Add { objective, priority, due } => {
             let deadline = due.map(|text| app.parse_deadline(&text)).transpose()?;
             let row = app.add_task(NewTask { objective: objective.join(" "), priority, deadline }).await?;
-            changed(screen, &row, "added")
+            print_changed_task(screen, &row, "added")
         }
         TasksCommand::Done { task, step: None } => {
-            changed(screen, &app.edit_task(&task, TaskEditKind::Done, "said done").await?, "done")
+            print_changed_task(screen, &app.edit_task(&task, TaskEditKind::Done, "said done").await?, "done")
         }
-        TasksCommand::Done { task, step: Some(step) } => {
-            changed(screen, &app.edit_task(&task, TaskEditKind::StepDone(step), "said done").await?, "step done")
-        }
+        TasksCommand::Done { task, step: Some(step) } => print_changed_task(
+            screen,
+            &app.edit_task(&task, TaskEditKind::StepDone(step), "said done").await?,
+            "step done",
+        ),
         TasksCommand::Cancel { task, reason } => {
-            changed(screen, &app.edit_task(&task, TaskEditKind::Cancel, &reason).await?, "cancelled")
+            print_changed_task(screen, &app.edit_task(&task, TaskEditKind::Cancel, &reason).await?, "cancelled")
         }
         TasksCommand::Set { task, priority, objective, due, reason } => {
             let mut wishes = Vec::new();
             wishes.extend(priority.map(TaskEditKind::Priority));
             wishes.extend(objective.map(TaskEditKind::Objective));
             if let Some(text) = due {
-                wishes.push(deadline_wish(app, &text)?);
+                wishes.push(parse_deadline_edit(app, &text)?);
             }
             let mut row = app.find_task(&task).await?;
             for wish in wishes {
@@ -50,28 +52,28 @@ pub(super) async fn tasks(app: &App, screen: Printer, command: Option<TasksComma
             }
             let id = row.task.task_id;
             let teaches = app.log_and_explain_correction(move |correction| correction.task_id == Some(id)).await?;
-            changed_and_taught(screen, &row, "changed", teaches)
+            print_changed_task_and_lesson(screen, &row, "changed", teaches)
         }
         TasksCommand::Reply { task, text } => {
             let wish = TaskEditKind::InstructStep { step: "send_reply".into(), words: text.join(" ") };
             let id = app.edit_task(&task, wish, "answered").await?.task.task_id;
             app.finish_runs().await?;
-            changed(screen, &app.find_task(&id.to_string()).await?, "is written; `adjutant hitl` shows it")
+            print_changed_task(screen, &app.find_task(&id.to_string()).await?, "is written; `adjutant hitl` shows it")
         }
         TasksCommand::Snooze { task, until } => {
             let until = if until == "none" { None } else { Some(app.parse_future_time(&until)?) };
-            changed(screen, &app.edit_task(&task, TaskEditKind::Snooze(until), "").await?, "snoozed")
+            print_changed_task(screen, &app.edit_task(&task, TaskEditKind::Snooze(until), "").await?, "snoozed")
         }
         TasksCommand::Undo { task } => {
             let row = app.edit_task(&task, TaskEditKind::Reopen, "taken back").await?;
             let teaches = app.log_and_explain_correction(|correction| correction.kind == CorrectionKind::Undo).await?;
-            changed_and_taught(screen, &row, "open again", teaches)
+            print_changed_task_and_lesson(screen, &row, "open again", teaches)
         }
-        TasksCommand::Invoices { csv } => invoices(app, screen, csv).await,
+        TasksCommand::Invoices { csv } => list_invoices(app, screen, csv).await,
     }
 }
 
-fn deadline_wish(app: &App, text: &str) -> anyhow::Result<TaskEditKind> {
+fn parse_deadline_edit(app: &App, text: &str) -> anyhow::Result<TaskEditKind> {
     if text == "none" {
         return Ok(TaskEditKind::Deadline(None, None));
     }
@@ -130,7 +132,7 @@ fn show(app: &App, screen: Printer, detail: &TaskDetail) -> anyhow::Result<()> {
         field("duration", task.context.meeting_duration.as_deref())?;
         field("because", task.context.more.get("evidence").and_then(|value| value.as_str()))?;
         field("mail", detail.mail.as_ref().map(|mail| format!("{} {}", mail.mail_id, mail.subject)).as_deref())?;
-        follow_ups(screen, &detail.follow_ups)?;
+        print_follow_ups(screen, &detail.follow_ups)?;
         field("summary", task.result_summary.as_deref())?;
         if let Some(warnings) = task.context.more.get("warnings").and_then(|value| value.as_array()) {
             for warning in warnings {
@@ -170,7 +172,7 @@ fn show(app: &App, screen: Printer, detail: &TaskDetail) -> anyhow::Result<()> {
     })
 }
 
-fn follow_ups(screen: Printer, mails: &[FollowUp]) -> std::io::Result<()> {
+fn print_follow_ups(screen: Printer, mails: &[FollowUp]) -> std::io::Result<()> {
     mails.iter().try_for_each(|mail| {
         let FollowUp { mail_id, sender, subject, reason, at } = mail;
         let (sender, subject) = (escape_and_truncate(sender, 60), escape_and_truncate(subject, 80));
@@ -181,21 +183,26 @@ fn follow_ups(screen: Printer, mails: &[FollowUp]) -> std::io::Result<()> {
     })
 }
 
-fn changed(screen: Printer, row: &TaskRow, verb: &str) -> anyhow::Result<()> {
-    changed_and_taught(screen, row, verb, None)
+fn print_changed_task(screen: Printer, row: &TaskRow, verb: &str) -> anyhow::Result<()> {
+    print_changed_task_and_lesson(screen, row, verb, None)
 }
 
 /// A task after a change, and what the change teaches.
 #[derive(serde::Serialize)]
-struct Changed<'a> {
+struct ChangedTask<'a> {
     #[serde(flatten)]
     row: &'a TaskRow,
     #[serde(skip_serializing_if = "Option::is_none")]
     teaches: Option<&'a str>,
 }
 
-fn changed_and_taught(screen: Printer, row: &TaskRow, verb: &str, teaches: Option<String>) -> anyhow::Result<()> {
-    screen.print_json_or(&Changed { row, teaches: teaches.as_deref() }, |screen| {
+fn print_changed_task_and_lesson(
+    screen: Printer,
+    row: &TaskRow,
+    verb: &str,
+    teaches: Option<String>,
+) -> anyhow::Result<()> {
+    screen.print_json_or(&ChangedTask { row, teaches: teaches.as_deref() }, |screen| {
         let number = row.number.map_or_else(|| row.task.task_id.to_string(), |number| number.to_string());
         screen.print_line(&format!(
             "Task {number} {verb}: {} ({}, {})",
@@ -207,16 +214,16 @@ fn changed_and_taught(screen: Printer, row: &TaskRow, verb: &str, teaches: Optio
     })
 }
 
-async fn invoices(app: &App, screen: Printer, csv: bool) -> anyhow::Result<()> {
+async fn list_invoices(app: &App, screen: Printer, csv: bool) -> anyhow::Result<()> {
     let rows = app.invoices().await?;
     if csv {
         let mut out = std::io::stdout().lock();
         writeln!(out, "payee,amount,currency,due,number,recorded_at,task_id")?;
         for row in &rows {
             let amount = row.amount.map_or_else(String::new, |amount| format!("{amount:.2}"));
-            let text = |value: &Option<String>| quote(value.as_deref().unwrap_or(""));
+            let text = |value: &Option<String>| quote_csv_text(value.as_deref().unwrap_or(""));
             let (currency, due, number) = (text(&row.currency), text(&row.due), text(&row.number));
-            let (payee, amount) = (quote(&row.payee), in_quotes(&amount));
+            let (payee, amount) = (quote_csv_text(&row.payee), in_quotes(&amount));
             let (at, task) = (in_quotes(&row.recorded_at.to_string()), in_quotes(&row.task_id.to_string()));
             writeln!(out, "{payee},{amount},{currency},{due},{number},{at},{task}")?;
         }
@@ -234,7 +241,7 @@ async fn invoices(app: &App, screen: Printer, csv: bool) -> anyhow::Result<()> {
 
 /// A field of a CSV file with text from outside. What a spreadsheet would take for a formula is made text, also for one
 /// that separates by semicolons or tabs and so begins a cell in the middle of ours.
-fn quote(text: &str) -> String {
+fn quote_csv_text(text: &str) -> String {
     let mut safe = String::with_capacity(text.len() + 2);
     let mut begins = true;
     for (at, letter) in text.char_indices() {
@@ -257,7 +264,7 @@ fn in_quotes(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
-pub(super) async fn why(app: &App, screen: Printer, task: &str) -> anyhow::Result<()> {
+pub(super) async fn explain_priority(app: &App, screen: Printer, task: &str) -> anyhow::Result<()> {
     let why = app.why(task).await?;
     screen.print_json_or(&why, |screen| {
         let number = why.task.number.map_or_else(String::new, |number| format!(" {number}"));
@@ -274,7 +281,7 @@ pub(super) async fn why(app: &App, screen: Printer, task: &str) -> anyhow::Resul
         if let Some(sender) = &why.sender {
             screen.print_line(&escape_and_truncate(sender, 300))?;
         }
-        follow_ups(screen, &why.follow_ups)?;
+        print_follow_ups(screen, &why.follow_ups)?;
         screen.print_line(&why.trace.to_string())
     })
 }
@@ -283,7 +290,7 @@ pub(super) async fn why(app: &App, screen: Printer, task: &str) -> anyhow::Resul
 mod tests {
     use proptest::prelude::*;
 
-    use super::{in_quotes, quote};
+    use super::{in_quotes, quote_csv_text};
 
     /// How a spreadsheet that separates by `separator` reads a file: quotes count where a cell begins with one.
     fn read_cells(file: &str, separator: char) -> Vec<String> {
@@ -324,7 +331,7 @@ mod tests {
             ("Smith-Jones & Co", "\"Smith-Jones & Co\""),
             ("", "\"\""),
         ] {
-            assert_eq!(quote(text), expected);
+            assert_eq!(quote_csv_text(text), expected);
         }
         assert_eq!(in_quotes("-5.00"), "\"-5.00\"");
     }
@@ -336,7 +343,7 @@ mod tests {
         fn no_reader_finds_a_formula_and_commas_read_back(
             fields in proptest::collection::vec("[a=+\\-@＝＋－＠;,\"' \t\r\n]{0,12}", 1..5)
         ) {
-            let file = fields.iter().map(|field| quote(field)).collect::<Vec<_>>().join(",");
+            let file = fields.iter().map(|field| quote_csv_text(field)).collect::<Vec<_>>().join(",");
             let read = read_cells(&file, ',');
             prop_assert_eq!(read.len(), fields.len(), "{}", file);
             let without = |text: &str| text.replace('\'', "");

@@ -7,7 +7,7 @@ use comfy_table::Cell;
 
 use super::{
     super::{
-        Usage,
+        UsageError,
         printer::{Printer, cell},
     },
     PAUSED, batch, editor, print, show,
@@ -42,7 +42,7 @@ pub(super) async fn approve(
     if sha256.is_empty() {
         if yes || screen.is_json || !is_somebody_there() {
             let words = "name what you saw with --sha256, the action_sha256 of each item (`adjutant hitl show NR --json`); or approve at a terminal, where it is shown";
-            return Err(Usage(words.into()).into());
+            return Err(UsageError(words.into()).into());
         }
         if !is_confirmed(app, screen, &details)? {
             return Ok(screen.print_line("Nothing was approved.")?);
@@ -75,7 +75,7 @@ pub(super) async fn approve(
 fn must_be_seen(details: &[ItemDetail], sha256: &[String]) -> anyhow::Result<()> {
     if details.len() != sha256.len() {
         let words = format!("{} items and {} --sha256: each item needs its own", details.len(), sha256.len());
-        return Err(Usage(words).into());
+        return Err(UsageError(words).into());
     }
     for detail in details {
         let seen = detail.item.action_sha256.as_ref().is_some_and(|digest| sha256.contains(digest));
@@ -169,7 +169,7 @@ pub(super) async fn edit(
             Some(edited) => edited,
             None => return screen.print_json_or(&detail, |screen| screen.print_line("Nothing was changed.")),
         },
-        (None, None) => return Err(Usage("without a terminal, give --subject or --text".into()).into()),
+        (None, None) => return Err(UsageError("without a terminal, give --subject or --text".into()).into()),
         (subject, text) => {
             let text = match text {
                 Some("-") => {

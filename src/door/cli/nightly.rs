@@ -6,7 +6,7 @@ use comfy_table::Cell;
 use serde_json::{Value, json};
 
 use super::{
-    FOUND,
+    EXIT_FINDINGS,
     args::RulesCommand,
     hitl::moment,
     printer::{Printer, cell, escape_and_truncate},
@@ -20,16 +20,16 @@ use crate::{
 /// Rows of a table; the JSON has all.
 const MOST_SHOWN: usize = 40;
 
-pub(super) async fn rules(app: &App, screen: Printer, command: RulesCommand) -> anyhow::Result<ExitCode> {
+pub(super) async fn execute_rules(app: &App, screen: Printer, command: RulesCommand) -> anyhow::Result<ExitCode> {
     match command {
         RulesCommand::Check { file } => {
             let broken = if file.is_none() { app.load_rules().broken.map(|broken| broken.error) } else { None };
-            return super::check::rules(screen, &file.unwrap_or_else(|| app.home.rules_file()), broken);
+            return super::check::check_rules_file(screen, &file.unwrap_or_else(|| app.home.rules_file()), broken);
         }
         RulesCommand::WhatIf { file } => {
             let answer = app.what_if(&file).await?;
             screen.print_json_or(&answer, |screen| print_what_if(screen, &answer))?;
-            return Ok(if answer.changes.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) });
+            return Ok(if answer.changes.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FINDINGS) });
         }
         RulesCommand::History { limit } => history(app, screen, limit).await?,
         RulesCommand::Diff { from } => {
@@ -121,10 +121,10 @@ fn print_version(screen: Printer, version: &RulesVersionDetail, at: &str) -> io:
     ))?;
     let edits: Vec<TestedEdit> =
         row.edits.get("edits").cloned().and_then(|edits| serde_json::from_value(edits).ok()).unwrap_or_default();
-    edits.iter().try_for_each(|tested| print_tested(screen, tested))
+    edits.iter().try_for_each(|tested| print_tested_edit(screen, tested))
 }
 
-fn print_tested(screen: Printer, tested: &TestedEdit) -> io::Result<()> {
+fn print_tested_edit(screen: Printer, tested: &TestedEdit) -> io::Result<()> {
     screen.print_line(&format!("  {}", escape_and_truncate(&tested.words, 160)))?;
     screen.print_line(&format!("    because {}", escape_and_truncate(tested.edit.why(), 200)))?;
     screen.print_line(&format!("    tested: {}", tested.trial))?;
@@ -154,7 +154,7 @@ pub(super) async fn reflect(app: &App, screen: Printer, dry_run: bool) -> anyhow
                     screen.print_line(&format!("Another adjutant (process {pid}) is at work; asked it to."))?;
                 }
                 if let Some(answer) = app.ask("reflect").await? {
-                    return screen.print_json_or(&answer, |screen| print_answer(screen, &answer));
+                    return screen.print_json_or(&answer, |screen| print_daemon_reply(screen, &answer));
                 }
             }
         }
@@ -174,7 +174,7 @@ pub(super) async fn reflect(app: &App, screen: Printer, dry_run: bool) -> anyhow
 }
 
 /// What a daemon answers; a night that was held before comes as its row.
-fn print_answer(screen: Printer, answer: &Value) -> io::Result<()> {
+fn print_daemon_reply(screen: Printer, answer: &Value) -> io::Result<()> {
     let date = answer.get("date").and_then(Value::as_str).unwrap_or_default();
     if answer.get("state").is_some() {
         return screen
@@ -206,7 +206,7 @@ fn print_findings(screen: Printer, findings: &LearningOutcome) -> io::Result<()>
         [("Learned", &findings.adopted), ("Asks you", &findings.questions), ("Kept as proposals", &findings.proposals)];
     for (title, edits) in parts.iter().filter(|(_, edits)| !edits.is_empty()) {
         screen.print_line(&format!("{title}:"))?;
-        edits.iter().try_for_each(|tested| print_tested(screen, tested))?;
+        edits.iter().try_for_each(|tested| print_tested_edit(screen, tested))?;
     }
     if parts.iter().all(|(_, edits)| edits.is_empty()) {
         screen.print_line("There is nothing new to learn.")?;
@@ -217,7 +217,7 @@ fn print_findings(screen: Printer, findings: &LearningOutcome) -> io::Result<()>
     Ok(())
 }
 
-pub(super) async fn digest(app: &App, screen: Printer, hours: i64) -> anyhow::Result<()> {
+pub(super) async fn show_digest(app: &App, screen: Printer, hours: i64) -> anyhow::Result<()> {
     let digest = app.digest(hours).await?;
     let zone = app.config.me.time_zone;
     screen.print_json_or(&digest, |screen| {
