@@ -207,7 +207,7 @@ async fn execute_command(app: &App, screen: Printer, command: Command) -> anyhow
         Command::Mail { command } => mail::execute(app, screen, command).await?,
         Command::Why { task } => tasks::explain_priority(app, screen, &task).await?,
         Command::Search { text, rebuild, limit } => mail::search(app, screen, &text.join(" "), rebuild, limit).await?,
-        Command::Hitl { command } => hitl::hitl(app, screen, command).await?,
+        Command::Hitl { command } => hitl::execute(app, screen, command).await?,
         Command::Runs { command } => return runs::execute(app, screen, command).await,
         Command::Doctor => return check::run_doctor(app, screen).await,
         Command::Cost { days } => cost::show_cost(app, screen, days).await?,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{super::printer::Printer, print, terminal::Terminal, words::headline};
+use super::{super::printer::Printer, print_item, terminal::Terminal, words::headline};
 use crate::app::{App, ItemDetail, is_approvable};
 
 /// The only answer that approves a batch.
@@ -22,7 +22,7 @@ pub(super) fn choose<'a>(
     let there: Vec<i64> = details.iter().map(|detail| detail.item.number).collect();
     let chosen = loop {
         let Some(typed) = terminal.ask("Which numbers? (1,3-5 or all; Esc: back) ")? else { return Ok(Vec::new()) };
-        match numbers(&typed, &there) {
+        match parse_numbers(&typed, &there) {
             Ok(numbers) if numbers.is_empty() => return Ok(Vec::new()),
             Ok(numbers) => break numbers,
             Err(why) => screen.print_line(&why)?,
@@ -40,7 +40,7 @@ pub(super) fn choose<'a>(
 
 fn preview(app: &App, screen: Printer, chosen: &[&ItemDetail]) -> io::Result<()> {
     screen.print_line("")?;
-    chosen.iter().try_for_each(|detail| print(app, screen, detail))?;
+    chosen.iter().try_for_each(|detail| print_item(app, screen, detail))?;
     screen.print_line("")?;
     screen.print_line("To be approved:")?;
     chosen.iter().try_for_each(|detail| screen.print_line(&format!("{:>5}  {}", detail.item.number, line(detail))))
@@ -61,7 +61,7 @@ fn obstacle(detail: &ItemDetail) -> Option<String> {
 }
 
 /// "1,3-5" or "all" of the numbers that are there, each once, the smallest first. A range may span numbers that are not.
-fn numbers(typed: &str, there: &[i64]) -> Result<Vec<i64>, String> {
+fn parse_numbers(typed: &str, there: &[i64]) -> Result<Vec<i64>, String> {
     let mut chosen = Vec::new();
     if typed.trim().eq_ignore_ascii_case("all") {
         chosen.extend(there);
@@ -84,7 +84,7 @@ fn numbers(typed: &str, there: &[i64]) -> Result<Vec<i64>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::numbers;
+    use super::parse_numbers;
 
     #[test]
     fn numbers_are_lists_and_ranges_of_what_waits() {
@@ -103,7 +103,7 @@ mod tests {
             ("x", None),
             ("1-99999999999999999999", None),
         ] {
-            assert_eq!(numbers(typed, &[7, 2, 40, 9]).ok().as_deref(), expected, "{typed}");
+            assert_eq!(parse_numbers(typed, &[7, 2, 40, 9]).ok().as_deref(), expected, "{typed}");
         }
     }
 }

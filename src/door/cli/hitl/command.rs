@@ -10,7 +10,7 @@ use super::{
         UsageError,
         printer::{Printer, cell},
     },
-    PAUSED, batch, editor, print, show,
+    PAUSED_NOTICE, batch, editor, print_item, show_item,
     terminal::is_somebody_there,
     words::{effect_words, headline, is_send, moment},
 };
@@ -44,11 +44,11 @@ pub(super) async fn approve(
             let words = "name what you saw with --sha256, the action_sha256 of each item (`adjutant hitl show NR --json`); or approve at a terminal, where it is shown";
             return Err(UsageError(words.into()).into());
         }
-        if !is_confirmed(app, screen, &details)? {
+        if !ask_confirmation(app, screen, &details)? {
             return Ok(screen.print_line("Nothing was approved.")?);
         }
     } else {
-        must_be_seen(&details, sha256)?;
+        ensure_seen_digests(&details, sha256)?;
     }
     let mut ids = Vec::new();
     let mut refused = Vec::new();
@@ -72,7 +72,7 @@ pub(super) async fn approve(
 }
 
 /// Each item is what one of the digests was taken of, and each digest is of one of the items; else nothing is approved.
-fn must_be_seen(details: &[ItemDetail], sha256: &[String]) -> anyhow::Result<()> {
+fn ensure_seen_digests(details: &[ItemDetail], sha256: &[String]) -> anyhow::Result<()> {
     if details.len() != sha256.len() {
         let words = format!("{} items and {} --sha256: each item needs its own", details.len(), sha256.len());
         return Err(UsageError(words).into());
@@ -89,9 +89,9 @@ fn must_be_seen(details: &[ItemDetail], sha256: &[String]) -> anyhow::Result<()>
 }
 
 /// Shows all of it, and asks. What is approved then is what was shown here.
-fn is_confirmed(app: &App, screen: Printer, details: &[ItemDetail]) -> anyhow::Result<bool> {
+fn ask_confirmation(app: &App, screen: Printer, details: &[ItemDetail]) -> anyhow::Result<bool> {
     for detail in details {
-        print(app, screen, detail)?;
+        print_item(app, screen, detail)?;
         screen.print_line("")?;
     }
     screen.print_line(&format!("Type {} to approve {}:", batch::YES, batch::how_many(details.len())))?;
@@ -134,15 +134,15 @@ async fn report(app: &App, screen: Printer, ids: &[ItemId], verdict: Verdict) ->
     let teaches = if verdict == Verdict::Approve { None } else { app.log_and_explain_correction(corrects).await? };
     screen.print_json_or(&details, |screen| {
         if paused {
-            screen.print_line(PAUSED)?;
+            screen.print_line(PAUSED_NOTICE)?;
         }
-        details.iter().try_for_each(|detail| screen.print_line(&came_of(app, detail, verdict, alone)))?;
+        details.iter().try_for_each(|detail| screen.print_line(&describe_decision(app, detail, verdict, alone)))?;
         teaches.iter().try_for_each(|words| screen.print_line(words))
     })?;
     Ok(details)
 }
 
-fn came_of(app: &App, detail: &ItemDetail, verdict: Verdict, alone: bool) -> String {
+fn describe_decision(app: &App, detail: &ItemDetail, verdict: Verdict, alone: bool) -> String {
     let task = detail.task.as_ref().map_or_else(String::new, |task| format!(" The task is {} now.", task.task.status));
     let Some(row) = &detail.action else { return format!("Decided: {verdict}.{task}") };
     let effect = effect_words(row, app.config.me.time_zone);
@@ -165,7 +165,7 @@ pub(super) async fn edit(
     let message =
         detail.action.as_ref().and_then(|row| row.action.effect.message()).context("there is no message to edit")?;
     let (subject, text) = match (subject, text.as_deref()) {
-        (None, None) if is_somebody_there() => match editor::edited(app, id, message)? {
+        (None, None) if is_somebody_there() => match editor::edit_in_editor(app, id, message)? {
             Some(edited) => edited,
             None => return screen.print_json_or(&detail, |screen| screen.print_line("Nothing was changed.")),
         },
@@ -185,7 +185,7 @@ pub(super) async fn edit(
     };
     anyhow::ensure!(!text.trim().is_empty(), "an empty text changes nothing; to send nothing, reject it");
     let new = app.edit_action(id, &subject, &text).await?;
-    show(app, screen, &app.item_detail(&new.to_string()).await?)
+    show_item(app, screen, &app.item_detail(&new.to_string()).await?)
 }
 
 pub(super) async fn snooze(app: &App, screen: Printer, item: &str, until: &str) -> anyhow::Result<()> {

@@ -21,9 +21,13 @@ const FALLBACKS: [&str; 4] = ["editor", "nano", "vim", "vi"];
 const SUBJECT: &str = "Subject:";
 
 /// Subject and text as the person left them; none when nothing changed.
-pub(super) fn edited(app: &App, item: ItemId, message: &ComposedMessage) -> anyhow::Result<Option<(String, String)>> {
-    let file = Scratch::write(app.home.data().join(format!(".edit-{item}.txt")), &written(message))?;
-    let editor = editor()?;
+pub(super) fn edit_in_editor(
+    app: &App,
+    item: ItemId,
+    message: &ComposedMessage,
+) -> anyhow::Result<Option<(String, String)>> {
+    let file = Scratch::write(app.home.data().join(format!(".edit-{item}.txt")), &render_message(message))?;
+    let editor = find_editor()?;
     // Through the shell, as everywhere: the variable may hold arguments.
     let status = Command::new("sh")
         .arg("-c")
@@ -36,10 +40,10 @@ pub(super) fn edited(app: &App, item: ItemId, message: &ComposedMessage) -> anyh
         bail!("the editor ({editor}) ended with {status}; nothing was changed");
     }
     let text = fs::read_to_string(&file.0).context("what the editor left cannot be read as text")?;
-    Ok(changed(message, &text))
+    Ok(parse_edited(message, &text))
 }
 
-fn editor() -> anyhow::Result<String> {
+fn find_editor() -> anyhow::Result<String> {
     let named = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
     let found = named("VISUAL").or_else(|| named("EDITOR")).or_else(|| {
         let path = env::var_os("PATH").unwrap_or_default();
@@ -51,12 +55,12 @@ fn editor() -> anyhow::Result<String> {
     found.context("no editor was found; set EDITOR, or use `adjutant hitl edit ITEM --text …`")
 }
 
-fn written(message: &ComposedMessage) -> String {
+fn render_message(message: &ComposedMessage) -> String {
     format!("{SUBJECT} {}\n\n{}\n", message.subject, message.body.trim_end())
 }
 
 /// An empty file changes nothing, and neither does one that says the same.
-fn changed(message: &ComposedMessage, file: &str) -> Option<(String, String)> {
+fn parse_edited(message: &ComposedMessage, file: &str) -> Option<(String, String)> {
     let file = file.replace("\r\n", "\n");
     let (subject, text) = match file.strip_prefix(SUBJECT) {
         Some(rest) => {
@@ -105,7 +109,7 @@ mod tests {
             ComposedMessage {
                 subject: "Re: keys".into(), body: "Hi Tom,\n\n…\n".into(), ..ComposedMessage::default()
             };
-        let same = written(&message);
+        let same = render_message(&message);
         let new = |subject: &str, text: &str| Some((subject.to_owned(), text.to_owned()));
         for (file, expected) in [
             (same.as_str(), None),
@@ -117,7 +121,7 @@ mod tests {
             ("Subject: Other\nHi\n", new("Other", "Hi\n")),
             ("Hi\n", new("Re: keys", "Hi\n")),
         ] {
-            assert_eq!(changed(&message, file), expected, "{file:?}");
+            assert_eq!(parse_edited(&message, file), expected, "{file:?}");
         }
     }
 }

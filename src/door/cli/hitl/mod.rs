@@ -25,16 +25,16 @@ use crate::{
 /// Grace that a person is kept waiting for after they have left the desk; the rest is left to the next worker.
 const LONGEST_WAIT_SECONDS: i64 = 60;
 
-const PAUSED: &str = "Effects are paused: nothing leaves until `adjutant resume`.";
+const PAUSED_NOTICE: &str = "Effects are paused: nothing leaves until `adjutant resume`.";
 
-pub(super) async fn hitl(app: &App, screen: Printer, command: Option<HitlCommand>) -> anyhow::Result<()> {
+pub(super) async fn execute(app: &App, screen: Printer, command: Option<HitlCommand>) -> anyhow::Result<()> {
     let Some(command) = command else {
         let desk = !screen.is_json && terminal::is_somebody_there();
-        return if desk { sit(app, screen).await } else { list(app, screen, false).await };
+        return if desk { decide_interactively(app, screen).await } else { list(app, screen, false).await };
     };
     match command {
         HitlCommand::List { all } => list(app, screen, all).await,
-        HitlCommand::Show { item } => show(app, screen, &app.item_detail(&item).await?),
+        HitlCommand::Show { item } => show_item(app, screen, &app.item_detail(&item).await?),
         HitlCommand::Approve { items, sha256, yes } => command::approve(app, screen, &items, &sha256, yes).await,
         HitlCommand::Edit { item, subject, text } => command::edit(app, screen, &item, subject, text).await,
         HitlCommand::Reject { item, reason, cancel } => {
@@ -67,7 +67,7 @@ async fn list(app: &App, screen: Printer, all: bool) -> anyhow::Result<()> {
     let now = app.clock.now();
     screen.print_json_or(&items, |screen| {
         if paused {
-            screen.print_line(PAUSED)?;
+            screen.print_line(PAUSED_NOTICE)?;
         }
         if items.is_empty() {
             screen.print_line("Nothing waits for you.")?;
@@ -93,12 +93,12 @@ async fn list(app: &App, screen: Printer, all: bool) -> anyhow::Result<()> {
                 "{left_behind} steps are due and no daemon runs: `adjutant run` or `adjutant once` goes on with them."
             ))?;
         }
-        waiting(screen, app, &waits)
+        print_deferred_runs(screen, app, &waits)
     })
 }
 
 /// What nobody is asked about, but does not go on either.
-fn waiting(screen: Printer, app: &App, waits: &[RunRow]) -> std::io::Result<()> {
+fn print_deferred_runs(screen: Printer, app: &App, waits: &[RunRow]) -> std::io::Result<()> {
     if waits.is_empty() {
         return Ok(());
     }
@@ -111,25 +111,25 @@ fn waiting(screen: Printer, app: &App, waits: &[RunRow]) -> std::io::Result<()> 
     screen.print_table(&["set aside", "goes on at", "task"], waits.iter().map(line).collect())
 }
 
-fn show(app: &App, screen: Printer, detail: &ItemDetail) -> anyhow::Result<()> {
-    screen.print_json_or(detail, |screen| print(app, screen, detail))
+fn show_item(app: &App, screen: Printer, detail: &ItemDetail) -> anyhow::Result<()> {
+    screen.print_json_or(detail, |screen| print_item(app, screen, detail))
 }
 
 /// The whole page, as the desk shows it.
-fn print(app: &App, screen: Printer, detail: &ItemDetail) -> std::io::Result<()> {
+fn print_item(app: &App, screen: Printer, detail: &ItemDetail) -> std::io::Result<()> {
     screen.print_line(&page::title(app, detail))?;
-    let lines = page::page(app, detail).into_iter().chain(page::details(detail));
+    let lines = page::item_page(app, detail).into_iter().chain(page::technical_lines(detail));
     lines.into_iter().try_for_each(|line| screen.print_line(&line.text))
 }
 
 /// Decides with keys, and says at the end what came of it.
-async fn sit(app: &App, screen: Printer) -> anyhow::Result<()> {
+async fn decide_interactively(app: &App, screen: Printer) -> anyhow::Result<()> {
     if app.items().await?.is_empty() {
         return list(app, screen, false).await;
     }
     let decided = Desk::sit(app, screen).await?;
     let ids: Vec<ItemId> = decided.iter().map(|(id, _)| *id).collect();
-    see_off(app, screen, &ids).await?;
+    wait_out_grace(app, screen, &ids).await?;
     for id in ids {
         let detail = app.item_detail(&id.to_string()).await?;
         screen.print_line(&desk::told(&detail, app.config.me.time_zone))?;
@@ -145,7 +145,7 @@ async fn sit(app: &App, screen: Printer) -> anyhow::Result<()> {
 }
 
 /// Without a daemon nobody else lets go what was approved here.
-async fn see_off(app: &App, screen: Printer, ids: &[ItemId]) -> anyhow::Result<()> {
+async fn wait_out_grace(app: &App, screen: Printer, ids: &[ItemId]) -> anyhow::Result<()> {
     let mut until = None;
     for id in ids {
         let row = app.item_detail(&id.to_string()).await?.action;
@@ -153,7 +153,7 @@ async fn see_off(app: &App, screen: Printer, ids: &[ItemId]) -> anyhow::Result<(
     }
     let Some(until) = until else { return Ok(()) };
     if app.is_paused().await? {
-        return Ok(screen.print_line(PAUSED)?);
+        return Ok(screen.print_line(PAUSED_NOTICE)?);
     }
     if !app.try_finish_runs().await? {
         return Ok(());

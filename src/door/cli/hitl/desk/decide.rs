@@ -132,7 +132,7 @@ impl Desk<'_> {
             return Ok(());
         };
         self.terminal.leave()?;
-        let edited = tokio::task::block_in_place(|| editor::edited(self.app, id, &message));
+        let edited = tokio::task::block_in_place(|| editor::edit_in_editor(self.app, id, &message));
         self.terminal.enter()?;
         let Some((subject, text)) = edited? else {
             self.notice = "Nothing was changed.".into();

@@ -4,7 +4,7 @@ use std::io;
 
 use super::{
     super::{
-        page::{self, Line, page, wrap},
+        page::{self, PageLine, item_page, wrap},
         terminal::Key,
     },
     Desk, help,
@@ -37,12 +37,12 @@ impl Desk<'_> {
         let mut rows = wrap(&self.lines(), columns);
         let needed = rows.len();
         if let (View::Item, Some(detail)) = (self.view, &self.detail) {
-            rows.extend(wrap(&page::details(detail), columns));
+            rows.extend(wrap(&page::technical_lines(detail), columns));
         }
-        let mut foot = wrap(&[Line::loud(escape_for_display(&self.notice))], columns);
+        let mut foot = wrap(&[PageLine::emphasised(escape_for_display(&self.notice))], columns);
         foot.retain(|line| !line.text.is_empty());
         foot.truncate(NOTICE_ROWS);
-        foot.extend(if keys { wrap(&[Line::plain(self.keys())], columns) } else { vec![Line::plain("")] });
+        foot.extend(if keys { wrap(&[PageLine::plain(self.keys())], columns) } else { vec![PageLine::plain("")] });
         let room =
             if self.terminal.has_keys() { height.saturating_sub(foot.len() + 2).max(LEAST_ROWS) } else { rows.len() };
         self.top = self.top.min(rows.len().saturating_sub(room));
@@ -50,7 +50,7 @@ impl Desk<'_> {
         if self.view == View::Item && end >= needed {
             self.seen = true;
         }
-        let head = wrap(&[Line::loud(self.headline())], columns);
+        let head = wrap(&[PageLine::emphasised(self.headline())], columns);
         let mut screen: Vec<String> = head.iter().take(1).map(|line| self.styled(line)).collect();
         screen.extend(rows.iter().skip(self.top).take(room).map(|line| self.styled(line)));
         screen.push(rule(self.top, end, rows.len(), columns));
@@ -73,12 +73,12 @@ impl Desk<'_> {
         true
     }
 
-    fn lines(&self) -> Vec<Line> {
+    fn lines(&self) -> Vec<PageLine> {
         match (self.view, &self.detail) {
             (View::Help, _) => help(),
-            (_, None) => vec![Line::plain(""), Line::plain("Nothing waits for you.")],
-            (View::Mail, Some(detail)) => page::cause(detail).unwrap_or_default(),
-            (View::Item, Some(detail)) => page(self.app, detail),
+            (_, None) => vec![PageLine::plain(""), PageLine::plain("Nothing waits for you.")],
+            (View::Mail, Some(detail)) => page::source_mail_lines(detail).unwrap_or_default(),
+            (View::Item, Some(detail)) => item_page(self.app, detail),
         }
     }
 
@@ -107,8 +107,8 @@ impl Desk<'_> {
         }
     }
 
-    fn styled(&self, line: &Line) -> String {
-        if line.loud && self.screen.has_colour && self.terminal.has_keys() {
+    fn styled(&self, line: &PageLine) -> String {
+        if line.is_emphasised && self.screen.has_colour && self.terminal.has_keys() {
             format!("\x1b[1m{}\x1b[0m", line.text)
         } else {
             line.text.clone()

@@ -12,7 +12,7 @@ pub(super) use self::decide::told;
 use self::draw::View;
 use super::{
     super::printer::Printer,
-    page::{self, Line},
+    page::{self, PageLine},
     terminal::{Key, Terminal},
     words::{effect_words, headline},
 };
@@ -156,7 +156,7 @@ impl<'a> Desk<'a> {
     }
 
     fn show_mail(&mut self) {
-        if self.detail.as_ref().and_then(page::cause).is_some() {
+        if self.detail.as_ref().and_then(page::source_mail_lines).is_some() {
             self.look(View::Mail);
         } else {
             self.notice = "No mail caused it.".into();
@@ -268,7 +268,7 @@ fn ended_words(detail: &ItemDetail) -> String {
 }
 
 /// What the help says.
-fn help() -> Vec<Line> {
+fn help() -> Vec<PageLine> {
     const HELP: &[&str] = &[
         "Keys",
         "  a        yes: do exactly this. It leaves after a short grace",
@@ -291,5 +291,5 @@ fn help() -> Vec<Line> {
         "NEW: not in the conversation. UNVERIFIED: your mail server does not vouch",
         "for the address.",
     ];
-    HELP.iter().map(|line| Line::plain(*line)).collect()
+    HELP.iter().map(|line| PageLine::plain(*line)).collect()
 }
