@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{
     EXIT_FINDINGS,
     args::RulesCommand,
-    hitl::moment,
+    hitl::format_date_time,
     printer::{Printer, cell, escape_and_truncate},
 };
 use crate::{
@@ -92,12 +92,12 @@ async fn history(app: &App, screen: Printer, limit: usize) -> anyhow::Result<()>
                 .print_line("Nothing was learned yet; `adjutant reflect --dry-run` shows tonight's proposal.");
         }
         for version in &versions {
-            print_version(screen, version, &moment(version.row.at, zone))?;
+            print_version(screen, version, &format_date_time(version.row.at, zone))?;
         }
         if !entries.is_empty() {
             let line = |row: &LearnedEntryRow| {
                 let ids: Vec<String> = row.evidence.iter().map(ToString::to_string).collect();
-                let last = row.last_hit.map_or_else(|| "never".to_owned(), |at| moment(at, zone));
+                let last = row.last_hit.map_or_else(|| "never".to_owned(), |at| format_date_time(at, zone));
                 vec![cell(&row.name, 60), cell(&ids.join(", "), 40), Cell::new(row.hits), Cell::new(last)]
             };
             screen.print_line("")?;
@@ -221,7 +221,7 @@ pub(super) async fn show_digest(app: &App, screen: Printer, hours: i64) -> anyho
     let digest = app.digest(hours).await?;
     let zone = app.config.me.time_zone;
     screen.print_json_or(&digest, |screen| {
-        screen.print_line(&format!("Since {}:", moment(digest.since, zone)))?;
+        screen.print_line(&format!("Since {}:", format_date_time(digest.since, zone)))?;
         let tasks = |title: &str, rows: &[TaskRow]| -> io::Result<()> {
             screen.print_line(&format!("{title}: {}", rows.len()))?;
             rows.iter().take(MOST_SHOWN).try_for_each(|row| {

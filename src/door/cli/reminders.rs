@@ -4,13 +4,13 @@ use std::io::{self, Write as _};
 
 use chrono_tz::Tz;
 
-use super::{hitl::moment, printer::escape_and_truncate};
+use super::{hitl::format_date_time, printer::escape_and_truncate};
 use crate::{app::App, store::value::ReminderRow};
 
 /// "Due now: Call the plumber (Mon 16 Nov, 14:30)"
 pub(super) fn format_reminder(word: &str, reminder: &ReminderRow, zone: Tz) -> String {
     let again = if reminder.every.is_some() { ", comes again" } else { "" };
-    format!("{word}: {} ({}{again})", escape_and_truncate(&reminder.text, 200), moment(reminder.due_at, zone))
+    format!("{word}: {} ({}{again})", escape_and_truncate(&reminder.text, 200), format_date_time(reminder.due_at, zone))
 }
 
 /// Shows what is due and marks it as shown, in this order: a kill in between shows it twice.

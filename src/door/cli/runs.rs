@@ -7,7 +7,7 @@ use comfy_table::Cell;
 use super::{
     EXIT_FINDINGS,
     args::RunsCommand,
-    hitl::waits_words,
+    hitl::describe_wait,
     printer::{Printer, cell, escape_and_truncate},
 };
 use crate::{app::App, store::value::RunRow};
@@ -39,7 +39,7 @@ fn run_row_cells(app: &App, row: &RunRow) -> Vec<Cell> {
         .task_id
         .map_or_else(|| row.mail_id.map_or_else(String::new, |id| format!("mail {id}")), |id| format!("task {id}"));
     let kind = if row.fork_of.is_some() { format!("{} fork", row.kind) } else { row.kind.to_string() };
-    let waits = waits_words(row, app.clock.now(), app.config.me.time_zone);
+    let waits = describe_wait(row, app.clock.now(), app.config.me.time_zone);
     vec![
         Cell::new(row.run_id),
         Cell::new(kind),

@@ -6,7 +6,7 @@ use comfy_table::Cell;
 
 use super::{
     args::TasksCommand,
-    hitl::{effect_words, waits_words},
+    hitl::{describe_effect, describe_wait},
     printer::{Printer, cell, escape_and_truncate},
 };
 use crate::{
@@ -149,10 +149,10 @@ fn show(app: &App, screen: Printer, detail: &TaskDetail) -> anyhow::Result<()> {
                 "  Effect {} {}: {}",
                 effect.action.tool,
                 effect.class,
-                effect_words(effect, zone)
+                describe_effect(effect, zone)
             ))?;
         }
-        for waits in detail.waits.iter().filter_map(|run| waits_words(run, now, zone)) {
+        for waits in detail.waits.iter().filter_map(|run| describe_wait(run, now, zone)) {
             screen.print_line(&format!("  It {waits}"))?;
         }
         screen.print_line("  History")?;

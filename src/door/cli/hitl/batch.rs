@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{super::printer::Printer, print_item, terminal::Terminal, words::headline};
+use super::{super::printer::Printer, print_item, terminal::Terminal, wording::headline};
 use crate::app::{App, ItemDetail, is_approvable};
 
 /// The only answer that approves a batch.

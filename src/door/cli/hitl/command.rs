@@ -12,7 +12,7 @@ use super::{
     },
     PAUSED_NOTICE, batch, editor, print_item, show_item,
     terminal::is_somebody_there,
-    words::{effect_words, headline, is_send, moment},
+    wording::{describe_effect, format_date_time, headline, is_send},
 };
 use crate::{
     app::{App, ItemDetail},
@@ -145,7 +145,7 @@ async fn report(app: &App, screen: Printer, ids: &[ItemId], verdict: Verdict) ->
 fn describe_decision(app: &App, detail: &ItemDetail, verdict: Verdict, alone: bool) -> String {
     let task = detail.task.as_ref().map_or_else(String::new, |task| format!(" The task is {} now.", task.task.status));
     let Some(row) = &detail.action else { return format!("Decided: {verdict}.{task}") };
-    let effect = effect_words(row, app.config.me.time_zone);
+    let effect = describe_effect(row, app.config.me.time_zone);
     let held = row.state == OutboxState::Held;
     let undo = if held { format!(" (adjutant hitl undo {})", detail.item.number) } else { String::new() };
     let worker =
@@ -196,9 +196,11 @@ pub(super) async fn snooze(app: &App, screen: Printer, item: &str, until: &str) 
     let zone = app.config.me.time_zone;
     screen.print_json_or(&detail.item, |screen| {
         let Some(until) = until else { return screen.print_line("It is shown again.") };
-        let void =
-            detail.item.expires_at.map_or_else(String::new, |at| format!(" It is void at {}.", moment(at, zone)));
-        screen.print_line(&format!("Hidden until {}.{void}", moment(until, zone)))
+        let void = detail
+            .item
+            .expires_at
+            .map_or_else(String::new, |at| format!(" It is void at {}.", format_date_time(at, zone)));
+        screen.print_line(&format!("Hidden until {}.{void}", format_date_time(until, zone)))
     })
 }
 

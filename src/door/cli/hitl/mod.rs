@@ -6,12 +6,12 @@ mod desk;
 mod editor;
 mod page;
 mod terminal;
-mod words;
+mod wording;
 
 use comfy_table::Cell;
 
-pub(super) use self::words::{effect_words, moment, waits_words};
-use self::{desk::Desk, words::clock};
+pub(super) use self::wording::{describe_effect, describe_wait, format_date_time};
+use self::{desk::Desk, wording::format_clock_time};
 use super::{
     args::HitlCommand,
     printer::{Printer, cell, escape_and_truncate},
@@ -61,7 +61,7 @@ async fn list(app: &App, screen: Printer, all: bool) -> anyhow::Result<()> {
     let left_behind = app.left_behind().await?;
     let mut whats = Vec::new();
     for item in &items {
-        whats.push(words::headline(&app.item_detail(&item.item_id.to_string()).await?));
+        whats.push(wording::headline(&app.item_detail(&item.item_id.to_string()).await?));
     }
     let zone = app.config.me.time_zone;
     let now = app.clock.now();
@@ -74,13 +74,13 @@ async fn list(app: &App, screen: Printer, all: bool) -> anyhow::Result<()> {
         } else {
             let line = |(item, what): (&ItemRow, &String)| {
                 let hidden = item.snooze_until.filter(|until| *until > now);
-                let hidden =
-                    hidden.map_or_else(String::new, |until| format!(" (hidden until {})", moment(until, zone)));
+                let hidden = hidden
+                    .map_or_else(String::new, |until| format!(" (hidden until {})", format_date_time(until, zone)));
                 vec![
                     Cell::new(item.number),
                     Cell::new(item.kind.as_str().replace('_', " ")),
                     Cell::new(escape_and_truncate(what, 120) + &hidden),
-                    Cell::new(item.expires_at.map_or_else(String::new, |at| moment(at, zone))),
+                    Cell::new(item.expires_at.map_or_else(String::new, |at| format_date_time(at, zone))),
                     Cell::new(item.item_id),
                 ]
             };
@@ -105,7 +105,7 @@ fn print_deferred_runs(screen: Printer, app: &App, waits: &[RunRow]) -> std::io:
     screen.print_line("")?;
     let line = |run: &RunRow| {
         let about = run.task_id.map_or_else(|| run.run_id.to_string(), |id| id.to_string());
-        let until = run.wait_until.map_or_else(String::new, |at| clock(at, app.config.me.time_zone));
+        let until = run.wait_until.map_or_else(String::new, |at| format_clock_time(at, app.config.me.time_zone));
         vec![cell(&run.waits_for, 90), Cell::new(until), Cell::new(about)]
     };
     screen.print_table(&["set aside", "goes on at", "task"], waits.iter().map(line).collect())
@@ -158,7 +158,7 @@ async fn wait_out_grace(app: &App, screen: Printer, ids: &[ItemId]) -> anyhow::R
     if !app.try_finish_runs().await? {
         return Ok(());
     }
-    let at = clock(until, app.config.me.time_zone);
+    let at = format_clock_time(until, app.config.me.time_zone);
     if until > app.clock.now().plus(chrono::Duration::seconds(LONGEST_WAIT_SECONDS)) {
         return Ok(screen.print_line(&format!("No daemon runs: after {at}, `adjutant run` or `once` lets it go."))?);
     }

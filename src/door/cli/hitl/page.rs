@@ -6,7 +6,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::{
     super::printer::escape_and_truncate,
-    words::{effect_words, kind_words, marks, moment, void_words},
+    wording::{describe_effect, describe_expiry, describe_kind, describe_recipient, format_date_time},
 };
 use crate::{
     app::{App, ItemDetail},
@@ -50,8 +50,8 @@ impl PageLine {
 
 /// What it is and how long it waits.
 pub(super) fn title(app: &App, detail: &ItemDetail) -> String {
-    let void = void_words(&detail.item, app.clock.now(), app.config.me.time_zone);
-    format!("number {}: {}, {void}", detail.item.number, kind_words(detail))
+    let void = describe_expiry(&detail.item, app.clock.now(), app.config.me.time_zone);
+    format!("number {}: {}, {void}", detail.item.number, describe_kind(detail))
 }
 
 /// Everything a person needs before a yes.
@@ -100,7 +100,7 @@ pub(super) fn item_page(app: &App, detail: &ItemDetail) -> Vec<PageLine> {
         lines.push(PageLine::field("Mail", &text));
     }
     if let Some(row) = detail.action.as_ref().filter(|row| row.state != OutboxState::Parked) {
-        lines.push(PageLine::field("Effect", &effect_words(row, zone)));
+        lines.push(PageLine::field("Effect", &describe_effect(row, zone)));
     }
     if let Some(message) = message {
         lines.push(PageLine::plain(""));
@@ -122,7 +122,7 @@ pub(super) fn technical_lines(detail: &ItemDetail) -> Vec<PageLine> {
 fn message_header_lines(detail: &ItemDetail, message: &ComposedMessage) -> Vec<PageLine> {
     let mut lines = Vec::new();
     for (nth, to) in detail.recipients.iter().enumerate() {
-        let (marks, loud) = marks(to);
+        let (marks, loud) = describe_recipient(to);
         let label = if nth < message.to.len() { "To" } else { "Cc" };
         lines.push(PageLine {
             is_emphasised: loud,
@@ -143,7 +143,7 @@ fn invitation(item: &ItemRow, zone: Tz) -> Vec<PageLine> {
     let Some(facts) = item.body.pointer("/planned/invitation") else { return Vec::new() };
     let event = |value: &Value| {
         let event: CalendarEvent = serde_json::from_value(value.clone()).unwrap_or_default();
-        let at = |time: Option<Instant>| time.map_or_else(|| "no time".to_owned(), |at| moment(at, zone));
+        let at = |time: Option<Instant>| time.map_or_else(|| "no time".to_owned(), |at| format_date_time(at, zone));
         let times = format!("{} to {}", at(event.start), at(event.end));
         format!(
             "\"{}\", {times}, organizer {}",

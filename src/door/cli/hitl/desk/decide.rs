@@ -3,7 +3,7 @@
 use super::{
     super::{
         batch, editor,
-        words::{effect_words, headline, moment},
+        wording::{describe_effect, format_date_time, headline},
     },
     Desk, ended_words,
 };
@@ -113,9 +113,9 @@ impl Desk<'_> {
         let task = detail.task.as_ref().map_or_else(String::new, |task| format!("; the task is {}", task.task.status));
         match (verdict, &detail.action) {
             (Verdict::Approve, Some(row)) if row.state == OutboxState::Held => {
-                format!("{}: {} (u).", headline(detail), effect_words(row, zone))
+                format!("{}: {} (u).", headline(detail), describe_effect(row, zone))
             }
-            (Verdict::Approve, Some(row)) => format!("{}: {}.", headline(detail), effect_words(row, zone)),
+            (Verdict::Approve, Some(row)) => format!("{}: {}.", headline(detail), describe_effect(row, zone)),
             (Verdict::Reject, _) => format!("Rejected{task}, and the step is yours."),
             (Verdict::Respond, _) => "Told; its next try is shown as soon as it is there.".into(),
             (Verdict::Retry, _) => format!("Tried again{task}."),
@@ -157,9 +157,9 @@ impl Desk<'_> {
         let at = self.app.parse_future_time(&until)?;
         let void = detail.item.expires_at.filter(|void| *void <= at);
         self.app.snooze_item(id, Some(at)).await?;
-        self.notice = format!("Hidden until {}.", moment(at, zone));
+        self.notice = format!("Hidden until {}.", format_date_time(at, zone));
         if let Some(void) = void {
-            self.notice.push_str(&format!(" It becomes void before that, at {}.", moment(void, zone)));
+            self.notice.push_str(&format!(" It becomes void before that, at {}.", format_date_time(void, zone)));
         }
         self.refresh().await
     }
@@ -218,7 +218,7 @@ impl Desk<'_> {
 pub(in crate::door::cli::hitl) fn told(detail: &ItemDetail, zone: chrono_tz::Tz) -> String {
     match &detail.action {
         Some(row) if detail.item.decision == Verdict::Approve.as_str() => {
-            format!("{}: {}", headline(detail), effect_words(row, zone))
+            format!("{}: {}", headline(detail), describe_effect(row, zone))
         }
         _ if detail.item.state == ItemState::Open => format!("{}: waits for you", headline(detail)),
         _ => format!("{}: {}", headline(detail), ended_words(detail)),

@@ -14,7 +14,7 @@ use super::{
     super::printer::Printer,
     page::{self, PageLine},
     terminal::{Key, Terminal},
-    words::{effect_words, headline},
+    wording::{describe_effect, headline},
 };
 use crate::{
     app::{App, ItemDetail},
@@ -244,7 +244,7 @@ impl<'a> Desk<'a> {
             let Some(row) = &detail.action else { continue };
             if row.state != OutboxState::Held && !is_under_way(row.state) {
                 self.approved.retain(|other| *other != id);
-                self.notice = format!("{}: {}.", headline(&detail), effect_words(row, self.app.config.me.time_zone));
+                self.notice = format!("{}: {}.", headline(&detail), describe_effect(row, self.app.config.me.time_zone));
             }
         }
         Ok(())

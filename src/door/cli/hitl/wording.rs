@@ -11,14 +11,15 @@ use crate::{
 };
 
 /// What became of an effect. Never more than is known.
-pub(in crate::door::cli) fn effect_words(row: &OutboxRow, zone: Tz) -> String {
+pub(in crate::door::cli) fn describe_effect(row: &OutboxRow, zone: Tz) -> String {
     let result = || escape_and_truncate(&row.result, 200);
     let and = |words: &str| if row.result.is_empty() { words.to_owned() } else { format!("{words}: {}", result()) };
     match row.state {
         OutboxState::Planned => "planned".into(),
         OutboxState::Parked => "waits for your yes".into(),
         OutboxState::Held => {
-            let at = row.release_at.map_or_else(|| "soon".to_owned(), |at| format!("at {}", clock(at, zone)));
+            let at =
+                row.release_at.map_or_else(|| "soon".to_owned(), |at| format!("at {}", format_clock_time(at, zone)));
             format!("approved; leaves {at} unless you undo")
         }
         OutboxState::Ready => "about to be done".into(),
@@ -36,7 +37,7 @@ pub(in crate::door::cli) fn effect_words(row: &OutboxRow, zone: Tz) -> String {
 }
 
 /// What an item asks for, in a word or two.
-pub(super) fn kind_words(detail: &ItemDetail) -> String {
+pub(super) fn describe_kind(detail: &ItemDetail) -> String {
     match (detail.item.kind, &detail.action) {
         (ItemKind::Action, Some(row)) => row.action.tool.replace('_', " "),
         (ItemKind::FailedStep, Some(row)) if row.state == OutboxState::NeedsHuman => "in doubt".into(),
@@ -45,7 +46,7 @@ pub(super) fn kind_words(detail: &ItemDetail) -> String {
 }
 
 /// What is to be known about a recipient before a yes, and whether it is a warning.
-pub(super) fn marks(to: &Recipient) -> (String, bool) {
+pub(super) fn describe_recipient(to: &Recipient) -> (String, bool) {
     if to.standing == Some(Standing::Own) {
         return ("you".into(), false);
     }
@@ -76,16 +77,16 @@ pub(super) fn is_send(row: &OutboxRow) -> bool {
     matches!(row.action.effect, Effect::Send { .. })
 }
 
-pub(in crate::door::cli) fn clock(at: Instant, zone: Tz) -> String {
+pub(in crate::door::cli) fn format_clock_time(at: Instant, zone: Tz) -> String {
     at.utc().with_timezone(&zone).format("%H:%M:%S").to_string()
 }
 
-pub(in crate::door::cli) fn moment(at: Instant, zone: Tz) -> String {
+pub(in crate::door::cli) fn format_date_time(at: Instant, zone: Tz) -> String {
     at.utc().with_timezone(&zone).format("%a %d %b, %H:%M").to_string()
 }
 
 /// When it is void if nobody says anything.
-pub(super) fn void_words(item: &ItemRow, now: Instant, zone: Tz) -> String {
+pub(super) fn describe_expiry(item: &ItemRow, now: Instant, zone: Tz) -> String {
     item.expires_at.map_or_else(
         || "stays until you decide".to_owned(),
         |at| {
@@ -95,13 +96,13 @@ pub(super) fn void_words(item: &ItemRow, now: Instant, zone: Tz) -> String {
             } else {
                 format!("{:.0} h", hours.floor())
             };
-            format!("void in {left} ({})", moment(at, zone))
+            format!("void in {left} ({})", format_date_time(at, zone))
         },
     )
 }
 
 /// What a run waits for, as long as it does.
-pub(in crate::door::cli) fn waits_words(run: &RunRow, now: Instant, zone: Tz) -> Option<String> {
+pub(in crate::door::cli) fn describe_wait(run: &RunRow, now: Instant, zone: Tz) -> Option<String> {
     let until = run.wait_until.filter(|until| *until > now)?;
-    Some(format!("waits until {}: {}", clock(until, zone), escape_and_truncate(&run.waits_for, 160)))
+    Some(format!("waits until {}: {}", format_clock_time(until, zone), escape_and_truncate(&run.waits_for, 160)))
 }
