@@ -21,7 +21,9 @@ pub(super) fn choose<'a>(
     }
     let there: Vec<i64> = details.iter().map(|detail| detail.item.number).collect();
     let chosen = loop {
-        let Some(typed) = terminal.ask("Which numbers? (1,3-5 or all; Esc: back) ")? else { return Ok(Vec::new()) };
+        let Some(typed) = terminal.prompt_line("Which numbers? (1,3-5 or all; Esc: back) ")? else {
+            return Ok(Vec::new());
+        };
         match parse_numbers(&typed, &there) {
             Ok(numbers) if numbers.is_empty() => return Ok(Vec::new()),
             Ok(numbers) => break numbers,
@@ -34,7 +36,7 @@ pub(super) fn choose<'a>(
         return Ok(Vec::new());
     }
     preview(app, screen, &chosen)?;
-    let answer = terminal.ask(&format!("Type {YES} to approve {}: ", how_many(chosen.len())))?;
+    let answer = terminal.prompt_line(&format!("Type {YES} to approve {}: ", how_many(chosen.len())))?;
     Ok(if answer.as_deref() == Some(YES) { chosen } else { Vec::new() })
 }
 

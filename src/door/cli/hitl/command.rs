@@ -11,7 +11,7 @@ use super::{
         printer::{Printer, cell},
     },
     PAUSED_NOTICE, batch, editor, print_item, show_item,
-    terminal::is_somebody_there,
+    terminal::is_interactive,
     wording::{describe_effect, format_date_time, headline, is_send},
 };
 use crate::{
@@ -40,7 +40,7 @@ pub(super) async fn approve(
         }
     }
     if sha256.is_empty() {
-        if yes || screen.is_json || !is_somebody_there() {
+        if yes || screen.is_json || !is_interactive() {
             let words = "name what you saw with --sha256, the action_sha256 of each item (`adjutant hitl show NR --json`); or approve at a terminal, where it is shown";
             return Err(UsageError(words.into()).into());
         }
@@ -165,7 +165,7 @@ pub(super) async fn edit(
     let message =
         detail.action.as_ref().and_then(|row| row.action.effect.message()).context("there is no message to edit")?;
     let (subject, text) = match (subject, text.as_deref()) {
-        (None, None) if is_somebody_there() => match editor::edit_in_editor(app, id, message)? {
+        (None, None) if is_interactive() => match editor::edit_in_editor(app, id, message)? {
             Some(edited) => edited,
             None => return screen.print_json_or(&detail, |screen| screen.print_line("Nothing was changed.")),
         },

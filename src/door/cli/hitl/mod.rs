@@ -29,7 +29,7 @@ const PAUSED_NOTICE: &str = "Effects are paused: nothing leaves until `adjutant 
 
 pub(super) async fn execute(app: &App, screen: Printer, command: Option<HitlCommand>) -> anyhow::Result<()> {
     let Some(command) = command else {
-        let desk = !screen.is_json && terminal::is_somebody_there();
+        let desk = !screen.is_json && terminal::is_interactive();
         return if desk { decide_interactively(app, screen).await } else { list(app, screen, false).await };
     };
     match command {

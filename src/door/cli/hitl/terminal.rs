@@ -22,17 +22,17 @@ const CTRL_C: u8 = 3;
 const CTRL_D: u8 = 4;
 const ESCAPE: u8 = 27;
 /// Where a terminal does not say how large it is.
-const USUAL: (usize, usize) = (80, 24);
+const DEFAULT_SIZE: (usize, usize) = (80, 24);
 
 const ENTER_SCREEN: &str = "\x1b[?1049h";
 const LEAVE_SCREEN: &str = "\x1b[?1049l";
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
 /// As the terminal was found, until it is given back.
-static FOUND: Mutex<Option<Termios>> = Mutex::new(None);
+static ORIGINAL_MODES: Mutex<Option<Termios>> = Mutex::new(None);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum KeyPress {
     Letter(char),
     Enter,
     Escape,
@@ -50,12 +50,12 @@ pub(super) enum Key {
 
 pub(super) struct Terminal {
     /// None where only whole lines can be read.
-    found: Option<Termios>,
+    original_modes: Option<Termios>,
     stop: Arc<AtomicBool>,
 }
 
 /// Both ends are a terminal: somebody is there to be asked.
-pub(super) fn is_somebody_there() -> bool {
+pub(super) fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
@@ -77,46 +77,46 @@ impl Terminal {
                 if signal.recv().await.is_some() {
                     // Decisions are whole rows: there is nothing to finish, and a question on the screen cannot be
                     // interrupted otherwise.
-                    give_back();
+                    restore_terminal();
                     std::process::exit(code);
                 }
             });
         }
-        let mut terminal = Self { found, stop };
-        if let Some(found) = &terminal.found {
-            *FOUND.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
+        let mut terminal = Self { original_modes: found, stop };
+        if let Some(found) = &terminal.original_modes {
+            *ORIGINAL_MODES.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
             restore_on_panic();
         }
-        terminal.enter()?;
+        terminal.enter_alternate_screen()?;
         Ok(terminal)
     }
 
-    pub(super) const fn has_keys(&self) -> bool {
-        self.found.is_some()
+    pub(super) const fn has_raw_mode(&self) -> bool {
+        self.original_modes.is_some()
     }
 
     /// Columns and rows.
     pub(super) fn size(&self) -> (usize, usize) {
         match tcgetwinsize(rustix::stdio::stdout()) {
             Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
-            _ => USUAL,
+            _ => DEFAULT_SIZE,
         }
     }
 
     /// Takes the screen for itself.
-    pub(super) fn enter(&mut self) -> io::Result<()> {
-        if let Some(found) = &self.found {
-            set(&raw(found))?;
-            put(ENTER_SCREEN)?;
+    pub(super) fn enter_alternate_screen(&mut self) -> io::Result<()> {
+        if let Some(found) = &self.original_modes {
+            set_modes(&raw_modes(found))?;
+            write_stdout(ENTER_SCREEN)?;
         }
         Ok(())
     }
 
     /// Gives it back, for an editor or for good.
-    pub(super) fn leave(&mut self) -> io::Result<()> {
-        if let Some(found) = &self.found {
-            put(LEAVE_SCREEN)?;
-            set(found)?;
+    pub(super) fn leave_alternate_screen(&mut self) -> io::Result<()> {
+        if let Some(found) = &self.original_modes {
+            write_stdout(LEAVE_SCREEN)?;
+            set_modes(found)?;
         }
         Ok(())
     }
@@ -124,42 +124,42 @@ impl Terminal {
     /// Puts these lines on an empty screen.
     pub(super) fn show(&self, lines: &[String]) -> io::Result<()> {
         let text = lines.join("\n");
-        if self.has_keys() { put(&format!("{CLEAR}{text}")) } else { put(&format!("\n{text}\n")) }
+        if self.has_raw_mode() { write_stdout(&format!("{CLEAR}{text}")) } else { write_stdout(&format!("\n{text}\n")) }
     }
 
-    pub(super) fn key(&self) -> io::Result<Key> {
+    pub(super) fn read_key(&self) -> io::Result<KeyPress> {
         if self.stop.load(Ordering::Relaxed) {
-            return Ok(Key::Quit);
+            return Ok(KeyPress::Quit);
         }
-        if self.found.is_none() {
-            return match self.ask("> ")? {
-                None => Ok(Key::Quit),
-                Some(line) => Ok(line.trim().chars().next().map_or(Key::PageDown, letter)),
+        if self.original_modes.is_none() {
+            return match self.prompt_line("> ")? {
+                None => Ok(KeyPress::Quit),
+                Some(line) => Ok(line.trim().chars().next().map_or(KeyPress::PageDown, key_of_char)),
             };
         }
         let Some(byte) = next_byte()? else {
             // Nothing for a while, or nobody any more.
-            return Ok(if tcgetattr(rustix::stdio::stdin()).is_ok() { Key::Nothing } else { Key::Quit });
+            return Ok(if tcgetattr(rustix::stdio::stdin()).is_ok() { KeyPress::Nothing } else { KeyPress::Quit });
         };
         match byte {
-            CTRL_C | CTRL_D => Ok(Key::Quit),
-            ESCAPE => escape_sequence(),
-            b'\n' | b'\r' => Ok(Key::Enter),
-            byte if byte.is_ascii() => Ok(letter(byte.into())),
-            byte => Ok(whole_letter(byte)?.map_or(Key::Nothing, letter)),
+            CTRL_C | CTRL_D => Ok(KeyPress::Quit),
+            ESCAPE => read_escape_sequence(),
+            b'\n' | b'\r' => Ok(KeyPress::Enter),
+            byte if byte.is_ascii() => Ok(key_of_char(byte.into())),
+            byte => Ok(read_utf8_char(byte)?.map_or(KeyPress::Nothing, key_of_char)),
         }
     }
 
     /// One line of text. None when the person thought better of it (Escape, Ctrl-C, Ctrl-D).
-    pub(super) fn ask(&self, question: &str) -> io::Result<Option<String>> {
-        put(question)?;
-        if let Some(found) = &self.found {
-            set(&line_mode(found))?;
+    pub(super) fn prompt_line(&self, question: &str) -> io::Result<Option<String>> {
+        write_stdout(question)?;
+        if let Some(found) = &self.original_modes {
+            set_modes(&line_mode(found))?;
         }
         let mut bytes = Vec::new();
         let read = read_line(&mut bytes);
-        if let Some(found) = &self.found {
-            set(&raw(found))?;
+        if let Some(found) = &self.original_modes {
+            set_modes(&raw_modes(found))?;
         }
         read?;
         let ended = |end: &u8| matches!(*end, CTRL_C | ESCAPE | CTRL_D);
@@ -173,7 +173,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        give_back();
+        restore_terminal();
     }
 }
 
@@ -183,26 +183,26 @@ fn restore_on_panic() {
     ONCE.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            give_back();
+            restore_terminal();
             before(info);
         }));
     });
 }
 
-fn give_back() {
-    if let Some(found) = FOUND.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        drop(put(LEAVE_SCREEN));
-        drop(set(&found));
+fn restore_terminal() {
+    if let Some(found) = ORIGINAL_MODES.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        drop(write_stdout(LEAVE_SCREEN));
+        drop(set_modes(&found));
     }
 }
 
-fn set(modes: &Termios) -> io::Result<()> {
+fn set_modes(modes: &Termios) -> io::Result<()> {
     // Drain, not flush: what was typed ahead counts.
     Ok(tcsetattr(rustix::stdio::stdin(), OptionalActions::Drain, modes)?)
 }
 
 /// Keys one by one, and a read that comes back when there are none.
-fn raw(found: &Termios) -> Termios {
+fn raw_modes(found: &Termios) -> Termios {
     let mut modes = found.clone();
     modes.make_raw();
     // Enter is the same byte as on a line, whichever mode reads it.
@@ -223,7 +223,7 @@ fn line_mode(found: &Termios) -> Termios {
     modes
 }
 
-fn put(text: &str) -> io::Result<()> {
+fn write_stdout(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
@@ -262,36 +262,36 @@ fn read_line(bytes: &mut Vec<u8>) -> io::Result<()> {
 }
 
 /// Arrows and their like; a lone Escape is itself.
-fn escape_sequence() -> io::Result<Key> {
+fn read_escape_sequence() -> io::Result<KeyPress> {
     if !matches!(next_byte()?, Some(b'[' | b'O')) {
-        return Ok(Key::Escape);
+        return Ok(KeyPress::Escape);
     }
     let mut parameter = 0;
     while let Some(byte) = next_byte()? {
         match byte {
             b'0'..=b'9' => parameter = byte,
             b';' => {}
-            b'A' => return Ok(Key::Up),
-            b'B' => return Ok(Key::Down),
-            b'H' => return Ok(Key::Home),
-            b'F' => return Ok(Key::End),
+            b'A' => return Ok(KeyPress::Up),
+            b'B' => return Ok(KeyPress::Down),
+            b'H' => return Ok(KeyPress::Home),
+            b'F' => return Ok(KeyPress::End),
             b'~' => {
                 return Ok(match parameter {
-                    b'5' => Key::PageUp,
-                    b'6' => Key::PageDown,
-                    b'1' | b'7' => Key::Home,
-                    b'4' | b'8' => Key::End,
-                    _ => Key::Nothing,
+                    b'5' => KeyPress::PageUp,
+                    b'6' => KeyPress::PageDown,
+                    b'1' | b'7' => KeyPress::Home,
+                    b'4' | b'8' => KeyPress::End,
+                    _ => KeyPress::Nothing,
                 });
             }
-            _ => return Ok(Key::Nothing),
+            _ => return Ok(KeyPress::Nothing),
         }
     }
-    Ok(Key::Escape)
+    Ok(KeyPress::Escape)
 }
 
 /// The rest of a letter outside ASCII.
-fn whole_letter(first: u8) -> io::Result<Option<char>> {
+fn read_utf8_char(first: u8) -> io::Result<Option<char>> {
     let mut bytes = vec![first];
     let length = first.leading_ones().clamp(1, 4) as usize;
     while bytes.len() < length
@@ -302,7 +302,7 @@ fn whole_letter(first: u8) -> io::Result<Option<char>> {
     Ok(std::str::from_utf8(&bytes).ok().and_then(|text| text.chars().next()))
 }
 
-fn letter(c: char) -> Key {
+fn key_of_char(c: char) -> KeyPress {
     /// What the same keys give while the keyboard is set to Hebrew.
     const HEBREW: &[(char, char)] = &[
         ('ש', 'a'),
@@ -319,7 +319,7 @@ fn letter(c: char) -> Key {
         ('ו', 'u'),
         ('ז', 'z'),
     ];
-    Key::Letter(HEBREW.iter().find(|(hebrew, _)| *hebrew == c).map_or(c, |(_, latin)| *latin))
+    KeyPress::Letter(HEBREW.iter().find(|(hebrew, _)| *hebrew == c).map_or(c, |(_, latin)| *latin))
 }
 
 #[cfg(test)]
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn a_keyboard_set_to_hebrew_has_the_same_keys() {
         for (typed, expected) in [('ש', 'a'), ('ר', 'r'), ('q', 'q'), ('R', 'R')] {
-            assert_eq!(letter(typed), Key::Letter(expected));
+            assert_eq!(key_of_char(typed), KeyPress::Letter(expected));
         }
     }
 }

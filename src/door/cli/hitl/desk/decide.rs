@@ -131,9 +131,9 @@ impl Desk<'_> {
             self.notice = "There is no text to edit.".into();
             return Ok(());
         };
-        self.terminal.leave()?;
+        self.terminal.leave_alternate_screen()?;
         let edited = tokio::task::block_in_place(|| editor::edit_in_editor(self.app, id, &message));
-        self.terminal.enter()?;
+        self.terminal.enter_alternate_screen()?;
         let Some((subject, text)) = edited? else {
             self.notice = "Nothing was changed.".into();
             return Ok(());
@@ -190,9 +190,9 @@ impl Desk<'_> {
         for id in &self.queue {
             details.push(self.app.item_detail(&id.to_string()).await?);
         }
-        self.terminal.leave()?;
+        self.terminal.leave_alternate_screen()?;
         let chosen = tokio::task::block_in_place(|| batch::choose(self.app, &self.terminal, self.screen, &details));
-        self.terminal.enter()?;
+        self.terminal.enter_alternate_screen()?;
         let chosen = chosen?;
         if chosen.is_empty() {
             self.notice = "Nothing was approved.".into();

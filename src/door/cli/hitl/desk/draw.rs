@@ -5,7 +5,7 @@ use std::io;
 use super::{
     super::{
         page::{self, PageLine, item_page, wrap},
-        terminal::Key,
+        terminal::KeyPress,
     },
     Desk, help,
 };
@@ -43,8 +43,11 @@ impl Desk<'_> {
         foot.retain(|line| !line.text.is_empty());
         foot.truncate(NOTICE_ROWS);
         foot.extend(if keys { wrap(&[PageLine::plain(self.keys())], columns) } else { vec![PageLine::plain("")] });
-        let room =
-            if self.terminal.has_keys() { height.saturating_sub(foot.len() + 2).max(LEAST_ROWS) } else { rows.len() };
+        let room = if self.terminal.has_raw_mode() {
+            height.saturating_sub(foot.len() + 2).max(LEAST_ROWS)
+        } else {
+            rows.len()
+        };
         self.top = self.top.min(rows.len().saturating_sub(room));
         let end = (self.top + room).min(rows.len());
         if self.view == View::Item && end >= needed {
@@ -59,15 +62,15 @@ impl Desk<'_> {
     }
 
     /// Moves the page; false when the key is about something else.
-    pub(super) fn scroll(&mut self, key: Key) -> bool {
+    pub(super) fn scroll(&mut self, key: KeyPress) -> bool {
         let page = self.terminal.size().1.saturating_sub(6).max(1);
         self.top = match key {
-            Key::PageDown | Key::Letter(' ') => self.top + page,
-            Key::PageUp | Key::Letter('-') => self.top.saturating_sub(page),
-            Key::Down => self.top + 1,
-            Key::Up => self.top.saturating_sub(1),
-            Key::Home | Key::Letter('g') => 0,
-            Key::End | Key::Letter('G') => usize::MAX / 2,
+            KeyPress::PageDown | KeyPress::Letter(' ') => self.top + page,
+            KeyPress::PageUp | KeyPress::Letter('-') => self.top.saturating_sub(page),
+            KeyPress::Down => self.top + 1,
+            KeyPress::Up => self.top.saturating_sub(1),
+            KeyPress::Home | KeyPress::Letter('g') => 0,
+            KeyPress::End | KeyPress::Letter('G') => usize::MAX / 2,
             _ => return false,
         };
         true
@@ -108,7 +111,7 @@ impl Desk<'_> {
     }
 
     fn styled(&self, line: &PageLine) -> String {
-        if line.is_emphasised && self.screen.has_colour && self.terminal.has_keys() {
+        if line.is_emphasised && self.screen.has_colour && self.terminal.has_raw_mode() {
             format!("\x1b[1m{}\x1b[0m", line.text)
         } else {
             line.text.clone()

@@ -13,7 +13,7 @@ use self::draw::View;
 use super::{
     super::printer::Printer,
     page::{self, PageLine},
-    terminal::{Key, Terminal},
+    terminal::{KeyPress, Terminal},
     wording::{describe_effect, headline},
 };
 use crate::{
@@ -82,10 +82,10 @@ impl<'a> Desk<'a> {
         loop {
             let key = desk.key()?;
             let before = (desk.notice.clone(), desk.at, desk.queue.len(), desk.paused);
-            if key == Key::Nothing || !desk.terminal.has_keys() {
+            if key == KeyPress::Nothing || !desk.terminal.has_raw_mode() {
                 desk.look_around().await?;
             }
-            if key == Key::Nothing {
+            if key == KeyPress::Nothing {
                 let changed = before != (desk.notice.clone(), desk.at, desk.queue.len(), desk.paused);
                 if changed || desk.drawn != desk.terminal.size() || !desk.is_drawn() {
                     desk.draw(true)?;
@@ -115,36 +115,36 @@ impl<'a> Desk<'a> {
     }
 
     /// Waiting for a person blocks this thread; the runtime's other work goes on.
-    fn key(&self) -> io::Result<Key> {
-        tokio::task::block_in_place(|| self.terminal.key())
+    fn key(&self) -> io::Result<KeyPress> {
+        tokio::task::block_in_place(|| self.terminal.read_key())
     }
 
     fn ask(&mut self, question: &str) -> io::Result<Option<String>> {
         self.draw(false)?;
-        tokio::task::block_in_place(|| self.terminal.ask(question))
+        tokio::task::block_in_place(|| self.terminal.prompt_line(question))
     }
 
-    async fn press(&mut self, key: Key) -> anyhow::Result<Stay> {
+    async fn press(&mut self, key: KeyPress) -> anyhow::Result<Stay> {
         self.notice.clear();
         if self.scroll(key) {
             return Ok(Stay::Yes);
         }
         if self.view != View::Item {
-            if key == Key::Quit {
+            if key == KeyPress::Quit {
                 return Ok(Stay::No);
             }
             self.look(View::Item);
             return Ok(Stay::Yes);
         }
         match key {
-            Key::Quit | Key::Letter('q') => return Ok(Stay::No),
-            Key::Letter('n' | 'j' | 's') => self.step(1).await?,
-            Key::Letter('p' | 'k') => self.step(-1).await?,
-            Key::Letter('?' | 'h') => self.look(View::Help),
-            Key::Letter('m') => self.show_mail(),
-            Key::Letter('b') => self.batch().await?,
-            Key::Letter('u') => self.undo().await?,
-            Key::Letter(letter) => self.decide(letter).await?,
+            KeyPress::Quit | KeyPress::Letter('q') => return Ok(Stay::No),
+            KeyPress::Letter('n' | 'j' | 's') => self.step(1).await?,
+            KeyPress::Letter('p' | 'k') => self.step(-1).await?,
+            KeyPress::Letter('?' | 'h') => self.look(View::Help),
+            KeyPress::Letter('m') => self.show_mail(),
+            KeyPress::Letter('b') => self.batch().await?,
+            KeyPress::Letter('u') => self.undo().await?,
+            KeyPress::Letter(letter) => self.decide(letter).await?,
             _ => {}
         }
         Ok(Stay::Yes)
