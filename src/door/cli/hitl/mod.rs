@@ -2,8 +2,8 @@
 
 mod batch;
 mod command;
-mod desk;
 mod editor;
+mod interactive;
 mod page;
 mod terminal;
 mod wording;
@@ -11,7 +11,7 @@ mod wording;
 use comfy_table::Cell;
 
 pub(super) use self::wording::{describe_effect, describe_wait, format_date_time};
-use self::{desk::Desk, wording::format_clock_time};
+use self::{interactive::ApprovalScreen, wording::format_clock_time};
 use super::{
     args::HitlCommand,
     printer::{Printer, cell, escape_and_truncate},
@@ -127,12 +127,12 @@ async fn decide_interactively(app: &App, screen: Printer) -> anyhow::Result<()> 
     if app.items().await?.is_empty() {
         return list(app, screen, false).await;
     }
-    let decided = Desk::sit(app, screen).await?;
+    let decided = ApprovalScreen::run(app, screen).await?;
     let ids: Vec<ItemId> = decided.iter().map(|(id, _)| *id).collect();
     wait_out_grace(app, screen, &ids).await?;
     for id in ids {
         let detail = app.item_detail(&id.to_string()).await?;
-        screen.print_line(&desk::told(&detail, app.config.me.time_zone))?;
+        screen.print_line(&interactive::describe_final_state(&detail, app.config.me.time_zone))?;
     }
     let left = app.items().await?.len();
     screen

@@ -8,8 +8,8 @@ mod draw;
 
 use std::io;
 
-pub(super) use self::decide::told;
-use self::draw::View;
+pub(super) use self::decide::describe_final_state;
+use self::draw::ScreenView;
 use super::{
     super::printer::Printer,
     page::{self, PageLine},
@@ -22,83 +22,83 @@ use crate::{
     store::value::Verdict,
 };
 
-pub(super) struct Desk<'a> {
+pub(super) struct ApprovalScreen<'a> {
     app: &'a App,
     terminal: Terminal,
     screen: Printer,
     queue: Vec<ItemId>,
     /// Which of the queue is shown.
-    at: usize,
+    position: usize,
     /// As it was drawn; decisions are about these bytes.
     detail: Option<ItemDetail>,
-    view: View,
+    view: ScreenView,
     /// Which item stands on the screen, and the digest of what was drawn of it.
     drawn_item: Option<(ItemId, Option<String>)>,
     /// The first row on the screen.
     top: usize,
     /// The end of it was on the screen.
-    seen: bool,
+    is_seen_to_end: bool,
     notice: String,
     /// Approved here and not yet at an end, the last one last.
     approved: Vec<ItemId>,
     pub(super) decided: Vec<(ItemId, Verdict)>,
     /// A new item of this task is the answer to what was just said.
-    expected: Option<TaskId>,
+    expected_task: Option<TaskId>,
     /// Nothing leaves until somebody says `adjutant resume`.
     paused: bool,
-    drawn: (usize, usize),
+    drawn_size: (usize, usize),
 }
 
 /// Whether to stay at the desk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stay {
-    Yes,
-    No,
+enum AfterKey {
+    Continue,
+    Quit,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> ApprovalScreen<'a> {
     /// Shows the queue until the person leaves. What was decided.
-    pub(super) async fn sit(app: &'a App, screen: Printer) -> anyhow::Result<Vec<(ItemId, Verdict)>> {
+    pub(super) async fn run(app: &'a App, screen: Printer) -> anyhow::Result<Vec<(ItemId, Verdict)>> {
         let mut desk = Self {
             app,
             terminal: Terminal::open()?,
             screen,
             queue: Vec::new(),
-            at: 0,
+            position: 0,
             detail: None,
-            view: View::Item,
+            view: ScreenView::Item,
             drawn_item: None,
             top: 0,
-            seen: false,
+            is_seen_to_end: false,
             notice: String::new(),
             approved: Vec::new(),
             decided: Vec::new(),
-            expected: None,
+            expected_task: None,
             paused: false,
-            drawn: (0, 0),
+            drawn_size: (0, 0),
         };
-        desk.refresh().await?;
+        desk.refresh_queue().await?;
         desk.draw(true)?;
         loop {
-            let key = desk.key()?;
-            let before = (desk.notice.clone(), desk.at, desk.queue.len(), desk.paused);
+            let key = desk.read_key()?;
+            let before = (desk.notice.clone(), desk.position, desk.queue.len(), desk.paused);
             if key == KeyPress::Nothing || !desk.terminal.has_raw_mode() {
-                desk.look_around().await?;
+                desk.poll_changes().await?;
             }
             if key == KeyPress::Nothing {
-                let changed = before != (desk.notice.clone(), desk.at, desk.queue.len(), desk.paused);
-                if changed || desk.drawn != desk.terminal.size() || !desk.is_drawn() {
+                let changed = before != (desk.notice.clone(), desk.position, desk.queue.len(), desk.paused);
+                if changed || desk.drawn_size != desk.terminal.size() || !desk.is_screen_current() {
                     desk.draw(true)?;
                 }
                 continue;
             }
             // A key is about what was on the screen when it was pressed.
-            if !desk.is_drawn() {
+            if !desk.is_screen_current() {
                 desk.notice.push_str(" Your key was not counted: the queue changed before it.");
                 desk.draw(true)?;
                 continue;
             }
-            if desk.press(key).await? == Stay::No {
+            if desk.handle_key(key).await? == AfterKey::Quit {
                 return Ok(std::mem::take(&mut desk.decided));
             }
             desk.draw(true)?;
@@ -110,73 +110,73 @@ impl<'a> Desk<'a> {
     }
 
     /// Whether the screen shows the item that a key would decide, with the bytes it has now.
-    fn is_drawn(&self) -> bool {
+    fn is_screen_current(&self) -> bool {
         self.drawn_item == self.shown_item()
     }
 
     /// Waiting for a person blocks this thread; the runtime's other work goes on.
-    fn key(&self) -> io::Result<KeyPress> {
+    fn read_key(&self) -> io::Result<KeyPress> {
         tokio::task::block_in_place(|| self.terminal.read_key())
     }
 
-    fn ask(&mut self, question: &str) -> io::Result<Option<String>> {
+    fn prompt_line(&mut self, question: &str) -> io::Result<Option<String>> {
         self.draw(false)?;
         tokio::task::block_in_place(|| self.terminal.prompt_line(question))
     }
 
-    async fn press(&mut self, key: KeyPress) -> anyhow::Result<Stay> {
+    async fn handle_key(&mut self, key: KeyPress) -> anyhow::Result<AfterKey> {
         self.notice.clear();
         if self.scroll(key) {
-            return Ok(Stay::Yes);
+            return Ok(AfterKey::Continue);
         }
-        if self.view != View::Item {
+        if self.view != ScreenView::Item {
             if key == KeyPress::Quit {
-                return Ok(Stay::No);
+                return Ok(AfterKey::Quit);
             }
-            self.look(View::Item);
-            return Ok(Stay::Yes);
+            self.switch_view(ScreenView::Item);
+            return Ok(AfterKey::Continue);
         }
         match key {
-            KeyPress::Quit | KeyPress::Letter('q') => return Ok(Stay::No),
-            KeyPress::Letter('n' | 'j' | 's') => self.step(1).await?,
-            KeyPress::Letter('p' | 'k') => self.step(-1).await?,
-            KeyPress::Letter('?' | 'h') => self.look(View::Help),
+            KeyPress::Quit | KeyPress::Letter('q') => return Ok(AfterKey::Quit),
+            KeyPress::Letter('n' | 'j' | 's') => self.move_by(1).await?,
+            KeyPress::Letter('p' | 'k') => self.move_by(-1).await?,
+            KeyPress::Letter('?' | 'h') => self.switch_view(ScreenView::Help),
             KeyPress::Letter('m') => self.show_mail(),
-            KeyPress::Letter('b') => self.batch().await?,
+            KeyPress::Letter('b') => self.approve_batch().await?,
             KeyPress::Letter('u') => self.undo().await?,
-            KeyPress::Letter(letter) => self.decide(letter).await?,
+            KeyPress::Letter(letter) => self.decide_by_key(letter).await?,
             _ => {}
         }
-        Ok(Stay::Yes)
+        Ok(AfterKey::Continue)
     }
 
-    fn look(&mut self, view: View) {
+    fn switch_view(&mut self, view: ScreenView) {
         self.view = view;
         self.top = 0;
     }
 
     fn show_mail(&mut self) {
         if self.detail.as_ref().and_then(page::source_mail_lines).is_some() {
-            self.look(View::Mail);
+            self.switch_view(ScreenView::Mail);
         } else {
             self.notice = "No mail caused it.".into();
         }
     }
 
-    async fn step(&mut self, by: isize) -> anyhow::Result<()> {
-        match self.at.checked_add_signed(by) {
-            Some(at) if at < self.queue.len() => self.go_to(at).await?,
+    async fn move_by(&mut self, by: isize) -> anyhow::Result<()> {
+        match self.position.checked_add_signed(by) {
+            Some(at) if at < self.queue.len() => self.show_item_at(at).await?,
             Some(_) => self.notice = "That was the last one; p goes back, q quits.".into(),
             None => self.notice = "This is the first one.".into(),
         }
         Ok(())
     }
 
-    async fn go_to(&mut self, at: usize) -> anyhow::Result<()> {
-        self.at = at.min(self.queue.len().saturating_sub(1));
-        self.look(View::Item);
-        self.seen = false;
-        self.detail = match self.queue.get(self.at) {
+    async fn show_item_at(&mut self, at: usize) -> anyhow::Result<()> {
+        self.position = at.min(self.queue.len().saturating_sub(1));
+        self.switch_view(ScreenView::Item);
+        self.is_seen_to_end = false;
+        self.detail = match self.queue.get(self.position) {
             Some(id) => Some(self.app.item_detail(&id.to_string()).await?),
             None => None,
         };
@@ -184,34 +184,34 @@ impl<'a> Desk<'a> {
     }
 
     /// Reads the queue again, and stays at the item that is shown as long as it waits.
-    async fn refresh(&mut self) -> anyhow::Result<()> {
+    async fn refresh_queue(&mut self) -> anyhow::Result<()> {
         let items = self.app.items().await?;
         self.paused = self.app.is_paused().await?;
         let before = std::mem::replace(&mut self.queue, items.iter().map(|item| item.item_id).collect());
         let answer = items.iter().position(|item| {
-            self.expected.is_some() && item.task_id == self.expected && !before.contains(&item.item_id)
+            self.expected_task.is_some() && item.task_id == self.expected_task && !before.contains(&item.item_id)
         });
         if let Some(at) = answer {
-            self.expected = None;
-            return self.go_to(at).await;
+            self.expected_task = None;
+            return self.show_item_at(at).await;
         }
         let shown = self.detail.as_ref().map(|detail| detail.item.item_id);
         match self.queue.iter().position(|id| Some(*id) == shown) {
             Some(at) => {
-                self.at = at;
-                self.reread().await
+                self.position = at;
+                self.reload_item().await
             }
-            None => self.go_to(self.at).await,
+            None => self.show_item_at(self.position).await,
         }
     }
 
     /// The same item may have become another action.
-    async fn reread(&mut self) -> anyhow::Result<()> {
+    async fn reload_item(&mut self) -> anyhow::Result<()> {
         let Some(old) = &self.detail else { return Ok(()) };
         let new = self.app.item_detail(&old.item.item_id.to_string()).await?;
         if old.item.action_sha256 != new.item.action_sha256 {
             self.notice = "It was judged anew meanwhile; look at it again.".into();
-            self.seen = false;
+            self.is_seen_to_end = false;
             self.top = 0;
         }
         self.detail = Some(new);
@@ -219,18 +219,18 @@ impl<'a> Desk<'a> {
     }
 
     /// Between two keys: what others decided, what came due, what left.
-    async fn look_around(&mut self) -> anyhow::Result<()> {
+    async fn poll_changes(&mut self) -> anyhow::Result<()> {
         if let Some(shown) = self.detail.as_ref().map(|detail| detail.item.item_id) {
             let now = self.app.item_detail(&shown.to_string()).await?;
             if now.item.state != ItemState::Open {
-                self.notice = format!("Meanwhile elsewhere: {} — {}.", headline(&now), ended_words(&now));
+                self.notice = format!("Meanwhile elsewhere: {} — {}.", headline(&now), describe_ended_item(&now));
             }
         }
-        self.refresh().await?;
-        self.follow_approved().await
+        self.refresh_queue().await?;
+        self.finish_approved().await
     }
 
-    async fn follow_approved(&mut self) -> anyhow::Result<()> {
+    async fn finish_approved(&mut self) -> anyhow::Result<()> {
         let now = self.app.clock.now();
         for id in self.approved.clone() {
             let mut detail = self.app.item_detail(&id.to_string()).await?;
@@ -257,7 +257,7 @@ const fn is_under_way(state: OutboxState) -> bool {
 }
 
 /// How an item ended that is not open any more.
-fn ended_words(detail: &ItemDetail) -> String {
+fn describe_ended_item(detail: &ItemDetail) -> String {
     let item = &detail.item;
     match item.state {
         ItemState::Decided => format!("decided: {}", item.decision),

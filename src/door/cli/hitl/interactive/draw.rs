@@ -7,7 +7,7 @@ use super::{
         page::{self, PageLine, item_page, wrap},
         terminal::KeyPress,
     },
-    Desk, help,
+    ApprovalScreen, help,
 };
 use crate::{
     ingest::escape_for_display,
@@ -20,29 +20,29 @@ const NOTICE_ROWS: usize = 3;
 const LEAST_ROWS: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum View {
+pub(super) enum ScreenView {
     Item,
     Mail,
     Help,
 }
 
-impl Desk<'_> {
+impl ApprovalScreen<'_> {
     /// With the keys at the bottom, or with an empty row for a question.
     pub(super) fn draw(&mut self, keys: bool) -> io::Result<()> {
         let (width, height) = self.terminal.size();
-        self.drawn = (width, height);
+        self.drawn_size = (width, height);
         self.drawn_item = self.shown_item();
         // One column stays free: a full row makes some terminals begin another.
         let columns = width.saturating_sub(1);
         let mut rows = wrap(&self.lines(), columns);
         let needed = rows.len();
-        if let (View::Item, Some(detail)) = (self.view, &self.detail) {
+        if let (ScreenView::Item, Some(detail)) = (self.view, &self.detail) {
             rows.extend(wrap(&page::technical_lines(detail), columns));
         }
         let mut foot = wrap(&[PageLine::emphasised(escape_for_display(&self.notice))], columns);
         foot.retain(|line| !line.text.is_empty());
         foot.truncate(NOTICE_ROWS);
-        foot.extend(if keys { wrap(&[PageLine::plain(self.keys())], columns) } else { vec![PageLine::plain("")] });
+        foot.extend(if keys { wrap(&[PageLine::plain(self.key_hints())], columns) } else { vec![PageLine::plain("")] });
         let room = if self.terminal.has_raw_mode() {
             height.saturating_sub(foot.len() + 2).max(LEAST_ROWS)
         } else {
@@ -50,14 +50,14 @@ impl Desk<'_> {
         };
         self.top = self.top.min(rows.len().saturating_sub(room));
         let end = (self.top + room).min(rows.len());
-        if self.view == View::Item && end >= needed {
-            self.seen = true;
+        if self.view == ScreenView::Item && end >= needed {
+            self.is_seen_to_end = true;
         }
         let head = wrap(&[PageLine::emphasised(self.headline())], columns);
-        let mut screen: Vec<String> = head.iter().take(1).map(|line| self.styled(line)).collect();
-        screen.extend(rows.iter().skip(self.top).take(room).map(|line| self.styled(line)));
-        screen.push(rule(self.top, end, rows.len(), columns));
-        screen.extend(foot.iter().map(|line| self.styled(line)));
+        let mut screen: Vec<String> = head.iter().take(1).map(|line| self.style_line(line)).collect();
+        screen.extend(rows.iter().skip(self.top).take(room).map(|line| self.style_line(line)));
+        screen.push(separator_line(self.top, end, rows.len(), columns));
+        screen.extend(foot.iter().map(|line| self.style_line(line)));
         self.terminal.show(&screen)
     }
 
@@ -78,10 +78,10 @@ impl Desk<'_> {
 
     fn lines(&self) -> Vec<PageLine> {
         match (self.view, &self.detail) {
-            (View::Help, _) => help(),
+            (ScreenView::Help, _) => help(),
             (_, None) => vec![PageLine::plain(""), PageLine::plain("Nothing waits for you.")],
-            (View::Mail, Some(detail)) => page::source_mail_lines(detail).unwrap_or_default(),
-            (View::Item, Some(detail)) => item_page(self.app, detail),
+            (ScreenView::Mail, Some(detail)) => page::source_mail_lines(detail).unwrap_or_default(),
+            (ScreenView::Item, Some(detail)) => item_page(self.app, detail),
         }
     }
 
@@ -89,15 +89,15 @@ impl Desk<'_> {
         let paused = if self.paused { "EFFECTS ARE PAUSED · " } else { "" };
         let Some(detail) = &self.detail else { return format!("{paused}Approvals") };
         let level = detail.task.as_ref().map_or_else(String::new, |task| format!(" · {}", task.task.priority));
-        format!("{paused}{} of {}{level} · {}", self.at + 1, self.queue.len(), page::title(self.app, detail))
+        format!("{paused}{} of {}{level} · {}", self.position + 1, self.queue.len(), page::title(self.app, detail))
     }
 
-    fn keys(&self) -> String {
+    fn key_hints(&self) -> String {
         // Each fits one row of eighty columns.
         const ACTION: &str = "a yes  e edit  r no  t tell  z snooze  s skip  b batch  u undo  m mail  ? help";
         const STEP: &str = "R retry  S skip step  C cancel task  z snooze  s next  m mail  ? help";
         let Some(detail) = self.detail.as_ref() else { return "u undo  ? help  q quit".into() };
-        if self.view != View::Item {
+        if self.view != ScreenView::Item {
             return "space more  any other key back".into();
         }
         let doubt = detail.action.as_ref().is_some_and(|row| row.state == OutboxState::NeedsHuman);
@@ -110,7 +110,7 @@ impl Desk<'_> {
         }
     }
 
-    fn styled(&self, line: &PageLine) -> String {
+    fn style_line(&self, line: &PageLine) -> String {
         if line.is_emphasised && self.screen.has_colour && self.terminal.has_raw_mode() {
             format!("\x1b[1m{}\x1b[0m", line.text)
         } else {
@@ -120,7 +120,7 @@ impl Desk<'_> {
 }
 
 /// The line below the page says how much of it is shown.
-fn rule(top: usize, end: usize, all: usize, columns: usize) -> String {
+fn separator_line(top: usize, end: usize, all: usize, columns: usize) -> String {
     let text = if top == 0 && end == all {
         String::new()
     } else if end < all {

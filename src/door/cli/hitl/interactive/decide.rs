@@ -5,7 +5,7 @@ use super::{
         batch, editor,
         wording::{describe_effect, format_date_time, headline},
     },
-    Desk, ended_words,
+    ApprovalScreen, describe_ended_item,
 };
 use crate::{
     app::{DecisionInput, ItemDetail},
@@ -13,9 +13,9 @@ use crate::{
     store::value::Verdict,
 };
 
-impl Desk<'_> {
+impl ApprovalScreen<'_> {
     /// Keys that only make sense for some kinds of items.
-    pub(super) async fn decide(&mut self, letter: char) -> anyhow::Result<()> {
+    pub(super) async fn decide_by_key(&mut self, letter: char) -> anyhow::Result<()> {
         let Some((kind, doubt)) = self.detail.as_ref().map(|detail| {
             let doubt = detail.action.as_ref().is_some_and(|row| row.state == OutboxState::NeedsHuman);
             (detail.item.kind, doubt)
@@ -27,16 +27,16 @@ impl Desk<'_> {
             (ItemKind::Action | ItemKind::RuleProposal, 'a') => self.approve().await,
             (ItemKind::Action, 'e') => self.edit().await,
             (ItemKind::Action | ItemKind::RuleProposal, 'r') => {
-                self.with_reason(Verdict::Reject, "Why not? (Enter: no reason, Esc: back) ").await
+                self.decide_with_reason(Verdict::Reject, "Why not? (Enter: no reason, Esc: back) ").await
             }
-            (ItemKind::Action, 't') => self.tell().await,
-            (ItemKind::FailedStep, 'R') => self.say(Verdict::Retry, "").await,
+            (ItemKind::Action, 't') => self.respond().await,
+            (ItemKind::FailedStep, 'R') => self.submit_decision(Verdict::Retry, "").await,
             (ItemKind::FailedStep, 'S') => {
-                self.with_reason(Verdict::Skip, "Go on without it. Why? (Enter: no reason, Esc: back) ").await
+                self.decide_with_reason(Verdict::Skip, "Go on without it. Why? (Enter: no reason, Esc: back) ").await
             }
-            (ItemKind::FailedStep, 'W') if doubt => self.say(Verdict::Sent, "").await,
+            (ItemKind::FailedStep, 'W') if doubt => self.submit_decision(Verdict::Sent, "").await,
             (ItemKind::Action | ItemKind::FailedStep, 'C') => {
-                self.with_reason(Verdict::Cancel, "Give the task up. Why? (Enter: no reason, Esc: back) ").await
+                self.decide_with_reason(Verdict::Cancel, "Give the task up. Why? (Enter: no reason, Esc: back) ").await
             }
             _ => {
                 self.notice = format!("'{letter}' does nothing here; ? helps.");
@@ -46,7 +46,7 @@ impl Desk<'_> {
         // A refusal is an answer, not the end of the session.
         if let Err(error) = outcome {
             self.notice = format!("Not done: {error:#}");
-            self.refresh().await?;
+            self.refresh_queue().await?;
         }
         Ok(())
     }
@@ -57,16 +57,16 @@ impl Desk<'_> {
             self.notice = format!("Not yet: {obstacle}.");
             return Ok(());
         }
-        if !self.seen {
+        if !self.is_seen_to_end {
             self.notice = "There is more of it below: space shows it. Then a.".into();
             return Ok(());
         }
-        self.say(Verdict::Approve, "").await
+        self.submit_decision(Verdict::Approve, "").await
     }
 
-    async fn with_reason(&mut self, verdict: Verdict, question: &str) -> anyhow::Result<()> {
-        match self.ask(question)? {
-            Some(reason) => self.say(verdict, &reason).await,
+    async fn decide_with_reason(&mut self, verdict: Verdict, question: &str) -> anyhow::Result<()> {
+        match self.prompt_line(question)? {
+            Some(reason) => self.submit_decision(verdict, &reason).await,
             None => {
                 self.notice = "Nothing was decided.".into();
                 Ok(())
@@ -74,33 +74,33 @@ impl Desk<'_> {
         }
     }
 
-    async fn tell(&mut self) -> anyhow::Result<()> {
-        let words = self.ask("What should it do instead? (Esc: back) ")?.filter(|words| !words.is_empty());
+    async fn respond(&mut self) -> anyhow::Result<()> {
+        let words = self.prompt_line("What should it do instead? (Esc: back) ")?.filter(|words| !words.is_empty());
         let Some(words) = words else {
             self.notice = "Nothing was decided.".into();
             return Ok(());
         };
-        self.expected = self.detail.as_ref().and_then(|detail| detail.item.task_id);
-        self.say(Verdict::Respond, &words).await
+        self.expected_task = self.detail.as_ref().and_then(|detail| detail.item.task_id);
+        self.submit_decision(Verdict::Respond, &words).await
     }
 
     /// On exactly what is on the screen.
-    async fn say(&mut self, verdict: Verdict, reason: &str) -> anyhow::Result<()> {
+    async fn submit_decision(&mut self, verdict: Verdict, reason: &str) -> anyhow::Result<()> {
         let Some(detail) = self.detail.as_ref() else { return Ok(()) };
         let (id, task) = (detail.item.item_id, detail.item.task_id);
         let sha256 = detail.item.action_sha256.clone().unwrap_or_default();
         self.app.decide(id, DecisionInput::at_terminal(verdict, reason, &sha256)).await?;
-        self.note(id, verdict);
+        self.note_decision(id, verdict);
         if verdict == Verdict::Retry {
-            self.expected = task;
+            self.expected_task = task;
         }
         self.app.try_finish_runs().await?;
         let after = self.app.item_detail(&id.to_string()).await?;
-        self.notice = self.outcome(&after, verdict);
-        self.refresh().await
+        self.notice = self.describe_outcome(&after, verdict);
+        self.refresh_queue().await
     }
 
-    fn note(&mut self, id: ItemId, verdict: Verdict) {
+    fn note_decision(&mut self, id: ItemId, verdict: Verdict) {
         self.decided.retain(|(other, _)| *other != id);
         self.decided.push((id, verdict));
         if verdict == Verdict::Approve {
@@ -108,7 +108,7 @@ impl Desk<'_> {
         }
     }
 
-    fn outcome(&self, detail: &ItemDetail, verdict: Verdict) -> String {
+    fn describe_outcome(&self, detail: &ItemDetail, verdict: Verdict) -> String {
         let zone = self.app.config.me.time_zone;
         let task = detail.task.as_ref().map_or_else(String::new, |task| format!("; the task is {}", task.task.status));
         match (verdict, &detail.action) {
@@ -139,16 +139,16 @@ impl Desk<'_> {
             return Ok(());
         };
         let new = self.app.edit_action(id, &subject, &text).await?;
-        self.refresh().await?;
+        self.refresh_queue().await?;
         if let Some(at) = self.queue.iter().position(|id| *id == new) {
-            self.go_to(at).await?;
+            self.show_item_at(at).await?;
         }
         self.notice = "Changed: this is what would be sent now. Nothing is approved yet.".into();
         Ok(())
     }
 
     async fn snooze(&mut self) -> anyhow::Result<()> {
-        let until = self.ask("Until when? (2h, 3d, tomorrow 9am; Esc: back) ")?.filter(|text| !text.is_empty());
+        let until = self.prompt_line("Until when? (2h, 3d, tomorrow 9am; Esc: back) ")?.filter(|text| !text.is_empty());
         let (Some(until), Some(detail)) = (until, self.detail.as_ref()) else {
             self.notice = "Nothing was decided.".into();
             return Ok(());
@@ -161,7 +161,7 @@ impl Desk<'_> {
         if let Some(void) = void {
             self.notice.push_str(&format!(" It becomes void before that, at {}.", format_date_time(void, zone)));
         }
-        self.refresh().await
+        self.refresh_queue().await
     }
 
     /// The last yes that has not left yet.
@@ -176,16 +176,16 @@ impl Desk<'_> {
         }
         self.approved.retain(|other| *other != id);
         self.decided.retain(|(other, _)| *other != id);
-        self.refresh().await?;
+        self.refresh_queue().await?;
         if let Some(at) = self.queue.iter().position(|other| *other == id) {
-            self.go_to(at).await?;
+            self.show_item_at(at).await?;
         }
         self.notice = "Taken back: nothing was sent, and it waits for you again.".into();
         Ok(())
     }
 
     /// Several at once, by number, after a preview.
-    pub(super) async fn batch(&mut self) -> anyhow::Result<()> {
+    pub(super) async fn approve_batch(&mut self) -> anyhow::Result<()> {
         let mut details = Vec::new();
         for id in &self.queue {
             details.push(self.app.item_detail(&id.to_string()).await?);
@@ -201,7 +201,7 @@ impl Desk<'_> {
         let mut refused = Vec::new();
         for detail in &chosen {
             match self.app.approve(&detail.item).await {
-                Ok(_) => self.note(detail.item.item_id, Verdict::Approve),
+                Ok(_) => self.note_decision(detail.item.item_id, Verdict::Approve),
                 Err(error) => refused.push(format!("{error:#}")),
             }
         }
@@ -210,17 +210,17 @@ impl Desk<'_> {
         for why in refused {
             self.notice.push_str(&format!(" Not approved: {why}."));
         }
-        self.refresh().await
+        self.refresh_queue().await
     }
 }
 
 /// One line about an item after the session.
-pub(in crate::door::cli::hitl) fn told(detail: &ItemDetail, zone: chrono_tz::Tz) -> String {
+pub(in crate::door::cli::hitl) fn describe_final_state(detail: &ItemDetail, zone: chrono_tz::Tz) -> String {
     match &detail.action {
         Some(row) if detail.item.decision == Verdict::Approve.as_str() => {
             format!("{}: {}", headline(detail), describe_effect(row, zone))
         }
         _ if detail.item.state == ItemState::Open => format!("{}: waits for you", headline(detail)),
-        _ => format!("{}: {}", headline(detail), ended_words(detail)),
+        _ => format!("{}: {}", headline(detail), describe_ended_item(detail)),
     }
 }
