@@ -9,7 +9,7 @@ use crate::{
     config::AccountKind,
     hitl::{self, DecisionFile, Queue, QueueReport},
     model::{
-        Action, ActionId, Door, Effect, Instant, ItemId, ItemKind, Mail, RunId,
+        AccountId, AccountMode, Action, ActionId, Door, Effect, Instant, ItemId, ItemKind, Mail, RunId,
         action::{Argument, ComposedMessage, Origin, SendKind},
     },
     outbox::approval_request,
@@ -202,6 +202,7 @@ impl App {
         {
             charter.ensure_whole()?;
             let row = self.store.read(move |reader| reader.action(action_id)).await?.context("the effect is gone")?;
+            self.ensure_account_acts(&row.action.account).await?;
             if row.action.terms.as_ref().is_some_and(|terms| terms.policy != charter.version) {
                 self.reevaluate_action(&row).await?;
                 return Err(StoreError::Refused("the policy has changed since it was asked; look at it again".into()))?;
@@ -224,6 +225,20 @@ impl App {
             Receipt::Runs(runs) => Ok((item.kind, runs)),
             _ => Ok((item.kind, Vec::new())),
         }
+    }
+
+    /// Errs while an account only observes: what was approved then would be withheld, and never carried out.
+    async fn ensure_account_acts(&self, account: &AccountId) -> anyhow::Result<()> {
+        let id = account.clone();
+        let row = self.store.read(move |reader| reader.account(&id)).await?.context("the account is gone")?;
+        if row.mode == AccountMode::Active {
+            return Ok(());
+        }
+        let refused = format!(
+            "nothing was approved: account {account} only observes, so nothing of it is carried out; turn it on first with \
+             `adjutant mail mode {account} active`"
+        );
+        Err(StoreError::Refused(refused))?
     }
 
     /// Other words make another action, which is asked about in turn. The new item.

@@ -8,7 +8,7 @@ use adjutant::{
     store::value::{ItemRow, Verdict},
 };
 
-use crate::house::{Dice, House, answer_first, approve_first, first};
+use crate::house::{Dice, House, answer_first, approve_first, first, set_mode};
 
 const MEETING: &str = "Hi Alex,\n\nCould we find time for a 30-min catch-up next week?\n\nTom\n";
 
@@ -102,6 +102,22 @@ async fn a_transport_that_fails_after_reading_asks_the_person() {
 fn make_runnable(path: &std::path::Path) {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_approved_while_its_account_only_observes() {
+    let house = asked("one");
+    house.once().await;
+    let app = house.app().await;
+    set_mode(&app, AccountMode::Observe).await;
+    let error = approve_first(&app).await.unwrap_err();
+    assert!(format!("{error:#}").contains("adjutant mail mode work active"), "{error:#}");
+    works(&house).await;
+    assert_eq!(state(&house), [["parked"]], "it still waits for a yes that counts");
+    set_mode(&app, AccountMode::Active).await;
+    approve_first(&app).await.unwrap();
+    works(&house).await;
+    assert_eq!(house.sent().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
