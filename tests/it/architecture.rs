@@ -11,7 +11,7 @@ const ROWS: &[&[&str]] = &[
     &["main"],
     &["door", "daemon"],
     &["app"],
-    &["ingest", "graph", "meta", "assistant", "team"],
+    &["ingest", "graph", "nightly", "assistant", "team"],
     &["reading"],
     &["outbox", "hitl", "reflection", "audit"],
     &["rules", "tool", "llm", "source", "memory", "store", "witness"],
