@@ -189,14 +189,14 @@ impl App {
             Ok(lock) => {
                 let open_files = self.open_files.with_file(&self.home.lock_file(), &lock)?;
                 open_files.check()?;
-                Self { open_files, ..self.clone() }.start_worker(lock).await.map(Ok)
+                Self { open_files, ..self.clone() }.prepare_worker(lock).await.map(Ok)
             }
             Err(held) => Ok(Err(held)),
         }
     }
 
     /// Prepares everything a worker needs. The lock is held, and is one of the open files.
-    async fn start_worker(&self, lock: File) -> anyhow::Result<Worker> {
+    async fn prepare_worker(&self, lock: File) -> anyhow::Result<Worker> {
         if !self.store.read(|reader| reader.is_index_current()).await? {
             self.store.write(Write::RebuildSearchIndex).await?;
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::Duration;
 
-use super::{LearningInput, Lesson, LessonTarget, TrackedEntry, learning};
+use super::{LearningInput, Lesson, LessonTarget, TrackedEntry, derive_edits};
 use crate::{
     model::{Addressed, Facts, Instant, MailId, Priority, Status, TaskId, UrgencyOrigin},
     rules::{BUILT_IN, EntryAct, LearnedEntry, Reach, RulesEdit, apply_edits},
@@ -120,7 +120,7 @@ impl Past {
 
     /// What is adopted and what is asked, in words.
     fn check(&self, adopted: &[&str], asked: &[&str]) {
-        let found = study(&self.0).unwrap();
+        let found = derive_edits(&self.0).unwrap();
         let words = |all: &[super::TestedEdit]| all.iter().map(|tested| tested.words.clone()).collect::<Vec<_>>();
         assert_eq!(
             (words(&found.adopted), words(&found.questions)),
@@ -172,7 +172,7 @@ fn only_who_writes_to_many_and_nothing_else_is_silenced_unasked() {
     let past = [("a@x.example", 4), ("b@y.example", 3), ("c@z.example", 2)]
         .iter()
         .fold(Past::new(), |past, (sender, day)| past.with_lesson(&post(sender), NONE, false, *day, true));
-    let found = study(&past.0).unwrap();
+    let found = derive_edits(&past.0).unwrap();
     assert!(found.adopted.is_empty() && found.questions.len() == 1, "{found:?}");
 }
 
@@ -181,7 +181,7 @@ fn a_task_whose_level_a_person_set_is_not_made_none() {
     let news = facts("news@shop.example", "Offers");
     let past = [4, 3, 2].iter().fold(Past::new(), |past, day| past.with_lesson(&news, NONE, false, *day, true));
     let past = past.with_task(&news, Priority::High, 2, true);
-    let found = study(&past.0).unwrap();
+    let found = derive_edits(&past.0).unwrap();
     assert!(found.adopted.is_empty(), "{found:?}");
     assert!(found.proposals.iter().any(|kept| kept.trial.reason.contains("whose level you set")), "{found:?}");
 }
@@ -197,7 +197,8 @@ fn what_several_taught_one_alone_does_not_unteach() {
             .zip([4, 3, 2])
             .fold(past, |past, (sender, day)| past.with_lesson(&about(sender), LOW, false, day, false))
     };
-    let retired = |past: &Past| study(&past.0).unwrap().adopted.iter().any(|edit| edit.words.contains("standup"));
+    let retired =
+        |past: &Past| derive_edits(&past.0).unwrap().adopted.iter().any(|edit| edit.words.contains("standup"));
     assert!(!retired(&says(["eve@evil.example", "eve@evil.example", "eve@evil.example"])));
     assert!(retired(&says(["a@x.example", "b@y.example", "c@z.example"])));
 }
@@ -215,7 +216,7 @@ fn an_entry_that_is_mostly_left_stands() {
         let sender = |nth: usize| format!("p{nth}@firm{nth}.example");
         (0..left).fold(past, |past, nth| past.with_task(&about(&sender(nth)), Priority::Med, 1, false))
     };
-    let touched = |past: Past| study(&past.0).unwrap().adopted.iter().any(|edit| edit.words.contains("standup"));
+    let touched = |past: Past| derive_edits(&past.0).unwrap().adopted.iter().any(|edit| edit.words.contains("standup"));
     assert!(touched(says(2)) && !touched(says(3)));
 }
 
@@ -223,7 +224,9 @@ fn an_entry_that_is_mostly_left_stands() {
 fn what_nothing_has_matched_for_sixty_days_goes() {
     let entry = LearnedEntry { reach: Reach::Sender("ann@shop.example".into()), act: EntryAct::Set(Priority::High) };
     let gone = Past::new().with_entry(entry.clone(), 61);
-    assert!(study(&gone.0).unwrap().adopted.iter().any(|tested| matches!(tested.edit, RulesEdit::Retire { .. })));
+    assert!(
+        derive_edits(&gone.0).unwrap().adopted.iter().any(|tested| matches!(tested.edit, RulesEdit::Retire { .. }))
+    );
     Past::new().with_entry(entry.clone(), 59).check(&[], &[]);
     Past::new().with_entry(entry, 90).with_mail(&facts("ann@shop.example", "Keys"), 30, false).check(&[], &[]);
 }
@@ -235,7 +238,7 @@ fn five_a_night_and_nothing_critical_for_a_crowd() {
         let sender = facts(&format!("p{nth}@firm{nth}.example"), "Keys");
         past = [4, 3, 2].iter().fold(past, |past, day| past.with_lesson(&sender, HIGH, true, *day, false));
     }
-    assert_eq!(study(&past.0).unwrap().adopted.len(), 5);
+    assert_eq!(derive_edits(&past.0).unwrap().adopted.len(), 5);
     let alarm = |nth: usize| facts(&format!("p{nth}@site{nth}.example"), "Outage");
     let past = (0..3).fold(Past::new(), |past, nth| {
         past.with_lesson(
@@ -246,7 +249,7 @@ fn five_a_night_and_nothing_critical_for_a_crowd() {
             false,
         )
     });
-    let found = study(&past.0).unwrap();
+    let found = derive_edits(&past.0).unwrap();
     let acts: Vec<EntryAct> = found.adopted.iter().filter_map(|tested| Some(tested.edit.entry()?.act)).collect();
     assert!(!acts.contains(&EntryAct::Set(Priority::Critical)), "{found:?}");
 }
