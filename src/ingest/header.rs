@@ -108,7 +108,7 @@ pub(super) fn field_parser_input(value: &[u8], max: usize) -> Cow<'_, [u8]> {
     Cow::Owned(break_unclosed_encoded_words(line))
 }
 
-/// Breaks the start of every encoded word that does not end within [`WORD_BYTES`]. The parser below us reads on to the end
+/// Breaks the start of every encoded word that does not end within [`ENCODED_WORD_BYTES`]. The parser below us reads on to the end
 /// of the field for each of them, and then from the next one again.
 fn break_unclosed_encoded_words(line: Vec<u8>) -> Vec<u8> {
     if line.len() <= ENCODED_WORD_BYTES {

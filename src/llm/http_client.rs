@@ -1,6 +1,6 @@
 //! The wire to a provider: one small HTTP client with a limit on everything.
 //!
-//! No redirect is followed, no proxy of the environment is used, nothing beyond [`MOST_BYTES`] of an answer is read, and
+//! No redirect is followed, no proxy of the environment is used, nothing beyond [`MAX_REPLY_BYTES`] of an answer is read, and
 //! no error repeats what a server wrote.
 
 use std::time::Duration;

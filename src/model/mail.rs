@@ -121,7 +121,7 @@ pub struct Mail {
     /// Bidirectional overrides and zero-width characters taken out of what machines read.
     #[serde(default)]
     pub tricks: u32,
-    /// Marks of the sentences it quotes (see [`super::mark`]).
+    /// Fingerprints of the sentences it quotes (see [`super::fingerprint`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quoted: Vec<String>,
     /// Over everything a sender writes: the fields (not the trace headers) and every part.

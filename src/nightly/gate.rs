@@ -13,7 +13,7 @@ use crate::{
     store::nightly::PastTask,
 };
 
-/// This share of the past may change by one night's edits, or [`MOST_CHANGED`] tasks.
+/// This share of the past may change by one night's edits, or [`MIN_CHANGE_LIMIT`] tasks.
 const CHANGED_ONE_IN: usize = 10;
 const MIN_CHANGE_LIMIT: usize = 10;
 /// Enough for a person to see what is wrong.

@@ -1,7 +1,7 @@
 //! The night: corrections in; tested, versioned edits to rules and guidelines out.
 //!
 //! Owns what may be learned, from what, and how it is tested. Reads levels, addresses and counts, never the text of a
-//! mail; what it may write is the closed grammar of [`crate::rules::Edit`] and lines from templates. Never in here: an
+//! mail; what it may write is the closed grammar of [`crate::rules::RulesEdit`] and lines from templates. Never in here: an
 //! edit that was not replayed over the past, one that raises what a program may do, or one without the corrections that
 //! taught it.
 

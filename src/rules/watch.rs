@@ -118,7 +118,7 @@ fn read_when_stable(path: &Path) -> Result<String, String> {
 const STABLE_AFTER: Duration = Duration::from_millis(60);
 const MAX_READS: u32 = 10;
 
-/// Keeps [`Current`] current until its token is cancelled.
+/// Keeps [`CurrentRules`] current until its token is cancelled.
 #[derive(Debug)]
 pub struct RulesWatch {
     current: watch::Receiver<Arc<CurrentRules>>,

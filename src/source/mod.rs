@@ -129,7 +129,7 @@ impl SourceError {
 pub trait Source: Send + Sync {
     fn poll(&self, cursor: Option<&str>) -> Result<PollResult, SourceError>;
 
-    /// The raw message. One larger than [`FETCH_BYTES`] comes back cut there, which the reader notices and notes.
+    /// The raw message. One larger than [`MAX_FETCH_BYTES`] comes back cut there, which the reader notices and notes.
     fn fetch(&self, key: &str) -> Result<Vec<u8>, SourceError>;
 
     /// Reads several and hands each over as it comes, in no certain order, with what reading it told about it. Stops

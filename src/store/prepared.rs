@@ -36,7 +36,7 @@ pub(super) struct EncodedCheckpoint {
 pub(super) struct EncodedMail {
     pub(super) body: String,
     pub(super) search_entry: SearchEntry,
-    /// The mark of its text (see [`mark`]).
+    /// The mark of its text (see [`fingerprint`]).
     pub(super) fingerprint: Option<String>,
 }
 

@@ -495,7 +495,7 @@ async fn chat_and_mcp_cannot_approve() {
     let detail = first(&app).await;
     let sha256 = detail.action.unwrap().sha256;
     for door in [Door::Chat, Door::Mcp] {
-        let said = DecisionInput { channel, ..DecisionInput::at_terminal(Verdict::Approve, "", &sha256) };
+        let said = DecisionInput { channel: door, ..DecisionInput::at_terminal(Verdict::Approve, "", &sha256) };
         assert!(app.decide(detail.item.item_id, said).await.is_err(), "{door}");
     }
     assert_eq!(state(&house), [["parked"]]);

@@ -37,7 +37,7 @@ impl Printer {
         Ok(())
     }
 
-    /// A line of our own words; mail text in it must be escaped first with [`shown`].
+    /// A line of our own words; mail text in it must be escaped first with [`escape_and_truncate`].
     pub(super) fn print_line(self, text: &str) -> io::Result<()> {
         writeln!(io::stdout().lock(), "{text}")
     }

@@ -1,7 +1,7 @@
 //! The Gmail API as far as the program uses it: one hub, one caller, a price for every call.
 //!
 //! Call as `client.ask(price::READ, async |hub, heard| hub.users()…add_scope(Scope::Modify).delegate(heard).doit().await)`.
-//! The scope must be named: the generated client's own choice is one of an add-on, and [`super::super::google::Tokens`]
+//! The scope must be named: the generated client's own choice is one of an add-on, and [`super::super::google::TokenProvider`]
 //! refuses it.
 
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl GmailClient {
         self.caller.quota()
     }
 
-    /// A call that changes nothing, or the same thing however often it is made. See [`Caller::ask`].
+    /// A call that changes nothing, or the same thing however often it is made. See [`ApiCaller::ask`].
     pub fn ask<T>(
         &self,
         price: CallPrice,
@@ -84,7 +84,7 @@ impl GmailClient {
         self.caller.ask(price, async |heard| request(&self.hub, heard).await)
     }
 
-    /// A call that is made once, whatever becomes of it. See [`Caller::once`].
+    /// A call that is made once, whatever becomes of it. See [`ApiCaller::call_once`].
     pub fn call_once<T>(
         &self,
         price: CallPrice,

@@ -1,6 +1,6 @@
 //! Gmail as a source of mail and as a mailbox, through its API.
 //!
-//! Nothing in here deletes a message for good, and nothing is asked of Google outside [`client::Client`].
+//! Nothing in here deletes a message for good, and nothing is asked of Google outside [`client::GmailClient`].
 
 pub mod client;
 mod cursor;

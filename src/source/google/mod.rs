@@ -1,6 +1,6 @@
 //! What Gmail and Calendar have in common: the way to Google, in whose name, how much may be asked, what can go wrong.
 //!
-//! Every call goes through [`Caller`]. Nothing in here prints a token, an answer's body or an address.
+//! Every call goes through [`ApiCaller`]. Nothing in here prints a token, an answer's body or an address.
 
 pub mod call;
 mod client_app;

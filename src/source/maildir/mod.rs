@@ -45,7 +45,7 @@ const LISTED_FOLDERS: [(&str, Direction); 2] = [(INBOX, Direction::In), (SENT, D
 const STATES: [&str; 2] = ["new", "cur"];
 
 /// A change of a file's bytes leaves no trace in its directory, so each poll asks for the metadata of every file. Where
-/// there are more files than this, it does so only after [`SWEEP_PAUSE`] times as long as it took: a mailbox of a million
+/// there are more files than this, it does so only after [`SWEEP_PAUSE_FACTOR`] times as long as it took: a mailbox of a million
 /// must not keep the disk busy.
 const MAX_SWEPT_EVERY_POLL: usize = 10_000;
 const SWEEP_PAUSE_FACTOR: u32 = 20;

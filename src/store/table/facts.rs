@@ -80,7 +80,7 @@ pub(in crate::store) fn facts_row(row: &Row<'_>, first: usize) -> rusqlite::Resu
     })
 }
 
-/// The columns [`facts`] reads, of the table with this name in a query.
+/// The columns [`facts_row`] reads, of the table with this name in a query.
 pub(in crate::store) fn qualified_columns(table: &str) -> String {
     FIELDS.split(", ").map(|field| format!("{table}.{}", field.trim())).collect::<Vec<_>>().join(", ")
 }

@@ -82,7 +82,7 @@ impl Drafts {
         }
     }
 
-    /// Stores a draft. Made once: one that was stored unheard is found by [`Self::look_up`].
+    /// Stores a draft. Made once: one that was stored unheard is found by [`Self::find_by_action`].
     pub(super) fn create(&self, message: &ComposedMessage, thread: Option<String>) -> Result<DraftHandle, ApiError> {
         let history = self.history()?;
         let draft = Draft { id: None, message: Some(Message { thread_id: thread, ..Message::default() }) };
