@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{App, NotFound};
 use crate::{
     config::AccountKind,
-    hitl::{self, DecisionFile, Queue, QueueReport},
+    hitl,
     model::{
         AccountId, AccountMode, Action, ActionId, Door, Effect, Instant, ItemId, ItemKind, Mail, RunId,
         action::{Argument, ComposedMessage, Origin, SendKind},
@@ -26,8 +26,6 @@ use crate::{
     tool::rewrite_message,
 };
 
-/// How long before its end an item is brought up again.
-const BEFORE_EXPIRY: Duration = Duration::hours(12);
 const LOST_EFFECT: &str = "what it would do is stored and cannot be read; `adjutant doctor` says more";
 
 #[derive(Debug, Serialize)]
@@ -192,7 +190,11 @@ impl App {
     }
 
     /// Stores it and nothing more: what kind of item it was on, and the runs that go on.
-    async fn record_decision(&self, item_id: ItemId, said: DecisionInput) -> anyhow::Result<(ItemKind, Vec<RunId>)> {
+    pub(super) async fn record_decision(
+        &self,
+        item_id: ItemId,
+        said: DecisionInput,
+    ) -> anyhow::Result<(ItemKind, Vec<RunId>)> {
         let now = self.clock.now();
         let charter = self.load_policy();
         let (item, epoch) = self.store.read(move |reader| Ok((reader.item(item_id)?, reader.epoch()?))).await?;
@@ -372,69 +374,10 @@ impl App {
         }
         outbox.undo(action_id, self.clock.now()).await
     }
-
-    /// Brings the queue's files and the database together, and acts on the decisions dropped there.
-    pub async fn reconcile_queue(&self) -> anyhow::Result<QueueReport> {
-        let queue = Queue::at(self.home.queue());
-        let now = self.clock.now();
-        let looked = queue.reconcile(&self.store, now).await?;
-        for dropped in &looked.decisions {
-            match self.record_decision(dropped.item_id, decision_from_file(dropped)).await {
-                Ok(_) => queue.remove_decision(dropped)?,
-                Err(error) if is_permanent_refusal(&error) => {
-                    queue.quarantine_decision(dropped, &format!("{error:#}"), now)?
-                }
-                // A full disk is no answer to a person's word: the file stays, and is tried again at the next look.
-                Err(error) => {
-                    tracing::warn!(
-                        error = format!("{error:#}"),
-                        "a decision file could not be acted on yet and is kept"
-                    );
-                }
-            }
-        }
-        if looked.decisions.is_empty() {
-            return Ok(looked);
-        }
-        let after = queue.reconcile(&self.store, now).await?;
-        Ok(QueueReport { written: looked.written + after.written, removed: looked.removed + after.removed, ..looked })
-    }
-
-    /// Voids what waited too long. What will soon, to be told once.
-    pub async fn expire_overdue_items(&self) -> anyhow::Result<Vec<ItemRow>> {
-        let now = self.clock.now();
-        let due = self.store.read(move |reader| reader.unannounced_expiring_items(now)).await?;
-        let expired = self.store.read(move |reader| reader.has_overdue_items(now)).await?;
-        if expired || !due.is_empty() {
-            self.store.write(Write::ExpireOverdueItems { at: now }).await?;
-        }
-        let soon = self.store.read(move |reader| reader.unannounced_expiring_items(now.plus(BEFORE_EXPIRY))).await?;
-        if !soon.is_empty() {
-            let items = soon.iter().map(|item| item.item_id).collect();
-            self.store.write(Write::MarkItemsReminded { items, at: now }).await?;
-        }
-        Ok(soon)
-    }
 }
 
 fn is_unreadable(error: &anyhow::Error) -> bool {
     error.downcast_ref::<StoreError>().is_some_and(StoreError::is_unreadable)
-}
-
-/// Whether a decision can never count, whenever it is tried.
-fn is_permanent_refusal(error: &anyhow::Error) -> bool {
-    let refused = matches!(error.downcast_ref(), Some(StoreError::Refused(_) | StoreError::NotFound(_)));
-    refused || error.downcast_ref::<NotFound>().is_some()
-}
-
-fn decision_from_file(dropped: &DecisionFile) -> DecisionInput {
-    DecisionInput {
-        kind: dropped.kind,
-        reason: dropped.reason.clone(),
-        channel: Door::File,
-        seen_sha256: dropped.action_sha256.clone(),
-        file_digest: Some(dropped.digest.clone()),
-    }
 }
 
 fn describe_approval_effect(action: &Action, account: Option<&AccountKind>) -> String {
