@@ -131,7 +131,7 @@ impl Health {
             Finding::new(FindingCode::PolicyMissing, what, "put it back; an empty file says that this is meant")
         });
         let never = self.next_night.is_none().then(|| {
-            let what = "daily in adjutant.toml names a time that never comes, so nothing is ranked anew or learned";
+            let what = "nightly in adjutant.toml names a time that never comes, so nothing is ranked anew or learned";
             Finding::new(FindingCode::NeverDue, what, "write another cron line, such as \"15 3 * * *\"")
         });
         rules.chain(policy).chain(missing).chain(never).collect()

@@ -36,7 +36,7 @@ pub struct Config {
     pub old_after_days: u32,
     /// Runs in flight.
     pub in_flight: usize,
-    /// When the daily ranking runs, as a cron line in the person's time zone.
+    /// When the nightly job and the daily ranking run, as a cron line in the person's time zone.
     pub nightly_schedule: String,
     /// Where the witness of this home is kept, outside it; none when no place is known.
     pub state_folder: Option<PathBuf>,
@@ -81,6 +81,9 @@ impl Config {
         let vars: Vec<(String, String)> = vars.collect();
         let usual = state_folder::default_state_folder(&vars);
         overlay::apply(&mut table, vars.into_iter());
+        for (old, new) in RENAMED_KEYS.iter().filter(|(old, _)| table.contains_key(*old)) {
+            tracing::warn!("`{old}` in adjutant.toml is called `{new}` now; it still counts, please rename it");
+        }
         // Only the text knows its lines; a variable has none.
         let raw: raw::RawConfig = table.try_into().map_err(|error: toml::de::Error| {
             toml::from_str::<raw::RawConfig>(text)
@@ -91,6 +94,9 @@ impl Config {
     }
 }
 
+/// Keys that an earlier version had under another name. They are still read.
+const RENAMED_KEYS: &[(&str, &str)] = &[("daily", "nightly")];
+
 fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf>) -> Result<Config, String> {
     let accounts = account::validate_accounts(&raw, home)?;
     let accounts = if accounts.is_empty() { vec![account::sample_account(home)] } else { accounts };
@@ -100,9 +106,9 @@ fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf
     if raw.mail.poll_seconds == 0 {
         return Err("mail.poll_seconds is 0; expected at least 1".into());
     }
-    raw.daily
-        .parse::<croner::Cron>()
-        .map_err(|error| format!("daily is '{}': {error}; expected a cron line such as \"15 3 * * *\"", raw.daily))?;
+    raw.nightly.parse::<croner::Cron>().map_err(|error| {
+        format!("nightly is '{}': {error}; expected a cron line such as \"15 3 * * *\"", raw.nightly)
+    })?;
     Ok(Config {
         me: validate_me(raw.me, &accounts)?,
         labels: raw.mail.labels,
@@ -110,7 +116,7 @@ fn validate_config(raw: raw::RawConfig, home: &Home, usual_state: Option<PathBuf
         old_after_days: raw.mail.old_after_days,
         in_flight: raw.engine.in_flight,
         llm: llm::validate_llm(raw.llm, home)?,
-        nightly_schedule: raw.daily,
+        nightly_schedule: raw.nightly,
         state_folder: match state_folder::validate_state_folder(&raw.state, home)? {
             Some(named) => Some(named),
             // A state folder inside the data would be put back with them; then there is none.
@@ -304,7 +310,9 @@ mod tests {
             ("[me]\nworking_days = [\"funday\"]", "mon, tue"),
             ("[mee]", "unknown field `mee`"),
             ("[engine]\nin_flight = 0", "1 to 1024"),
+            ("nightly = \"often\"", "cron line"),
             ("daily = \"often\"", "cron line"),
+            ("daily = \"15 3 * * *\"\nnightly = \"15 4 * * *\"", "duplicate"),
             ("state = \"data/state\"", "outside"),
             ("[[account]]\nname = \"samples\"\npath = \"x\"", "neither"),
             ("[[account]]\nname = \"a\"\npath = \"x\"\n[[account]]\nname = \"a\"\npath = \"y\"", "two accounts"),

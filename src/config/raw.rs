@@ -8,7 +8,8 @@ pub const TEMPLATE: &str = include_str!("template.toml");
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawConfig {
-    pub(super) daily: String,
+    #[serde(alias = "daily")]
+    pub(super) nightly: String,
     pub(super) state: String,
     pub(super) me: RawMe,
     pub(super) mail: RawMail,
@@ -21,7 +22,7 @@ pub(super) struct RawConfig {
 impl Default for RawConfig {
     fn default() -> Self {
         Self {
-            daily: "15 3 * * *".into(),
+            nightly: "15 3 * * *".into(),
             state: String::new(),
             me: RawMe::default(),
             mail: RawMail::default(),

@@ -132,7 +132,7 @@ fn a_copy_of_the_rules_that_cannot_be_kept_is_found() {
 #[test]
 fn a_time_that_never_comes_and_a_log_of_sends_that_is_no_file_are_found() {
     let house = house_with_news();
-    house.write("adjutant.toml", &format!("daily = \"0 0 31 2 *\"\n{}", house.read("adjutant.toml")));
+    house.write("adjutant.toml", &format!("nightly = \"0 0 31 2 *\"\n{}", house.read("adjutant.toml")));
     assert_eq!(codes(&house), [FindingCode::NeverDue.as_str()]);
     let house = house_with_news();
     let state = house.state().join("adjutant");

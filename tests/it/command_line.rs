@@ -159,7 +159,7 @@ fn a_wrong_configuration_names_the_key() {
         ("[engine]\nin_flight = 0\n", "engine.in_flight"),
         ("[mee]\n", "mee"),
         ("[mail]\npoll_seconds = \"often\"\n", "poll_seconds"),
-        ("daily = \"often\"\n", "daily"),
+        ("nightly = \"often\"\n", "nightly"),
         ("[[account]]\nname = \"local\"\npath = \"x\"\n", "local"),
         ("= nonsense\n", "adjutant.toml"),
     ] {

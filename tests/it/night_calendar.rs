@@ -19,7 +19,7 @@ async fn live(days: i64, zone: &str, line: &str, dice: &mut Dice) {
     let house = House::active();
     house.write(
         "adjutant.toml",
-        &format!("daily = \"{line}\"\n[me]\nnames = [\"Alex Green\"]\naddresses = [\"you@home.example\"]\ntime_zone = \"{zone}\"\n[[account]]\nname = \"work\"\npath = \"mail\"\n"),
+        &format!("nightly = \"{line}\"\n[me]\nnames = [\"Alex Green\"]\naddresses = [\"you@home.example\"]\ntime_zone = \"{zone}\"\n[[account]]\nname = \"work\"\npath = \"mail\"\n"),
     );
     let begin = house.clock.now();
     let end = begin.plus(Duration::days(days));
