@@ -192,6 +192,11 @@ async fn a_yes_can_be_taken_back_while_its_grace_runs() {
     house.clock.advance(11);
     house.once().await;
     assert_eq!((state(&house), house.sent().len()), (vec![vec!["saved".to_owned()]], 1));
+    assert_eq!(
+        house.count("run WHERE wait_until IS NOT NULL OR waits_for <> ''"),
+        0,
+        "what has advanced waits no more"
+    );
     let error = app.revoke_approval(asked.item_id).await.unwrap_err();
     assert!(format!("{error:#}").contains("too late"), "{error:#}");
     drop(app);

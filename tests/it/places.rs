@@ -44,7 +44,11 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("app/mod.rs", "fs::write(", "`init` writes what is not there yet, and can be asked again"),
     ("door/cli/check.rs", "fs::write(", "`init` asks for a name in what it has just written, and can be asked again"),
     ("rules/last_good.rs", "fs::remove_file(", "half a copy, which nothing reads"),
-    ("rules/replace.rs", "fs::remove_file(", "an unfinished copy is nothing yet; the next one begins by removing it"),
+    (
+        "rules/file_replacement.rs",
+        "fs::remove_file(",
+        "an unfinished copy is nothing yet; the next one begins by removing it",
+    ),
     ("store/migration.rs", "fs::remove_file(", "a copy that a killed migration left; schema.rs kills migrations"),
 ];
 

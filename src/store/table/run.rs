@@ -122,7 +122,8 @@ fn advance_run(connection: &Connection, point: &Checkpoint, text: &EncodedCheckp
         Some((status, reason)) => (*status, reason.as_str()),
         None => (RunStatus::Running, ""),
     };
-    let sql = "UPDATE run SET seq = ?2, node = ?3, status = ?4, reason = ?5, updated_at = ?6
+    // A run that has advanced waits for nothing any more; a stale time would keep it from being resumed after a kill.
+    let sql = "UPDATE run SET seq = ?2, node = ?3, status = ?4, reason = ?5, updated_at = ?6, wait_until = NULL, waits_for = ''
                WHERE run_id = ?1 AND seq = ?2 - 1 AND status = 'running'";
     let node = point.next.unwrap_or(point.node).as_str();
     let values = (&text.run_id, point.seq, node, status.as_str(), reason, &text.at);
