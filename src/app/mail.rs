@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{App, NotFound};
 use crate::{
-    memory::{Found, HybridResults, MemoryQuery, Scope},
+    memory::{FoundDocument, HybridResults, MemoryQuery, Scope},
     model::{AccountId, AccountMode, Mail, MailId, MailState, NodeName, RunId, RunKind, RunState},
     store::{
         Receipt, SkipUnreadable as _, Write,
@@ -24,7 +24,7 @@ pub struct MailDetail {
 /// What a search found, and why not by meaning when it was not.
 #[derive(Debug, Default)]
 pub struct SearchResults {
-    pub found: Vec<Found>,
+    pub found: Vec<FoundDocument>,
     pub trouble: Option<String>,
 }
 

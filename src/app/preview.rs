@@ -12,7 +12,7 @@ use crate::{
     model::{Direction, Facts, Instant, Mail, Priority, Reading, Since},
     reading::{self, Relation},
     rules::RulesVerdict,
-    source::{Found, Source as _, SourceError, import},
+    source::{FoundMessage, Source as _, SourceError, import},
 };
 
 const DEFAULT_DAYS: u32 = 7;
@@ -161,12 +161,12 @@ impl App {
 
 struct FetchedBatch {
     /// Without content: it cannot be read.
-    mails: Vec<(Found, Option<Vec<u8>>)>,
-    left: Vec<Found>,
+    mails: Vec<(FoundMessage, Option<Vec<u8>>)>,
+    left: Vec<FoundMessage>,
     trouble: Option<SourceError>,
 }
 
-fn fetch_batch(gmail: &crate::source::gmail::GmailSource, wanted: Vec<Found>) -> FetchedBatch {
+fn fetch_batch(gmail: &crate::source::gmail::GmailSource, wanted: Vec<FoundMessage>) -> FetchedBatch {
     let mut read = FetchedBatch { mails: Vec::new(), left: wanted.clone(), trouble: None };
     gmail.fetch_each(wanted, &mut |found, raw| match raw {
         Err(error) if error.is_mailbox_wide() => {

@@ -2,7 +2,7 @@
 
 use super::{call_handler::CallContext, entry::Call};
 use crate::{
-    memory::{Found, Memory, MemoryQuery, Scope},
+    memory::{FoundDocument, Memory, MemoryQuery, Scope},
     model::ContextDoc,
     store::Result,
 };
@@ -26,7 +26,7 @@ pub(super) async fn recall_documents(memory: &Memory, asker: CallContext<'_>, ca
     Ok(recalled.found.into_iter().map(to_context_doc).collect())
 }
 
-fn to_context_doc(found: Found) -> ContextDoc {
+fn to_context_doc(found: FoundDocument) -> ContextDoc {
     ContextDoc {
         found_by: found.reasons.first().map_or_else(String::new, |reason| reason.by.to_string()),
         reasons: found.reasons.iter().map(ToString::to_string).collect(),

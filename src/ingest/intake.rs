@@ -20,7 +20,7 @@ use crate::{
     clock::Clock,
     failpoint,
     model::{AccountId, Address, Instant, Mail, MailId, MailState, RunId, UserId, ids::sha256_hex},
-    source::{ConfirmedFile, FileNote, Found, MAX_FETCH_BYTES, PollResult, Source, SourceError},
+    source::{ConfirmedFile, FileNote, FoundMessage, MAX_FETCH_BYTES, PollResult, Source, SourceError},
     store::{
         Receipt, SkipUnreadable as _, Store, Write,
         value::{
@@ -96,7 +96,7 @@ pub struct IntakeCounts {
 /// One poll being taken in, part by part.
 pub struct IntakePass {
     intake: PolledIntake,
-    found: std::vec::IntoIter<Found>,
+    found: std::vec::IntoIter<FoundMessage>,
     gone: Vec<String>,
     confirmed_files: Vec<UnchangedFile>,
     /// Committed with the last part; none afterwards.
@@ -134,7 +134,7 @@ impl PolledIntake {
             poll.messages.retain(|found| found.file.is_retry || !known.contains(&found.key));
             poll.left_out.retain(|key| !known.contains(key));
             let listed: HashSet<&str> = poll.messages.iter().map(|found| found.key.as_str()).collect();
-            let again: Vec<Found> =
+            let again: Vec<FoundMessage> =
                 due.into_iter().filter(|row| !listed.contains(row.source_key.as_str())).map(retry_from_row).collect();
             poll.messages.extend(again);
             anyhow::Ok(poll)
@@ -163,7 +163,7 @@ impl PolledIntake {
     /// not come back from is parked alone.
     async fn fetch_arrivals(
         &self,
-        found: Vec<Found>,
+        found: Vec<FoundMessage>,
         tried: HashMap<String, u32>,
     ) -> anyhow::Result<(Vec<Arrival>, Option<SourceError>)> {
         let order: HashMap<String, usize> = found.iter().map(|found| found.key.clone()).zip(0..).collect();
@@ -204,14 +204,14 @@ impl AccountIntake {
     /// Reads one message of a part, if it could be had.
     fn parse_into_batch(
         &self,
-        message: Found,
+        message: FoundMessage,
         raw: Result<Vec<u8>, SourceError>,
         tried: &HashMap<String, u32>,
         steps: &StepTracker<Arrival>,
         read: &Mutex<Fetched>,
     ) {
         let tried = tried.get(&message.key).copied().unwrap_or(0);
-        let Found { key, folder, direction, arrived_at, mut size, file } = message;
+        let FoundMessage { key, folder, direction, arrived_at, mut size, file } = message;
         let mut sha256 = String::new();
         if let Ok(raw) = raw.as_ref()
             && !file.stamp.is_empty()
@@ -326,10 +326,10 @@ pub fn is_never_touched(sender: &Address, never_touch: &[String]) -> bool {
 }
 
 /// What could not be read, to be tried once more.
-fn retry_from_row(row: LedgerRow) -> Found {
+fn retry_from_row(row: LedgerRow) -> FoundMessage {
     let LedgerRow { source_key: key, folder, direction, arrived_at, size, stamp, .. } = row;
     let file = FileNote { stamp, is_retry: true, completes: None };
-    Found { key, folder, direction, arrived_at, size, file }
+    FoundMessage { key, folder, direction, arrived_at, size, file }
 }
 
 fn to_kept_file(ConfirmedFile { key, stamp, sha256 }: ConfirmedFile) -> UnchangedFile {
@@ -364,7 +364,7 @@ impl IntakePass {
             };
         }
         let Some(cursor) = self.cursor.clone() else { return Ok(None) };
-        let part: Vec<Found> = self.found.by_ref().take(MAILS_PER_COMMIT).collect();
+        let part: Vec<FoundMessage> = self.found.by_ref().take(MAILS_PER_COMMIT).collect();
         let (arrivals, trouble) = self.intake.fetch_arrivals(part, self.tries.clone()).await?;
         self.deferred_error = trouble;
         let last = self.found.len() == 0 && self.deferred_error.is_none();

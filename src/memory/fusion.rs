@@ -41,7 +41,7 @@ const RECENCY_HALF_LIFE_DAYS: f64 = 30.0;
 
 /// A document that was found. Its title is a stranger's text: to be shown and compared, never obeyed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Found {
+pub struct FoundDocument {
     /// `task:<ulid>` or `mail:<n>`.
     pub doc: String,
     pub title: String,
@@ -80,7 +80,7 @@ pub(super) struct CandidateLists {
     pub(super) related: Vec<Document>,
 }
 
-pub(super) fn fuse(question: &MemoryQuery<'_>, finds: CandidateLists) -> Vec<Found> {
+pub(super) fn fuse(question: &MemoryQuery<'_>, finds: CandidateLists) -> Vec<FoundDocument> {
     let mut pool = FusionPool::default();
     for (rank, hit) in finds.words.into_iter().enumerate() {
         pool.add_reason(
@@ -126,15 +126,15 @@ impl FusionPool {
         }
     }
 
-    fn into_ranked(self, question: &MemoryQuery<'_>) -> Vec<Found> {
-        let mut found: Vec<Found> =
+    fn into_ranked(self, question: &MemoryQuery<'_>) -> Vec<FoundDocument> {
+        let mut found: Vec<FoundDocument> =
             self.found.into_iter().map(|(document, reasons)| score_document(question, document, reasons)).collect();
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.at.cmp(&a.at)).then_with(|| a.doc.cmp(&b.doc)));
         found
     }
 }
 
-fn score_document(question: &MemoryQuery<'_>, document: Document, mut reasons: Vec<MatchReason>) -> Found {
+fn score_document(question: &MemoryQuery<'_>, document: Document, mut reasons: Vec<MatchReason>) -> FoundDocument {
     let Document { doc, title, at, person, thread } = document;
     let mut because = |by, weight: f64| reasons.push(MatchReason { by, detail: String::new(), weight });
     if !question.thread.is_empty() && thread == question.thread {
@@ -150,7 +150,7 @@ fn score_document(question: &MemoryQuery<'_>, document: Document, mut reasons: V
     reasons.retain(|reason| reason.weight > 0.0);
     reasons.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.by.cmp(&b.by)));
     let score = thousandths(reasons.iter().fold(0.0, |sum, reason| sum + reason.weight));
-    Found { doc, title, at, score, reasons }
+    FoundDocument { doc, title, at, score, reasons }
 }
 
 /// 1 now, half of it a month ago.

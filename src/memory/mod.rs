@@ -15,7 +15,7 @@ mod traits;
 use std::sync::{Arc, Mutex};
 
 pub use embedded::EmbeddedVectorStore;
-pub use fusion::{Found, MatchKind, MatchReason};
+pub use fusion::{FoundDocument, MatchKind, MatchReason};
 pub use http_embedder::HttpEmbedder;
 pub use qdrant::QdrantVectorStore;
 pub use search::{HybridResults, MemoryQuery, Scope};

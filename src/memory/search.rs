@@ -3,7 +3,7 @@
 
 use super::{
     Memory,
-    fusion::{self, CandidateLists, Found},
+    fusion::{self, CandidateLists, FoundDocument},
     traits::{Filter, NearDocument},
 };
 use crate::{
@@ -79,7 +79,7 @@ impl Scope {
 /// What was found, and why not by meaning when it was not.
 #[derive(Debug)]
 pub struct HybridResults {
-    pub found: Vec<Found>,
+    pub found: Vec<FoundDocument>,
     pub trouble: Option<String>,
 }
 

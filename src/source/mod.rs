@@ -33,7 +33,7 @@ pub use sendmail::Sendmail;
 
 /// One message as a poll found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundMessage {
     /// The source's own id, stable while the message is in it.
     pub key: String,
     pub folder: String,
@@ -67,7 +67,7 @@ pub struct ConfirmedFile {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PollResult {
     /// Oldest first.
-    pub messages: Vec<Found>,
+    pub messages: Vec<FoundMessage>,
     /// Keys handed out before whose message no longer exists.
     pub gone: Vec<String>,
     /// Messages handed out before that are still what they were.
@@ -134,7 +134,7 @@ pub trait Source: Send + Sync {
 
     /// Reads several and hands each over as it comes, in no certain order, with what reading it told about it. Stops
     /// after the first that says nothing can be had now.
-    fn fetch_each(&self, found: Vec<Found>, each: &mut dyn FnMut(Found, Result<Vec<u8>, SourceError>)) {
+    fn fetch_each(&self, found: Vec<FoundMessage>, each: &mut dyn FnMut(FoundMessage, Result<Vec<u8>, SourceError>)) {
         for found in found {
             let raw = fetch_catching_panic(self, &found.key);
             let stop = raw.as_ref().is_err_and(SourceError::is_mailbox_wide);

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     app::{App, MailDetail, SearchResults},
-    memory::Found,
+    memory::FoundDocument,
     store::value::LedgerRow,
 };
 
@@ -166,7 +166,7 @@ pub(super) async fn search(app: &App, screen: Printer, text: &str, rebuild: bool
         if found.is_empty() {
             return screen.print_line("Nothing found.");
         }
-        let line = |found: &Found| {
+        let line = |found: &FoundDocument| {
             let because: Vec<String> = found.reasons.iter().map(ToString::to_string).collect();
             vec![
                 Cell::new(&found.doc),

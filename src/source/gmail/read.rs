@@ -21,7 +21,7 @@ use crate::{
     failpoint,
     model::Instant,
     source::{
-        Found, MAX_FETCH_BYTES, SourceError,
+        FoundMessage, MAX_FETCH_BYTES, SourceError,
         google::{ApiError, FailureDetails},
     },
 };
@@ -44,7 +44,7 @@ pub(super) struct ParallelFetcher<'a> {
 
 impl ParallelFetcher<'_> {
     /// Hands each over as it comes. After one that says nothing can be had now, no other is begun.
-    pub(super) fn read(&self, found: Vec<Found>, each: &mut dyn FnMut(Found, FetchResult)) {
+    pub(super) fn read(&self, found: Vec<FoundMessage>, each: &mut dyn FnMut(FoundMessage, FetchResult)) {
         let readers = PARALLEL_FETCHES.min(found.len());
         let queue = Mutex::new(found.into_iter());
         let stop = AtomicBool::new(false);
@@ -79,7 +79,11 @@ impl ParallelFetcher<'_> {
 }
 
 /// One message, and what reading it told about it. `under`: it counts only under one of these labels.
-pub(super) fn fetch_message(client: &GmailClient, found: Found, under: Option<&WatchedLabels>) -> (Found, FetchResult) {
+pub(super) fn fetch_message(
+    client: &GmailClient,
+    found: FoundMessage,
+    under: Option<&WatchedLabels>,
+) -> (FoundMessage, FetchResult) {
     let key = found.key.clone();
     let request = async |hub: &Hub, heard: &mut FailureDetails| {
         hub.users().messages_get(ME, &key).format("raw").add_scope(SCOPE).delegate(heard).doit().await
@@ -106,11 +110,15 @@ fn attribute_failure(client: &GmailClient, error: ApiError, key: &str) -> Source
     }
 }
 
-fn interpret_message(found: Found, message: Message, under: Option<&WatchedLabels>) -> (Found, FetchResult) {
+fn interpret_message(
+    found: FoundMessage,
+    message: Message,
+    under: Option<&WatchedLabels>,
+) -> (FoundMessage, FetchResult) {
     let labels = message.label_ids.unwrap_or_default();
     let arrived = message.internal_date.and_then(Instant::from_unix_ms);
     let mut raw = message.raw.unwrap_or_default();
-    let found = Found {
+    let found = FoundMessage {
         direction: direction_of_labels(&labels),
         arrived_at: arrived.unwrap_or(found.arrived_at),
         size: raw.len() as u64,
@@ -138,7 +146,7 @@ mod tests {
     #[test]
     fn what_came_without_labels_is_ours_only_under_a_watched_one() {
         let at = Instant::EARLIEST;
-        let found = || Found {
+        let found = || FoundMessage {
             key: "k".into(),
             folder: "f".into(),
             direction: Direction::In,

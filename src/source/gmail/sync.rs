@@ -20,7 +20,7 @@ use crate::{
     clock::Clock,
     model::{Direction, Since},
     source::{
-        FileNote, Found, PollResult, QuotaUsage, Source, SourceError,
+        FileNote, FoundMessage, PollResult, QuotaUsage, Source, SourceError,
         google::{ApiError, quota},
     },
 };
@@ -73,7 +73,7 @@ impl GmailSource {
     }
 
     /// Everything the first look would find, oldest first: for a preview.
-    pub fn list_for_preview(&self) -> Result<Vec<Found>, SourceError> {
+    pub fn list_for_preview(&self) -> Result<Vec<FoundMessage>, SourceError> {
         let since = self.settings.since.start_unix(self.clock.now());
         let watched = WatchedLabels::resolve(&self.client, &self.settings.labels)
             .map_err(|error| error.into_source_error(None))?;
@@ -171,10 +171,10 @@ impl GmailSource {
     }
 
     /// As much as a listing tells; the rest is known when it is read.
-    fn new_found_message(&self, key: String) -> Found {
+    fn new_found_message(&self, key: String) -> FoundMessage {
         let arrived_at = self.clock.now();
         let (folder, direction) = (super::FOLDER.to_owned(), Direction::In);
-        Found { key, folder, direction, arrived_at, size: 0, file: FileNote::default() }
+        FoundMessage { key, folder, direction, arrived_at, size: 0, file: FileNote::default() }
     }
 }
 
@@ -202,7 +202,7 @@ impl Source for GmailSource {
         raw
     }
 
-    fn fetch_each(&self, found: Vec<Found>, each: &mut dyn FnMut(Found, Result<Vec<u8>, SourceError>)) {
+    fn fetch_each(&self, found: Vec<FoundMessage>, each: &mut dyn FnMut(FoundMessage, Result<Vec<u8>, SourceError>)) {
         let (old, unlabelled, watched) = {
             let state = self.lock();
             (state.old_ids.clone(), state.unlabelled.clone(), state.watched.clone())

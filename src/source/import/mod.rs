@@ -58,7 +58,7 @@ pub struct Import {
 enum ImportSource {
     Mbox { messages: Box<Mbox<File>>, folder: String, direction: Direction, fallback: Instant },
     Files(std::vec::IntoIter<EmlFile>),
-    Maildir { maildir: Box<Maildir>, messages: std::vec::IntoIter<super::Found> },
+    Maildir { maildir: Box<Maildir>, messages: std::vec::IntoIter<super::FoundMessage> },
 }
 
 #[derive(Debug)]
@@ -162,7 +162,7 @@ impl Iterator for Import {
             ImportSource::Maildir { maildir, messages } => {
                 let found = messages.next()?;
                 self.progress += found.size;
-                let super::Found { key, folder, direction, arrived_at, .. } = found;
+                let super::FoundMessage { key, folder, direction, arrived_at, .. } = found;
                 let place = place_key(&maildir.root().join(&key));
                 let fetched = failpoint::around("source.fetch", || maildir.fetch(&key));
                 Some(match fetched {

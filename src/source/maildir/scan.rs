@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     model::{Direction, Instant, ids::sha256_hex},
-    source::{ConfirmedFile, FileNote, Found, PollResult},
+    source::{ConfirmedFile, FileNote, FoundMessage, PollResult},
 };
 
 /// Bytes that are compared in one poll; new mail must not wait for more. The rest is compared in the next.
@@ -335,7 +335,7 @@ impl<'a> Scan<'a> {
     fn hand_out(&mut self, key: String, file: &ScannedFile, completes: Option<String>, is_another_try: bool) {
         self.matched.insert(key.clone());
         self.places.insert(key.clone(), file.path.clone());
-        self.poll.messages.push(Found {
+        self.poll.messages.push(FoundMessage {
             key,
             folder: file.folder.to_owned(),
             direction: file.direction,

@@ -75,7 +75,7 @@ impl TestMaildir {
 
     /// Does as the ledger does.
     fn store(&self, poll: PollResult) {
-        let read = |found: super::super::Found| {
+        let read = |found: super::super::FoundMessage| {
             let bytes = self.maildir.fetch(&found.key).unwrap();
             let (sha256, size) = (sha256_hex(&bytes), bytes.len() as u64);
             LedgerMessage { key: found.key, stamp: found.file.stamp, size, sha256, is_read: true, is_gone: false }

@@ -39,13 +39,13 @@ pub(super) struct Drafts {
 }
 
 /// A draft as it lies in Gmail.
-pub(super) struct Found {
+pub(super) struct StoredDraft {
     pub(super) message: String,
     pub(super) bytes: Vec<u8>,
     pub(super) binned: bool,
 }
 
-impl Found {
+impl StoredDraft {
     /// Gmail replaces the message of a draft that is changed, and its id with it.
     pub(super) fn matches_handle(&self, handle: &DraftHandle) -> bool {
         !self.binned && self.message == handle.message
@@ -147,12 +147,12 @@ impl Drafts {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn read(&self, draft: &str) -> Result<Option<Found>, ApiError> {
+    pub(super) fn read(&self, draft: &str) -> Result<Option<StoredDraft>, ApiError> {
         let read = self.client.ask(price::READ_DRAFT, async |hub, heard| {
             hub.users().drafts_get(ME, draft).format("raw").add_scope(SCOPE).delegate(heard).doit().await
         });
         match read {
-            Ok(Draft { message: Some(message), .. }) => Ok(Some(Found {
+            Ok(Draft { message: Some(message), .. }) => Ok(Some(StoredDraft {
                 binned: is_binned(&message),
                 message: message.id.unwrap_or_default(),
                 bytes: message.raw.unwrap_or_default(),
@@ -235,8 +235,8 @@ mod tests {
 
     const OURS: &str = "From: a@b.example\r\nTo: c@d.example\r\nSubject: Re: x\r\nX-Adjutant-Action: 01\r\nMessage-ID: <1@b>\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nHello,\r\nFriday.\r\n";
 
-    fn found(bytes: &str) -> Found {
-        Found { message: "m".into(), bytes: bytes.as_bytes().to_vec(), binned: false }
+    fn found(bytes: &str) -> StoredDraft {
+        StoredDraft { message: "m".into(), bytes: bytes.as_bytes().to_vec(), binned: false }
     }
 
     #[test]
@@ -270,6 +270,6 @@ mod tests {
             |message: &str| DraftHandle { draft: "d".into(), message: message.into(), thread: "t".into(), history: 1 };
         assert!(found(OURS).matches_handle(&handle("m")));
         assert!(!found(OURS).matches_handle(&handle("n")));
-        assert!(!Found { binned: true, ..found(OURS) }.matches_handle(&handle("m")));
+        assert!(!StoredDraft { binned: true, ..found(OURS) }.matches_handle(&handle("m")));
     }
 }

@@ -23,7 +23,7 @@ use crate::{
         calendar::Calendar, google::ApiError,
     },
 };
-use draft::{Drafts, Found};
+use draft::{Drafts, StoredDraft};
 use handle::DraftHandle;
 use label::Labels;
 use sent::SentSearch;
@@ -108,8 +108,9 @@ impl GmailMailbox {
         let thread = self.drafts.thread_of(action.mail_key.as_deref(), message)?;
         let Some(handle) = self.drafts.find_by_action(replaced.action_id, thread.as_deref())? else { return Ok(()) };
         // Gmail may have written its headers anew, but then it says what was sent.
-        let is_spent =
-            |found: &Found| sha256_hex(&found.bytes) == replaced.sha256 || found.has_same_text(message.mime.as_bytes());
+        let is_spent = |found: &StoredDraft| {
+            sha256_hex(&found.bytes) == replaced.sha256 || found.has_same_text(message.mime.as_bytes())
+        };
         match self.drafts.read(&handle.draft)? {
             Some(found) if is_spent(&found) => self.drafts.discard(&found.message),
             _ => Ok(()),
@@ -217,7 +218,7 @@ impl Mailbox for GmailMailbox {
         };
         match handle {
             Some(handle) => match self.drafts.read(&handle.draft).map_err(|error| error.into_source_error(None))? {
-                Some(Found { binned: false, .. }) => Ok(MessageProbeResult::Draft(still(&handle))),
+                Some(StoredDraft { binned: false, .. }) => Ok(MessageProbeResult::Draft(still(&handle))),
                 _ => Ok(MessageProbeResult::OutcomeUnknown(
                     "it is neither among the drafts nor among the sent mails".into(),
                 )),
